@@ -79,9 +79,7 @@ import type { JobName } from '#platform/jobs/queue.ts'
 import type { Schedule } from '#platform/jobs/schedule.ts'
 import type { JobHandlers } from '#platform/jobs/worker.ts'
 import type { Deps } from '#ports/deps.ts'
-import { pageRoutes } from '#web/account/routes.ts'
-import { createSite } from '#web/kit/site.ts'
-import { siteRoutes } from '#web/site/routes.ts'
+import { webRoutes } from '#web/routes.ts'
 import { VERSION } from './version.ts'
 
 /**
@@ -157,11 +155,9 @@ function addFeatures(app: App, { deps, accounts, codeHost, tokens, rateGrants, c
     auditRoutes(scope, deps)
   })
   tagged(app, 'oauth', (scope) => oauthRoutes(scope, deps))
-  const site = createSite(deps)
   const statistics = createProjectStatistics(deps)
   const trends = createDownloadTrends(deps)
-  pageRoutes(app, { deps, accounts, tokens, site })
-  if (deps.config.site.isServed) siteRoutes(app, { deps, tokens, site, statistics, trends })
+  webRoutes(app, { deps, accounts, tokens, statistics, trends })
   tagged(app, 'follows', (scope) => followRoutes(scope, deps))
   tagged(app, 'notifications', (scope) => notificationRoutes(scope, deps))
   tagged(app, 'tags', (scope) => tagRoutes(scope, deps))

@@ -18,7 +18,7 @@ import {
 import { form, modJar, versionData } from '#test/support/http/forms.ts'
 import { exchange, getCode, makeApplication, postForm } from '#test/support/http/oauth-steps.ts'
 import { failingFiles } from '#test/support/stand-ins/failing-files.ts'
-import { cookieName } from '#web/kit/session-cookie.ts'
+import { cookieName } from '#web/kit/cookies.ts'
 
 const ADDRESS = '203.0.113.77'
 

@@ -21,7 +21,7 @@ import {
 import { form, modJar, versionData } from '#test/support/http/forms.ts'
 import { exchange, getCode, makeApplication, postForm } from '#test/support/http/oauth-steps.ts'
 import { failingFiles } from '#test/support/stand-ins/failing-files.ts'
-import { cookieName } from '#web/kit/session-cookie.ts'
+import { cookieName } from '#web/kit/cookies.ts'
 
 /** The operator's, by the variable that they stand in. */
 const OPERATOR = {

@@ -98,3 +98,10 @@ export function note(page: PageContext, kind: NoteKind, content: Part, { role }:
   const name = kind === 'good' ? 'check' : 'warning'
   return html`<div${attributes({ class: `note ${kind}`, role })}>${icon(page, name)}<div>${content}</div></div>`
 }
+
+/** Renders a narrow sheet for a page that consists of one form or message. */
+export function slip(content: Part): Markup {
+  return html`<div class="sheet slip">
+${content}
+</div>`
+}

@@ -1,11 +1,15 @@
-// The settings of an account: tabs, and the sheet under them. And the slip that stands alone, such as the one for signing in.
+// The frame of the account settings: heading, notes and tabs.
+import type { FastifyReply } from 'fastify'
 import { buttonForm, errorSummary, type FormError } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import type { IconName } from '#platform/html/icons.ts'
 import type { MessageKey } from '#platform/html/languages.ts'
 import { note, tabs } from '#platform/html/lists.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import type { OwnRequest } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
+import { noticeOf } from '#web/kit/request.ts'
+import type { ShownPage } from '#web/kit/send-page.ts'
 
 const TABS: readonly [path: string, label: MessageKey, icon: IconName][] = [
   [PATHS.profile, 'settings.profile', 'user'],
@@ -17,23 +21,21 @@ const TABS: readonly [path: string, label: MessageKey, icon: IconName][] = [
   [PATHS.data, 'settings.data', 'archive'],
 ]
 
-type Settings = {
-  title: string
-  body: Markup
-  refusal?: FormError | undefined
-  notice: string | undefined
-  isUnverified: boolean
-}
-
-/** Whether an address is below a tab's. That of the profile is above all others. */
+/** Whether a path belongs to a tab. The path of the profile is the prefix of all others. */
 function isBelow(path: string, tab: string): boolean {
   return (
     path === tab || path.startsWith(`${tab === PATHS.profile ? `${tab}/picture` : tab}/`) || path === `${tab}/picture`
   )
 }
 
-export function accountLayout(page: PageContext, { title, body, refusal, notice, isUnverified }: Settings): Markup {
+/** Shows a page of the account settings, with their tabs and the confirmation that the URL names. */
+export function showSettings(
+  request: OwnRequest,
+  { title, body, refusal }: Pick<ShownPage, 'title' | 'body' | 'refusal'>,
+): FastifyReply {
+  const { page, account, deps, show } = request
   const { language } = page
+  const isUnverified = deps.config.accounts.requireVerifiedEmail && !account.email_verified
   const path = page.address.split('?')[0] ?? ''
   const links = TABS.map(([tab, label, icon]) => ({
     href: pathTo(page, tab),
@@ -41,13 +43,14 @@ export function accountLayout(page: PageContext, { title, body, refusal, notice,
     icon,
     isCurrent: isBelow(path, tab),
   }))
-  return html`<div class="account-head"><h1>${title}</h1></div>
+  const framed = html`<div class="account-head"><h1>${title}</h1></div>
 ${isUnverified && unverifiedNote(page)}
-${messages(page, { notice, refusal })}
+${messages(page, { notice: noticeOf(request), refusal })}
 ${tabs(page, language.t('settings'), links)}
 <div class="sheet">
 ${body}
 </div>`
+  return show({ title, body: framed, refusal })
 }
 
 function unverifiedNote(page: PageContext): Markup {
@@ -60,7 +63,7 @@ function unverifiedNote(page: PageContext): Markup {
   return note(page, 'warn', html`<div class="row"><p class="grow">${t('unverified.text')}</p>${again}</div>`)
 }
 
-/** What became of the form before, and what is wrong with this one. */
+/** The result of the previous form, and the errors of this one. */
 export function messages(
   page: PageContext,
   { notice, refusal }: { notice?: string | undefined; refusal?: FormError | undefined },
@@ -69,11 +72,4 @@ export function messages(
     notice !== undefined && note(page, 'good', html`<p>${notice}</p>`, { role: 'status' }),
     refusal !== undefined && errorSummary(page, [refusal]),
   ]
-}
-
-/** A sheet as narrow as a form, for pages that have nothing else. */
-export function slip(content: Part): Markup {
-  return html`<div class="sheet slip">
-${content}
-</div>`
 }

@@ -1,4 +1,4 @@
-// Style, script, fonts and icons of all pages, under names that change with what is in them.
+// Serves style sheet, script, fonts and icons. Their names contain a hash, so that browsers can cache them for a year.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { entityTag } from '#lib/text/json-bytes.ts'
 import { ASSETS_PATH, type Asset, type Assets } from '#platform/html/assets.ts'
@@ -22,7 +22,7 @@ export function assetRoutes(app: App, assets: Assets): void {
   }
 }
 
-/** Sends the bytes in the smallest coding that the browser takes; each coding has a tag of its own. */
+/** Sends the best compressed form that the browser accepts. Each form has its own ETag. */
 async function sendEncoded(
   req: FastifyRequest,
   reply: FastifyReply,

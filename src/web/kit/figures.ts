@@ -1,25 +1,21 @@
-// Numbers that stand beside things on many pages. They are a minute old at most, like the times that pages say, so that
-// they cost a page nothing; the pages that they lead to count exactly.
+// Counts that many pages show. They are cached for a minute; the pages that list the counted items count exactly.
 import { LRUCache } from 'lru-cache'
 import { countDependents } from '#features/catalogue/versions/dependencies/dependents.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import type { Deps } from '#ports/deps.ts'
 
-const KEPT_MAX = 10_000
-
 export type Figures = {
-  /** How many projects use this one. */
+  /** Returns the number of projects that depend on a project. */
   dependents(projectId: string): Promise<number>
 }
 
 export function createFigures({ dbRead, now }: Pick<Deps, 'dbRead' | 'now'>): Figures {
-  const counted = new LRUCache<string, number>({
-    max: KEPT_MAX,
+  const cache = new LRUCache<string, number>({
+    max: 10_000,
     ttl: MINUTE_MS,
     ttlResolution: 0,
     perf: { now },
-    // Concurrent requests for the same wait for one count.
     fetchMethod: (projectId) => countDependents(dbRead, projectId),
   })
-  return { dependents: async (projectId) => (await counted.fetch(projectId)) ?? 0 }
+  return { dependents: async (projectId) => (await cache.fetch(projectId)) ?? 0 }
 }

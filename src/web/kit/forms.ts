@@ -1,4 +1,5 @@
-// Bodies of forms, plain ones and those with a picture, and reading their fields.
+// Reads submitted forms: parses their bodies, with or without an image, checks their fields and runs their commands.
+// src/platform/html/forms.ts draws forms.
 import type { IncomingHttpHeaders } from 'node:http'
 import { extname } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -6,19 +7,22 @@ import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import formbody from '@fastify/formbody'
 import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { invalidInput } from '#lib/errors.ts'
+import { type ApiError, invalidInput } from '#lib/errors.ts'
 import { bodyError } from '#lib/schema/schema-errors.ts'
+import type { FormError } from '#platform/html/forms.ts'
 import { readRawBody } from '#platform/http/bodies/raw-body.ts'
+import { asApiError } from '#platform/http/error-handler.ts'
 import type { App } from '#platform/http/server.ts'
 
 const FORM_BYTES_MAX = 64 * 1024
-const PICTURE_BYTES_MAX = 262_144
+const IMAGE_BYTES_MAX = 256 * 1024
 const FIELDS_MAX = 20
 
 type Upload = { filename: string; bytes: Buffer }
+type ParsedForm = Record<string, string | Upload>
 
-/** Takes forms in this scope, and nothing else. A form with a file has the file's bytes under its field's name. */
-export async function takeForms(app: App): Promise<void> {
+/** Registers parsers for forms in this scope, and removes all other parsers. An uploaded file is in the field of its name. */
+export async function registerFormParsers(app: App): Promise<void> {
   app.removeAllContentTypeParsers()
   await app.register(formbody, { bodyLimit: FORM_BYTES_MAX })
   app.addContentTypeParser('multipart/form-data', (req, payload, done) => {
@@ -26,23 +30,22 @@ export async function takeForms(app: App): Promise<void> {
   })
 }
 
-/** Reads a form with a file. Of one that is too large the rest stays unread. @throws ApiError `invalid_input` */
-async function readUpload(source: Readable, headers: IncomingHttpHeaders): Promise<Record<string, string | Upload>> {
-  const maxBytes = PICTURE_BYTES_MAX + FORM_BYTES_MAX
-  if (Number(headers['content-length'] ?? 0) > maxBytes)
-    throw invalidInput(`The picture is larger than ${PICTURE_BYTES_MAX} bytes`, 'picture')
+/** Reads a form with a file. Stops reading if it is too large. @throws ApiError `invalid_input` */
+async function readUpload(source: Readable, headers: IncomingHttpHeaders): Promise<ParsedForm> {
+  const maxBytes = IMAGE_BYTES_MAX + FORM_BYTES_MAX
+  if (Number(headers['content-length'] ?? 0) > maxBytes) throw imageTooLarge('picture')
   return parseUpload(await readRawBody(source, { maxBytes, field: 'picture' }), String(headers['content-type']))
 }
 
-function parseUpload(body: Buffer, contentType: string): Promise<Record<string, string | Upload>> {
-  const { promise, resolve, reject } = Promise.withResolvers<Record<string, string | Upload>>()
-  const form: Record<string, string | Upload> = Object.create(null)
+function parseUpload(body: Buffer, contentType: string): Promise<ParsedForm> {
+  const { promise, resolve, reject } = Promise.withResolvers<ParsedForm>()
+  const form: ParsedForm = Object.create(null)
   let parser: BusboyInstance
   try {
     parser = new Busboy({
       headers: { 'content-type': contentType },
-      // One byte more than a picture may have, so that what reaches the limit is too large.
-      limits: { fileSize: PICTURE_BYTES_MAX + 1, files: 1, fields: FIELDS_MAX, fieldSize: 4096, parts: FIELDS_MAX + 1 },
+      // One byte above the limit, so that a file of this size is recognised as too large.
+      limits: { fileSize: IMAGE_BYTES_MAX + 1, files: 1, fields: FIELDS_MAX, fieldSize: 4096, parts: FIELDS_MAX + 1 },
     })
   } catch (cause) {
     return Promise.reject(invalidForm(cause))
@@ -56,8 +59,7 @@ function parseUpload(body: Buffer, contentType: string): Promise<Record<string, 
     stream.on('error', (cause) => reject(invalidForm(cause)))
     stream.on('end', () => {
       const bytes = Buffer.concat(pieces)
-      if (bytes.length > PICTURE_BYTES_MAX)
-        reject(invalidInput(`The picture is larger than ${PICTURE_BYTES_MAX} bytes`, name))
+      if (bytes.length > IMAGE_BYTES_MAX) reject(imageTooLarge(name))
       else form[name] = { filename: filename ?? '', bytes }
     })
   })
@@ -67,40 +69,78 @@ function parseUpload(body: Buffer, contentType: string): Promise<Record<string, 
   return promise
 }
 
+function imageTooLarge(field: string): ApiError {
+  return invalidInput('The image must be at most 256 KiB', field)
+}
+
 function invalidForm(cause: unknown) {
   const error = invalidInput('The form cannot be read')
   error.cause = cause
   return error
 }
 
-/** The values of one field in the order they came. */
+/** Returns the values of a field in the order of the form. */
 export function fieldsOf(body: unknown, name: string): string[] {
   const value = typeof body === 'object' && body !== null ? (body as Record<string, unknown>)[name] : undefined
   return [value].flat().filter((item): item is string => typeof item === 'string')
 }
 
-/** The one value of a field; empty when it is absent. @throws ApiError when it came twice, as no form of ours sends it */
+/** Returns the value of a field, empty if it is missing. @throws ApiError if the form contains the field twice */
 export function fieldOf(body: unknown, name: string): string {
   const values = fieldsOf(body, name)
-  if (values.length > 1) throw invalidInput(`${name} came twice`, name)
+  if (values.length > 1) throw invalidInput(`The form contains ${name} twice`, name)
   return values[0] ?? ''
 }
 
-/** The picture that was chosen. @throws ApiError when none was */
-export function pictureOf(body: unknown): { bytes: Buffer; ext: string } {
+/** Returns the uploaded image. @throws ApiError if there is none */
+export function uploadedImage(body: unknown): { bytes: Buffer; ext: string } {
   const value = typeof body === 'object' && body !== null ? (body as Record<string, unknown>)['picture'] : undefined
   if (typeof value !== 'object' || value === null || !('bytes' in value) || (value as Upload).bytes.length === 0)
-    throw invalidInput('Choose a picture first', 'picture')
+    throw invalidInput('Choose an image first', 'picture')
   const { bytes, filename } = value as Upload
   return { bytes, ext: extname(filename).slice(1).toLowerCase() }
 }
 
 const validators = new WeakMap<TSchema, ReturnType<typeof Compile>>()
 
-/** Holds values against the schema that the API has for them. @throws ApiError `validation_error` naming the field */
+/** Checks values against a schema of the API. @throws ApiError `validation_error` with the field */
 export function checkValues<Schema extends TSchema>(schema: Schema, values: unknown): Static<Schema> {
   const validator = validators.get(schema) ?? Compile(schema as TSchema)
   validators.set(schema, validator)
   if (!validator.Check(values)) throw bodyError(validator.Type(), values)
   return values as Static<Schema>
+}
+
+/** Why a form was rejected: the message, its field, and the status of the response. */
+export type FormRefusal = FormError & { status: number }
+
+/**
+ * Runs the command of a form and returns its value, or the refusal to show with the form.
+ * `labels` maps the fields that a refusal can concern to their names in the message.
+ * @throws the error if it is the server's fault
+ */
+export async function attempt<T>(
+  act: () => Promise<T>,
+  labels: Readonly<Record<string, string>> = {},
+): Promise<{ value: T; refusal?: never } | { refusal: FormRefusal; value?: never }> {
+  try {
+    return { value: await act() }
+  } catch (thrown) {
+    const error = asApiError(thrown)
+    if (error.status >= 500) throw thrown
+    return { refusal: toRefusal(error, labels) }
+  }
+}
+
+/** Uses the message of the API, which is English. */
+function toRefusal(error: ApiError, labels: Readonly<Record<string, string>>): FormRefusal {
+  const { field, message } = error.details ?? {}
+  const { status } = error
+  const name = typeof field === 'string' ? (field.split('.')[0] ?? field) : undefined
+  const label = name === undefined ? undefined : labels[name]
+  if (label === undefined || typeof message !== 'string')
+    return { field: undefined, message: error.message, status, lang: 'en' }
+  // A message either continues a sentence that begins with the field, or is a sentence.
+  const sentence = /^[a-z]/.test(message) ? `${label} ${message}` : message
+  return { field: name, message: `${sentence.replace(/\.$/, '')}.`, status, lang: 'en' }
 }

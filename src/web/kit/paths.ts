@@ -1,5 +1,8 @@
-// Where the pages are. Paths are below the public address, whatever path that has itself.
+// The paths of all pages. Each resource has one canonical path, and only this file builds it. Paths are relative to the
+// public URL, which can have a path of its own.
 import { AUTHORIZE_PAGE } from '#features/people/oauth/authorize/requests.ts'
+import type { Feed } from '#platform/html/layout.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { MAIL_PAGES } from '#ports/mail/messages.ts'
 
 export const PATHS = {
@@ -18,4 +21,89 @@ export const PATHS = {
   authorizations: '/account/authorizations',
   data: '/account/data',
   preferences: '/preferences',
+  setup: '/setup',
+  search: '/search',
+  report: '/report',
 } as const
+
+/** Project types that have a list, in the order of the tabs. */
+export const PROJECT_TYPES = ['mod', 'modpack', 'resourcepack', 'shader', 'datapack', 'plugin'] as const
+export type ProjectType = (typeof PROJECT_TYPES)[number]
+
+/** Returns the project types that this instance supports. */
+export function offeredTypes(taxonomy: Taxonomy): ProjectType[] {
+  return PROJECT_TYPES.filter((type) => taxonomy.projectTypes.includes(type))
+}
+
+/** Returns the path of the list of a type, or of the search. */
+export function listPath(type: ProjectType | undefined): string {
+  return type === undefined ? PATHS.search : `/${type}s`
+}
+
+/** Returns the path of a project. A project without versions has no type yet. */
+export function projectPath({ slug, types }: { slug: string; types: readonly string[] }): string {
+  const type = PROJECT_TYPES.find((name) => types.includes(name)) ?? 'project'
+  return `/${type}/${encodeURIComponent(slug)}`
+}
+
+export function versionPath(project: string, { id, number }: { id: string; number: string }): string {
+  // A number that contains a slash, or only dots, would change the path.
+  return `${project}/version/${/^\.*$|[/\\]/.test(number) ? id : encodeURIComponent(number)}`
+}
+
+export const userPath = (name: string): string => `/user/${encodeURIComponent(name)}`
+export const organizationPath = (name: string): string => `/organization/${encodeURIComponent(name)}`
+export const collectionPath = (id: string): string => `/collection/${id}`
+export const reportPath = (item: string, id: string): string => withQuery(PATHS.report, { item, id })
+/** Returns the path of the sign-in page, which leads on to `next`. */
+export const signInPath = (next: string): string => `${PATHS.signIn}?return=${encodeURIComponent(next)}`
+
+/** Returns the feed of a list: `/mods?c=magic` becomes `/mods.atom?c=magic`. */
+export function feedPath(list: string, format: 'atom' | 'json' = 'atom'): string {
+  return list.replace(/^[^?]+/, (path) => `${path}.${format}`)
+}
+
+/** Returns the feeds of a list in both formats, for the head of its page. */
+export function feedLinks(list: string, title: string): Feed[] {
+  return [
+    { path: feedPath(list), title, type: 'application/atom+xml' },
+    { path: feedPath(list, 'json'), title, type: 'application/feed+json' },
+  ]
+}
+
+/** Adds the values that are not empty to a path as its query. */
+export function withQuery(
+  path: string,
+  values: Readonly<Record<string, string | readonly string[] | undefined>>,
+): string {
+  const query = new URLSearchParams()
+  for (const [name, list] of Object.entries(values))
+    for (const value of [list].flat()) if (value !== undefined && value !== '') query.append(name, value)
+  return query.size === 0 ? path : `${path}?${query}`
+}
+
+/** Returns the number in the query key `page`, or 1 if it is missing or invalid. */
+export function pageNumber({ query }: { query(name: string): string }): number {
+  return Number(/^[1-9]\d{0,6}$/.exec(query('page'))?.[0] ?? 1)
+}
+
+const PATH_LENGTH_MAX = 16_384
+
+/** Returns the path and query that `text` names on this site; undefined if it leads to another site. Callers pass untrusted input. */
+export function ownPath(text: string): string | undefined {
+  if (text.length > PATH_LENGTH_MAX || !/^\/(?!\/)/.test(text) || /[\\\p{Cc}]/u.test(text)) return undefined
+  const url = URL.parse(text, 'http://local')
+  // Checks the path after the dots are resolved, as browsers do, because two slashes can remain at its start.
+  if (url === null || url.host !== 'local' || url.pathname.startsWith('//')) return undefined
+  return `${url.pathname}${url.search}`
+}
+
+/** Returns the page to show after the sign-in: `text` if it is a path of this site, otherwise the profile settings. */
+export function returnPath(text: string): string {
+  return ownPath(text) ?? PATHS.profile
+}
+
+/** Whether the page can send the user on to an application without a click. */
+export function leavesSite(path: string): boolean {
+  return path === AUTHORIZE_PAGE || path.startsWith(`${AUTHORIZE_PAGE}?`)
+}

@@ -1,5 +1,5 @@
-// What every page has in common against misuse: headers that leave a hostile text nothing to run, frame or send, and
-// forms that only our own pages can post.
+// Protects all pages: the headers stop hostile text from running scripts, framing the page or sending forms, and only
+// Depot's own pages can post to its forms.
 import cookie from '@fastify/cookie'
 import csrf from '@fastify/csrf-protection'
 import type { FastifyRequest } from 'fastify'
@@ -7,22 +7,22 @@ import { ApiError, forbidden } from '#lib/errors.ts'
 import { checkStorable } from '#lib/text/text-rules.ts'
 import type { Config } from '#platform/config/config.ts'
 import type { App } from '#platform/http/server.ts'
-import { cookieName, cookieOptions } from './session-cookie.ts'
+import { cookieName, cookieOptions } from './cookies.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** A form that changes nothing but a look: it carries no token, so that pages for everybody stay the same for all. */
+    /** Whether the form carries no token. Only for forms that change nothing but the look; their pages can be cached. */
     tokenless?: boolean
   }
   interface FastifyReply {
-    /** Where the form on this page may lead besides our own pages, as a source of Content-Security-Policy. */
+    /** Additional target of the form on the page, as a source of Content-Security-Policy. Empty: Depot's own pages only. */
     formTarget: string
-    /** Where the captcha on this page loads things from, the same. */
+    /** Sources that the captcha on the page loads from, for Content-Security-Policy. */
     widgetSources: string
   }
 }
 
-/** Registers cookies, CSRF tokens and headers in this scope. */
+/** Registers cookies, CSRF tokens and security headers in this scope. */
 export async function protectPages(app: App, config: Config): Promise<void> {
   await app.register(cookie)
   await app.register(csrf, {
@@ -37,7 +37,7 @@ export async function protectPages(app: App, config: Config): Promise<void> {
   app.decorateReply('widgetSources', '')
   const headers = pageHeaders(config)
   app.addHook('onSend', (_req, reply, payload, done) => {
-    // Other sites have no business with what a person sees here.
+    // Other sites must not read pages, unlike the API.
     void reply.removeHeader('access-control-allow-origin').removeHeader('access-control-expose-headers')
     void reply.headers(headers(reply))
     done(null, payload)
@@ -56,10 +56,9 @@ export async function protectPages(app: App, config: Config): Promise<void> {
   })
 }
 
-/** Where a page leads to and loads from besides our own host, as `FastifyReply` has it. */
 const NOWHERE = { formTarget: '', widgetSources: '' }
 
-/** The headers of every page. */
+/** Returns a function that computes the security headers of a page. */
 export function pageHeaders(config: Config) {
   const { origin } = new URL(config.files.baseUrl)
   const policy = (target: string, widget: string): string => {
@@ -82,8 +81,8 @@ export function pageHeaders(config: Config) {
     'content-security-policy': formTarget === '' && widgetSources === '' ? usual : policy(formTarget, widgetSources),
     'x-frame-options': 'DENY',
     'x-content-type-options': 'nosniff',
-    // Not `no-referrer`, under which browsers hide the origin of forms from us too. A captcha's service may ask for
-    // which site it is; the address of the page, which says where somebody wants to go, is none of its business.
+    // With `no-referrer`, browsers would also hide the origin of forms from Depot. A captcha service can need the origin
+    // of the site, but must not see the URL of the page, which can contain the user's destination.
     'referrer-policy': widgetSources === '' ? 'same-origin' : 'strict-origin-when-cross-origin',
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
@@ -91,16 +90,16 @@ export function pageHeaders(config: Config) {
 }
 
 /**
- * The source that lets a form lead to this address: its origin; or the scheme where the origin has no form as a source,
- * which is so for installed programs and for IPv6 addresses such as [::1].
+ * Returns the source of Content-Security-Policy that lets a form lead to this URL: its origin, or its scheme if a policy
+ * cannot name the origin (installed programs, and IPv6 hosts such as [::1]).
  */
-export function formTargetOf(address: string): string {
-  const { protocol, origin, host } = new URL(address)
+export function formTargetOf(url: string): string {
+  const { protocol, origin, host } = new URL(url)
   const isWeb = protocol === 'https:' || protocol === 'http:'
   return isWeb && !host.startsWith('[') ? origin : protocol
 }
 
-/** Browsers say where a form comes from; who says nothing is held by the token alone. */
+/** Returns an error if the browser reports that another site sent the form. Without a report, only the token protects. */
 function crossSiteProblem(req: FastifyRequest, config: Config): ApiError | undefined {
   const site = req.headers['sec-fetch-site']
   if (site !== undefined) return site === 'same-origin' || site === 'none' ? undefined : elsewhere()
@@ -114,7 +113,7 @@ function elsewhere(): ApiError {
   return forbidden('This form was sent from another site')
 }
 
-/** The refusal behind an error of the CSRF library; undefined for other errors. */
+/** Converts an error of the CSRF library into the error to show; undefined for other errors. */
 export function staleFormError(error: Error & { code?: string }): ApiError | undefined {
   if (error.code?.startsWith('FST_CSRF_') !== true) return undefined
   const description = 'This form is too old. Go back, load the page again and send it once more.'

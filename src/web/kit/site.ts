@@ -1,4 +1,4 @@
-// The instance as its pages show it.
+// The instance as its pages show it: name, colours, links and the number of projects.
 import { LRUCache } from 'lru-cache'
 import { getShownSettings, type Settings, type SettingsReader } from '#features/basics/settings/settings-cache.ts'
 import { getStatistics } from '#features/basics/statistics/queries.ts'
@@ -9,11 +9,11 @@ import type { Site, SiteLink } from '#platform/html/page-context.ts'
 import type { Deps } from '#ports/deps.ts'
 import { PATHS } from './paths.ts'
 
-/** The instance, and how many projects it has, as of a minute ago at most. */
-export type ServedSite = Site & { countProjects: () => Promise<number | undefined> }
+/** The part of the instance that does not change while the server runs. */
+export type SiteBase = Site & { countProjects: () => Promise<number | undefined> }
 
-/** Reads the assets: once when the server starts. */
-export function createSite(deps: Pick<Deps, 'config' | 'dbRead' | 'now'>): ServedSite {
+/** Loads the assets, once when the server starts. */
+export function createSite(deps: Pick<Deps, 'config' | 'dbRead' | 'now'>): SiteBase {
   const { config } = deps
   return {
     countProjects: projectCounter(deps),
@@ -29,16 +29,16 @@ export function createSite(deps: Pick<Deps, 'config' | 'dbRead' | 'now'>): Serve
     },
     ...(config.site.isServed
       ? {
-          search: { action: '/search' },
+          search: { action: PATHS.search },
           footer: [{ path: '/docs/swagger-ui', label: ({ t }) => t('layout.api') }],
         }
       : {}),
   }
 }
 
-/** A count that a field for searching tells is not worth a question for each page, and its absence no error. */
-function projectCounter({ dbRead, now }: Pick<Deps, 'dbRead' | 'now'>): ServedSite['countProjects'] {
-  const kept = new LRUCache<'projects', number>({
+/** Counts projects for the search placeholder. Cached for a minute; undefined if the query fails and no count is cached. */
+function projectCounter({ dbRead, now }: Pick<Deps, 'dbRead' | 'now'>): SiteBase['countProjects'] {
+  const cache = new LRUCache<'projects', number>({
     max: 1,
     ttl: MINUTE_MS,
     ttlResolution: 0,
@@ -46,14 +46,14 @@ function projectCounter({ dbRead, now }: Pick<Deps, 'dbRead' | 'now'>): ServedSi
     allowStaleOnFetchRejection: true,
     fetchMethod: async () => (await getStatistics(dbRead)).projects,
   })
-  return () => kept.fetch('projects').catch(() => undefined)
+  return () => cache.fetch('projects').catch(() => undefined)
 }
 
-/** The texts of operators that have pages of their own, at `/about` and `/rules`, where the site is served. */
+/** Settings with a text that has a page: `/about` and `/rules`. */
 export const OPERATOR_TEXTS = ['about', 'rules'] as const
 export type OperatorText = (typeof OPERATOR_TEXTS)[number]
 
-/** Links to those of the texts that say something, in the order of the footer. */
+/** Returns footer links to the operator texts that are not blank. */
 export function operatorLinks(settings: Pick<Settings, OperatorText>): SiteLink[] {
   return OPERATOR_TEXTS.filter((name) => !isBlank(settings[name] ?? '')).map((name) => ({
     path: `/${name}`,
@@ -61,8 +61,8 @@ export function operatorLinks(settings: Pick<Settings, OperatorText>): SiteLink[
   }))
 }
 
-/** The instance with the settings that are in force. Costs no query while nothing changes. */
-export async function currentSite(reader: SettingsReader, { countProjects, ...site }: ServedSite): Promise<Site> {
+/** Returns the instance with its current settings, which are cached until they change. */
+export async function currentSite(reader: SettingsReader, { countProjects, ...site }: SiteBase): Promise<Site> {
   const settings = await getShownSettings(reader)
   const { name, accent_hue: hue, announcement, mark } = settings
   const links = reader.config.site.isServed ? operatorLinks(settings) : []

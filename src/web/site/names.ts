@@ -1,11 +1,12 @@
-// What things of the taxonomy are called, and the look of a project: its hue, its range of versions, where it runs.
+// Names and icons of the taxonomy's terms, and the texts and colours that describe a project.
 import type { IconName } from '#platform/html/icons.ts'
 import type { Language, MessageKey } from '#platform/html/languages.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
-import type { ProjectType } from '#web/kit/site-paths.ts'
+import type { Setup } from '#web/kit/cookies.ts'
+import type { ProjectType } from '#web/kit/paths.ts'
 
-/** Names whose capitals no rule finds. */
-const WRITTEN: Readonly<Record<string, string>> = {
+/** Names that `tagName` cannot derive. */
+const NAMES: Readonly<Record<string, string>> = {
   neoforge: 'NeoForge',
   liteloader: 'LiteLoader',
   bungeecord: 'BungeeCord',
@@ -17,9 +18,9 @@ const WRITTEN: Readonly<Record<string, string>> = {
   datapack: 'Data pack',
 }
 
-/** `world-generation` as `World generation`. */
+/** Returns the name of a tag: `world-generation` becomes `World generation`. */
 export function tagName(tag: string): string {
-  if (Object.hasOwn(WRITTEN, tag)) return WRITTEN[tag] ?? tag
+  if (Object.hasOwn(NAMES, tag)) return NAMES[tag] ?? tag
   const words = tag.replace(/[-_]+/g, ' ').trim()
   return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`
 }
@@ -73,47 +74,48 @@ const TAG_ICONS: Readonly<Record<string, IconName>> = {
 
 export const tagIcon = (tag: string): IconName => (Object.hasOwn(TAG_ICONS, tag) && TAG_ICONS[tag]) || 'flag'
 
-const BELOW_THIS_GREY = 0.03
+/** Minimum chroma (Oklab) of a colour; below it, a colour counts as grey. */
+const CHROMA_MIN = 0.03
 
-/** The class of a project's hue (`h0` to `h345`), from its colour (RGB); none where it has none or is grey. */
+/** Returns the class of a project's hue (`h0` to `h345`) from its RGB colour; undefined for grey or no colour. */
 export function hueClass(color: number | null | undefined): string | undefined {
   if (color === null || color === undefined) return undefined
   const [r = 0, g = 0, b = 0] = [16, 8, 0].map((shift) => {
     const part = ((color >> shift) & 255) / 255
     return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
   })
-  // Oklab, by its author's matrices.
+  // Conversion to Oklab.
   const l = Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b)
   const m = Math.cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b)
   const s = Math.cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b)
   const along = 1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s
   const across = 0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s
-  if (Math.hypot(along, across) < BELOW_THIS_GREY) return undefined
+  if (Math.hypot(along, across) < CHROMA_MIN) return undefined
   const degrees = (Math.atan2(across, along) * 180) / Math.PI
   return `h${(((Math.round(degrees / 15) * 15) % 360) + 360) % 360}`
 }
 
-const ranks = new WeakMap<Taxonomy, readonly string[]>()
+const releases = new WeakMap<Taxonomy, readonly string[]>()
 
-/** Every game version, oldest first. */
+/** Returns the released game versions, oldest first. */
 function gameVersions(taxonomy: Taxonomy): readonly string[] {
-  const known = ranks.get(taxonomy)
-  if (known !== undefined) return known
+  const cached = releases.get(taxonomy)
+  if (cached !== undefined) return cached
   const rows = [...(taxonomy.fields.get('game_versions')?.enumValues?.values() ?? [])]
   const sorted = rows.sort((a, b) => a.rank - b.rank)
-  const releases = sorted.filter(({ metadata }) => metadata?.['type'] === 'release').map(({ value }) => value)
-  ranks.set(taxonomy, releases)
-  return releases
+  const values = sorted.filter(({ metadata }) => metadata?.['type'] === 'release').map(({ value }) => value)
+  releases.set(taxonomy, values)
+  return values
 }
 
-/** Releases in runs without a gap: `1.20 – 1.20.4`; what is no release stands alone. Newest first. */
+/** Groups releases into runs without a gap (`1.20 – 1.20.4`), newest first. Other versions follow one by one. */
 export function versionRuns(taxonomy: Taxonomy, versions: readonly string[]): string[] {
   const order = gameVersions(taxonomy)
-  const places = [...new Set(versions.map((version) => order.indexOf(version)))]
+  const positions = [...new Set(versions.map((version) => order.indexOf(version)))]
     .filter((at) => at >= 0)
     .sort((a, b) => a - b)
   const runs: [number, number][] = []
-  for (const at of places) {
+  for (const at of positions) {
     const last = runs.at(-1)
     if (last !== undefined && last[1] === at - 1) last[1] = at
     else runs.push([at, at])
@@ -123,16 +125,16 @@ export function versionRuns(taxonomy: Taxonomy, versions: readonly string[]): st
   return [...named.reverse(), ...new Set(others)]
 }
 
-/** The oldest and the newest release of a list. */
+/** Returns the range from the oldest to the newest release. */
 export function versionRange(taxonomy: Taxonomy, versions: readonly string[]): string | undefined {
   const order = gameVersions(taxonomy)
-  const places = versions.map((version) => order.indexOf(version)).filter((at) => at >= 0)
-  if (places.length === 0) return versions[0]
-  const [from, to] = [Math.min(...places), Math.max(...places)]
+  const positions = versions.map((version) => order.indexOf(version)).filter((at) => at >= 0)
+  if (positions.length === 0) return versions[0]
+  const [from, to] = [Math.min(...positions), Math.max(...positions)]
   return from === to ? order[from] : `${order[from]} – ${order[to]}`
 }
 
-/** Releases of a list, newest first. */
+/** Returns the releases of a list, newest first. */
 export function releasesIn(taxonomy: Taxonomy, versions: readonly string[]): string[] {
   const wanted = new Set(versions)
   return gameVersions(taxonomy)
@@ -151,8 +153,14 @@ const RUNS_ON: Readonly<Record<string, MessageKey>> = {
   'optional optional': 'site.runs.either',
 }
 
-/** Where a project runs, in words; nothing where it does not say. */
+/** Describes where a project runs; undefined if the project does not specify it. */
 export function runsOn(language: Language, client: string | undefined, server: string | undefined): string | undefined {
   const key = RUNS_ON[`${client} ${server}`]
   return key === undefined ? undefined : language.t(key)
+}
+
+/** Returns the name of a setup: `1.21.4 on Fabric`; empty if the visitor chose nothing. */
+export function setupName({ t }: Language, { gameVersion, loader }: Setup): string {
+  if (gameVersion === '') return tagName(loader)
+  return loader === '' ? gameVersion : t('site.setup.both', { version: gameVersion, loader: tagName(loader) })
 }

@@ -1,4 +1,4 @@
-// Reporting a project, a version or a user from their page.
+// Reports a project, a version or a user to the moderators.
 import type { FastifyReply } from 'fastify'
 import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { getVersion } from '#features/catalogue/versions/lookup/version-cache.ts'
@@ -12,31 +12,29 @@ import { dayText } from '#platform/html/format.ts'
 import { errorSummary, form, hiddenField, selectField, textArea } from '#platform/html/forms.ts'
 import { html, type Markup } from '#platform/html/html.ts'
 import type { Language } from '#platform/html/languages.ts'
-import { note } from '#platform/html/lists.ts'
+import { note, slip } from '#platform/html/lists.ts'
 import { icon, pathTo } from '#platform/html/page-context.ts'
-import { checkValues, fieldOf } from '#web/kit/forms.ts'
-import type { SiteRequest } from '#web/kit/page.ts'
-import { attempt, type FormRefusal } from '#web/kit/page-request.ts'
-import { projectPath, REPORT, reportPath, userPath, versionPath } from '#web/kit/site-paths.ts'
+import { attempt, checkValues, type FormRefusal } from '#web/kit/forms.ts'
+import { PATHS, projectPath, reportPath, userPath, versionPath } from '#web/kit/paths.ts'
+import type { PageRequest } from '#web/kit/request.ts'
 import { viewOf } from './lists/rows.ts'
 import { tagName } from './names.ts'
-import { versionOf } from './project/project-data.ts'
+import { versionOf } from './project/offer.ts'
 
 const TEXT_MAX = 65_536
 
 type Reported = { type: ItemType; id: string; name: string; path: string }
 type Typed = { reason: string; text: string }
 
-export async function showReport(request: SiteRequest): Promise<FastifyReply> {
+export async function showReport(request: PageRequest): Promise<FastifyReply> {
   const { viewer, query, toSignIn } = request
   if (viewer === null) return toSignIn()
   const reported = await findReported(request, query('item'), query('id'))
   return showForm(request, viewer, reported, { reason: '', text: '' })
 }
 
-export async function sendReport(request: SiteRequest): Promise<FastifyReply> {
-  const { deps, viewer, req, page, reply, toSignIn } = request
-  const field = (name: string) => fieldOf(req.body, name)
+export async function sendReport(request: PageRequest): Promise<FastifyReply> {
+  const { deps, viewer, page, field, redirect, toSignIn } = request
   if (viewer === null) return toSignIn(reportPath(field('item'), field('id')))
   const reported = await findReported(request, field('item'), field('id'))
   const typed = { reason: field('reason'), text: field('text') }
@@ -48,11 +46,11 @@ export async function sendReport(request: SiteRequest): Promise<FastifyReply> {
     { report_type: page.language.t('site.report.reason'), body: page.language.t('site.report.text') },
   )
   if (refusal !== undefined) return showForm(request, viewer, reported, typed, refusal)
-  return reply.redirect(pathTo(page, reportPath(reported.type, reported.id)), 303)
+  return redirect(reportPath(reported.type, reported.id))
 }
 
-/** @throws ApiError 404 for what is no thing that can be reported, and for what the viewer does not see */
-async function findReported({ deps, viewer }: SiteRequest, type: string, id: string): Promise<Reported> {
+/** @throws ApiError 404 for an unknown type, and if the item is hidden from the viewer */
+async function findReported({ deps, viewer }: PageRequest, type: string, id: string): Promise<Reported> {
   switch (type) {
     case 'project': {
       const view = viewOf(await getProject(deps, viewer, id))
@@ -75,7 +73,7 @@ async function findReported({ deps, viewer }: SiteRequest, type: string, id: str
 }
 
 async function showForm(
-  request: SiteRequest,
+  request: PageRequest,
   viewer: Viewer,
   reported: Reported,
   typed: Typed,
@@ -85,26 +83,23 @@ async function showForm(
   const { language } = page
   const open = await listOwnOpenReports(deps.db, viewer.id, reported)
   const title = language.t('site.report.title', { name: reported.name })
-  const body = html`<div class="sheet slip">
-<h1>${language.rich('site.report.title', { name: html`<bdi>${reported.name}</bdi>` })}</h1>
+  const body = slip(html`<h1>${language.rich('site.report.title', { name: html`<bdi>${reported.name}</bdi>` })}</h1>
 ${open[0] !== undefined && note(page, 'good', html`<p>${language.t('site.report.sent', { day: dayText(language, open[0].created) })}</p>`)}
 ${reportForm(request, reported, typed, refusal)}
-<p><a href="${pathTo(page, reported.path)}">${language.rich('site.report.back', { name: html`<bdi>${reported.name}</bdi>` })}</a></p>
-</div>`
+<p><a href="${pathTo(page, reported.path)}">${language.rich('site.report.back', { name: html`<bdi>${reported.name}</bdi>` })}</a></p>`)
   return show({
-    status: refusal?.status ?? 200,
     title,
     body,
     isUnlisted: true,
     className: 'page account',
-    hasErrors: refusal !== undefined,
+    refusal,
   })
 }
 
-/** The names of the API's fields stand for those of the form, so that a refusal leads to its field. */
+/** Names of the form's fields by the names of the API's fields, so that an error links to its field. */
 const FIELDS: Readonly<Record<string, string>> = { report_type: 'reason', body: 'text' }
 
-function reportForm({ page, deps }: SiteRequest, reported: Reported, typed: Typed, refusal?: FormRefusal): Markup {
+function reportForm({ page, deps }: PageRequest, reported: Reported, typed: Typed, refusal?: FormRefusal): Markup {
   const { language } = page
   const errors =
     refusal === undefined
@@ -116,7 +111,7 @@ function reportForm({ page, deps }: SiteRequest, reported: Reported, typed: Type
     isChosen: value === typed.reason,
   }))
   return form(page, {
-    action: pathTo(page, REPORT),
+    action: pathTo(page, PATHS.report),
     content: html`${errorSummary(page, errors)}
 ${hiddenField('item', reported.type)}${hiddenField('id', reported.id)}
 ${selectField(page, { name: 'reason', label: language.t('site.report.reason'), errors, choices: [{ value: '', label: language.t('site.report.choose'), isChosen: typed.reason === '' }, ...reasons] })}
@@ -127,8 +122,8 @@ ${textArea(page, { name: 'text', label: language.t('site.report.text'), hint: la
 
 const REASONS = ['spam', 'copyright', 'inappropriate', 'malicious', 'name-squatting'] as const
 
-/** An operator may have reasons of their own, which have no message. */
+/** Returns the name of a reason. Reasons that the operator added have no message. */
 function reasonName(language: Language, reason: string): string {
-  const known = REASONS.find((one) => one === reason)
-  return known === undefined ? tagName(reason) : language.t(`site.report.${known}`)
+  const named = REASONS.find((name) => name === reason)
+  return named === undefined ? tagName(reason) : language.t(`site.report.${named}`)
 }

@@ -1,22 +1,18 @@
-// The public web site: every address that people open, and the old ones that lead there. docs/site.md tells how a page is
-// written.
+// The public web site: the paths of all its pages, and of previous paths that lead to them. docs/site.md explains how to
+// add a page.
 
 import type { FastifyReply } from 'fastify'
 import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { notFound } from '#lib/errors.ts'
 import type { App } from '#platform/http/server.ts'
-import type { Deps } from '#ports/deps.ts'
-import { absent, showSiteError } from '#web/kit/error-page.ts'
-import { createFigures } from '#web/kit/figures.ts'
-import { takeForms } from '#web/kit/forms.ts'
-import { createTexts, type SiteDeps, type SiteRequest, sitePage } from '#web/kit/page.ts'
-import { readyPages } from '#web/kit/page-cache.ts'
-import { protectPages } from '#web/kit/safety.ts'
-import { createSessionCookie } from '#web/kit/session-cookie.ts'
-import { setupRoute } from '#web/kit/setup.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { type Pages, registerArea } from '#web/kit/pages.ts'
+import { listPath, offeredTypes, PATHS, projectPath } from '#web/kit/paths.ts'
+import type { Area, PageRequest, WebDeps } from '#web/kit/request.ts'
+import { cachedPageSource } from '#web/kit/send-page.ts'
 import { OPERATOR_TEXTS } from '#web/kit/site.ts'
-import { listPath, offeredTypes, projectPath, REPORT, SEARCH } from '#web/kit/site-paths.ts'
 import { showHome } from './lists/home.ts'
-import { showList } from './lists/list.ts'
+import { showList } from './lists/list-page.ts'
 import { viewOf } from './lists/rows.ts'
 import {
   sendEmbed,
@@ -37,146 +33,125 @@ import {
 } from './machines/feeds.ts'
 import { showOperatorText } from './operator-text.ts'
 import { showCollection, showOrganization, showUser } from './people/people.ts'
-import { createCards } from './project/card.ts'
+import { createCardHandler } from './project/card.ts'
 import { showProject } from './project/project-page.ts'
 import { followFromPage, showDependencies, showGallery, showUsedBy } from './project/project-tabs.ts'
 import { saveFromPage, showSave } from './project/save.ts'
 import { sendStatisticsCsv, showStatistics } from './project/statistics.ts'
 import { showChangelog, showVersion, showVersions } from './project/versions-page.ts'
 import { sendReport, showReport } from './report.ts'
+import { saveSetup } from './setup-form.ts'
 
-export function siteRoutes(
-  app: App,
-  given: Pick<SiteDeps, 'deps' | 'tokens' | 'site' | 'statistics' | 'trends'>,
-): void {
-  const { deps, site } = given
-  const texts = createTexts(deps)
-  const all: SiteDeps = { ...given, texts, figures: createFigures(deps), cookie: createSessionCookie(deps.config) }
-  app.addHook('onClose', () => texts.close())
-  app.register(async (plain) => {
-    const scope = plain as App
-    await takeForms(scope)
-    await protectPages(scope, deps.config)
-    scope.setErrorHandler((thrown: Error, req, reply) => showSiteError(all, thrown, req, reply))
-    const beginnings = new Set(projectTypes(deps).map((type) => `/${type}/`))
-    app.addFastPath(readyPages({ deps, cookie: all.cookie, beginnings, readCookies: scope.parseCookie }))
-    setupRoute(scope, { config: deps.config, taxonomy: deps.taxonomy, site })
-    listPages(scope, all)
-    projectPages(scope, all)
-    peoplePages(scope, all)
-    feeds(scope, all)
-    machines(scope, all)
-    sitePage(scope, all, REPORT, { name: 'siteReport' }, showReport)
-    sitePage(scope, all, REPORT, { name: 'siteReportForm', method: 'POST' }, sendReport)
+const SITE: Area = {
+  defaults: { className: 'page' },
+  isStored: true,
+  wayOut: { path: PATHS.search, label: 'site.browse' },
+  missing: 'site.absent',
+}
+
+type Handler = (request: PageRequest) => Promise<FastifyReply>
+
+export function sitePages(app: App, web: WebDeps): void {
+  const { config, taxonomy } = web.deps
+  registerArea(app, web, SITE, (pages, scope) => {
+    const prefixes = new Set(projectSegments(taxonomy).map((segment) => `/${segment}/`))
+    app.addFastPath(cachedPageSource({ config, pageCache: web.pageCache, prefixes, parseCookies: scope.parseCookie }))
+    pages.open('GET', '/', 'siteHome', showHome, { prefers: 'html', dependsOn: 'results' })
+    pages.open('POST', PATHS.setup, 'siteSetSetup', saveSetup, { tokenless: true })
+    listPages(pages, taxonomy)
+    projectPages(pages, taxonomy)
+    pages.open('GET', '/user/:name', 'siteUser', showUser)
+    pages.open('GET', '/organization/:name', 'siteOrganization', showOrganization)
+    pages.open('GET', '/collection/:id', 'siteCollection', showCollection)
+    feeds(pages, taxonomy)
+    machines(pages)
+    pages.open('GET', PATHS.report, 'siteReport', showReport)
+    pages.open('POST', PATHS.report, 'siteReportForm', sendReport)
     for (const text of OPERATOR_TEXTS)
-      sitePage(scope, all, `/${text}`, { name: 'siteOperatorText' }, (request) => showOperatorText(request, text))
-    sitePage(scope, all, '/', { name: 'siteHome', prefers: 'html', kept: 'by-answers' }, showHome)
-    sitePage(scope, all, '/*', { name: 'siteAbsent', prefers: 'html' }, async () => absent())
+      pages.open('GET', `/${text}`, 'siteOperatorText', (request) => showOperatorText(request, text))
+    const showMissing = async () => {
+      throw notFound('page')
+    }
+    pages.open('GET', '/*', 'siteAbsent', showMissing, { prefers: 'html' })
   })
 }
 
-function listPages(app: App, all: SiteDeps): void {
-  const types = offeredTypes(all.deps.taxonomy)
-  for (const type of types) {
-    sitePage(app, all, listPath(type), { name: 'siteList', kept: 'by-answers' }, (request) => showList(request, type))
-    sitePage(app, all, `/discover${listPath(type)}`, { name: 'siteMovedList' }, async ({ moved }) =>
-      moved(listPath(type)),
-    )
+function listPages(pages: Pages, taxonomy: Taxonomy): void {
+  const moveTo =
+    (path: string): Handler =>
+    async ({ redirectPermanently }) =>
+      redirectPermanently(path)
+  for (const type of offeredTypes(taxonomy)) {
+    const path = listPath(type)
+    pages.open('GET', path, 'siteList', (request) => showList(request, type), { dependsOn: 'results' })
+    pages.open('GET', `/discover${path}`, 'siteMovedList', moveTo(path))
   }
-  sitePage(app, all, SEARCH, { name: 'siteSearch', kept: 'by-answers' }, (request: SiteRequest) =>
-    showList(request, undefined),
-  )
-  sitePage(app, all, '/discover', { name: 'siteMovedSearch' }, async ({ moved }) => moved(SEARCH))
-}
-
-type ProjectPage = {
-  path: string
-  name: string
-  show: (request: SiteRequest) => Promise<FastifyReply>
-  kept?: 'by-parts'
+  pages.open('GET', PATHS.search, 'siteSearch', (request) => showList(request, undefined), { dependsOn: 'results' })
+  pages.open('GET', '/discover', 'siteMovedSearch', moveTo(PATHS.search))
 }
 
 /**
- * A project's pages, below each type and below `/project`, which lead to the canonical address. Those that are kept show
- * what is announced as a change of the project, of its versions, of what they need, and of the people behind them.
+ * Cached pages depend on the project, its versions, their dependencies, and the users behind them. Every change to these
+ * is announced. The other pages show data whose changes are not announced.
  */
-const PROJECT_PAGES: readonly ProjectPage[] = [
-  { path: '', name: 'siteProject', show: showProject, kept: 'by-parts' },
-  { path: '/gallery', name: 'siteGallery', show: showGallery, kept: 'by-parts' },
-  { path: '/versions', name: 'siteVersions', show: showVersions, kept: 'by-parts' },
-  { path: '/version/:version', name: 'siteVersion', show: showVersion, kept: 'by-parts' },
-  { path: '/changelog', name: 'siteChangelog', show: showChangelog, kept: 'by-parts' },
-  { path: '/dependencies', name: 'siteDependencies', show: showDependencies },
-  { path: '/used-by', name: 'siteUsedBy', show: showUsedBy },
-  { path: '/save', name: 'siteSave', show: showSave },
-  { path: '/statistics', name: 'siteStatistics', show: showStatistics },
-  { path: '/statistics.csv', name: 'siteStatisticsCsv', show: sendStatisticsCsv },
+const PROJECT_PAGES: readonly { path: string; name: string; show: Handler; isCached: boolean }[] = [
+  { path: '', name: 'siteProject', show: showProject, isCached: true },
+  { path: '/gallery', name: 'siteGallery', show: showGallery, isCached: true },
+  { path: '/versions', name: 'siteVersions', show: showVersions, isCached: true },
+  { path: '/version/:version', name: 'siteVersion', show: showVersion, isCached: true },
+  { path: '/changelog', name: 'siteChangelog', show: showChangelog, isCached: true },
+  { path: '/dependencies', name: 'siteDependencies', show: showDependencies, isCached: false },
+  { path: '/used-by', name: 'siteUsedBy', show: showUsedBy, isCached: false },
+  { path: '/save', name: 'siteSave', show: showSave, isCached: false },
+  { path: '/statistics', name: 'siteStatistics', show: showStatistics, isCached: false },
+  { path: '/statistics.csv', name: 'siteStatisticsCsv', show: sendStatisticsCsv, isCached: false },
 ]
 
-/** How addresses of projects begin. */
-const projectTypes = ({ taxonomy }: Pick<Deps, 'taxonomy'>): string[] => [...offeredTypes(taxonomy), 'project']
+/** Returns the first segments of the paths of projects. */
+const projectSegments = (taxonomy: Taxonomy): string[] => [...offeredTypes(taxonomy), 'project']
 
-function projectPages(app: App, all: SiteDeps): void {
-  for (const type of projectTypes(all.deps)) {
-    for (const { path, name, show, kept } of PROJECT_PAGES)
-      sitePage(
-        app,
-        all,
-        `/${type}/:slug${path}`,
-        { name, ...(kept === undefined ? {} : { kept }) },
-        async (request) => (await movedProject(request)) ?? show(request),
-      )
-    const form = (path: string, name: string, isFollowing: boolean) => {
-      sitePage(app, all, `/${type}/:slug${path}`, { name, method: 'POST' }, (request) =>
-        followFromPage(request, isFollowing),
-      )
-      // Whoever loads the address of a form is led to its page.
-      sitePage(app, all, `/${type}/:slug${path}`, { name: `${name}Back` }, async ({ moved, param }) =>
-        moved(`/${type}/${encodeURIComponent(param('slug'))}`),
-      )
+function projectPages(pages: Pages, taxonomy: Taxonomy): void {
+  for (const segment of projectSegments(taxonomy)) {
+    const project = `/${segment}/:slug`
+    for (const { path, name, show, isCached } of PROJECT_PAGES) {
+      const handler: Handler = async (request) => (await redirectToCanonical(request)) ?? show(request)
+      pages.open('GET', `${project}${path}`, name, handler, isCached ? { dependsOn: 'entities' } : {})
     }
-    sitePage(app, all, `/${type}/:slug/save`, { name: 'siteSaveForm', method: 'POST' }, saveFromPage)
-    form('/follow', 'siteFollow', true)
-    form('/unfollow', 'siteUnfollow', false)
+    pages.open('POST', `${project}/save`, 'siteSaveForm', saveFromPage)
+    pages.open('POST', `${project}/follow`, 'siteFollow', (request) => followFromPage(request, true))
+    pages.open('POST', `${project}/unfollow`, 'siteUnfollow', (request) => followFromPage(request, false))
   }
 }
 
-/** Leads to the canonical address of a project that is named by another type, another slug or its ID. */
-async function movedProject(request: SiteRequest): Promise<FastifyReply | undefined> {
-  const { deps, viewer, param, moved, page } = request
+/** Leads to the canonical path of a project if the path has another type, a previous slug or an ID. */
+async function redirectToCanonical(request: PageRequest): Promise<FastifyReply | undefined> {
+  const { deps, viewer, param, redirectPermanently, page } = request
   const { slug, project_types: types } = viewOf(await getProject(deps, viewer, param('slug')))
   const path = page.address.split('?')[0] ?? ''
   const [, , , ...below] = path.split('/')
-  const canonical = projectPath({ slug, types })
-  const wanted = [canonical, ...below].join('/')
-  return decodeURIComponent(path) === decodeURIComponent(wanted) ? undefined : moved(wanted)
+  const canonical = [projectPath({ slug, types }), ...below].join('/')
+  return decodeURIComponent(path) === decodeURIComponent(canonical) ? undefined : redirectPermanently(canonical)
 }
 
-function peoplePages(app: App, all: SiteDeps): void {
-  sitePage(app, all, '/user/:name', { name: 'siteUser' }, showUser)
-  sitePage(app, all, '/organization/:name', { name: 'siteOrganization' }, showOrganization)
-  sitePage(app, all, '/collection/:id', { name: 'siteCollection' }, showCollection)
-}
-
-function feeds(app: App, all: SiteDeps): void {
-  const types = offeredTypes(all.deps.taxonomy)
+function feeds(pages: Pages, taxonomy: Taxonomy): void {
   for (const format of FEED_FORMATS) {
-    const feed = (path: string, send: (request: SiteRequest, format: FeedFormat) => Promise<FastifyReply>) =>
-      sitePage(app, all, `${path}.${format}`, { name: 'siteFeed' }, (request) => send(request, format))
-    for (const type of [undefined, ...types]) feed(listPath(type), (request) => sendListFeed(request, type, format))
-    for (const type of projectTypes(all.deps)) feed(`/${type}/:slug/versions`, sendVersionsFeed)
+    const feed = (path: string, send: (request: PageRequest, format: FeedFormat) => Promise<FastifyReply>) =>
+      pages.open('GET', `${path}.${format}`, 'siteFeed', (request) => send(request, format))
+    for (const type of [undefined, ...offeredTypes(taxonomy)])
+      feed(listPath(type), (request) => sendListFeed(request, type, format))
+    for (const segment of projectSegments(taxonomy)) feed(`/${segment}/:slug/versions`, sendVersionsFeed)
     feed('/user/:name', sendUserFeed)
     feed('/organization/:name', sendOrganizationFeed)
     feed('/collection/:id', sendCollectionFeed)
   }
 }
 
-function machines(app: App, all: SiteDeps): void {
-  sitePage(app, all, '/card/:id.png', { name: 'siteCard', budget: 'asset' }, createCards())
-  sitePage(app, all, '/sitemap.xml', { name: 'siteMap' }, sendSitemapIndex)
-  sitePage(app, all, '/sitemap-:part.xml', { name: 'siteMapPart' }, sendSitemapPart)
-  sitePage(app, all, '/robots.txt', { name: 'siteRobots' }, sendRobots)
-  sitePage(app, all, '/manifest.webmanifest', { name: 'siteManifest' }, sendManifest)
-  sitePage(app, all, '/opensearch.xml', { name: 'siteSearchDescription' }, sendSearchDescription)
-  sitePage(app, all, '/oembed', { name: 'siteEmbed' }, sendEmbed)
+function machines(pages: Pages): void {
+  pages.open('GET', '/card/:id.png', 'siteCard', createCardHandler(), { budget: 'asset' })
+  pages.open('GET', '/sitemap.xml', 'siteMap', sendSitemapIndex)
+  pages.open('GET', '/sitemap-:part.xml', 'siteMapPart', sendSitemapPart)
+  pages.open('GET', '/robots.txt', 'siteRobots', sendRobots)
+  pages.open('GET', '/manifest.webmanifest', 'siteManifest', sendManifest)
+  pages.open('GET', '/opensearch.xml', 'siteSearchDescription', sendSearchDescription)
+  pages.open('GET', '/oembed', 'siteEmbed', sendEmbed)
 }

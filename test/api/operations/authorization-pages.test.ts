@@ -6,7 +6,7 @@ import type { RouteEntry } from '#platform/http/route-config.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
-import { cookieName } from '#web/kit/session-cookie.ts'
+import { cookieName } from '#web/kit/cookies.ts'
 import { bareRequest, send } from './requests.ts'
 
 let t: TestApp

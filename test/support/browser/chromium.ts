@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import axe from 'axe-core'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { cookieName } from '#web/kit/session-cookie.ts'
+import { cookieName } from '#web/kit/cookies.ts'
 import { BYPASS_KEY, type TestApp, testApp } from '../app/test-app.ts'
 
 export const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium'

@@ -1,4 +1,4 @@
-// Who may act for a person: tokens, applications, authorizations, consent.
+// Views of tokens, applications, authorizations and consent.
 import { timeAgo } from '#platform/html/format.ts'
 import {
   buttonForm,
@@ -12,11 +12,10 @@ import {
   textField,
 } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
-import { badge, face, note } from '#platform/html/lists.ts'
+import { badge, face, note, slip } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
-import type { FormRefusal } from '#web/kit/page-request.ts'
+import type { FormRefusal } from '#web/kit/forms.ts'
 import { PATHS } from '#web/kit/paths.ts'
-import { slip } from '../account-layout.ts'
 import { pictureSection } from '../settings/settings-views.ts'
 import type { ScopeGroupView } from './scope-groups.ts'
 
@@ -24,7 +23,7 @@ type Refused = { refusal?: FormRefusal | undefined }
 type Groups = readonly ScopeGroupView[]
 const errorsOf = ({ refusal }: Refused): FormErrors => (refusal === undefined ? [] : [refusal])
 
-/** What scopes allow is said in the API's words, which are English. */
+/** Shows scopes with the descriptions of the API, which are English. */
 function scopeChoice(
   page: PageContext,
   of: { name: string; legend: string; groups: Groups; chosen: readonly string[] } & Refused,
@@ -101,7 +100,7 @@ ${buttonForm(page, { action: `${pathTo(page, PATHS.tokens)}/revoke`, text: t('re
 </li>`
 }
 
-/** A secret, which is on no other page. */
+/** Shows a secret, once. */
 export function secretView(
   page: PageContext,
   of: { what: 'token' | 'client-secret'; name: string; secret: string; clientId?: string; next: string },

@@ -1,4 +1,4 @@
-// OAuth applications that one has made.
+// The OAuth applications of a user.
 import type { FastifyReply } from 'fastify'
 import { replaceIcon, setIcon } from '#features/basics/images/icons.ts'
 import { createApplication } from '#features/people/oauth/applications/create-application.ts'
@@ -12,9 +12,10 @@ import { updateApplication } from '#features/people/oauth/applications/update-ap
 import { combineScopes, scopeNames } from '#lib/access/scopes.ts'
 import { validationError } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
-import { checkValues, pictureOf } from '#web/kit/forms.ts'
-import { type AccountPageRequest, attempt, type FormRefusal, type PageDeps, type Pages } from '#web/kit/page-request.ts'
+import { attempt, checkValues, type FormRefusal, uploadedImage } from '#web/kit/forms.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
+import { showSettings } from '../account-layout.ts'
 import { applicationsView, applicationView, secretView } from './access-views.ts'
 import { reservedScopes, scopeGroups } from './scope-groups.ts'
 import { scopesOf } from './tokens.ts'
@@ -23,11 +24,11 @@ const LABELS = {
   name: 'The name',
   description: 'The description',
   url: 'The website',
-  redirect_uris: 'Each redirect address',
+  redirect_uris: 'Each redirect URL',
   max_scopes: 'The choice',
 }
 
-/** The form as it is filled in. */
+/** Values of the form. */
 type Typed = {
   name: string
   description: string
@@ -40,23 +41,22 @@ type Typed = {
 
 const EMPTY: Typed = { name: '', description: '', url: '', uris: '', chosen: [], isPublic: false }
 
-export function applicationPages(pages: Pages, { deps }: PageDeps): void {
-  const { db } = deps
-  const icons = applicationIconOwner(deps)
-  pages.own('GET', PATHS.applications, 'showApplications', async ({ viewer, page, showSettings }) => {
-    const body = applicationsView(page, await listApplicationsOf(db, viewer.id))
-    return showSettings({ title: page.language.t('settings.applications'), body })
+export function applicationPages(pages: Pages): void {
+  pages.own('GET', PATHS.applications, 'showApplications', async (request) => {
+    const { deps, viewer, page } = request
+    const body = applicationsView(page, await listApplicationsOf(deps.db, viewer.id))
+    return showSettings(request, { title: page.language.t('settings.applications'), body })
   })
   pages.own('GET', `${PATHS.applications}/new`, 'showNewApplication', async (request) => showNew(request, EMPTY))
   pages.own('POST', `${PATHS.applications}/new`, 'makeApplication', async (request) => {
     const typed = readForm(request)
-    const { value: made, refusal } = await attempt(() => {
+    const { value: created, refusal } = await attempt(() => {
       const fields = checkValues(NewApplication, { ...toFields(typed), public_client: typed.isPublic })
-      return createApplication(deps, request.viewer, fields)
+      return createApplication(request.deps, request.viewer, fields)
     }, LABELS)
     if (refusal !== undefined) return showNew(request, { ...typed, refusal })
-    if (made.secret === null) return request.redirect(`${PATHS.applications}/${made.id}`, 'application-saved')
-    return showSecret(request, { id: made.id, name: typed.name, secret: made.secret })
+    if (created.secret === null) return request.redirect(`${PATHS.applications}/${created.id}`, 'application-saved')
+    return showSecret(request, { id: created.id, name: typed.name, secret: created.secret })
   })
   pages.own('GET', `${PATHS.applications}/:id`, 'showApplication', async (request) => {
     const application = await getOwn(request)
@@ -67,42 +67,43 @@ export function applicationPages(pages: Pages, { deps }: PageDeps): void {
     const typed = { ...readForm(request), isPublic: application.secret_hash === null }
     const { refusal } = await attempt(() => {
       const patch = checkValues(ApplicationPatch, toPatch(typed, application))
-      return updateApplication(deps, request.viewer, { id: application.id, patch })
+      return updateApplication(request.deps, request.viewer, { id: application.id, patch })
     }, LABELS)
     if (refusal !== undefined) return showOne(request, application, { ...typed, refusal })
     return request.redirect(`${PATHS.applications}/${application.id}`, 'application-saved')
   })
   pages.own('POST', `${PATHS.applications}/:id/picture`, 'sendApplicationPicture', async (request) => {
     const application = await getOwn(request)
+    const { deps, viewer, req } = request
     const { refusal } = await attempt(() =>
-      setIcon(deps, icons, { id: application.id, viewer: request.viewer, ...pictureOf(request.req.body) }),
+      setIcon(deps, applicationIconOwner(deps), { id: application.id, viewer, ...uploadedImage(req.body) }),
     )
     if (refusal !== undefined) return showOne(request, application, { ...toTyped(application), refusal })
     return request.redirect(`${PATHS.applications}/${application.id}`, 'picture')
   })
   pages.own('POST', `${PATHS.applications}/:id/picture/remove`, 'removeApplicationPicture', async (request) => {
     const { id } = await getOwn(request)
-    await replaceIcon(deps, icons, { id, viewer: request.viewer, icon: null })
+    const { deps, viewer } = request
+    await replaceIcon(deps, applicationIconOwner(deps), { id, viewer, icon: null })
     return request.redirect(`${PATHS.applications}/${id}`, 'picture-removed')
   })
   pages.own('POST', `${PATHS.applications}/:id/secret`, 'renewApplicationSecret', async (request) => {
     const { id, name } = await getOwn(request)
-    const secret = await rotateSecret(deps, request.viewer, id)
+    const secret = await rotateSecret(request.deps, request.viewer, id)
     return showSecret(request, { id, name, secret })
   })
   pages.own('POST', `${PATHS.applications}/:id/delete`, 'removeApplication', async (request) => {
     const { id } = await getOwn(request)
-    await deleteApplication(deps, request.viewer, id)
+    await deleteApplication(request.deps, request.viewer, id)
     return request.redirect(PATHS.applications, 'application-deleted')
   })
-
-  async function getOwn({ req, viewer }: AccountPageRequest): Promise<Application> {
-    const { id } = req.params as { id: string }
-    return requireOwnApplication(viewer, await getApplication(db, parseId(id, 'id')))
-  }
 }
 
-function readForm({ field, fields }: AccountPageRequest): Typed {
+async function getOwn({ deps, viewer, param }: OwnRequest): Promise<Application> {
+  return requireOwnApplication(viewer, await getApplication(deps.db, parseId(param('id'), 'id')))
+}
+
+function readForm({ field, fields }: OwnRequest): Typed {
   return {
     name: field('name'),
     description: field('description'),
@@ -123,11 +124,11 @@ function toFields({ name, description, url, uris, chosen }: Typed) {
   }
 }
 
-/** Of what the form does not show, or leaves as empty as it is, nothing changes. */
+/** Leaves fields unchanged that the form does not show, or that were empty and still are. */
 function toPatch(typed: Typed, application: Application) {
   const { redirect_uris, max_scopes, ...fields } = toFields(typed)
   if (redirect_uris.length === 0 && application.redirect_uris.length > 0)
-    throw validationError('redirect_uris', 'One redirect address at least must stay')
+    throw validationError('redirect_uris', 'The application needs at least one redirect URL')
   return {
     ...fields,
     max_scopes: combineScopes(max_scopes, reservedScopes(application.max_scopes)),
@@ -146,21 +147,23 @@ function toTyped(application: Application): Typed {
   }
 }
 
-function showNew({ page, showSettings }: AccountPageRequest, typed: Typed): FastifyReply {
+function showNew(request: OwnRequest, typed: Typed): FastifyReply {
+  const { page } = request
   const body = applicationView(page, { ...typed, groups: scopeGroups(), application: undefined })
-  return showSettings({ title: page.language.t('applications.new'), body, refusal: typed.refusal })
+  return showSettings(request, { title: page.language.t('applications.new'), body, refusal: typed.refusal })
 }
 
-function showOne({ page, showSettings }: AccountPageRequest, application: Application, typed: Typed): FastifyReply {
-  const body = applicationView(page, { ...typed, groups: scopeGroups(), application })
-  return showSettings({ title: application.name, body, refusal: typed.refusal })
+function showOne(request: OwnRequest, application: Application, typed: Typed): FastifyReply {
+  const body = applicationView(request.page, { ...typed, groups: scopeGroups(), application })
+  return showSettings(request, { title: application.name, body, refusal: typed.refusal })
 }
 
 function showSecret(
-  { page, showSettings }: AccountPageRequest,
+  request: OwnRequest,
   { id, name, secret }: { id: string; name: string; secret: string },
 ): FastifyReply {
   const next = `${PATHS.applications}/${id}`
+  const { page } = request
   const body = secretView(page, { what: 'client-secret', name, secret, clientId: id, next })
-  return showSettings({ title: page.language.t('secret.client-secret.title'), body })
+  return showSettings(request, { title: page.language.t('secret.client-secret.title'), body })
 }

@@ -75,16 +75,16 @@ test('a form sent again, by another account, without a choice or with another qu
   const asked = await person.get(`${CONSENT}${question()}`)
   const { flow = '' } = hiddenFields(asked, CONSENT)
   const theirs = hiddenFields(await other.get(`${CONSENT}${question()}`), CONSENT)
-  assertSays(await other.post(CONSENT, { ...theirs, flow, decision: 'accept' }), 404, 'answered already')
-  assertSays(await person.sendFrom(asked, CONSENT), 400, 'Allow it or refuse it')
-  assertSays(await person.sendFrom(asked, CONSENT, { decision: 'maybe' }), 400, 'Allow it or refuse it')
+  assertSays(await other.post(CONSENT, { ...theirs, flow, decision: 'accept' }), 404, 'already answered')
+  assertSays(await person.sendFrom(asked, CONSENT), 400, 'must be accept or reject')
+  assertSays(await person.sendFrom(asked, CONSENT, { decision: 'maybe' }), 400, 'must be accept or reject')
   assertSays(
     await person.sendFrom(asked, CONSENT, { decision: 'accept', flow: 'x'.repeat(54) }),
     404,
-    'answered already',
+    'already answered',
   )
   assert.equal((await person.sendFrom(asked, CONSENT, { decision: 'accept' })).statusCode, 303)
-  assertSays(await person.sendFrom(asked, CONSENT, { decision: 'accept' }), 404, 'answered already')
+  assertSays(await person.sendFrom(asked, CONSENT, { decision: 'accept' }), 404, 'already answered')
 })
 
 test('nobody is sent to an address that the application has not registered', async () => {
@@ -189,7 +189,7 @@ test('an application is made, edited, given a new secret and deleted on its page
     ...fields,
     redirect_uris: 'https://a.test/cb\nhttp://b.test',
   })
-  assertSays(refused, 400, 'Each redirect address must be https')
+  assertSays(refused, 400, 'Each redirect URL must be https')
   assertSays(refused, 400, 'http://b.test')
   const made = await person.send(`${page}/new`, `${page}/new`, fields)
   assertSays(made, 200, 'Copy the client secret now')
@@ -239,7 +239,7 @@ test('an application without redirect addresses is edited too, and one that has 
   const bare = `/account/applications/${(await makeApplication(t, member, { redirect_uris: [] })).id}`
   assertLeads(await person.send(bare, bare, form), `${bare}?done=application-saved`)
   const full = `/account/applications/${(await makeApplication(t, member)).id}`
-  assertSays(await person.send(full, full, form), 400, 'One redirect address at least must stay.')
+  assertSays(await person.send(full, full, form), 400, 'The application needs at least one redirect URL.')
 })
 
 test('an application without a secret is told so', async () => {

@@ -10,7 +10,7 @@ import {
 
 export type ScopeGroupView = { group: ScopeGroup; scopes: readonly Scope[] }
 
-/** The scopes in a set by group, in the table's order; those that grant nothing at present are left out. */
+/** Groups the scopes of a set, in the order of the table. Leaves out reserved scopes, which grant nothing yet. */
 export function scopeGroups(bits: ScopeBits = GRANTABLE_SCOPES): ScopeGroupView[] {
   const shown = SCOPES.filter(({ value, group }) => group !== 'Reserved' && isScopeSubset(value, bits))
   return [...new Set(shown.map(({ group }) => group))].map((group) => ({
@@ -21,7 +21,7 @@ export function scopeGroups(bits: ScopeBits = GRANTABLE_SCOPES): ScopeGroupView[
 
 const RESERVED = SCOPES.filter(({ group }) => group === 'Reserved').reduce((sum, { value }) => sum + value, 0)
 
-/** What of a set `scopeGroups` leaves out, so that a form that does not show it keeps it. */
+/** Returns the reserved scopes of a set. Forms do not show them and must not change them. */
 export function reservedScopes(bits: ScopeBits): ScopeBits {
   return intersectScopes(bits, RESERVED)
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { encode } from 'uqr'
-import { qrPicture } from './qr-code.ts'
+import { qrCode } from './qr-code.ts'
 
 const URI =
   'otpauth://totp/Depot:somebody?issuer=Depot&secret=ABCDEFGHIJKLMNOPQRSTUVWXYZ234567&algorithm=SHA1&digits=6&period=30'
@@ -22,7 +22,7 @@ function modulesOf({ side, path }: { side: number; path: string }): boolean[][] 
 }
 
 test('the picture has the modules of the text, dark for dark, with four light ones around', () => {
-  const modules = modulesOf(qrPicture(URI))
+  const modules = modulesOf(qrCode(URI))
   assert.deepEqual(modules, encode(URI, { ecc: 'M', border: 4 }).data)
   const inner = modules.slice(4, -4).map((row) => row.slice(4, -4))
   assert.deepEqual(inner, encode(URI, { ecc: 'M', border: 0 }).data)
@@ -39,7 +39,7 @@ test('the picture has the modules of the text, dark for dark, with four light on
 })
 
 test('another text gives another picture, and a long name still fits', () => {
-  assert.notEqual(qrPicture(URI).path, qrPicture(URI.replace('ABC', 'ABD')).path)
+  assert.notEqual(qrCode(URI).path, qrCode(URI.replace('ABC', 'ABD')).path)
   const longest = URI.replace('somebody', 'x'.repeat(39))
-  assert.ok(qrPicture(longest).side <= 61)
+  assert.ok(qrCode(longest).side <= 61)
 })

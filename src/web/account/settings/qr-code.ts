@@ -1,23 +1,23 @@
-// A text as a picture for the camera of a phone.
+// Draws QR codes.
 import { encode } from 'uqr'
 
-/** Light modules around the dark ones, without which cameras do not find the picture (ISO/IEC 18004). */
+/** Width of the light border in modules. Cameras do not find the code without it (ISO/IEC 18004). */
 const QUIET_ZONE = 4
 
-export type QrPicture = { side: number; path: string }
+export type QrCode = { side: number; path: string }
 
 /**
- * A QR code as a square of `side` modules and the path that covers the dark ones, row by row, for an SVG in the page:
- * nothing is loaded for it, so that its text is in no address.
+ * Returns a QR code as a square of `side` modules, and the SVG path of the dark modules. Pages embed the SVG, so that the
+ * secret in the text is in no URL.
  * @throws Error for a text of more than 2331 bytes
  */
-export function qrPicture(text: string): QrPicture {
+export function qrCode(text: string): QrCode {
   const { data, size: side } = encode(text, { ecc: 'M', border: QUIET_ZONE })
   const path = data.flatMap((row, y) => darkRuns(row).map(({ x, length }) => `M${x} ${y}h${length}v1h-${length}z`))
   return { side, path: path.join('') }
 }
 
-/** Where dark modules follow each other, and how many. */
+/** Returns the runs of dark modules in a row. */
 function darkRuns(row: readonly boolean[]): { x: number; length: number }[] {
   const runs: { x: number; length: number }[] = []
   row.forEach((isDark, x) => {

@@ -1,4 +1,4 @@
-// Profile, security, sessions, and one's data.
+// Views of the account settings.
 import type { AccountRow } from '#features/people/users/queries.ts'
 import { timeAgo } from '#platform/html/format.ts'
 import {
@@ -14,15 +14,15 @@ import {
 import { html, type Markup } from '#platform/html/html.ts'
 import { badge, face, note } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
-import type { FormRefusal } from '#web/kit/page-request.ts'
+import type { FormRefusal } from '#web/kit/forms.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { codeField, newPasswordField } from '../sign-in/sign-in-views.ts'
-import type { QrPicture } from './qr-code.ts'
+import type { QrCode } from './qr-code.ts'
 
 type Refused = { refusal?: FormRefusal | undefined }
 const errorsOf = ({ refusal }: Refused): FormErrors => (refusal === undefined ? [] : [refusal])
 
-/** The picture of a person or an application, with the forms that change it. `limit`: how large it may be, in words. */
+/** Shows the avatar of a user or the icon of an application, with the forms that change it. */
 export function pictureSection(
   page: PageContext,
   of: { action: string; url: string | null; name: string; isSquare: boolean; limit: 'at-most' | 'smaller' } & Refused,
@@ -66,7 +66,7 @@ ${form(page, { action, content })}
 </section>`
 }
 
-/** The form that asks for the password again, for a page that is named by `next`. */
+/** Asks for the password again, for the page that `next` names. */
 function confirmForm(page: PageContext, of: { account: AccountRow; next: 'security' | 'data' } & Refused): Markup {
   const { t } = page.language
   const { account } = of
@@ -95,7 +95,7 @@ ${confirmForm(page, { ...of, next: 'security' })}
   const path = pathTo(page, PATHS.security)
   const email = html`${textField(page, { type: 'email', name: 'email', label: t('security.address'), value: of.email, maxLength: 254, autocomplete: 'email', errors })}
 <div><button>${t('security.change-address')}</button></div>`
-  // For programs that keep passwords: whose it is.
+  // Password managers need the username.
   const password = html`<input type="text" name="username" value="${of.account.username}" autocomplete="username" hidden readonly>
 ${newPasswordField(page, 'new_password', t('field.new-password'), of)}
 <div><button>${t('security.change-password')}</button></div>`
@@ -120,10 +120,10 @@ ${form(page, { action: `${path}/two-factor/disable`, content: disable })}`
 
 type SetUp = { flow: string; uri: string; secret: string }
 
-export function twoFactorView(page: PageContext, of: { setUp: SetUp; picture: QrPicture } & Refused): Markup {
+export function twoFactorView(page: PageContext, of: { setUp: SetUp; qrCode: QrCode } & Refused): Markup {
   const { t, rich } = page.language
-  const { setUp, picture } = of
-  const { side } = picture
+  const { setUp, qrCode } = of
+  const { side } = qrCode
   const path = pathTo(page, PATHS.security)
   const content = html`${hiddenField('flow', setUp.flow)}
 ${codeField(page, t('two-factor.code'), of)}
@@ -132,7 +132,7 @@ ${codeField(page, t('two-factor.code'), of)}
   return html`<section class="section">
 <p>${t('two-factor.scan')}</p>
 <div class="set-up">
-<svg class="qr" role="img" aria-label="${t('two-factor.picture')}" viewBox="0 0 ${side} ${side}" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${side}v${side}H0z"/><path fill="#000" d="${picture.path}"/></svg>
+<svg class="qr" role="img" aria-label="${t('two-factor.picture')}" viewBox="0 0 ${side} ${side}" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${side}v${side}H0z"/><path fill="#000" d="${qrCode.path}"/></svg>
 <div class="stack">
 <p>${rich('two-factor.by-hand', { link })}</p>
 <div class="field">

@@ -8,7 +8,7 @@ import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { mailsTo, makeMember, OTHER_PASSWORD, totpCode } from '#test/support/http/account-steps.ts'
 import { BASE, makeApplication } from '#test/support/http/oauth-steps.ts'
 import { assertLeads, assertSays, hiddenFields, type Visitor, visitor } from '#test/support/http/visitor.ts'
-import { qrPicture } from './qr-code.ts'
+import { qrCode } from './qr-code.ts'
 
 let t: TestApp
 before(async () => {
@@ -100,8 +100,8 @@ test('a picture is set and removed, of a person and of an application', async ()
     assertLeads(await sendPicture(person, page, png, 'me.PNG'), `${page}?done=picture`)
     assert.match(await url(), /^https:\/\/depot\.test\/data\//)
     assertSays(await sendPicture(person, page, png, 'me.webp'), 400, 'ext')
-    assertSays(await sendPicture(person, page, Buffer.alloc(0), 'me.png'), 400, 'Choose a picture first')
-    assertSays(await sendPicture(person, page, Buffer.alloc(262_145), 'me.png'), 400, 'larger than 262144 bytes')
+    assertSays(await sendPicture(person, page, Buffer.alloc(0), 'me.png'), 400, 'Choose an image first')
+    assertSays(await sendPicture(person, page, Buffer.alloc(262_145), 'me.png'), 400, 'at most 256 KiB')
     assertLeads(await person.send(page, `${page}/picture/remove`), `${page}?done=picture-removed`)
     assert.equal(await url(), null)
   }
@@ -116,7 +116,7 @@ test('address and password are changed, and other sessions end', async () => {
   assertSays(
     await person.send(page, `${page}/email`, { email: 'nowhere' }),
     400,
-    'The e-mail address must be an e-mail address.',
+    'The email address must be an e-mail address.',
   )
   assertLeads(await person.send(page, `${page}/email`, { email: 'moved@example.org' }), `${page}?done=email`)
   const password = (new_password: string) => person.send(page, `${page}/password`, { new_password })
@@ -136,7 +136,7 @@ test('two-factor sign-in is turned on, shows its backup codes once, and is turne
   // The picture is part of the page, so that the secret is in no address, and holds what the link holds.
   const link = /href="(otpauth:[^"]+)"/.exec(started.body)?.[1]?.replaceAll('&amp;', '&') ?? assert.fail(started.body)
   assert.ok(link.includes(`secret=${secret}`) && link.includes(member.username))
-  assert.ok(started.body.includes(`<path fill="#000" d="${qrPicture(link).path}"/></svg>`))
+  assert.ok(started.body.includes(`<path fill="#000" d="${qrCode(link).path}"/></svg>`))
   assert.match(started.body, /<svg class="qr" role="img" aria-label="QR code/)
   assert.ok(started.body.includes(secret.replaceAll(/.{4}/g, '$& ').trim()))
   assert.equal(started.headers['cache-control'], 'no-store')
@@ -239,7 +239,7 @@ test('an account is deleted when its name is typed', async () => {
   const member = await makeMember(t)
   const person = visitor(t, member.token)
   const page = '/account/data'
-  assertSays(await person.send(page, `${page}/delete`, { username: 'somebody' }), 400, 'The username is not yours')
+  assertSays(await person.send(page, `${page}/delete`, { username: 'somebody' }), 400, 'The username does not match')
   assertLeads(
     await person.send(page, `${page}/delete`, { username: member.username }),
     '/account/sign-in?done=account-deleted',
@@ -276,9 +276,9 @@ test('a form with a picture is read no further than a picture can be long', asyn
     t.inject({ method: 'POST', url: '/account/picture', payload, headers: { ...headers, ...more } })
   // Told before the part has ended.
   assertSays(await send(Readable.from(long())), 400, 'The body is larger than 327680 bytes')
-  assertSays(await send('x'.repeat(400_000)), 400, 'larger than 262144 bytes')
+  assertSays(await send('x'.repeat(400_000)), 400, 'at most 256 KiB')
   assertSays(await send(head), 400, 'The form cannot be read')
-  assertSays(await send(`${head}${'x'.repeat(262_145)}\r\n--b--\r\n`), 400, 'larger than 262144 bytes')
+  assertSays(await send(`${head}${'x'.repeat(262_145)}\r\n--b--\r\n`), 400, 'at most 256 KiB')
   assertSays(await send('', { 'content-type': 'multipart/form-data' }), 400, 'The form cannot be read')
 })
 

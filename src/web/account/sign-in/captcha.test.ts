@@ -86,7 +86,7 @@ test('who does not is told so, may try again, and no account, session or mail is
     }
     const long = await person.send(page, page, { ...fields, [FIELD]: 'x'.repeat(8193) })
     assertSays(long, 400, 'The captcha must have at most 8192 characters.')
-    assertSays(await person.send(page, page, { ...fields, [FIELD]: ['a', 'b'] }), 400, 'came twice')
+    assertSays(await person.send(page, page, { ...fields, [FIELD]: ['a', 'b'] }), 400, 'twice')
     assert.ok(!person.cookies.has('__Host-depot-session'))
   }
   assert.equal(service.asked.length, 3)

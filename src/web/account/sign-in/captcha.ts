@@ -1,20 +1,20 @@
-// The captcha of the forms that the API wants one for; the page given shows it.
+// The captcha of the forms for which the API requires one.
 import Type from 'typebox'
 import { OptionalChallenge } from '#features/people/accounts/requests.ts'
 import type { Config } from '#platform/config/config.ts'
 import { html, type Part } from '#platform/html/html.ts'
 import type { PageContext } from '#platform/html/page-context.ts'
 import { checkValues } from '#web/kit/forms.ts'
-import type { PageRequest } from '#web/kit/page-request.ts'
+import type { PageRequest } from '#web/kit/request.ts'
 
-const Answer = Type.Object({ challenge: OptionalChallenge })
+const Response = Type.Object({ challenge: OptionalChallenge })
 
 export type CaptchaWidget = NonNullable<NonNullable<Config['accounts']['captcha']>['widget']>
 
 export type CaptchaState = {
-  /** What a form that asks for a captcha shows. */
+  /** Captcha to show in the form. */
   widget: CaptchaWidget | undefined
-  /** A captcha is asked for that pages cannot show: whatever such a form said would be refused. */
+  /** Whether the API requires a captcha that pages cannot show, so that it would reject the form. */
   isBarred: boolean
 }
 
@@ -22,7 +22,7 @@ export function captchaState({ accounts: { captcha } }: Config): CaptchaState {
   return { widget: captcha?.widget, isBarred: captcha !== undefined && captcha.widget === undefined }
 }
 
-/** The captcha of a form, where one is set. */
+/** Returns the captcha of a form, if one is configured. */
 export function captchaField({ language }: PageContext, { widget }: CaptchaState): Part {
   if (widget === undefined) return null
   return html`<div class="captcha ${widget.className}" data-sitekey="${widget.siteKey}"></div>
@@ -30,11 +30,11 @@ export function captchaField({ language }: PageContext, { widget }: CaptchaState
 }
 
 /**
- * What the person answered; undefined where the page showed no captcha.
+ * Returns the response to the captcha; undefined if the page showed none.
  * @throws ApiError `validation_error` naming `challenge`
  */
-export function challengeOf({ field }: PageRequest, { accounts }: Config): string | null | undefined {
-  const name = accounts.captcha?.widget?.className
-  // Services of the siteverify kind name the field after the class.
-  return name === undefined ? undefined : checkValues(Answer, { challenge: field(`${name}-response`) }).challenge
+export function challengeOf({ field, deps }: PageRequest): string | null | undefined {
+  const name = deps.config.accounts.captcha?.widget?.className
+  // Captcha services with a siteverify URL name the field after the class.
+  return name === undefined ? undefined : checkValues(Response, { challenge: field(`${name}-response`) }).challenge
 }

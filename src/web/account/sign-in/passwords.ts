@@ -1,4 +1,4 @@
-// Forgotten passwords, and the pages that mailed links redirect to.
+// Forgotten passwords, and the pages that links in emails lead to.
 
 import Type from 'typebox'
 import { clientOf } from '#features/people/accounts/account-deps.ts'
@@ -7,33 +7,27 @@ import { resetPassword } from '#features/people/accounts/credentials/change-pass
 import { requestPasswordReset } from '#features/people/accounts/credentials/request-password-reset.ts'
 import { undoEmailChange } from '#features/people/accounts/credentials/undo-email-change.ts'
 import { FlowField, NewPasswordField, SignInName } from '#features/people/accounts/requests.ts'
-import { checkValues } from '#web/kit/forms.ts'
-import {
-  attempt,
-  type FormRefusal,
-  noticeOf,
-  type PageDeps,
-  type PageRequest,
-  type Pages,
-} from '#web/kit/page-request.ts'
+import { attempt, checkValues, type FormRefusal } from '#web/kit/forms.ts'
+import type { Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
-import { challengeOf } from './captcha.ts'
+import { noticeOf, type PageRequest } from '#web/kit/request.ts'
+import { captchaState, challengeOf } from './captcha.ts'
 import { forgottenPasswordView, resetPasswordView, undoEmailView, verifyEmailView } from './sign-in-views.ts'
 
 const Forgotten = Type.Object({ username: SignInName })
 const Reset = Type.Object({ flow: FlowField, new_password: NewPasswordField })
 const Verification = Type.Object({ flow: FlowField })
 
-export function passwordPages(pages: Pages, { deps, accounts, cookie }: PageDeps): void {
+export function passwordPages(pages: Pages): void {
   pages.open('GET', PATHS.forgotPassword, 'showForgottenPassword', async (request) =>
     showForgotten(request, { isSent: false }),
   )
   pages.open('POST', PATHS.forgotPassword, 'sendForgottenPassword', async (request) => {
-    const { req, field } = request
+    const { accounts, req, field } = request
     const { refusal } = await attempt(
       async () => {
         const { username: name } = checkValues(Forgotten, { username: field('username') })
-        const challenge = challengeOf(request, accounts.config)
+        const challenge = challengeOf(request)
         await requestPasswordReset(accounts, { name, challenge, address: req.clientAddress })
       },
       { username: 'The name', challenge: 'The captcha' },
@@ -44,7 +38,7 @@ export function passwordPages(pages: Pages, { deps, accounts, cookie }: PageDeps
     showReset(request, request.query('flow')),
   )
   pages.open('POST', PATHS.resetPassword, 'sendPasswordReset', async (request) => {
-    const { req, reply, field, redirect } = request
+    const { accounts, cookie, req, reply, field, redirect } = request
     const flow = field('flow')
     const { refusal } = await attempt(
       async () => {
@@ -54,29 +48,29 @@ export function passwordPages(pages: Pages, { deps, accounts, cookie }: PageDeps
       { new_password: 'The password' },
     )
     if (refusal !== undefined) return showReset(request, flow, refusal)
-    // It has ended all sessions, this browser's too.
+    // The command ended all sessions, including the session of this browser.
     cookie.clear(reply)
     return redirect(PATHS.signIn, 'password-reset')
   })
   pages.open('GET', PATHS.undoEmail, 'showEmailUndoing', async (request) => showUndoing(request, request.query('flow')))
   pages.open('POST', PATHS.undoEmail, 'sendEmailUndoing', async (request) => {
-    const { req, reply, field, redirect } = request
+    const { accounts, cookie, req, reply, field, redirect } = request
     const flow = field('flow')
     const { refusal } = await attempt(async () => {
       checkValues(Verification, { flow })
       await undoEmailChange(accounts, flow, clientOf(req))
     })
     if (refusal !== undefined) return showUndoing(request, flow, refusal)
-    // It has ended all sessions, this browser's too.
+    // The command ended all sessions, including the session of this browser.
     cookie.clear(reply)
     return redirect(PATHS.signIn, 'email-restored')
   })
-  // Opening the link changes nothing: programs that look at mails open links too.
+  // Opening the link changes nothing, because programs that scan emails open links too.
   pages.open('GET', PATHS.verifyEmail, 'showEmailVerification', async (request) =>
     showVerification(request, request.query('flow')),
   )
   pages.open('POST', PATHS.verifyEmail, 'sendEmailVerification', async (request) => {
-    const { viewer, field, redirect } = request
+    const { deps, viewer, field, redirect } = request
     const flow = field('flow')
     const { refusal } = await attempt(async () => {
       checkValues(Verification, { flow })
@@ -91,9 +85,10 @@ function showForgotten(
   request: PageRequest,
   { isSent, refusal }: { isSent: boolean; refusal?: FormRefusal | undefined },
 ) {
-  const { page, captcha, show } = request
+  const { deps, page, show } = request
+  const captcha = captchaState(deps.config)
   const body = forgottenPasswordView(page, { isSent, refusal, captcha, notice: noticeOf(request) })
-  return show({ title: page.language.t('forgotten'), body, refusal, asksCaptcha: !isSent })
+  return show({ title: page.language.t('forgotten'), body, refusal, widget: isSent ? undefined : captcha.widget })
 }
 
 function showReset({ page, show }: PageRequest, flow: string, refusal?: FormRefusal) {

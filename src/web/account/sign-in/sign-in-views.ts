@@ -1,10 +1,10 @@
-// Signing in and up, and what helps those who cannot.
+// Views of sign-in, sign-up and password reset.
 import { checkbox, type FormError, form, hiddenField, passwordField, textField } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
-import { note } from '#platform/html/lists.ts'
+import { note, slip } from '#platform/html/lists.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { PATHS } from '#web/kit/paths.ts'
-import { messages, slip } from '../account-layout.ts'
+import { messages } from '../account-layout.ts'
 import { type CaptchaState, captchaField } from './captcha.ts'
 
 type Common = { notice?: string | undefined; refusal?: FormError | undefined; captcha: CaptchaState }
@@ -26,7 +26,7 @@ export function signInView(
     name: string
     returnTo: string
     isOpen: boolean
-    /** Whether the deletion of the account is pending, and its owner may undo it. */
+    /** Whether the user can undo the pending deletion of the account. */
     canUndo?: boolean
   },
 ): Markup {
@@ -62,7 +62,7 @@ ${form(page, { action: pathTo(page, PATHS.signInCode), content })}
 <p class="soft">${link(page, PATHS.signIn, t('second-factor.again'))}</p>`)
 }
 
-/** A code of six digits, or a backup code. */
+/** A field for a code of 6 digits or a backup code. */
 export function codeField(
   page: PageContext,
   label: string,
@@ -101,7 +101,7 @@ export function signUpView(
   of: Common & {
     username: string
     email: string
-    /** Undefined where nobody needs one. */
+    /** Undefined if sign-up needs no invitation. */
     invitation: string | undefined
     returnTo: string
     isOpen: boolean

@@ -12,7 +12,7 @@ import {
   totpCode,
 } from '#test/support/http/account-steps.ts'
 import { assertLeads, assertSays, hiddenFields, visitor } from '#test/support/http/visitor.ts'
-import { returnPath } from '#web/kit/return-path.ts'
+import { returnPath } from '#web/kit/paths.ts'
 
 let t: TestApp
 before(async () => {
@@ -50,8 +50,8 @@ test('the sign-up page shows what is wrong beside what was typed, and never the 
   for (const [fields, status, text] of [
     [{ username: 'taken' }, 409, 'The username is taken.'],
     [{ username: 'not valid' }, 400, 'The username must be'],
-    [{ email: 'nowhere' }, 400, 'The e-mail address must be an e-mail address.'],
-    [{ email: 'taken@example.org' }, 409, 'The e-mail address is taken.'],
+    [{ email: 'nowhere' }, 400, 'The email address must be an e-mail address.'],
+    [{ email: 'taken@example.org' }, 409, 'The email address is taken.'],
     [{ password: 'short' }, 400, 'The password must be at least 8 characters long.'],
     [{ password: 'password123' }, 400, 'The password is too easy to guess'],
     [{ account_consent: 'yes' }, 400, 'must not be set'],
@@ -179,7 +179,7 @@ test('bodies of other kinds, doubled fields and unstorable text are refused', as
   const member = await makeMember(t)
   const person = visitor(t, member.token)
   const fields = hiddenFields(await person.get('/account'), '/account')
-  assertSays(await person.post('/account', { ...fields, username: ['a', 'b'] }), 400, 'came twice')
+  assertSays(await person.post('/account', { ...fields, username: ['a', 'b'] }), 400, 'twice')
   assertSays(await person.post('/account', { ...fields, username: 'a\0b' }), 400, 'NUL')
   const cookie = [...person.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
   const json = { 'content-type': 'application/json', cookie, 'user-agent': 'x' }

@@ -1,4 +1,4 @@
-// The first page: what there is, what is new, and where to begin.
+// The home page: project types, trending and new projects, new collections.
 
 import type { FastifyReply } from 'fastify'
 import { getStatistics } from '#features/basics/statistics/queries.ts'
@@ -8,34 +8,35 @@ import { listNewestCollections, type NewCollection } from '#features/community/c
 import { countChoices, fieldIs } from '#features/operations/search/facet-counts.ts'
 import { wholeNumber } from '#platform/html/format.ts'
 import { html, type Markup } from '#platform/html/html.ts'
-import type { Page } from '#platform/html/layout.ts'
 import { emptyState } from '#platform/html/lists.ts'
 import { icon, pathTo } from '#platform/html/page-context.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
 import { EVERYTHING } from '#ports/search-index/filter/tree.ts'
-import type { SearchAnswer, Sort } from '#ports/search-index/search-index.ts'
-import type { SiteRequest } from '#web/kit/page.ts'
-import type { Setup } from '#web/kit/setup.ts'
+import type { Sort } from '#ports/search-index/search-index.ts'
+import type { Setup } from '#web/kit/cookies.ts'
 import {
   collectionPath,
   feedLinks,
   listPath,
   offeredTypes,
+  PATHS,
   type ProjectType,
-  SEARCH,
   withQuery,
-} from '#web/kit/site-paths.ts'
+} from '#web/kit/paths.ts'
+import type { PageRequest } from '#web/kit/request.ts'
+import type { ShownPage } from '#web/kit/send-page.ts'
 import { TYPE_ICONS, typesName } from '../names.ts'
 import { linkPanel } from '../people/profile.ts'
-import { setupForm } from '../setup-view.ts'
-import { askHits, readHits } from './list.ts'
-import { filterOf, readListRequest } from './list-request.ts'
-import { authoredRows, withDetails } from './row-details.ts'
+import { setupForm } from '../setup-form.ts'
+import { filterOf, readHits, searchHits } from './list-query.ts'
+import { readListRequest } from './list-request.ts'
+import { loadRowDetails, rowsWithAuthors } from './row-details.ts'
 import { fieldTexts, hitList, type ProjectRow, rowOfHit, viewOf } from './rows.ts'
 
-const SHOWN = 5
+const PROJECTS_PER_SECTION = 5
 const COLLECTIONS = 6
 const SORTED = ['downloads', 'updated', 'newest'] as const satisfies Sort[]
+/** `rising` contains the trending projects. */
 type Section = { name: (typeof SORTED)[number] | 'rising'; rows: ProjectRow[]; href?: string }
 
 type Home = {
@@ -45,12 +46,63 @@ type Home = {
   collections: NewCollection[]
 }
 
-export async function showHome(request: SiteRequest): Promise<FastifyReply> {
-  const { answers, read } = await askHome(request)
-  return request.showFound(answers, async () => homePage(request, await read()))
+export async function showHome(request: PageRequest): Promise<FastifyReply> {
+  const { results, load } = await queryHome(request)
+  return request.showResults(results, async () => homePage(request, await load()))
 }
 
-function homePage(request: SiteRequest, home: Home): Page {
+/** Queries the home page. `load` parses the results and adds the details of the rows; a cached page does not need it. */
+async function queryHome(
+  request: PageRequest,
+): Promise<{ results: readonly (Uint8Array | string)[]; load(): Promise<Home> }> {
+  const { req, deps } = request
+  const caller = callerOf(req)
+  const types = offeredTypes(deps.taxonomy)
+  const groups = [{ values: types.map((type) => fieldIs('project_types', [type])), beside: EVERYTHING }]
+  const filter = filterOf(readListRequest(request, undefined), { now: deps.now(), taxonomy: deps.taxonomy })
+  const [figures, trending, collections, [counts = []], ...lists] = await Promise.all([
+    getStatistics(deps.dbRead),
+    loadTrending(request),
+    listNewestCollections(deps.dbRead, COLLECTIONS),
+    countChoices(deps, { text: '', groups, caller }),
+    ...SORTED.map((sort) => searchHits(deps, { text: '', sort, page: 1, caller }, filter, PROJECTS_PER_SECTION)),
+  ])
+  const load = async (): Promise<Home> => {
+    const sections = [
+      ...(trending.length === 0 ? [] : [{ name: 'rising' as const, rows: trending }]),
+      ...SORTED.map((name, index) => {
+        const body = lists[index]?.body
+        const rows = body === undefined ? [] : readHits(body).map(rowOfHit)
+        return { name, rows, href: withQuery(PATHS.search, { sort: name }) }
+      }),
+    ]
+    const rows = await loadRowDetails(
+      request,
+      sections.flatMap((section) => section.rows),
+    )
+    return {
+      figures,
+      types: types.map((type, index) => ({ type, count: counts[index] ?? 0 })),
+      sections: sections.map((section) => ({ ...section, rows: rows.splice(0, section.rows.length) })),
+      collections,
+    }
+  }
+  return { results: [JSON.stringify([figures, counts, trending, collections]), ...lists.map(({ body }) => body)], load }
+}
+
+/** Loads the trending projects that are compatible with the visitor's setup. */
+async function loadTrending({ deps, setup, trends }: PageRequest): Promise<ProjectRow[]> {
+  const projects = await listVisibleProjects(deps, null, await trends.trending(deps))
+  const compatible = projects.filter((project) => isCompatible(viewOf(project), setup))
+  return rowsWithAuthors({ deps }, compatible.slice(0, PROJECTS_PER_SECTION))
+}
+
+function isCompatible(view: ProjectView, { gameVersion, loader }: Setup): boolean {
+  const isForLoader = loader === '' || !view.project_types.includes('mod') || view.loaders.includes(loader)
+  return isForLoader && (gameVersion === '' || fieldTexts(view, 'game_versions').includes(gameVersion))
+}
+
+function homePage(request: PageRequest, home: Home): ShownPage {
   const { page } = request
   const { language } = page
   return {
@@ -65,81 +117,19 @@ function homePage(request: SiteRequest, home: Home): Page {
         url: `${page.site.url}/`,
         potentialAction: {
           '@type': 'SearchAction',
-          target: `${page.site.url}${SEARCH}?q={search_term_string}`,
+          target: `${page.site.url}${PATHS.search}?q={search_term_string}`,
           'query-input': 'required name=search_term_string',
         },
       },
     ],
-    feeds: feedLinks(`${SEARCH}?sort=newest`, language.t('site.feed.list')),
+    feeds: feedLinks(`${PATHS.search}?sort=newest`, language.t('site.feed.list')),
     className: 'page home',
     body: homeView(request, home),
   }
 }
 
-/** What it shows, not looked at yet. */
-async function askHome(
-  request: SiteRequest,
-): Promise<{ answers: readonly (Uint8Array | string)[]; read(): Promise<Home> }> {
-  const { req, deps, query, queries, setup } = request
-  const caller = callerOf(req)
-  const types = offeredTypes(deps.taxonomy)
-  const groups = [{ values: types.map((type) => fieldIs('project_types', [type])), beside: EVERYTHING }]
-  const filter = filterOf(readListRequest({ query, queries, setup }, undefined), {
-    now: deps.now(),
-    taxonomy: deps.taxonomy,
-  })
-  const [figures, rising, collections, [counts = []], ...found] = await Promise.all([
-    getStatistics(deps.dbRead),
-    findRising(request),
-    listNewestCollections(deps.dbRead, COLLECTIONS),
-    countChoices(deps, { text: '', groups, caller }),
-    ...SORTED.map((sort) => askHits(deps, { text: '', sort, page: 1, caller }, filter, SHOWN)),
-  ])
-  const read = async (): Promise<Home> => ({
-    figures,
-    types: types.map((type, index) => ({ type, count: counts[index] ?? 0 })),
-    sections: await withTrends(request, [
-      ...(rising.length === 0 ? [] : [{ name: 'rising' as const, rows: rising }]),
-      ...SORTED.map((name, index) => ({
-        name,
-        rows: hitsOf(found[index]).map(rowOfHit),
-        href: withQuery(SEARCH, { sort: name }),
-      })),
-    ]),
-    collections,
-  })
-  return { answers: [JSON.stringify([figures, counts, rising, collections]), ...found.map(({ body }) => body)], read }
-}
-
-const hitsOf = (answer: SearchAnswer | undefined) => (answer === undefined ? [] : readHits(answer.body))
-
-/** Those that rise and run on the setup. */
-async function findRising({ deps, setup, trends }: SiteRequest): Promise<ProjectRow[]> {
-  const projects = await listVisibleProjects(deps, null, await trends.trending(deps))
-  const fitting = projects.filter((project) => isFitting(viewOf(project), setup))
-  return authoredRows({ deps }, fitting.slice(0, SHOWN))
-}
-
-function isFitting(view: ProjectView, { gameVersion, loader }: Setup): boolean {
-  const isForLoader = loader === '' || !view.project_types.includes('mod') || view.loaders.includes(loader)
-  return isForLoader && (gameVersion === '' || fieldTexts(view, 'game_versions').includes(gameVersion))
-}
-
-/** One question for all sections. */
-async function withTrends(request: SiteRequest, sections: readonly Section[]): Promise<Section[]> {
-  const all = await withDetails(
-    request,
-    sections.flatMap(({ rows }) => rows),
-  )
-  let at = 0
-  return sections.map((section) => {
-    at += section.rows.length
-    return { ...section, rows: all.slice(at - section.rows.length, at) }
-  })
-}
-
-function homeView(site: SiteRequest, { types, figures, sections, collections }: Home): Markup {
-  const { page, deps } = site
+function homeView(request: PageRequest, { types, figures, sections, collections }: Home): Markup {
+  const { page, deps } = request
   const { language } = page
   const isEmpty = sections.every(({ rows }) => rows.length === 0)
   const cards = types.map(
@@ -163,9 +153,9 @@ ${hitList({ page, taxonomy: deps.taxonomy }, rows, 'h3')}
 ${cards}</ul>
 </div>
 <div class="home-grid"><div class="home-lists">${isEmpty ? empty : lists}</div>
-<div class="home-setup">${setupForm(site)}</div>
+<div class="home-setup">${setupForm(request)}</div>
 ${linkPanel(
-  site,
+  page,
   language.t('site.home.collections'),
   collections.map(({ name, id, icon_url }) => ({ name, url: icon_url, path: collectionPath(id) })),
 )}</div>`

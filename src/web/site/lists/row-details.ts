@@ -1,57 +1,45 @@
-// What rows of projects show besides the projects themselves: by whom they are, whether they have a release yet, and their
-// last weeks. Each costs a constant number of statements for a whole list, most of them none when it is warm.
+// Details of project rows that the search index does not contain: author, release channel, and downloads per week. Each
+// needs a constant number of queries per list, and usually none because the data is cached.
 
 import { type CachedProject, listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { listUnreleased } from '#features/catalogue/versions/queries.ts'
 import { listCachedOrganizations } from '#features/community/organizations/organization-cache.ts'
 import { listCachedTeams } from '#features/community/teams/team-cache.ts'
 import { listCachedUsers } from '#features/people/users/user-cache.ts'
-import type { SiteRequest } from '#web/kit/page.ts'
-import { organizationPath, userPath } from '#web/kit/site-paths.ts'
+import { organizationPath, userPath } from '#web/kit/paths.ts'
+import type { PageRequest } from '#web/kit/request.ts'
 import type { Organization } from '../project/project-data.ts'
 import { type ProjectRow, rowOfProject } from './rows.ts'
 
-type Reader = Pick<SiteRequest, 'deps' | 'trends'>
+type Reader = Pick<PageRequest, 'deps' | 'trends'>
 
-/** Rows of projects that do not come from the search index, which says by itself by whom they are. */
+/** Returns the rows of projects with all details. */
 export async function rowsOfProjects(request: Reader, projects: readonly CachedProject[]): Promise<ProjectRow[]> {
-  return withDetails(request, await authoredRows(request, projects))
+  return loadRowDetails(request, await rowsWithAuthors(request, projects))
 }
 
-/** The rows with what is known of their last weeks, and of their releases. */
-export async function withDetails(request: Reader, rows: readonly ProjectRow[]): Promise<ProjectRow[]> {
-  const { deps, trends } = request
+/** Adds the release channel of each project, and the downloads per week if the list shows them. */
+export async function loadRowDetails(
+  { deps, trends }: Reader,
+  rows: readonly ProjectRow[],
+  { weeks: showsWeeks = true }: { weeks?: boolean } = {},
+): Promise<ProjectRow[]> {
   const ids = [...new Set(rows.map(({ id }) => id))]
-  const [weekly, unreleased] = await Promise.all([trends.weekly(deps, ids), findUnreleased(request, ids)])
+  const [weekly] = await Promise.all([
+    showsWeeks ? trends.weekly(deps, ids) : new Map<string, readonly number[]>(),
+    // A new version is announced as a change of its project. Reading the projects makes cached pages depend on them.
+    listVisibleProjects(deps, null, ids),
+  ])
+  // Reads the primary, because a cached page must not contain the older data of a replica.
+  const channels = await listUnreleased(deps.db, ids)
   return rows.map((row) => {
-    const [weeks, channel] = [weekly.get(row.id), unreleased.get(row.id)]
+    const [weeks, channel] = [weekly.get(row.id), channels.get(row.id)]
     return { ...row, ...(weeks === undefined ? {} : { weeks }), ...(channel === undefined ? {} : { channel }) }
   })
 }
 
-/** The rows with what is known of their releases, for lists that have no room for weeks. */
-export async function withChannels(request: Reader, rows: readonly ProjectRow[]): Promise<ProjectRow[]> {
-  const unreleased = await findUnreleased(
-    request,
-    rows.map(({ id }) => id),
-  )
-  return rows.map((row) => {
-    const channel = unreleased.get(row.id)
-    return channel === undefined ? row : { ...row, channel }
-  })
-}
-
-/**
- * A version is announced as a change of its project, which is read so that a page which is kept is dropped with it. Not
- * from a replica: the page that is made next would be kept with what that does not have yet.
- */
-async function findUnreleased({ deps }: Reader, ids: readonly string[]): Promise<Map<string, 'alpha' | 'beta'>> {
-  await listVisibleProjects(deps, null, ids)
-  return listUnreleased(deps.db, ids)
-}
-
-/** Rows with the organization that owns each, or the person. */
-export async function authoredRows(
+/** Returns the rows of projects with the organization or the user who owns each project. */
+export async function rowsWithAuthors(
   { deps }: Pick<Reader, 'deps'>,
   projects: readonly CachedProject[],
 ): Promise<ProjectRow[]> {

@@ -1,4 +1,4 @@
-// A project in a list, whether it comes from the search index or from the database.
+// Rows of projects in lists, from the search index or from the database.
 import type { Static } from 'typebox'
 import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
@@ -10,7 +10,7 @@ import { badge } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { spark } from '#platform/html/plots/spark.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
-import { organizationPath, projectPath, SEARCH, userPath, withQuery } from '#web/kit/site-paths.ts'
+import { organizationPath, PATHS, projectPath, userPath, withQuery } from '#web/kit/paths.ts'
 import { hueClass, runsOn, tagIcon, tagName, versionRange } from '../names.ts'
 
 export type ProjectRow = {
@@ -19,8 +19,8 @@ export type ProjectRow = {
   name: string
   summary: string
   iconUrl: string | null
-  /** The picture that stands for it, where it has some. */
-  pictureUrl?: string
+  /** Gallery image for the grid. */
+  imageUrl?: string
   color: number | null
   downloads: number
   followers: number
@@ -30,11 +30,11 @@ export type ProjectRow = {
   types: readonly string[]
   sides?: readonly [client: string | undefined, server: string | undefined]
   by?: { name: string; path: string }
-  /** What its versions are while none of them is a release. */
+  /** Channel of the versions, if none of them is a release. */
   channel?: 'alpha' | 'beta'
-  /** When it appeared, where that is known. */
+  /** When the project was published, if known. */
   published?: string
-  /** Downloads of the last weeks, oldest first, where it shows them. */
+  /** Downloads of the last weeks, oldest first, if the project shows them. */
   weeks?: readonly number[]
 }
 
@@ -48,7 +48,7 @@ export function rowOfHit(hit: Hit): ProjectRow {
     name: hit.name,
     summary: hit.summary,
     iconUrl: hit.icon_url,
-    ...pictureOf(hit),
+    ...imageOf(hit),
     color: hit.color,
     downloads: hit.downloads,
     followers: hit.follows,
@@ -65,16 +65,15 @@ export function rowOfHit(hit: Hit): ProjectRow {
   }
 }
 
-function pictureOf({ featured_gallery, gallery }: Hit): Pick<ProjectRow, 'pictureUrl'> {
-  const pictureUrl = featured_gallery ?? gallery[0]
-  return pictureUrl === undefined ? {} : { pictureUrl }
+function imageOf({ featured_gallery, gallery }: Hit): Pick<ProjectRow, 'imageUrl'> {
+  const imageUrl = featured_gallery ?? gallery[0]
+  return imageUrl === undefined ? {} : { imageUrl }
 }
 
 export const viewOf = (project: Pick<CachedProject, 'bytes'>): ProjectView => JSON.parse(project.bytes.toString())
 
-export const rowOfProject = (project: Pick<CachedProject, 'bytes'>): ProjectRow => rowOfView(viewOf(project))
-
-export function rowOfView(view: ProjectView): ProjectRow {
+export function rowOfProject(project: Pick<CachedProject, 'bytes'>): ProjectRow {
+  const view = viewOf(project)
   return {
     id: view.id,
     path: projectPath({ slug: view.slug, types: view.project_types }),
@@ -91,16 +90,13 @@ export function rowOfView(view: ProjectView): ProjectRow {
   }
 }
 
-/** The values of a loader field, which stand beside the fixed keys. */
+/** Returns the values of a loader field, which the view contains next to its fixed properties. */
 export function fieldTexts(view: object, name: string): string[] {
   const value = (view as Record<string, unknown>)[name]
-  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
 }
 
-/**
- * The icon of a project, or the sign that stands for one. `rawUrl` is the picture it was scaled down from, for screens
- * on which the icon would be too small.
- */
+/** Shows the icon of a project, or a default icon. `rawUrl` is the original image, for screens with a high resolution. */
 export function tile(
   page: PageContext,
   of: { iconUrl: string | null; rawUrl?: string | null },
@@ -114,19 +110,17 @@ export function tile(
   return html`<div class="tile"><img src="${of.iconUrl}" alt="" width="${size}" height="${size}"${more}></div>`
 }
 
-/** Numbers stay the same object while they are kept, and so does what is drawn of them. */
-const drawn = new WeakMap<readonly number[], Part>()
+/** Sparklines by their numbers, which stay the same object while they are cached. */
+const sparklines = new WeakMap<readonly number[], Part>()
 
 function sparkOf({ weeks }: ProjectRow): Part {
   if (weeks === undefined) return null
-  const known = drawn.get(weeks)
-  if (known !== undefined) return known
-  const made = spark(weeks)
-  drawn.set(weeks, made)
-  return made
+  const sparkline = sparklines.get(weeks) ?? spark(weeks)
+  sparklines.set(weeks, sparkline)
+  return sparkline
 }
 
-/** Younger ones are called new. */
+/** Age in days up to which a project has the badge "new". */
 const NEW_DAYS = 14
 
 function newBadge({ language, now }: PageContext, { published }: ProjectRow): Part {
@@ -140,12 +134,17 @@ function channelBadge({ language }: PageContext, { channel }: ProjectRow): Part 
   )
 }
 
-type Look = { page: PageContext; taxonomy: Taxonomy }
+type Drawing = { page: PageContext; taxonomy: Taxonomy }
 
-/** Categories that a row names; the rest are on the project's page. */
+/** Number of categories in a row. */
 const SHOWN_CATEGORIES = 3
 
-export function hitRow({ page, taxonomy }: Look, row: ProjectRow, index: number, heading: 'h2' | 'h3' = 'h2'): Markup {
+export function hitRow(
+  { page, taxonomy }: Drawing,
+  row: ProjectRow,
+  index: number,
+  heading: 'h2' | 'h3' = 'h2',
+): Markup {
   const { language } = page
   const range = versionRange(taxonomy, row.gameVersions)
   const runs = row.sides === undefined ? undefined : runsOn(language, ...row.sides)
@@ -155,7 +154,7 @@ export function hitRow({ page, taxonomy }: Look, row: ProjectRow, index: number,
   const name = html`<a href="${pathTo(page, row.path)}"><bdi>${row.name}</bdi></a>${channelBadge(page, row)}${newBadge(page, row)}${by}`
   const categories = row.categories.slice(0, SHOWN_CATEGORIES).map(
     (category) => html`
-<li>${icon(page, tagIcon(category))}<a href="${pathTo(page, withQuery(SEARCH, { c: category }))}">${tagName(category)}</a></li>`,
+<li>${icon(page, tagIcon(category))}<a href="${pathTo(page, withQuery(PATHS.search, { c: category }))}">${tagName(category)}</a></li>`,
   )
   const meta = [
     range !== undefined && html`<li class="fits">${icon(page, 'check')}${range}</li>`,
@@ -183,21 +182,21 @@ ${
 `
 }
 
-export function hitList(look: Look, rows: readonly ProjectRow[], heading?: 'h2' | 'h3'): Markup {
+export function hitList(drawing: Drawing, rows: readonly ProjectRow[], heading?: 'h2' | 'h3'): Markup {
   return html`<ol class="hits">
-${rows.map((row, index) => hitRow(look, row, index, heading))}</ol>`
+${rows.map((row, index) => hitRow(drawing, row, index, heading))}</ol>`
 }
 
-/** Pictures beside each other, for what is chosen by its looks; the icon stands in where there is none. */
-export function hitGrid({ page, taxonomy }: Look, rows: readonly ProjectRow[]): Markup {
+/** Shows projects as a grid of gallery images, or of icons if a project has no image. */
+export function hitGrid({ page, taxonomy }: Drawing, rows: readonly ProjectRow[]): Markup {
   const { language } = page
   const cards = rows.map((row, index) => {
     const range = versionRange(taxonomy, row.gameVersions)
     const lazy = attributes({ loading: index > 5 && 'lazy' })
     const picture =
-      row.pictureUrl === undefined
+      row.imageUrl === undefined
         ? tile(page, row, 81, index < 6)
-        : html`<img src="${row.pictureUrl}" alt="" width="350" height="197"${lazy}>`
+        : html`<img src="${row.imageUrl}" alt="" width="350" height="197"${lazy}>`
     const by =
       row.by !== undefined &&
       html`<p class="by">${language.rich('site.by', { name: html`<a href="${pathTo(page, row.by.path)}"><bdi>${row.by.name}</bdi></a>` })}</p>`

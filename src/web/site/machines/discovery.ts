@@ -1,4 +1,4 @@
-// What search engines, browsers and other sites ask of the site: its map, its rules, its search, its previews.
+// Files for search engines, browsers and other sites: site map, robots.txt, search description, manifest, oEmbed.
 
 import type { FastifyReply } from 'fastify'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
@@ -7,55 +7,58 @@ import { invalidInput, notFound } from '#lib/errors.ts'
 import { assetHref, pathTo } from '#platform/html/page-context.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
 import { EVERYTHING } from '#ports/search-index/filter/tree.ts'
-import type { SiteRequest } from '#web/kit/page.ts'
+import { listPath, offeredTypes, PATHS, PROJECT_TYPES } from '#web/kit/paths.ts'
+import type { PageRequest } from '#web/kit/request.ts'
 import { operatorLinks } from '#web/kit/site.ts'
-import { listPath, offeredTypes, PROJECT_TYPES, SEARCH } from '#web/kit/site-paths.ts'
-import { findHits } from '../lists/list.ts'
+import { findHits } from '../lists/list-query.ts'
 import { rowOfHit, viewOf } from '../lists/rows.ts'
 import { xml } from './feeds.ts'
 
-/** Projects in one part of the map; the search answers at most 100 at once. */
-const PART = 1000
-const PAGE = 100
-
-/** The map's parts; beyond this many, search engines refuse the index. */
+/** Number of projects per part of the site map. */
+const PROJECTS_PER_PART = 1000
+/** Maximum number of hits per search. */
+const HITS_PER_SEARCH = 100
+/** Maximum number of parts that search engines accept in an index. */
 const PARTS_MAX = 50_000
 
-export async function sendSitemapIndex({ req, deps, page, reply }: SiteRequest): Promise<FastifyReply> {
+export async function sendSitemapIndex({ req, deps, page, reply }: PageRequest): Promise<FastifyReply> {
   const all = { text: '', sort: 'newest', page: 1, caller: callerOf(req) } as const
   const { total } = await findHits(deps, all, EVERYTHING, 1)
-  const parts = Array.from({ length: Math.min(PARTS_MAX, Math.max(1, Math.ceil(total / PART))) }, (_, index) => {
-    return `<sitemap><loc>${xml(`${page.site.url}/sitemap-${index + 1}.xml`)}</loc></sitemap>\n`
-  })
+  const parts = Array.from(
+    { length: Math.min(PARTS_MAX, Math.max(1, Math.ceil(total / PROJECTS_PER_PART))) },
+    (_, index) => {
+      return `<sitemap><loc>${xml(`${page.site.url}/sitemap-${index + 1}.xml`)}</loc></sitemap>\n`
+    },
+  )
   return sendXml(
     reply,
     `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${parts.join('')}</sitemapindex>\n`,
   )
 }
 
-/** One part: the lists and the operator's texts in the first, then projects, which are those that everybody finds. */
-export async function sendSitemapPart({ req, deps, page, reply, param }: SiteRequest): Promise<FastifyReply> {
+/** Sends a part of the site map: public projects. The first part also contains lists and the operator's texts. */
+export async function sendSitemapPart({ req, deps, page, reply, param }: PageRequest): Promise<FastifyReply> {
   const part = Number(/^[1-9]\d{0,4}$/.exec(param('part'))?.[0] ?? 0)
   if (part === 0) throw notFound('page')
   const { url } = page.site
-  const first = part === 1 ? ['/', SEARCH, ...offeredTypes(deps.taxonomy).map(listPath)] : []
+  const first = part === 1 ? ['/', PATHS.search, ...offeredTypes(deps.taxonomy).map(listPath)] : []
   if (part === 1) first.push(...operatorLinks(await getSettings(deps)).map(({ path }) => path))
   const entries = first.map((path) => `<url><loc>${xml(`${url}${path}`)}</loc></url>\n`)
   let total = 0
-  for (let at = 0; at < PART / PAGE; at += 1) {
-    const number = ((part - 1) * PART) / PAGE + at + 1
-    const asked = { text: '', sort: 'newest', page: number, caller: callerOf(req) } as const
-    const found = await findHits(deps, asked, EVERYTHING, PAGE)
+  for (let at = 0; at < PROJECTS_PER_PART / HITS_PER_SEARCH; at += 1) {
+    const number = ((part - 1) * PROJECTS_PER_PART) / HITS_PER_SEARCH + at + 1
+    const query = { text: '', sort: 'newest', page: number, caller: callerOf(req) } as const
+    const { hits, ...found } = await findHits(deps, query, EVERYTHING, HITS_PER_SEARCH)
     total = found.total
-    for (const { path, updated } of found.hits.map(rowOfHit))
+    for (const { path, updated } of hits.map(rowOfHit))
       entries.push(`<url><loc>${xml(`${url}${path}`)}</loc><lastmod>${updated.slice(0, 10)}</lastmod></url>\n`)
-    if (found.hits.length < PAGE) break
+    if (hits.length < HITS_PER_SEARCH) break
   }
-  if (part > 1 && (part - 1) * PART >= total) throw notFound('page')
+  if (part > 1 && (part - 1) * PROJECTS_PER_PART >= total) throw notFound('page')
   return sendXml(reply, `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${entries.join('')}</urlset>\n`)
 }
 
-export async function sendRobots({ page, reply }: SiteRequest): Promise<FastifyReply> {
+export async function sendRobots({ page, reply }: PageRequest): Promise<FastifyReply> {
   const lines = [
     'User-agent: *',
     'Disallow: /account',
@@ -69,18 +72,18 @@ export async function sendRobots({ page, reply }: SiteRequest): Promise<FastifyR
     .send(`${lines.join('\n')}\n`)
 }
 
-export async function sendSearchDescription({ page, reply }: SiteRequest): Promise<FastifyReply> {
+export async function sendSearchDescription({ page, reply }: PageRequest): Promise<FastifyReply> {
   const { url, name } = page.site
   void reply
     .type('application/opensearchdescription+xml; charset=utf-8')
     .header('cache-control', 'public, max-age=3600')
   return reply.send(
-    `<?xml version="1.0" encoding="utf-8"?>\n<OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/"><ShortName>${xml([...name].slice(0, 16).join(''))}</ShortName><Description>${xml(page.language.t('layout.search'))}</Description><InputEncoding>UTF-8</InputEncoding><Url type="text/html" template="${xml(`${url}${SEARCH}?q={searchTerms}`)}"/></OpenSearchDescription>\n`,
+    `<?xml version="1.0" encoding="utf-8"?>\n<OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/"><ShortName>${xml([...name].slice(0, 16).join(''))}</ShortName><Description>${xml(page.language.t('layout.search'))}</Description><InputEncoding>UTF-8</InputEncoding><Url type="text/html" template="${xml(`${url}${PATHS.search}?q={searchTerms}`)}"/></OpenSearchDescription>\n`,
   )
 }
 
-/** What browsers show of the site where people install it: https://www.w3.org/TR/appmanifest. */
-export async function sendManifest({ page, reply }: SiteRequest): Promise<FastifyReply> {
+/** Sends the manifest for installing the site as an application: https://www.w3.org/TR/appmanifest. */
+export async function sendManifest({ page, reply }: PageRequest): Promise<FastifyReply> {
   const { name, mark } = page.site
   const square = (width: number) => `${width}x${width}`
   const drawn = { src: assetHref(page, 'mark.svg'), sizes: 'any', type: 'image/svg+xml' }
@@ -95,8 +98,8 @@ export async function sendManifest({ page, reply }: SiteRequest): Promise<Fastif
     .send(JSON.stringify(manifest))
 }
 
-/** oEmbed of a project's page, as a link: https://oembed.com. */
-export async function sendEmbed({ deps, page, reply, query }: SiteRequest): Promise<FastifyReply> {
+/** Sends the oEmbed description of a project's page: https://oembed.com. */
+export async function sendEmbed({ deps, page, reply, query }: PageRequest): Promise<FastifyReply> {
   const { url, name } = page.site
   if (query('format') !== '' && query('format') !== 'json') throw invalidInput('format must be json', 'format')
   const address = URL.parse(query('url'))
@@ -106,8 +109,8 @@ export async function sendEmbed({ deps, page, reply, query }: SiteRequest): Prom
       ? new RegExp(`/(?:${types})/([^/]+)/?$`).exec(address.pathname)?.[1]
       : undefined
   if (slug === undefined) throw notFound('page')
-  // As anybody: what is embedded is seen by others than who asks.
-  const project = viewOf(await getProject(deps, null, decoded(slug)))
+  // Without a viewer, because other sites show the response to everyone.
+  const project = viewOf(await getProject(deps, null, decodePercent(slug)))
   const icon =
     project.icon_url === null ? {} : { thumbnail_url: project.icon_url, thumbnail_width: 96, thumbnail_height: 96 }
   return reply.type('application/json; charset=utf-8').send(
@@ -129,8 +132,8 @@ function sendXml(reply: FastifyReply, body: string): FastifyReply {
     .send(`<?xml version="1.0" encoding="utf-8"?>\n${body}`)
 }
 
-/** @throws ApiError `invalid_input` for what is no percent-encoding */
-function decoded(text: string): string {
+/** @throws ApiError `invalid_input` if the percent-encoding is malformed */
+function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

@@ -1,4 +1,4 @@
-// Feeds (Atom, RFC 4287; JSON Feed 1.1) of lists, versions, people and collections, beside the pages that show them.
+// Feeds of lists, versions, users, organizations and collections: Atom (RFC 4287) and JSON Feed 1.1.
 
 import type { FastifyReply } from 'fastify'
 import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
@@ -14,8 +14,7 @@ import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { escapeText } from '#platform/html/html.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
-import type { SiteRequest } from '#web/kit/page.ts'
-import { NO_SETUP } from '#web/kit/setup.ts'
+import { NO_SETUP } from '#web/kit/cookies.ts'
 import {
   collectionPath,
   organizationPath,
@@ -23,12 +22,13 @@ import {
   projectPath,
   userPath,
   versionPath,
-} from '#web/kit/site-paths.ts'
-import { findHits } from '../lists/list.ts'
-import { filterOf, listAddress, readListRequest } from '../lists/list-request.ts'
-import { listTitle } from '../lists/list-title.ts'
+} from '#web/kit/paths.ts'
+import type { PageRequest } from '#web/kit/request.ts'
+import { filterOf, findHits } from '../lists/list-query.ts'
+import { listUrl, readListRequest } from '../lists/list-request.ts'
+import { listTitle } from '../lists/list-view.ts'
 import { type ProjectRow, rowOfHit, rowOfProject, viewOf } from '../lists/rows.ts'
-import { versionOf } from '../project/project-data.ts'
+import { versionOf } from '../project/offer.ts'
 
 export const FEED_FORMATS = ['atom', 'json'] as const
 export type FeedFormat = (typeof FEED_FORMATS)[number]
@@ -36,8 +36,8 @@ export type FeedFormat = (typeof FEED_FORMATS)[number]
 type Entry = { id: string; path: string; title: string; text: string; at: string; by?: string }
 type Feed = { title: string; path: string; entries: Entry[] }
 
-/** Entries in one feed. */
-const ENTRIES = 50
+/** Maximum number of entries per feed. */
+const ENTRIES_MAX = 50
 
 const entryOf = (row: ProjectRow): Entry => ({
   id: row.id,
@@ -48,26 +48,26 @@ const entryOf = (row: ProjectRow): Entry => ({
   ...(row.by === undefined ? {} : { by: row.by.name }),
 })
 
-/** Feeds know no setup: programs that read them have no cookie. */
+/** Ignores the setup, because feed readers have no cookies. */
 export async function sendListFeed(
-  request: SiteRequest,
+  request: PageRequest,
   type: ProjectType | undefined,
   format: FeedFormat,
 ): Promise<FastifyReply> {
   const { deps, page } = request
-  const asked = { ...readListRequest({ ...request, setup: NO_SETUP }, type), page: 1 }
-  const sort = request.query('sort') === '' ? 'newest' : asked.sort
-  const filter = filterOf(asked, { now: deps.now(), taxonomy: deps.taxonomy })
-  const { hits, total } = await findHits(deps, { ...asked, sort, caller: callerOf(request.req) }, filter, ENTRIES)
+  const list = { ...readListRequest({ ...request, setup: NO_SETUP }, type), page: 1 }
+  const sort = request.query('sort') === '' ? 'newest' : list.sort
+  const filter = filterOf(list, { now: deps.now(), taxonomy: deps.taxonomy })
+  const { hits, total } = await findHits(deps, { ...list, sort, caller: callerOf(request.req) }, filter, ENTRIES_MAX)
   const entries = hits.map(rowOfHit).map(entryOf)
-  return sendFeed(request, { title: listTitle(page.language, asked, total), path: listAddress(asked), entries }, format)
+  return sendFeed(request, { title: listTitle(page.language, list, total), path: listUrl(list), entries }, format)
 }
 
-export async function sendVersionsFeed(request: SiteRequest, format: FeedFormat): Promise<FastifyReply> {
+export async function sendVersionsFeed(request: PageRequest, format: FeedFormat): Promise<FastifyReply> {
   const { deps, viewer, param, page } = request
   const project = viewOf(await getProject(deps, viewer, param('slug')))
   const path = projectPath({ slug: project.slug, types: project.project_types })
-  const versions = await listCachedVersions(deps, await listVersionIdsFor(deps, project.id, { limit: ENTRIES }))
+  const versions = await listCachedVersions(deps, await listVersionIdsFor(deps, project.id, { limit: ENTRIES_MAX }))
   const entries = versions.map(versionOf).map((version) => ({
     id: version.id,
     path: versionPath(path, { id: version.id, number: version.version_number }),
@@ -79,7 +79,7 @@ export async function sendVersionsFeed(request: SiteRequest, format: FeedFormat)
   return sendFeed(request, { title, path: `${path}/versions`, entries }, format)
 }
 
-export async function sendUserFeed(request: SiteRequest, format: FeedFormat): Promise<FastifyReply> {
+export async function sendUserFeed(request: PageRequest, format: FeedFormat): Promise<FastifyReply> {
   const { deps, viewer, param } = request
   const { id, username } = await getCachedUser(deps, param('name'))
   return sendProjects(
@@ -89,7 +89,7 @@ export async function sendUserFeed(request: SiteRequest, format: FeedFormat): Pr
   )
 }
 
-export async function sendOrganizationFeed(request: SiteRequest, format: FeedFormat): Promise<FastifyReply> {
+export async function sendOrganizationFeed(request: PageRequest, format: FeedFormat): Promise<FastifyReply> {
   const { deps, viewer, param } = request
   const { id, slug } = await getOrganization(deps, param('name'))
   return sendProjects(
@@ -99,7 +99,7 @@ export async function sendOrganizationFeed(request: SiteRequest, format: FeedFor
   )
 }
 
-export async function sendCollectionFeed(request: SiteRequest, format: FeedFormat): Promise<FastifyReply> {
+export async function sendCollectionFeed(request: PageRequest, format: FeedFormat): Promise<FastifyReply> {
   const { deps, viewer, param } = request
   const id = param('id')
   const [row] = isIdForm(id) ? await listCollections(deps.db, viewer, [id]) : []
@@ -108,16 +108,16 @@ export async function sendCollectionFeed(request: SiteRequest, format: FeedForma
 }
 
 async function sendProjects(
-  request: SiteRequest,
+  request: PageRequest,
   { title, path, ids }: { title: string; path: string; ids: readonly string[] },
   format: FeedFormat,
 ): Promise<FastifyReply> {
   const rows = (await listVisibleByIds(request.deps, request.viewer, ids)).map(rowOfProject)
   rows.sort((a, b) => (a.updated < b.updated ? 1 : -1))
-  return sendFeed(request, { title, path, entries: rows.slice(0, ENTRIES).map(entryOf) }, format)
+  return sendFeed(request, { title, path, entries: rows.slice(0, ENTRIES_MAX).map(entryOf) }, format)
 }
 
-function sendFeed({ reply, page, viewer, req }: SiteRequest, feed: Feed, format: FeedFormat): FastifyReply {
+function sendFeed({ reply, page, viewer, req }: PageRequest, feed: Feed, format: FeedFormat): FastifyReply {
   const { url, name } = page.site
   const self = `${url}${req.raw.url ?? ''}`
   void reply
@@ -156,7 +156,7 @@ function sendFeed({ reply, page, viewer, req }: SiteRequest, feed: Feed, format:
     )
 }
 
-/** Text for XML, which has no form at all for most control characters. */
+/** Escapes text for XML. Removes the control characters that XML cannot contain. */
 export function xml(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what XML cannot hold
   return escapeText(text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, ''))

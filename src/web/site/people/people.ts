@@ -1,4 +1,4 @@
-// Pages of people: a user, an organization, a collection.
+// The pages of users, organizations and collections.
 import type { FastifyReply } from 'fastify'
 import { listVisibleByIds } from '#features/catalogue/projects/lookup/visible-lists.ts'
 import { listCollections, listCollectionsOf } from '#features/community/collections/queries.ts'
@@ -18,25 +18,29 @@ import { countOf, timeAgo } from '#platform/html/format.ts'
 import { html, type Markup } from '#platform/html/html.ts'
 import { badge, face, note } from '#platform/html/lists.ts'
 import { pathTo } from '#platform/html/page-context.ts'
-import type { SiteRequest } from '#web/kit/page.ts'
-import { collectionPath, organizationPath, reportPath, userPath, withQuery } from '#web/kit/site-paths.ts'
+import { collectionPath, organizationPath, pageNumber, reportPath, userPath, withQuery } from '#web/kit/paths.ts'
+import type { PageRequest } from '#web/kit/request.ts'
 import { rowsOfProjects } from '../lists/row-details.ts'
 import { viewOf } from '../lists/rows.ts'
 import type { Organization } from '../project/project-data.ts'
-import { peoplePanel } from '../project/project-page.ts'
-import { linkPanel, profilePage, type Slice } from './profile.ts'
+import { peoplePanel } from '../project/project-panels.ts'
+import { linkPanel, type ProjectSlice, profilePage } from './profile.ts'
 
 const PER_PAGE = 20
 
-/** One page of the projects with these IDs, as far as the viewer may see them. */
-async function sliceOf(request: SiteRequest, ids: readonly string[], isOrdered: boolean): Promise<Slice> {
-  const { deps, viewer, query } = request
+/** Loads one page of these projects, without projects that are hidden from the viewer. Default order: by downloads. */
+async function loadSlice(
+  request: PageRequest,
+  ids: readonly string[],
+  { isOrdered = false }: { isOrdered?: boolean } = {},
+): Promise<ProjectSlice> {
+  const { deps, viewer } = request
   const all = (await listVisibleByIds(deps, viewer, ids)).map((project) => ({
     project,
     downloads: viewOf(project).downloads,
   }))
   if (!isOrdered) all.sort((a, b) => b.downloads - a.downloads)
-  const current = Number(/^[1-9]\d{0,6}$/.exec(query('page'))?.[0] ?? 1)
+  const current = pageNumber(request)
   return {
     rows: await rowsOfProjects(
       request,
@@ -49,13 +53,13 @@ async function sliceOf(request: SiteRequest, ids: readonly string[], isOrdered: 
   }
 }
 
-export async function showUser(request: SiteRequest): Promise<FastifyReply> {
-  const { deps, viewer, page, show, param, moved } = request
+export async function showUser(request: PageRequest): Promise<FastifyReply> {
+  const { deps, viewer, page, show, param, redirectPermanently } = request
   const { language } = page
   const cached = await getCachedUser(deps, param('name'))
-  if (cached.username !== param('name')) return moved(userPath(cached.username))
+  if (cached.username !== param('name')) return redirectPermanently(userPath(cached.username))
   const user = JSON.parse(cached.bytes.toString()) as UserView
-  const projects = await sliceOf(request, await listProjectIdsOf(deps.db, viewer, user.id), false)
+  const projects = await loadSlice(request, await listProjectIdsOf(deps.db, viewer, user.id))
   const organizations = (await listCachedOrganizations(deps, await listOrganizationIdsOf(deps.db, user.id))).map(
     ({ openView }) => JSON.parse(`${openView}[]}`) as Organization,
   )
@@ -63,12 +67,12 @@ export async function showUser(request: SiteRequest): Promise<FastifyReply> {
   const role =
     user.role === 'developer' ? null : badge('good', language.t(`site.role.${user.role as 'moderator' | 'admin'}`))
   const aside = html`${linkPanel(
-    request,
+    page,
     language.t('site.organizations'),
     organizations.map(({ name, slug, icon_url }) => ({ name, url: icon_url, path: organizationPath(slug) })),
   )}
 ${linkPanel(
-  request,
+  page,
   language.t('site.collections'),
   collections.map(({ name, id, icon_url }) => ({ name, url: icon_url, path: collectionPath(id) })),
 )}`
@@ -94,12 +98,12 @@ ${linkPanel(
   )
 }
 
-export async function showOrganization(request: SiteRequest): Promise<FastifyReply> {
-  const { deps, viewer, param, moved, show } = request
-  const found = await getOrganization(deps, param('name'))
-  if (found.slug !== param('name')) return moved(organizationPath(found.slug))
-  const organization = JSON.parse((await toOrganizationView(deps, viewer, found)).toString()) as Organization
-  const projects = await sliceOf(request, await listProjectIds(deps.db, found.id, viewer), false)
+export async function showOrganization(request: PageRequest): Promise<FastifyReply> {
+  const { deps, viewer, param, redirectPermanently, show } = request
+  const cached = await getOrganization(deps, param('name'))
+  if (cached.slug !== param('name')) return redirectPermanently(organizationPath(cached.slug))
+  const organization = JSON.parse((await toOrganizationView(deps, viewer, cached)).toString()) as Organization
+  const projects = await loadSlice(request, await listProjectIds(deps.db, cached.id, viewer))
   const members = organization.members.filter(({ accepted }) => accepted)
   return show(
     profilePage(request, {
@@ -110,13 +114,13 @@ export async function showOrganization(request: SiteRequest): Promise<FastifyRep
       color: organization.color,
       head: html`${face({ name: organization.name, url: organization.icon_url, rawUrl: organization.raw_icon_url, isSquare: true, isLarge: true })}<div><h1 dir="auto">${organization.name}</h1><p class="what" dir="auto">${organization.description}</p>${facts(request, projects)}</div>`,
       projects,
-      aside: peoplePanel(request, { organization: undefined, members }),
+      aside: peoplePanel(request.page, { organization: undefined, members }),
       structured: { '@type': 'Organization', name: organization.name, description: organization.description },
     }),
   )
 }
 
-export async function showCollection(request: SiteRequest): Promise<FastifyReply> {
+export async function showCollection(request: PageRequest): Promise<FastifyReply> {
   const { deps, viewer, page, show, param } = request
   const { language } = page
   const id = param('id')
@@ -124,7 +128,7 @@ export async function showCollection(request: SiteRequest): Promise<FastifyReply
   if (row === undefined) throw notFound('collection')
   const collection = toCollectionView(row)
   const [owner] = await listCachedUsers(deps, [collection.user])
-  const projects = await sliceOf(request, collection.projects, true)
+  const projects = await loadSlice(request, collection.projects, { isOrdered: true })
   const by =
     owner === undefined
       ? null
@@ -150,8 +154,8 @@ export async function showCollection(request: SiteRequest): Promise<FastifyReply
   )
 }
 
-/** The files of all projects that run on the setup, as far as everybody may have them. */
-function archiveLink({ page, setup: { loader, gameVersion } }: SiteRequest, id: string): Markup {
+/** Links to an archive of all public projects that are compatible with the visitor's setup. */
+function archiveLink({ page, setup: { loader, gameVersion } }: PageRequest, id: string): Markup {
   const href = withQuery(`/v3/collection/${id}/archive`, {
     dependencies: 'true',
     loaders: loader === '' ? undefined : JSON.stringify([loader]),
@@ -160,7 +164,7 @@ function archiveLink({ page, setup: { loader, gameVersion } }: SiteRequest, id: 
   return html`<p class="small"><a href="${pathTo(page, href)}" download>${page.language.t('site.get.all')}</a></p>`
 }
 
-function facts({ page }: SiteRequest, { total, downloads }: Slice, joined?: string, updated?: string): Markup {
+function facts({ page }: PageRequest, { total, downloads }: ProjectSlice, joined?: string, updated?: string): Markup {
   const { language } = page
   return html`<ul class="facts-line"><li>${language.t('site.count.project', { count: total })}</li><li>${countOf(language, downloads)} ${language.t('site.downloads', { count: downloads })}</li>${joined !== undefined && html`<li>${language.rich('site.joined', { at: timeAgo(language, new Date(joined), page.now) })}</li>`}${updated !== undefined && html`<li>${language.rich('site.updated-at', { at: timeAgo(language, new Date(updated), page.now) })}</li>`}</ul>`
 }

@@ -1,15 +1,15 @@
-// What the pages of people, organizations and collections have in common.
+// The frame of the pages of users, organizations and collections.
 import { html, type Markup, type Part } from '#platform/html/html.ts'
-import type { Page } from '#platform/html/layout.ts'
 import { emptyState, face, pager } from '#platform/html/lists.ts'
-import { icon, pathTo } from '#platform/html/page-context.ts'
-import type { SiteRequest } from '#web/kit/page.ts'
-import { feedLinks } from '#web/kit/site-paths.ts'
+import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { feedLinks } from '#web/kit/paths.ts'
+import type { PageRequest } from '#web/kit/request.ts'
+import type { ShownPage } from '#web/kit/send-page.ts'
 import { hitList, type ProjectRow } from '../lists/rows.ts'
 import { hueClass } from '../names.ts'
 
-/** One page of projects, and what all of them come to. */
-export type Slice = { rows: ProjectRow[]; total: number; downloads: number; current: number; last: number }
+/** One page of projects, and the totals of all pages. */
+export type ProjectSlice = { rows: ProjectRow[]; total: number; downloads: number; current: number; last: number }
 
 type Profile = {
   path: string
@@ -19,16 +19,16 @@ type Profile = {
   color?: number | null
   head: Markup
   before?: Part
-  projects: Slice
+  projects: ProjectSlice
   aside: Part
   structured: object
   isUnlisted?: boolean
-  /** Where it can be reported. */
+  /** Path of the form that reports the profile. */
   report?: string
 }
 
-/** The page of a user, an organization or a collection: who or what it is, its projects, and what stands beside them. */
-export function profilePage(request: SiteRequest, of: Profile): Page & { status?: number } {
+/** Renders a profile with its projects. */
+export function profilePage(request: PageRequest, of: Profile): ShownPage {
   const { page, deps } = request
   const { language } = page
   const { rows, current, last } = of.projects
@@ -62,9 +62,9 @@ ${hasAside && html`<aside aria-label="${language.t('site.about', { name: of.name
   }
 }
 
-/** A panel of names that lead to their pages; nothing without any. */
+/** Shows links with their icons, or nothing if there are none. */
 export function linkPanel(
-  { page }: SiteRequest,
+  page: PageContext,
   title: string,
   links: readonly { name: string; url: string | null; path: string }[],
 ): Part {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { gallerySource } from './gallery-image.ts'
+import { galleryImage } from './gallery-image.ts'
 
-const shown = { sizes: '100vw', otherwise: { width: 960, height: 540 } }
+const shown = { sizes: '100vw', defaultSize: { width: 960, height: 540 } }
 const item = {
   url: 'https://d.test/a_350.webp',
   raw_url: 'https://d.test/a.png',
@@ -22,15 +22,15 @@ const item = {
 
 test('browsers may choose between the copies and the picture itself, unless that is larger than a page needs', () => {
   assert.equal(
-    String(gallerySource(item, shown)),
+    String(galleryImage(item, shown)),
     ' src="https://d.test/a_350.webp" srcset="https://d.test/a_350.webp 350w, https://d.test/a_700.webp 700w, https://d.test/a.png 900w" sizes="100vw" width="900" height="600"',
   )
-  assert.doesNotMatch(String(gallerySource({ ...item, width: 5000, height: 3000 }, shown)), /a\.png/)
+  assert.doesNotMatch(String(galleryImage({ ...item, width: 5000, height: 3000 }, shown)), /a\.png/)
 })
 
 test('one copy is no choice, and a picture without its size takes that of its place', () => {
   assert.equal(
-    String(gallerySource({ ...item, width: null, height: null, sizes: [] }, shown)),
+    String(galleryImage({ ...item, width: null, height: null, sizes: [] }, shown)),
     ' src="https://d.test/a_350.webp" width="960" height="540"',
   )
 })

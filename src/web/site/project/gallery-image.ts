@@ -1,28 +1,28 @@
-// Gallery pictures in pages: browsers choose the copy that fits their screen.
+// Gallery images in pages. Browsers choose the copy that suits their screen.
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { attributes, type Markup } from '#platform/html/html.ts'
 
 type GalleryItem = ProjectView['gallery'][number]
 
-/** A picture itself is offered beside its copies up to this width; wider ones weigh more than a page should. */
-const OWN_WIDTH_MAX = 1400
+/** Maximum width of an original image that pages offer in addition to its copies, in pixels. */
+const ORIGINAL_WIDTH_MAX = 1400
 
 /**
- * The attributes of an `img`: addresses and size. `sizes` says how wide it is shown; `otherwise` is the size of pictures
- * that were stored without theirs.
+ * Returns the attributes of an `img`: URLs and size. `sizes` is the width in the page; `defaultSize` is the size of
+ * images that were stored without one.
  */
-export function gallerySource(
+export function galleryImage(
   { url, raw_url, width, height, sizes: copies }: GalleryItem,
-  { sizes, otherwise }: { sizes: string; otherwise: { width: number; height: number } },
+  { sizes, defaultSize }: { sizes: string; defaultSize: { width: number; height: number } },
 ): Markup {
-  const own = width !== null && width <= OWN_WIDTH_MAX ? [{ url: raw_url, width }] : []
-  const wider = own.filter((each) => !copies.some((copy) => copy.width === each.width))
+  const original = width !== null && width <= ORIGINAL_WIDTH_MAX ? [{ url: raw_url, width }] : []
+  const wider = original.filter((each) => !copies.some((copy) => copy.width === each.width))
   const offered = [...copies, ...wider].map((each) => `${each.url} ${each.width}w`)
   return attributes({
     src: url,
     srcset: offered.length > 1 ? offered.join(', ') : null,
     sizes: offered.length > 1 ? sizes : null,
-    width: width ?? otherwise.width,
-    height: height ?? otherwise.height,
+    width: width ?? defaultSize.width,
+    height: height ?? defaultSize.height,
   })
 }

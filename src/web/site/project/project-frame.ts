@@ -1,22 +1,22 @@
-// The head of a project's pages: name, facts, download, tabs, and what its state means.
+// The frame of a project's pages: name, numbers, download, tabs, and a note about its status.
 import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { countOf, fileSize, timeAgo } from '#platform/html/format.ts'
 import { buttonForm } from '#platform/html/forms.ts'
 import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
 import type { IconName } from '#platform/html/icons.ts'
 import type { MessageKey } from '#platform/html/languages.ts'
-import type { Page } from '#platform/html/layout.ts'
 import { breadcrumbs, note, tabs } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
-import type { SiteRequest } from '#web/kit/page.ts'
-import { isSet } from '#web/kit/setup.ts'
-import { feedLinks, listPath, PROJECT_TYPES, reportPath, withQuery } from '#web/kit/site-paths.ts'
-import { setupName } from '../lists/list-title.ts'
+import { isSet } from '#web/kit/cookies.ts'
+import { feedLinks, listPath, PROJECT_TYPES, reportPath, withQuery } from '#web/kit/paths.ts'
+import type { PageRequest } from '#web/kit/request.ts'
+import type { ShownPage } from '#web/kit/send-page.ts'
 import { tile } from '../lists/rows.ts'
-import { hueClass, tagName, typesName } from '../names.ts'
+import { hueClass, setupName, tagName, typesName } from '../names.ts'
 import { cardOf } from './card.ts'
-import { type ArchiveFacts, type ProjectData, primaryFile } from './project-data.ts'
-import { structured } from './structured-data.ts'
+import { type ArchiveSummary, primaryFile } from './offer.ts'
+import type { ProjectData } from './project-data.ts'
+import { structuredData } from './structured-data.ts'
 
 const TABS = [
   ['', 'site.tab.description', 'book'],
@@ -29,9 +29,9 @@ const TABS = [
 ] as const satisfies [string, MessageKey, IconName][]
 export type ProjectTab = (typeof TABS)[number][0]
 
-/** A page of a project as it is sent: its sheet in the project's frame. */
+/** Puts the content of a page into the frame of the project. */
 export function projectPage(
-  request: SiteRequest,
+  request: PageRequest,
   data: ProjectData,
   of: {
     tab: ProjectTab
@@ -44,7 +44,7 @@ export function projectPage(
     previous?: string
     next?: string
   },
-): Page & { status?: number } {
+): ShownPage {
   const { page } = request
   const { view, path } = data
   const { tab, title, body, isSplit = false, ...rest } = of
@@ -54,23 +54,23 @@ export function projectPage(
     canonical: `${path}${tab}`,
     isUnlisted: !['approved', 'archived'].includes(view.status),
     className: ['page', hue].filter(Boolean).join(' '),
-    ...cardOf(request, view),
+    ...cardOf(page, view),
     feeds: feedLinks(`${path}/versions`, page.language.t('site.feed.versions', { name: view.name })),
-    structuredData: structured(request, data),
+    structuredData: structuredData(page, data),
     ...rest,
     title,
-    body: html`${crumbs(request, data)}
-${stateNote(request, data)}
-${hero(request, data)}
-${projectTabs(request, data, tab)}
+    body: html`${projectBreadcrumbs(page, data)}
+${statusNote(page, data)}
+${projectHead(request, data)}
+${projectTabs(page, data, tab)}
 <div class="sheet${isSplit && ' split'}">
 ${body}
 </div>`,
   }
 }
 
-function crumbs({ page }: SiteRequest, { view }: ProjectData): Markup {
-  const type = PROJECT_TYPES.find((known) => view.project_types.includes(known))
+function projectBreadcrumbs(page: PageContext, { view }: ProjectData): Markup {
+  const type = PROJECT_TYPES.find((name) => view.project_types.includes(name))
   const list = {
     href: pathTo(page, listPath(type)),
     label: type === undefined ? page.language.t('site.browse') : typesName(page.language, type),
@@ -83,14 +83,14 @@ function crumbs({ page }: SiteRequest, { view }: ProjectData): Markup {
   return breadcrumbs(page, [list, ...deeper])
 }
 
-/** What a state that is not the usual one means, for those who see the project. */
-function stateNote({ page }: SiteRequest, { view }: ProjectData): Part {
+/** Explains a status other than `approved`. */
+function statusNote(page: PageContext, { view }: ProjectData): Part {
   const { language } = page
   if (view.status === 'approved') return null
   return html`<div class="state">${note(page, 'warn', html`<p>${language.t(`site.state.${view.status}`)}</p>`)}</div>`
 }
 
-function hero(request: SiteRequest, data: ProjectData): Markup {
+function projectHead(request: PageRequest, data: ProjectData): Markup {
   const { page } = request
   const { language } = page
   const { view } = data
@@ -100,23 +100,23 @@ ${tile(page, { iconUrl: view.icon_url, rawUrl: view.raw_icon_url }, 81)}
 <h1 dir="auto">${view.name}</h1>
 <p class="what" dir="auto">${view.summary}</p>
 <dl class="facts"><div><dt>${language.t('site.downloads', { count: view.downloads })}</dt><dd>${countOf(language, view.downloads)}</dd></div><div><dt>${language.t('site.followers', { count: view.followers })}</dt><dd>${countOf(language, view.followers)}</dd></div><div><dt class="vh">${language.t('site.updated')}</dt><dd>${language.rich('site.updated-at', { at: timeAgo(language, new Date(view.updated), page.now) })}</dd></div></dl>
-<div class="acts">${followButton(request, data)}<a class="button" href="${pathTo(page, `${data.path}/save`)}">${icon(page, 'bookmark')}${language.t('site.save')}</a>${acts(page, view, data.path)}</div>
+<div class="acts">${followButton(request, data)}<a class="button" href="${pathTo(page, `${data.path}/save`)}">${icon(page, 'bookmark')}${language.t('site.save')}</a>${iconButtons(page, view, data.path)}</div>
 </div>
 ${download(request, data)}
 </div>`
 }
 
-/** What stands behind a sign: the feed, sharing where the browser can, a report. */
-function acts(page: PageContext, { id, name }: ProjectData['view'], path: string): Markup {
+/** Shows the buttons for the feed, for sharing and for reporting. A script shows the share button if the browser can share. */
+function iconButtons(page: PageContext, { id, name }: ProjectData['view'], path: string): Markup {
   const { language } = page
-  const sign = (of: { href: string; sign: IconName; label: string }) =>
-    html`<a class="button" href="${pathTo(page, of.href)}" title="${of.label}">${icon(page, of.sign)}<span class="vh">${of.label}</span></a>`
+  const button = (path: string, name: IconName, label: string) =>
+    html`<a class="button" href="${pathTo(page, path)}" title="${label}">${icon(page, name)}<span class="vh">${label}</span></a>`
   const share = language.t('site.share', { name })
-  return html`${sign({ href: `${path}/versions.atom`, sign: 'rss', label: language.t('site.feed.versions', { name }) })}<button${attributes({ type: 'button', 'data-share': name, 'data-done': language.t('site.share.copied'), title: share, hidden: true })}>${icon(page, 'share')}<span class="vh" role="status">${share}</span></button>${sign({ href: reportPath('project', id), sign: 'flag', label: language.t('site.report.title', { name }) })}`
+  return html`${button(`${path}/versions.atom`, 'rss', language.t('site.feed.versions', { name }))}<button${attributes({ type: 'button', 'data-share': name, 'data-done': language.t('site.share.copied'), title: share, hidden: true })}>${icon(page, 'share')}<span class="vh" role="status">${share}</span></button>${button(reportPath('project', id), 'flag', language.t('site.report.title', { name }))}`
 }
 
-/** Who is not signed in is led through that and back. */
-function followButton({ page, viewer }: SiteRequest, { path, isFollowed }: ProjectData): Markup {
+/** Visitors without a session are led to the sign-in page and back. */
+function followButton({ page, viewer }: PageRequest, { path, isFollowed }: ProjectData): Markup {
   const { language } = page
   const follow = html`${icon(page, 'heart')}${language.t('site.follow')}`
   if (viewer === null) {
@@ -131,7 +131,7 @@ function followButton({ page, viewer }: SiteRequest, { path, isFollowed }: Proje
     : buttonForm(page, { action: pathTo(page, `${path}/follow`), text: follow })
 }
 
-function download(request: SiteRequest, { offer, path }: ProjectData): Markup {
+function download(request: PageRequest, { offer, path }: ProjectData): Markup {
   const { page, setup } = request
   const { language } = page
   const setupLink = html`<a href="${pathTo(page, `${path}#setup`)}">${language.t(isSet(setup) ? 'site.get.change' : 'site.get.choose')}</a>`
@@ -141,33 +141,33 @@ function download(request: SiteRequest, { offer, path }: ProjectData): Markup {
   }
   const heading = !isSet(setup)
     ? language.t('site.get.newest')
-    : offer.fits
+    : offer.isCompatible
       ? language.t('site.for', { setup: setupName(language, setup) })
       : language.t('site.get.unfit', { setup: setupName(language, setup) })
-  const needs = offer.needs.flatMap(({ project, path: needed, version }) => {
-    const needFile = primaryFile(version)
-    return needFile === undefined
+  const required = offer.required.flatMap(({ project, path: requiredPath, version }) => {
+    const requiredFile = primaryFile(version)
+    return requiredFile === undefined
       ? []
       : [
-          html`<li>${icon(page, 'lib')}<a href="${pathTo(page, needed)}"><bdi>${project.name}</bdi></a><a class="dl" href="${needFile.url}" download><bdi>${version.version_number}</bdi> ${icon(page, 'download')}<span class="vh">${language.t('site.get.download', { name: project.name })}</span></a></li>
+          html`<li>${icon(page, 'lib')}<a href="${pathTo(page, requiredPath)}"><bdi>${project.name}</bdi></a><a class="dl" href="${requiredFile.url}" download><bdi>${version.version_number}</bdi> ${icon(page, 'download')}<span class="vh">${language.t('site.get.download', { name: project.name })}</span></a></li>
 `,
         ]
   })
   return html`<section class="get" aria-labelledby="get-head">
 <div class="for"><strong id="get-head">${heading}</strong>${setupLink}</div>
 <a class="button main" href="${file.url}" download>${icon(page, 'download')}<span><b>${language.rich('site.get.version', { version: html`<bdi>${offer.version.version_number}</bdi>` })}</b><small><bdi>${file.filename}</bdi> · ${fileSize(language, file.size)}</small></span></a>
-${needs.length > 0 && html`<div><p class="small soft">${language.t('site.get.needs')}</p><ul class="needs">${needs}</ul><p class="small"><a href="${archiveHref(request, offer.version)}" download>${archiveText(page, offer.archive)}</a></p></div>`}
+${required.length > 0 && html`<div><p class="small soft">${language.t('site.get.needs')}</p><ul class="needs">${required}</ul><p class="small"><a href="${archiveHref(request, offer.version)}" download>${archiveLabel(page, offer.archive)}</a></p></div>`}
 </section>`
 }
 
-/** What a link to several files as one archive says. */
-export function archiveText({ language }: PageContext, archive: ArchiveFacts | undefined): string {
+/** Returns the label of a link to an archive. */
+export function archiveLabel({ language }: PageContext, archive: ArchiveSummary | undefined): string {
   if (archive === undefined) return language.t('site.get.all')
   return language.t('site.get.archive', { count: archive.count, size: fileSize(language, archive.sizeBytes) })
 }
 
-/** The file with what it requires, for the same setup. */
-function archiveHref({ page, setup: { loader, gameVersion } }: SiteRequest, { id, loaders }: VersionView): string {
+/** Returns the URL of the archive of a version with the files that it requires, for the visitor's setup. */
+function archiveHref({ page, setup: { loader, gameVersion } }: PageRequest, { id, loaders }: VersionView): string {
   return pathTo(
     page,
     withQuery(`/v3/version/${id}/archive`, {
@@ -179,14 +179,14 @@ function archiveHref({ page, setup: { loader, gameVersion } }: SiteRequest, { id
 }
 
 function projectTabs(
-  { page }: SiteRequest,
-  { view, path, dependencies, dependentCount }: ProjectData,
+  page: PageContext,
+  { view, path, offer, dependentCount }: ProjectData,
   current: ProjectTab,
 ): Markup {
   const counts: Partial<Record<ProjectTab, number>> = {
     '/gallery': view.gallery.length,
     '/versions': view.versions.length,
-    '/dependencies': dependencies.length,
+    '/dependencies': offer?.dependencies.length ?? 0,
     '/used-by': dependentCount,
   }
   return tabs(

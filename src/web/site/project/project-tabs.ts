@@ -1,4 +1,4 @@
-// The other pages of a project: pictures, what it needs, what needs it; and following it.
+// Further pages of a project: gallery, dependencies, dependents; and the forms that follow and unfollow it.
 import type { FastifyReply } from 'fastify'
 import { followProject, unfollowProject } from '#features/catalogue/follows/follow-project.ts'
 import { listDependents } from '#features/catalogue/versions/dependencies/dependents.ts'
@@ -7,25 +7,26 @@ import { ApiError } from '#lib/errors.ts'
 import { html } from '#platform/html/html.ts'
 import { emptyState, pager } from '#platform/html/lists.ts'
 import { pathTo } from '#platform/html/page-context.ts'
-import type { SiteRequest } from '#web/kit/page.ts'
+import { pageNumber } from '#web/kit/paths.ts'
+import type { PageRequest } from '#web/kit/request.ts'
 import { rowsOfProjects } from '../lists/row-details.ts'
 import { hitList } from '../lists/rows.ts'
-import { gallerySource } from './gallery-image.ts'
+import { galleryImage } from './gallery-image.ts'
 import { loadProject } from './project-data.ts'
 import { projectPage } from './project-frame.ts'
-import { namedList } from './versions-view.ts'
+import { dependencyList } from './versions-view.ts'
 
-/** Two beside each other on wide windows. */
-const SHOWN = { sizes: '(min-width: 44rem) 38rem, 100vw', otherwise: { width: 700, height: 394 } }
+/** Wide windows show two images next to each other. */
+const IN_GALLERY = { sizes: '(min-width: 44rem) 38rem, 100vw', defaultSize: { width: 700, height: 394 } }
 
-export async function showGallery(request: SiteRequest): Promise<FastifyReply> {
+export async function showGallery(request: PageRequest): Promise<FastifyReply> {
   const { page, show } = request
   const { language } = page
   const data = await loadProject(request)
-  const pictures = data.view.gallery.toSorted((a, b) => a.ordering - b.ordering)
-  const items = pictures.map((picture, index) => {
-    const alt = picture.name ?? language.t('site.picture', { number: index + 1, name: data.view.name })
-    return html`<li><figure><a href="${picture.raw_url}"><img${gallerySource(picture, SHOWN)} alt="${alt}" loading="lazy"></a>${(picture.name !== null || picture.description !== null) && html`<figcaption dir="auto">${picture.name !== null && html`<b>${picture.name}</b> `}${picture.description}</figcaption>`}</figure></li>
+  const images = data.view.gallery.toSorted((a, b) => a.ordering - b.ordering)
+  const items = images.map((image, index) => {
+    const alt = image.name ?? language.t('site.picture', { number: index + 1, name: data.view.name })
+    return html`<li><figure><a href="${image.raw_url}"><img${galleryImage(image, IN_GALLERY)} alt="${alt}" loading="lazy"></a>${(image.name !== null || image.description !== null) && html`<figcaption dir="auto">${image.name !== null && html`<b>${image.name}</b> `}${image.description}</figcaption>`}</figure></li>
 `
   })
   const title = language.t('site.title.gallery', { name: data.view.name })
@@ -34,32 +35,32 @@ ${items.length > 0 ? html`<ul class="gallery">${items}</ul>` : emptyState(page, 
   return show(projectPage(request, data, { tab: '/gallery', title, body }))
 }
 
-/** Further projects that older versions need. */
+/** Maximum number of projects that only older versions depend on. */
 const OLDER_MAX = 100
 
-export async function showDependencies(request: SiteRequest): Promise<FastifyReply> {
+export async function showDependencies(request: PageRequest): Promise<FastifyReply> {
   const { deps, viewer, page, show } = request
   const { language } = page
   const data = await loadProject(request)
-  const named = data.dependencies
-  const now = new Set(named.map(({ project }) => project?.id))
+  const current = data.offer?.dependencies ?? []
+  const currentIds = new Set(current.map(({ project }) => project?.id))
   const { projects } = await listDependencies(deps, viewer, data.project.id)
-  const older = projects.filter(({ id }) => !now.has(id)).slice(0, OLDER_MAX)
+  const older = projects.filter(({ id }) => !currentIds.has(id)).slice(0, OLDER_MAX)
   const title = language.t('site.title.dependencies', { name: data.view.name })
-  const isNothing = named.length === 0 && older.length === 0
-  const body = html`${named.length > 0 && html`<div class="section"><h2>${language.t('site.dependencies.of', { version: data.offer?.version.version_number ?? '' })}</h2>${namedList(page, named)}</div>`}
+  const isEmpty = current.length === 0 && older.length === 0
+  const body = html`${current.length > 0 && html`<div class="section"><h2>${language.t('site.dependencies.of', { version: data.offer?.version.version_number ?? '' })}</h2>${dependencyList(page, current)}</div>`}
 ${older.length > 0 && html`<div class="section-head"><h2>${language.t('site.dependencies.others')}</h2></div>${hitList({ page, taxonomy: deps.taxonomy }, await rowsOfProjects(request, older), 'h3')}`}
-${isNothing && emptyState(page, { icon: 'link', title: language.t('site.dependencies.none') })}`
+${isEmpty && emptyState(page, { icon: 'link', title: language.t('site.dependencies.none') })}`
   return show(projectPage(request, data, { tab: '/dependencies', title, body }))
 }
 
 const DEPENDENTS_PER_PAGE = 20
 
-export async function showUsedBy(request: SiteRequest): Promise<FastifyReply> {
-  const { deps, page, show, query } = request
+export async function showUsedBy(request: PageRequest): Promise<FastifyReply> {
+  const { deps, page, show } = request
   const { language } = page
   const data = await loadProject(request)
-  const current = Number(/^[1-9]\d{0,6}$/.exec(query('page'))?.[0] ?? 1)
+  const current = pageNumber(request)
   const slice = { limit: DEPENDENTS_PER_PAGE, offset: (current - 1) * DEPENDENTS_PER_PAGE }
   const { projects, total } = await listDependents(deps, data.project.id, slice)
   const last = Math.max(1, Math.ceil(total / DEPENDENTS_PER_PAGE))
@@ -75,11 +76,10 @@ ${current <= last && pager(page, { current, last, href: (number) => pathTo(page,
   return show(projectPage(request, data, { tab: '/used-by', title, body, status: current > last ? 404 : 200 }))
 }
 
-/** Follows or unfollows, and goes back. Doing it twice is no error of who presses a button twice. */
-export async function followFromPage(request: SiteRequest, isFollowing: boolean): Promise<FastifyReply> {
-  const { deps, viewer, page, reply, toSignIn } = request
+/** Follows or unfollows a project and leads back to it. Ignores a repeated form. */
+export async function followFromPage(request: PageRequest, isFollowing: boolean): Promise<FastifyReply> {
+  const { deps, viewer, redirect, toSignIn } = request
   const data = await loadProject(request)
-  const back = pathTo(page, data.path)
   if (viewer === null) return toSignIn(data.path)
   const act = isFollowing
     ? followProject(deps, viewer, data.project.id)
@@ -87,5 +87,5 @@ export async function followFromPage(request: SiteRequest, isFollowing: boolean)
   await act.catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.kind !== 'invalid_input') throw error
   })
-  return reply.redirect(back, 303)
+  return redirect(data.path)
 }

@@ -1,4 +1,4 @@
-// Saving a project to collections from its page.
+// Adds a project to collections of the user.
 import type { FastifyReply } from 'fastify'
 import { createCollection } from '#features/community/collections/create-collection.ts'
 import { listSavedIn } from '#features/community/collections/queries.ts'
@@ -7,33 +7,33 @@ import { saveProject } from '#features/community/collections/save-project.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { checkbox, errorSummary, fieldset, form, hiddenField, textField } from '#platform/html/forms.ts'
 import { html, type Markup } from '#platform/html/html.ts'
+import { slip } from '#platform/html/lists.ts'
 import { icon, pathTo } from '#platform/html/page-context.ts'
-import { checkValues, fieldOf, fieldsOf } from '#web/kit/forms.ts'
-import type { SiteRequest } from '#web/kit/page.ts'
-import { attempt, type FormRefusal } from '#web/kit/page-request.ts'
+import { attempt, checkValues, type FormRefusal } from '#web/kit/forms.ts'
+import type { PageRequest } from '#web/kit/request.ts'
 import { loadProject, type ProjectData } from './project-data.ts'
 
 type Typed = { name: string; chosen: ReadonlySet<string> | undefined }
 
-export async function showSave(request: SiteRequest): Promise<FastifyReply> {
+export async function showSave(request: PageRequest): Promise<FastifyReply> {
   const { viewer, toSignIn } = request
   const data = await loadProject(request)
   if (viewer === null) return toSignIn()
   return showForm(request, viewer, data, { name: '', chosen: undefined })
 }
 
-/** Of the collections that the form showed, the ticked ones hold the project then; a name makes a new one. */
-export async function saveFromPage(request: SiteRequest): Promise<FastifyReply> {
-  const { deps, viewer, req, reply, page, toSignIn } = request
+/** Adds the project to the chosen collections, removes it from the others in the form, and creates a new collection if named. */
+export async function saveFromPage(request: PageRequest): Promise<FastifyReply> {
+  const { deps, viewer, page, field, fields, redirect, toSignIn } = request
   const data = await loadProject(request)
   if (viewer === null) return toSignIn(`${data.path}/save`)
-  const chosen = new Set(fieldsOf(req.body, 'collection'))
-  const shown = new Set(fieldsOf(req.body, 'shown'))
-  const name = fieldOf(req.body, 'name').trim()
+  const chosen = new Set(fields('collection'))
+  const shown = new Set(fields('shown'))
+  const name = field('name').trim()
   const projectId = data.project.id
   const { refusal } = await attempt(
     async () => {
-      // The new one first: when its name is refused, nothing has changed.
+      // Creates the collection first, so that an invalid name leaves everything unchanged.
       if (name !== '')
         await createCollection(deps, viewer, checkValues(CollectionInput, { name, projects: [projectId] }))
       for (const { id, is_saved } of await listSavedIn(deps.db, viewer.id, projectId)) {
@@ -45,11 +45,11 @@ export async function saveFromPage(request: SiteRequest): Promise<FastifyReply> 
     { name: page.language.t('site.save.name') },
   )
   if (refusal !== undefined) return showForm(request, viewer, data, { name, chosen }, refusal)
-  return reply.redirect(pathTo(page, data.path), 303)
+  return redirect(data.path)
 }
 
 async function showForm(
-  request: SiteRequest,
+  request: PageRequest,
   viewer: Viewer,
   data: ProjectData,
   typed: Typed,
@@ -70,8 +70,7 @@ async function showForm(
     boxes.length === 0
       ? null
       : fieldset(page, { legend: language.t('site.save.in'), name: 'collections', content: html`${boxes}` })
-  const body = html`<div class="sheet slip">
-<h1>${language.rich('site.save.title', { name: html`<bdi>${view.name}</bdi>` })}</h1>
+  const body = slip(html`<h1>${language.rich('site.save.title', { name: html`<bdi>${view.name}</bdi>` })}</h1>
 ${form(page, {
   action: pathTo(page, `${path}/save`),
   content: html`${errorSummary(page, errors)}
@@ -79,14 +78,12 @@ ${list}
 ${textField(page, { name: 'name', label: language.t(boxes.length === 0 ? 'site.save.first' : 'site.save.new'), hint: language.t('site.save.hint'), value: typed.name, maxLength: 64, isOptional: boxes.length > 0, errors })}
 <button class="main">${icon(page, 'bookmark')}${language.t('site.save')}</button>`,
 })}
-<p><a href="${pathTo(page, path)}">${language.rich('site.report.back', { name: html`<bdi>${view.name}</bdi>` })}</a></p>
-</div>`
+<p><a href="${pathTo(page, path)}">${language.rich('site.report.back', { name: html`<bdi>${view.name}</bdi>` })}</a></p>`)
   return show({
-    status: refusal?.status ?? 200,
     title: language.t('site.save.title', { name: view.name }),
     body,
     isUnlisted: true,
     className: 'page account',
-    hasErrors: refusal !== undefined,
+    refusal,
   })
 }

@@ -1,72 +1,58 @@
-// A project's downloads as plots, tables and CSV.
+// The statistics of a project: downloads as plots, tables and CSV.
 import type { FastifyReply } from 'fastify'
-import { listVersionNumbers } from '#features/catalogue/versions/queries.ts'
-import type { DownloadSeries, ProjectStatisticsView } from '#features/operations/analytics/views.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
+import type { DownloadSeries } from '#features/operations/analytics/views.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import { countOf } from '#platform/html/format.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import type { Language } from '#platform/html/languages.ts'
 import { emptyState, segments } from '#platform/html/lists.ts'
-import { pathTo } from '#platform/html/page-context.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { type BarPlot, barPlot, barPlotCsv } from '#platform/html/plots/bar-plot.ts'
-import { type LinePlot, linePlot, linePlotCsv, type Mark } from '#platform/html/plots/line-plot.ts'
-import type { SiteRequest } from '#web/kit/page.ts'
-import { withQuery } from '#web/kit/site-paths.ts'
+import { type LinePlot, linePlot, linePlotCsv } from '#platform/html/plots/line-plot.ts'
+import { withQuery } from '#web/kit/paths.ts'
+import type { PageRequest } from '#web/kit/request.ts'
 import { tagName } from '../names.ts'
+import { DEFAULT_SPAN, type Downloads, loadDownloads, SPANS, type Span } from './downloads.ts'
 import { loadProject, type ProjectData } from './project-data.ts'
 import { projectPage } from './project-frame.ts'
 
-const SPANS = [30, 90, 365] as const
-type Span = (typeof SPANS)[number]
-const USUAL_SPAN = 90
-
-/** Bars of a plot; the table and the CSV have all. */
+/** Maximum number of bars in a plot. The table and the CSV file contain all. */
 const BARS_MAX = 12
-/** Releases that are marked, the newest. */
-const MARKS_MAX = 40
 
-/** The parts of the downloads, by what they are told apart. */
-const PARTS = ['version', 'loader', 'game-version', 'country'] as const
-type PartName = (typeof PARTS)[number]
+/** Dimensions by which the statistics divide the downloads. */
+const DIMENSIONS = ['version', 'loader', 'game-version', 'country'] as const
+type Dimension = (typeof DIMENSIONS)[number]
 
-type Shown = {
-  span: Span
-  statistics: ProjectStatisticsView
-  series: DownloadSeries
-  releases: Mark[]
-  numbers: Numbers
-}
-/** Version ID → number. */
-type Numbers = ReadonlyMap<string, string>
-
-export async function showStatistics(request: SiteRequest): Promise<FastifyReply> {
-  const { page, show } = request
+export async function showStatistics(request: PageRequest): Promise<FastifyReply> {
+  const { page, show, viewer } = request
   const { language } = page
   const data = await loadProject(request)
-  const title = language.t('site.title.statistics', { name: data.view.name })
-  const found = await loadStatistics(request, data, request.viewer, spanOf(request))
+  const downloads = await loadDownloads(request, data, viewer, spanOf(request))
+  const { view } = data
+  const title = language.t('site.title.statistics', { name: view.name })
   const totals = html`<div class="section-head"><h2>${language.t('site.tab.statistics')}</h2></div>
-<div class="section"><dl class="totals"><div><dt>${language.t('site.downloads', { count: data.view.downloads })}</dt><dd>${countOf(language, data.view.downloads)}</dd></div><div><dt>${language.t('site.followers', { count: data.view.followers })}</dt><dd>${countOf(language, data.view.followers)}</dd></div><div><dt>${language.t('site.statistics.versions', { count: data.view.versions.length })}</dt><dd>${countOf(language, data.view.versions.length)}</dd></div></dl></div>`
+<div class="section"><dl class="totals"><div><dt>${language.t('site.downloads', { count: view.downloads })}</dt><dd>${countOf(language, view.downloads)}</dd></div><div><dt>${language.t('site.followers', { count: view.followers })}</dt><dd>${countOf(language, view.followers)}</dd></div><div><dt>${language.t('site.statistics.versions', { count: view.versions.length })}</dt><dd>${countOf(language, view.versions.length)}</dd></div></dl></div>`
   const plots =
-    typeof found === 'string'
-      ? emptyState(page, { icon: 'chart', title: language.t(`site.statistics.${found}`) })
-      : html`<div class="plots">${plotsOf(request, data, found)}</div>`
+    typeof downloads === 'string'
+      ? emptyState(page, { icon: 'chart', title: language.t(`site.statistics.${downloads}`) })
+      : html`<div class="plots">${plotsOf(page, data, downloads)}</div>`
   return show(projectPage(request, data, { tab: '/statistics', title, body: html`${totals}\n${plots}` }))
 }
 
-/** The numbers behind one of the plots. @throws ApiError 404 for an unknown one, and where the project keeps them. */
-export async function sendStatisticsCsv(request: SiteRequest): Promise<FastifyReply> {
-  const { query, reply, page } = request
+/** Sends the numbers of one plot. @throws ApiError 404 for an unknown plot, and if the statistics are private */
+export async function sendStatisticsCsv(request: PageRequest): Promise<FastifyReply> {
+  const { query, reply, page, viewer } = request
   const data = await loadProject(request)
-  const found = await loadStatistics(request, data, request.viewer, spanOf(request))
-  if (found === 'failed') throw new ApiError('service_unavailable', page.language.t('site.statistics.failed'))
-  if (found === 'private') throw notFound('page')
+  const downloads = await loadDownloads(request, data, viewer, spanOf(request))
+  if (downloads === 'failed') throw new ApiError('service_unavailable', page.language.t('site.statistics.failed'))
+  if (downloads === 'private') throw notFound('page')
   const by = query('by')
-  const part = PARTS.find((known) => known === by)
-  if (part === undefined && by !== 'day') throw notFound('page')
+  const dimension = DIMENSIONS.find((name) => name === by)
+  if (dimension === undefined && by !== 'day') throw notFound('page')
   const csv =
-    part === undefined ? linePlotCsv(dayPlot(request, data, found)) : barPlotCsv(partPlot(request, data, found, part))
+    dimension === undefined
+      ? linePlotCsv(dayPlot(page, data, downloads))
+      : barPlotCsv(dimensionPlot(page, data, downloads, dimension))
   return reply
     .type('text/csv; charset=utf-8')
     .header('content-disposition', `attachment; filename="${data.view.slug}-${by}.csv"`)
@@ -74,58 +60,32 @@ export async function sendStatisticsCsv(request: SiteRequest): Promise<FastifyRe
     .send(csv)
 }
 
-/** `private` where the viewer may not see them, `failed` where the store does not answer: the page is there anyway. */
-async function loadStatistics(
-  { deps, statistics }: SiteRequest,
-  { project, view }: ProjectData,
-  viewer: Viewer | null,
-  span: Span,
-): Promise<Shown | 'private' | 'failed'> {
-  const found = await statistics.read(project, viewer, span).catch((error: unknown) => {
-    if (!(error instanceof ApiError) || error.status < 500) throw error
-    deps.log.warn({ err: error, project_id: view.id }, 'Statistics of a project are left out')
-  })
-  if (found === undefined) return 'failed'
-  if (found.series === null) return 'private'
-  const rows = await listVersionNumbers(deps.db, view.id)
-  const releases = rows
-    .slice(0, MARKS_MAX)
-    .map(({ version_number, date_published }) => ({ at: date_published, label: version_number }))
-  const numbers = new Map(rows.map(({ id, version_number }) => [id, version_number]))
-  return { span, statistics: found, series: found.series, releases, numbers }
-}
+const spanOf = ({ query }: PageRequest): Span => SPANS.find((days) => String(days) === query('d')) ?? DEFAULT_SPAN
 
-const spanOf = ({ query }: SiteRequest): Span => SPANS.find((known) => String(known) === query('d')) ?? USUAL_SPAN
+/** Plots by language and revision of the project, for a series that is cached for a minute. */
+const drawnPlots = new WeakMap<DownloadSeries, Map<string, Markup>>()
 
-/** Of a series, which is kept for a minute, by language and revision of the project. */
-const drawn = new WeakMap<DownloadSeries, Map<string, Markup>>()
-
-/** Downloads by day on the project's first page, where it shows them to everybody: the same for all who look. */
-export async function projectPlot(request: SiteRequest, data: ProjectData): Promise<Part> {
-  const { page } = request
-  const { view, project } = data
-  if (!view.public_statistics || view.downloads === 0) return null
-  const found = await loadStatistics(request, data, null, USUAL_SPAN)
-  if (typeof found === 'string' || found.series.days.every(({ downloads }) => downloads === 0)) return null
-  const known = drawn.get(found.series) ?? new Map<string, Markup>()
-  drawn.set(found.series, known)
-  const key = `${page.language.tag} ${project.revision}`
-  const plot = known.get(key) ?? linePlot(page, dayPlot(request, data, found))
-  known.set(key, plot)
+/** Draws the public downloads per day for the first page of a project. */
+export function projectPlot(page: PageContext, data: ProjectData, downloads: Downloads | undefined): Part {
+  if (downloads === undefined || downloads.series.days.every((day) => day.downloads === 0)) return null
+  const drawn = drawnPlots.get(downloads.series) ?? new Map<string, Markup>()
+  drawnPlots.set(downloads.series, drawn)
+  const key = `${page.language.tag} ${data.project.revision}`
+  const plot = drawn.get(key) ?? linePlot(page, dayPlot(page, data, downloads))
+  drawn.set(key, plot)
   return html`<div class="trend">${plot}</div>`
 }
 
-function plotsOf(request: SiteRequest, data: ProjectData, shown: Shown): Markup {
-  const { page } = request
-  const parts = PARTS.map((part) => {
-    const plot = partPlot(request, data, shown, part)
+function plotsOf(page: PageContext, data: ProjectData, downloads: Downloads): Markup {
+  const dimensions = DIMENSIONS.map((dimension) => {
+    const plot = dimensionPlot(page, data, downloads, dimension)
     return plot.bars.length > 0 && barPlot(page, { ...plot, shownMax: BARS_MAX })
   })
-  return html`${linePlot(page, dayPlot(request, data, shown))}
-${parts}`
+  return html`${linePlot(page, dayPlot(page, data, downloads))}
+${dimensions}`
 }
 
-function dayPlot({ page }: SiteRequest, { path }: ProjectData, { span, series, releases }: Shown): LinePlot {
+function dayPlot(page: PageContext, { path }: ProjectData, { span, series, releases }: Downloads): LinePlot {
   const { language } = page
   const points = series.days.map(({ date, downloads }) => ({ at: new Date(date), value: downloads }))
   const sum = points.reduce((all, { value }) => all + value, 0)
@@ -150,21 +110,20 @@ function dayPlot({ page }: SiteRequest, { path }: ProjectData, { span, series, r
   }
 }
 
-function partPlot({ page }: SiteRequest, { path }: ProjectData, shown: Shown, part: PartName): BarPlot {
+function dimensionPlot(page: PageContext, { path }: ProjectData, downloads: Downloads, dimension: Dimension): BarPlot {
   const { language } = page
-  const { span } = shown
   return {
-    id: `by-${part}`,
-    title: language.t(`site.statistics.${part}`),
-    summary: language.t(`site.statistics.about.${part}`),
-    csvHref: pathTo(page, withQuery(`${path}/statistics.csv`, { by: part, d: String(span) })),
-    labels: [language.t(`site.statistics.column.${part}`), language.t('site.column.downloads')],
-    bars: barsOf(language, shown, part),
+    id: `by-${dimension}`,
+    title: language.t(`site.statistics.${dimension}`),
+    summary: language.t(`site.statistics.about.${dimension}`),
+    csvHref: pathTo(page, withQuery(`${path}/statistics.csv`, { by: dimension, d: String(downloads.span) })),
+    labels: [language.t(`site.statistics.column.${dimension}`), language.t('site.column.downloads')],
+    bars: barsOf(language, downloads, dimension),
   }
 }
 
-function barsOf(language: Language, { series, numbers }: Shown, part: PartName): BarPlot['bars'] {
-  switch (part) {
+function barsOf(language: Language, { series, numbers }: Downloads, dimension: Dimension): BarPlot['bars'] {
+  switch (dimension) {
     case 'version':
       return series.versions.map(({ version_id, downloads }) => ({
         label: numbers.get(version_id) ?? version_id,

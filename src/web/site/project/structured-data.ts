@@ -1,14 +1,14 @@
-// What a project's page says to programs that read pages (JSON-LD).
+// The structured data (JSON-LD) of a project's pages, for search engines.
 
-import type { SiteRequest } from '#web/kit/page.ts'
-import { listPath, PROJECT_TYPES } from '#web/kit/site-paths.ts'
+import type { PageContext } from '#platform/html/page-context.ts'
+import { listPath, PROJECT_TYPES } from '#web/kit/paths.ts'
 import { typesName } from '../names.ts'
 import type { ProjectData } from './project-data.ts'
 
-/** The project as software to be downloaded, and where it stands in the site. */
-export function structured({ page }: SiteRequest, { view, path, offer }: ProjectData): object[] {
+/** Describes the project as software, and its position in the site. */
+export function structuredData(page: PageContext, { view, path, offer }: ProjectData): object[] {
   const { url } = page.site
-  const type = PROJECT_TYPES.find((known) => view.project_types.includes(known))
+  const type = PROJECT_TYPES.find((name) => view.project_types.includes(name))
   const list =
     type === undefined
       ? []

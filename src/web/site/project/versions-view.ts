@@ -1,4 +1,4 @@
-// Tables of versions, one version with its files, and changes one below the other.
+// Views of versions: the table, one version with its files, and the changelog.
 
 import type { ScanRow } from '#features/catalogue/scans/queries.ts'
 import { VERSION_TYPES } from '#features/catalogue/versions/kinds.ts'
@@ -7,31 +7,33 @@ import { countOf, exactTime, fileSize, timeAgo } from '#platform/html/format.ts'
 import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
 import { badge, emptyState, pager } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
-import type { SiteRequest } from '#web/kit/page.ts'
-import { reportPath, versionPath, withQuery } from '#web/kit/site-paths.ts'
+import { reportPath, versionPath, withQuery } from '#web/kit/paths.ts'
+import type { PageRequest } from '#web/kit/request.ts'
 import { fieldTexts } from '../lists/rows.ts'
 import { releasesIn, tagName, versionRuns } from '../names.ts'
-import { type ArchiveFacts, type Named, type ProjectData, primaryFile } from './project-data.ts'
-import { archiveText } from './project-frame.ts'
-import type { Change, VersionFilters } from './versions-page.ts'
+import { type ArchiveSummary, type Dependency, primaryFile } from './offer.ts'
+import type { ProjectData } from './project-data.ts'
+import { archiveLabel } from './project-frame.ts'
 
-type Listed = {
+export type VersionFilters = { loaders: string[]; gameVersions: string[]; channels: string[] }
+
+type VersionList = {
   versions: VersionView[]
   filters: VersionFilters
   total: number
   current: number
   last: number
-  address: (page: number) => string
+  urlOf: (page: number) => string
 }
 
 export function versionsView(
-  site: SiteRequest,
+  request: PageRequest,
   data: ProjectData,
-  { versions, filters, total, current, last, address }: Listed,
+  { versions, filters, total, current, last, urlOf }: VersionList,
 ): Markup {
-  const { page } = site
+  const { page } = request
   const { language } = page
-  const rows = versions.map((version) => versionRow(site, data, version))
+  const rows = versions.map((version) => versionRow(request, data, version))
   const table = html`<div class="scroll"><table class="versions"><thead><tr><th scope="col">${language.t('site.version')}</th><th scope="col">${language.t('site.facet.v')}</th><th scope="col">${language.t('site.facet.l')}</th><th scope="col">${language.t('site.column.downloads')}</th><th scope="col">${language.t('site.published')}</th><th scope="col">${language.t('site.file')}</th></tr></thead><tbody>
 ${rows}</tbody></table></div>`
   const none = emptyState(page, {
@@ -40,12 +42,12 @@ ${rows}</tbody></table></div>`
     action: html`<p><a class="button" href="${pathTo(page, `${data.path}/versions`)}">${language.t('site.list.first')}</a></p>`,
   })
   return html`<div class="section-head"><h2>${language.t('site.count.version', { count: total })}</h2></div>
-${filterForm(site, data, filters)}
+${filterForm(request, data, filters)}
 ${rows.length > 0 ? table : none}
-${current <= last && pager(page, { current, last, href: (number) => pathTo(page, address(number)) })}`
+${current <= last && pager(page, { current, last, href: (number) => pathTo(page, urlOf(number)) })}`
 }
 
-function filterForm({ page, deps }: SiteRequest, { view, path }: ProjectData, filters: VersionFilters): Markup {
+function filterForm({ page, deps }: PageRequest, { view, path }: ProjectData, filters: VersionFilters): Markup {
   const { language } = page
   const select = (
     name: string,
@@ -60,7 +62,7 @@ function filterForm({ page, deps }: SiteRequest, { view, path }: ProjectData, fi
   return html`<form class="narrowing" action="${pathTo(page, `${path}/versions`)}" data-send>${select('v', language.t('site.setup.version'), games, filters.gameVersions)}${select('l', language.t('site.setup.loader'), loaders, filters.loaders)}${select('t', language.t('site.channel'), channels, filters.channels)}<button>${language.t('site.show-results')}</button></form>`
 }
 
-function versionRow({ page, deps }: SiteRequest, { path }: ProjectData, version: VersionView): Markup {
+function versionRow({ page, deps }: PageRequest, { path }: ProjectData, version: VersionView): Markup {
   const { language } = page
   const file = primaryFile(version)
   const games = versionRuns(deps.taxonomy, fieldTexts(version, 'game_versions')).slice(0, RUNS_MAX)
@@ -69,7 +71,7 @@ function versionRow({ page, deps }: SiteRequest, { path }: ProjectData, version:
 `
 }
 
-/** Runs of game versions in a row of a table. */
+/** Maximum number of runs of game versions in a table row. */
 const RUNS_MAX = 6
 
 function channelBadge({ language }: PageContext, { version_type }: VersionView): Part {
@@ -77,16 +79,19 @@ function channelBadge({ language }: PageContext, { version_type }: VersionView):
   return html`${badge(version_type === 'alpha' ? 'bad' : 'warn', language.t(`site.channel.${version_type}`))} `
 }
 
-type Shown = {
+type ShownVersion = {
   version: VersionView
   changelog: Markup
-  needs: readonly Named[]
-  archive: ArchiveFacts | undefined
-  /** For those who may know: what the scanner said, undefined where it was not asked. */
+  dependencies: readonly Dependency[]
+  archive: ArchiveSummary | undefined
+  /** Result of the malware scan, for members and moderators. `row` is undefined if the version was not scanned. */
   scan: { row: ScanRow | undefined } | undefined
 }
 
-export function versionView({ page, deps }: SiteRequest, { version, changelog, needs, archive, scan }: Shown): Markup {
+export function versionView(
+  { page, deps }: PageRequest,
+  { version, changelog, dependencies, archive, scan }: ShownVersion,
+): Markup {
   const { language } = page
   const files = version.files.map(
     (
@@ -96,17 +101,17 @@ export function versionView({ page, deps }: SiteRequest, { version, changelog, n
 `,
   )
   const games = versionRuns(deps.taxonomy, fieldTexts(version, 'game_versions'))
-  const isMore = files.length > 1 || needs.some(({ type }) => type === 'required')
+  const hasArchive = files.length > 1 || dependencies.some(({ type }) => type === 'required')
   const all = withQuery(`/v3/version/${version.id}/archive`, { dependencies: 'true' })
   const archiveLink =
     files.length > 0 &&
-    isMore &&
-    html`<p class="small"><a href="${pathTo(page, all)}" download>${archiveText(page, archive)}</a></p>`
+    hasArchive &&
+    html`<p class="small"><a href="${pathTo(page, all)}" download>${archiveLabel(page, archive)}</a></p>`
   return html`<div class="section"><h2><bdi>${version.name}</bdi> ${channelBadge(page, version)}</h2>
 <dl class="pairs wide"><dt>${language.t('site.version')}</dt><dd><bdi>${version.version_number}</bdi></dd><dt>${language.t('site.facet.v')}</dt><dd>${games.join(', ')}</dd><dt>${language.t('site.facet.l')}</dt><dd>${version.loaders.map(tagName).join(', ')}</dd><dt>${language.t('site.published')}</dt><dd>${exactTime(language, new Date(version.date_published))}</dd><dt>${language.t('site.column.downloads')}</dt><dd>${countOf(language, version.downloads)}</dd>${scan !== undefined && scanPair(page, scan.row)}<dt>${language.t('site.version-id')}</dt><dd><code>${version.id}</code></dd></dl>
 <p class="small"><a href="${pathTo(page, reportPath('version', version.id))}">${language.t('site.report.version')}</a></p></div>
 <div class="section"><h2>${language.t('site.files')}</h2>${files.length > 0 ? html`<ul class="files">${files}</ul>` : html`<p class="soft">${language.t('site.get.none')}</p>`}${archiveLink}</div>
-${needs.length > 0 && html`<div class="section"><h2>${language.t('site.tab.dependencies')}</h2>${namedList(page, needs)}</div>`}
+${dependencies.length > 0 && html`<div class="section"><h2>${language.t('site.tab.dependencies')}</h2>${dependencyList(page, dependencies)}</div>`}
 <div class="section"><h2>${language.t('site.tab.changelog')}</h2>${String(changelog) === '' ? html`<p class="soft">${language.t('site.no-changelog')}</p>` : changelog}</div>`
 }
 
@@ -116,10 +121,10 @@ function scanPair(page: PageContext, row: ScanRow | undefined): Markup {
   return html`<dt>${language.t('site.scan')}</dt><dd>${row !== undefined && icon(page, 'shield')} ${language.t(`site.scan.${row?.state ?? 'none'}`)}${at !== null && html`, ${timeAgo(language, at, page.now)}`}${row !== undefined && row.reason !== null && html`<span class="soft" dir="auto"> ${row.reason}</span>`}</dd>`
 }
 
-/** Dependencies with their kind. */
-export function namedList(page: PageContext, needs: readonly Named[]): Markup {
+/** Lists dependencies with their types. */
+export function dependencyList(page: PageContext, dependencies: readonly Dependency[]): Markup {
   const { language } = page
-  const items = needs.map(({ type, project, path, version, fileName }) => {
+  const items = dependencies.map(({ type, project, path, version, fileName }) => {
     const name =
       project === undefined
         ? html`<bdi>${fileName}</bdi>`
@@ -131,7 +136,7 @@ export function namedList(page: PageContext, needs: readonly Named[]): Markup {
 }
 
 type Changes = {
-  changes: readonly Change[]
+  changes: readonly { version: VersionView; text: Markup }[]
   choices: readonly VersionView[]
   from: string
   to: string
@@ -140,7 +145,7 @@ type Changes = {
 }
 
 export function changelogView(
-  { page }: SiteRequest,
+  { page }: PageRequest,
   { path }: ProjectData,
   { changes, choices, from, to, current, last }: Changes,
 ): Markup {

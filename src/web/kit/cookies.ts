@@ -1,0 +1,101 @@
+// The cookies of the web site: the session of a browser, and what visitors choose without an account: theme, language,
+// game version and loader. Only pages read them. The API reads the Authorization header alone, so another site cannot
+// make a browser call it with the user's session.
+import type { CookieSerializeOptions } from '@fastify/cookie'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '#platform/config/config.ts'
+import { chooseLanguage } from '#platform/html/languages.ts'
+import { type PageContext, THEMES } from '#platform/html/page-context.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+
+export type SessionCookie = {
+  read(req: Pick<FastifyRequest, 'cookies'>): string | undefined
+  write(reply: FastifyReply, session: { session: string | null; expires: string }): void
+  clear(reply: FastifyReply): void
+}
+
+/** Game version and loader of the visitor. An empty string means no choice. */
+export type Setup = { gameVersion: string; loader: string }
+
+/** What the visitor chose, with or without an account. */
+export type Choices = Pick<PageContext, 'theme' | 'language'> & { setup: Setup }
+
+export const NO_SETUP: Setup = { gameVersion: '', loader: '' }
+export const isSet = ({ gameVersion, loader }: Setup): boolean => gameVersion !== '' || loader !== ''
+
+const CHOICE_SECONDS = 365 * 86_400
+
+/** Returns the name of a cookie. On https it has the prefix that no other host of the domain can set (RFC 6265bis, 4.1.3.2). */
+export function cookieName(config: Config, name: string): string {
+  return isSecure(config) ? `__Host-depot-${name}` : `depot-${name}`
+}
+
+export function cookieOptions(config: Config): CookieSerializeOptions {
+  return { path: '/', httpOnly: true, sameSite: 'lax', secure: isSecure(config) }
+}
+
+function isSecure(config: Config): boolean {
+  return config.http.baseUrl.startsWith('https:')
+}
+
+export function createSessionCookie(config: Config): SessionCookie {
+  const name = cookieName(config, 'session')
+  const csrf = cookieName(config, 'csrf')
+  const options = cookieOptions(config)
+  return {
+    read: (req) => req.cookies[name],
+    write: (reply, { session, expires }) => {
+      if (session === null) throw new Error('A session without its secret')
+      reply.setCookie(name, session, { ...options, expires: new Date(expires) })
+      // A token that was known before the sign-in must not be valid after it.
+      reply.clearCookie(csrf, options)
+    },
+    clear: (reply) => {
+      reply.clearCookie(name, options)
+      reply.clearCookie(csrf, options)
+    },
+  }
+}
+
+/** Stores a choice of the visitor for a year; an empty value deletes it. */
+export function writeChoice(
+  reply: FastifyReply,
+  config: Config,
+  { name, value }: { name: 'theme' | 'language' | 'setup'; value: string },
+): void {
+  const options = cookieOptions(config)
+  if (value === '') reply.clearCookie(cookieName(config, name), options)
+  else reply.setCookie(cookieName(config, name), value, { ...options, maxAge: CHOICE_SECONDS })
+}
+
+/** Returns the choices in the cookies of a request. Ignores invalid values. */
+export function readChoices(
+  { config, taxonomy }: { config: Config; taxonomy: Taxonomy },
+  { cookies, headers }: Pick<FastifyRequest, 'cookies' | 'headers'>,
+): Choices {
+  const read = (name: string): string | undefined => cookies?.[cookieName(config, name)]
+  const theme = read('theme')
+  const setup = read('setup')
+  const [gameVersion = '', loader = ''] = setup?.slice(0, 256).split('|') ?? []
+  return {
+    theme: THEMES.find((name) => name === theme) ?? 'system',
+    language: chooseLanguage(read('language'), headers['accept-language']),
+    // Most visitors have no setup.
+    setup: setup === undefined ? NO_SETUP : checkSetup(taxonomy, { gameVersion, loader }),
+  }
+}
+
+/** Replaces values that the taxonomy does not contain with empty strings. */
+export function checkSetup(taxonomy: Taxonomy, { gameVersion, loader }: Setup): Setup {
+  return {
+    gameVersion: taxonomy.fields.get('game_versions')?.enumValues?.has(gameVersion) === true ? gameVersion : '',
+    loader: setupLoaders(taxonomy).includes(loader) ? loader : '',
+  }
+}
+
+/** Returns the loaders that a setup can name: the loaders of mods. */
+export function setupLoaders(taxonomy: Taxonomy): string[] {
+  return [...taxonomy.loaders.values()]
+    .filter(({ project_types }) => project_types.includes('mod'))
+    .map(({ name }) => name)
+}

@@ -1,0 +1,47 @@
+// The error page: every error that no form shows.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { escapeText, html } from '#platform/html/html.ts'
+import type { MessageKey } from '#platform/html/languages.ts'
+import { slip } from '#platform/html/lists.ts'
+import { pathTo } from '#platform/html/page-context.ts'
+import { asApiError } from '#platform/http/error-handler.ts'
+import { type Area, readRequest, type WebDeps } from './request.ts'
+import { staleFormError } from './safety.ts'
+
+const TITLES: Readonly<Record<number, MessageKey>> = {
+  400: 'error.400',
+  401: 'error.401',
+  403: 'error.403',
+  404: 'error.404',
+  409: 'error.409',
+  424: 'error.424',
+  429: 'error.429',
+  503: 'error.503',
+}
+
+type Failure = { area: Area; thrown: Error; req: FastifyRequest; reply: FastifyReply }
+
+/** Shows an error with no more details than the API would return. If the database is unavailable, the page has no frame. */
+export async function showError(web: WebDeps, { area, thrown, req, reply }: Failure): Promise<FastifyReply> {
+  const error = staleFormError(thrown) ?? asApiError(thrown)
+  // Without a search index, pages are unavailable only for moments, as the header Retry-After says.
+  const status = error.kind === 'search_error' ? 503 : error.status
+  if (status >= 500) web.deps.log.error({ request_id: req.id, err: error.cause ?? error }, error.message)
+  for (const [name, value] of Object.entries(error.headers ?? {})) void reply.header(name, value)
+  void reply.removeHeader('etag')
+  const request = await readRequest(web, { area, req, reply }).catch(() => undefined)
+  if (request === undefined)
+    return reply
+      .status(503)
+      .type('text/html; charset=utf-8')
+      .send(`<!doctype html><title>503</title><p>${escapeText(error.message)}`)
+  const { page, show } = request
+  const { t, rich } = page.language
+  const title = t(TITLES[status] ?? 'error.other')
+  const { wayOut, missing } = area
+  const body = slip(html`<h1>${title}</h1>
+${status === 404 && missing !== undefined ? html`<p>${t(missing)}</p>` : html`<p lang="en">${error.message}</p>`}
+${status >= 500 && html`<p class="hint">${rich('error.request', { id: html`<code>${req.id}</code>` })}</p>`}
+<p><a class="button" href="${pathTo(page, wayOut.path)}">${t(wayOut.label)}</a></p>`)
+  return show({ status, title, body, isUnlisted: true })
+}

@@ -1,0 +1,101 @@
+// Registers pages: one scope for each area of the web site, and one function for each kind of page.
+
+import type { FastifyContextConfig, FastifyReply } from 'fastify'
+import { findAccount } from '#features/people/accounts/queries.ts'
+import type { AccountRow } from '#features/people/users/queries.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
+import type { App } from '#platform/http/server.ts'
+import { showError } from './errors.ts'
+import { registerFormParsers } from './forms.ts'
+import { type Area, type PageRequest, readRequest, type WebDeps } from './request.ts'
+import { protectPages } from './safety.ts'
+import { sendCachedPage } from './send-page.ts'
+
+/** The request of a signed-in user. */
+export type OwnRequest = PageRequest & { viewer: Viewer; account: AccountRow }
+
+type Method = 'GET' | 'POST'
+type Handler<Request> = (request: Request) => Promise<FastifyReply>
+
+type PageOptions = Pick<FastifyContextConfig, 'whenReadOnly' | 'budget' | 'tokenless'> & {
+  /** `html`: the route serves only clients that prefer HTML. The API has a route with the same path. */
+  prefers?: 'html'
+  /**
+   * Caches the page for visitors without a session. `entities`: the page depends only on what it reads through
+   * `deps.cache`, or on data whose changes are announced as changes of these entities. `results`: the handler calls
+   * `showResults`.
+   */
+  dependsOn?: 'entities' | 'results'
+}
+
+export type Pages = {
+  /** Registers a page for everyone. `name` is its operation ID. */
+  open(method: Method, path: string, name: string, handler: Handler<PageRequest>, options?: PageOptions): void
+  /** Registers a page for signed-in users. Other visitors are led to the sign-in page, and a GET leads them back. */
+  own(method: Method, path: string, name: string, handler: Handler<OwnRequest>, options?: PageOptions): void
+}
+
+/** Opens a scope for the pages of an area. `addPages` registers them. */
+export function registerArea(app: App, web: WebDeps, area: Area, addPages: (pages: Pages, scope: App) => void): void {
+  app.register(async (plain) => {
+    const scope = plain as App
+    await registerFormParsers(scope)
+    await protectPages(scope, web.deps.config)
+    scope.setErrorHandler((thrown: Error, req, reply) => showError(web, { area, thrown, req, reply }))
+    const paths: Paths = { GET: new Set(), POST: new Map() }
+    const open: Pages['open'] = (method, path, name, handler, { prefers, dependsOn, ...config } = {}) => {
+      if (method === 'GET') paths.GET.add(path)
+      else paths.POST.set(path, name)
+      const route = { url: path, operation: name, config: { auth: 'public', budget: 'page', ...config } } as const
+      scope.route({
+        method,
+        url: path,
+        ...(prefers === undefined ? {} : { constraints: { prefers } }),
+        config: route.config,
+        schema: { operationId: name, hide: true },
+        handler: (req, reply) => {
+          const key = dependsOn === undefined ? undefined : web.pageCache.keyOf(req)
+          if (key === undefined) return readRequest(web, { area, req, reply }).then(handler)
+          const cached = dependsOn === 'entities' ? web.pageCache.find(key) : undefined
+          // Without a promise, a cached page is sent faster.
+          if (cached !== undefined) return void sendCachedPage(req, reply, cached)
+          return web.pageCache.record({ key, route }, async (cache, recorder) => {
+            const recording = { ...web, deps: { ...web.deps, cache } }
+            return handler(await readRequest(recording, { area, req, reply, recorder }))
+          })
+        },
+      })
+    }
+    addPages(
+      { open, own: (method, path, name, handler, options) => open(method, path, name, forUser(handler), options) },
+      scope,
+    )
+    redirectFromForms(open, paths)
+  })
+}
+
+/** Leads visitors to the sign-in page. A POST cannot be repeated, so that it does not lead back. */
+function forUser(handler: Handler<OwnRequest>): Handler<PageRequest> {
+  return async (request) => {
+    const { viewer, deps, req, redirect, toSignIn, page } = request
+    const account = viewer === null ? undefined : await findAccount(deps.db, viewer.id)
+    if (viewer !== null && account !== undefined) return handler({ ...request, viewer, account })
+    return req.method === 'GET' ? toSignIn() : redirect(page.site.paths.signIn)
+  }
+}
+
+type Paths = { GET: Set<string>; POST: Map<string, string> }
+
+/** Leads a GET of a path that only accepts a form to the page above it: browsers load the URL of a form's response again. */
+function redirectFromForms(open: Pages['open'], { GET, POST: forms }: Paths): void {
+  const pages = new Set(GET)
+  for (const [path, name] of forms) {
+    let above = path
+    while (above !== '' && !pages.has(above)) above = above.slice(0, above.lastIndexOf('/'))
+    if (above === path || above === '') continue
+    const depth = above.split('/').length
+    open('GET', path, `${name}Back`, async ({ req, redirect }) =>
+      redirect((req.raw.url ?? '').split(/[/?]/).slice(0, depth).join('/')),
+    )
+  }
+}

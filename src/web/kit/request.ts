@@ -1,0 +1,176 @@
+// The request of a page: who asks, what the visitor chose, the submitted values, and the ways to respond.
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { DownloadTrends } from '#features/operations/analytics/statistics/download-trends.ts'
+import type { ProjectStatistics } from '#features/operations/analytics/statistics/project-statistics.ts'
+import type { AccountDeps } from '#features/people/accounts/account-deps.ts'
+import { listCachedUsers } from '#features/people/users/user-cache.ts'
+import type { UserView } from '#features/people/users/views.ts'
+import { parseToken } from '#lib/access/tokens.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
+import type { MessageKey } from '#platform/html/languages.ts'
+import type { Page } from '#platform/html/layout.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import type { TokenDirectory } from '#platform/http/auth/token-directory.ts'
+import type { Deps } from '#ports/deps.ts'
+import { isSet, readChoices, type SessionCookie, type Setup } from './cookies.ts'
+import type { Figures } from './figures.ts'
+import { fieldOf, fieldsOf } from './forms.ts'
+import { type PageCache, type PageRecorder, resultsKey } from './page-cache.ts'
+import { signInPath } from './paths.ts'
+import { type SendOptions, type ShownPage, sendCachedPage, sendPage } from './send-page.ts'
+import { currentSite, type SiteBase } from './site.ts'
+import type { UserTexts } from './user-texts.ts'
+
+/** What pages use in addition to the request. Created once per server. */
+export type WebDeps = {
+  deps: Deps
+  accounts: AccountDeps
+  tokens: TokenDirectory
+  cookie: SessionCookie
+  site: SiteBase
+  pageCache: PageCache
+  texts: UserTexts
+  statistics: ProjectStatistics
+  trends: DownloadTrends
+  figures: Figures
+}
+
+/** What the pages of one part of the web site have in common. */
+export type Area = {
+  /** Properties of every page that does not define them. */
+  defaults: Partial<Page>
+  /** Whether browsers can store pages. Pages for the account contain secrets and personal data. */
+  isStored: boolean
+  /** Link on error pages, with its label. */
+  wayOut: { path: string; label: MessageKey }
+  /** Message of all errors 404. Default: the message of the error. */
+  missing?: MessageKey
+}
+
+/** What a page says after a form led to it. The URL contains the name, so that it can stand for no other text. */
+const DONE = [
+  'profile',
+  'picture',
+  'picture-removed',
+  'email',
+  'email-sent',
+  'email-restored',
+  'link-sent',
+  'password',
+  'password-reset',
+  'verified',
+  'two-factor-off',
+  'session-ended',
+  'sessions-ended',
+  'token-revoked',
+  'application-saved',
+  'application-deleted',
+  'authorization-ended',
+  'account-deleted',
+  'signed-out',
+] as const
+export type Done = (typeof DONE)[number]
+
+/** `deps.cache` records what the page reads, if the page is cached: handlers must use the `deps` of their request. */
+export type PageRequest = Omit<WebDeps, 'site' | 'tokens' | 'pageCache'> & {
+  req: FastifyRequest
+  reply: FastifyReply
+  /** The signed-in user. */
+  viewer: Viewer | null
+  page: PageContext
+  setup: Setup
+  /** Returns a decoded parameter of the path, empty if it is missing. */
+  param(name: string): string
+  /** Returns the first value of a query key, empty if it is missing. */
+  query(name: string): string
+  queries(name: string): string[]
+  /** Returns the value of a form field, empty if it is missing. @throws ApiError if the form contains the field twice */
+  field(name: string): string
+  fields(name: string): string[]
+  show(page: ShownPage): FastifyReply
+  /**
+   * Shows a page of a route with `dependsOn: 'results'`. `results` must contain everything that the page depends on and
+   * does not read through `deps.cache`. Calls `render` only if no page with the same results is cached.
+   */
+  showResults(results: readonly (Uint8Array | string)[], render: () => Promise<ShownPage>): Promise<FastifyReply>
+  /** Leads to another page of this site after a form, which can confirm what was done. */
+  redirect(path: string, done?: Done): FastifyReply
+  /** Leads to another path of this site permanently, with the query of the request. */
+  redirectPermanently(path: string): FastifyReply
+  /** Leads to the sign-in page, which leads on to the path. Default: the URL of the request. */
+  toSignIn(next?: string): FastifyReply
+}
+
+export type ReadOptions = { area: Area; req: FastifyRequest; reply: FastifyReply; recorder?: PageRecorder }
+
+/** Reads who asks and what they chose. */
+export async function readRequest(web: WebDeps, { area, req, reply, recorder }: ReadOptions): Promise<PageRequest> {
+  const { site, tokens, pageCache, ...shared } = web
+  const { deps, cookie } = shared
+  // Fastify has not parsed the cookies if it rejected the request early.
+  const token = req.cookies ? cookie.read(req) : undefined
+  req.viewer = await findViewer(tokens, req, token)
+  const [user] = req.viewer === null ? [] : await listCachedUsers(deps, [req.viewer.id])
+  const { theme, language, setup } = readChoices(deps, req)
+  let csrfToken: string | undefined
+  const page: PageContext = {
+    site: await currentSite(deps, site),
+    theme,
+    language,
+    address: req.raw.url ?? '',
+    account: user === undefined ? undefined : (JSON.parse(user.bytes.toString()) as UserView),
+    now: deps.now(),
+    csrfToken: () => {
+      csrfToken ??= reply.generateCsrf()
+      return csrfToken
+    },
+  }
+  const isPrivate = req.viewer !== null || isSet(setup)
+  const sending: SendOptions = { req, reply, page, recorder, storage: storageOf(area, isPrivate) }
+  const send = (options: SendOptions, shown: ShownPage) => sendPage(options, { ...area.defaults, ...shown })
+  const params = (req.params ?? {}) as Record<string, string>
+  return {
+    ...shared,
+    req,
+    reply,
+    viewer: req.viewer,
+    page,
+    setup,
+    param: (name) => params[name] ?? '',
+    query: (name) => fieldsOf(req.query, name)[0] ?? '',
+    queries: (name) => fieldsOf(req.query, name),
+    field: (name) => fieldOf(req.body, name),
+    fields: (name) => fieldsOf(req.body, name),
+    show: (shown) => send(sending, shown),
+    showResults: async (results, render) => {
+      if (recorder === undefined) return send(sending, await render())
+      const key = resultsKey(recorder.key, results)
+      const cached = pageCache.find(key)
+      if (cached !== undefined) return sendCachedPage(req, reply, cached)
+      return send({ ...sending, recorder: { ...recorder, key } }, await render())
+    },
+    redirect: (path, done) => reply.redirect(pathTo(page, done === undefined ? path : `${path}?done=${done}`), 303),
+    redirectPermanently: (path) =>
+      reply.redirect(pathTo(page, `${path}${/\?.*/.exec(req.raw.url ?? '')?.[0] ?? ''}`), 301),
+    toSignIn: (next = page.address) => reply.redirect(pathTo(page, signInPath(next)), 303),
+  }
+}
+
+function storageOf({ isStored }: Area, isPrivate: boolean): SendOptions['storage'] {
+  if (!isStored) return 'never'
+  return isPrivate ? 'private' : 'public'
+}
+
+/** Accepts session tokens only: a cookie never contains another kind of token. */
+async function findViewer(tokens: TokenDirectory, req: FastifyRequest, token = ''): Promise<Viewer | null> {
+  if (parseToken(token)?.kind !== 'session') return null
+  const viewer = await tokens.authenticate(token, req)
+  return typeof viewer === 'object' ? viewer : null
+}
+
+/** Returns the confirmation that the URL names, if it is known. */
+export function noticeOf({ query, page }: Pick<PageRequest, 'query' | 'page'>): string | undefined {
+  const done = DONE.find((name) => name === query('done'))
+  return done === undefined ? undefined : page.language.t(`done.${done}`)
+}

@@ -1,0 +1,129 @@
+// The version that a project page offers for download, with its archive and dependencies.
+
+import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
+import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import { listRequired } from '#features/catalogue/versions/dependencies/required-versions.ts'
+import { listUpdates } from '#features/catalogue/versions/hashes/resolve-files.ts'
+import {
+  type CachedVersion,
+  filterVisibleVersions,
+  listCachedVersions,
+} from '#features/catalogue/versions/lookup/version-cache.ts'
+import type { VersionFilter } from '#features/catalogue/versions/lookup/version-filter.ts'
+import type { VersionView } from '#features/catalogue/versions/views.ts'
+import { listAllRequired } from '#features/operations/downloads/archive/choose-files.ts'
+import { ApiError } from '#lib/errors.ts'
+import { isSet, type Setup } from '#web/kit/cookies.ts'
+import { projectPath } from '#web/kit/paths.ts'
+import type { PageRequest } from '#web/kit/request.ts'
+import { viewOf } from '../lists/rows.ts'
+
+/** A version that is offered next to another one, and its project. */
+type RequiredOffer = { project: ProjectView; path: string; version: VersionView }
+
+/** The archive of a version with the files that it requires. */
+export type ArchiveSummary = { count: number; sizeBytes: number }
+
+export type Offer = {
+  version: VersionView
+  /** Whether the version is compatible with the setup; true without a setup. */
+  isCompatible: boolean
+  required: RequiredOffer[]
+  archive: ArchiveSummary | undefined
+  dependencies: Dependency[]
+}
+
+/** A dependency with the project, the version or the file that it names. */
+export type Dependency = {
+  type: string
+  project: ProjectView | undefined
+  path: string
+  version: VersionView | undefined
+  fileName: string | null
+}
+
+/** Maximum number of required files that are offered next to a version. */
+const REQUIRED_MAX = 12
+
+/** Returns the newest version that is compatible with the setup, otherwise the newest version. */
+export async function findOffer(request: PageRequest, view: ProjectView): Promise<Offer | undefined> {
+  const { deps, viewer, setup } = request
+  const [compatible, newest] = await listUpdates(deps, [
+    { projectId: view.id, filter: setupFilter(setup, view.project_types) },
+    { projectId: view.id, filter: {} },
+  ])
+  const id = compatible ?? newest
+  const [cached] = id === undefined ? [] : await listCachedVersions(deps, [id])
+  if (cached === undefined) return undefined
+  const version = versionOf(cached)
+  const filter = requiredFilter(version, setup)
+  const required = (await listRequired(deps, viewer, [version], filter)).slice(0, REQUIRED_MAX)
+  return {
+    version,
+    isCompatible: !isSet(setup) || compatible !== undefined,
+    required: required.map((each) => {
+      const project = viewOf(each.project)
+      const path = projectPath({ slug: project.slug, types: project.project_types })
+      return { project, path, version: versionOf(each.version) }
+    }),
+    archive: required.length === 0 ? undefined : await loadArchive(request, cached, filter),
+    dependencies: await loadDependencies(request, version),
+  }
+}
+
+/** Returns the filter of versions for a setup. Only projects that run on a loader must match the loader. */
+function setupFilter(setup: Setup, types: readonly string[]): VersionFilter {
+  return {
+    ...(setup.loader !== '' && types.includes('mod') ? { loaders: [setup.loader] } : {}),
+    ...(setup.gameVersion !== '' ? { loaderFields: { game_versions: [setup.gameVersion] } } : {}),
+  }
+}
+
+function requiredFilter({ loaders }: VersionView, { loader, gameVersion }: Setup): VersionFilter {
+  return {
+    loaders: loader === '' ? loaders : [loader],
+    ...(gameVersion === '' ? {} : { loaderFields: { game_versions: [gameVersion] } }),
+  }
+}
+
+/** Returns the archive that anyone can download; undefined if it would exceed the limits of archives. */
+export async function loadArchive(
+  { deps }: Pick<PageRequest, 'deps'>,
+  cached: CachedVersion,
+  filter: VersionFilter,
+): Promise<ArchiveSummary | undefined> {
+  const required = await listAllRequired(deps, null, [cached], filter).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status < 500) return undefined
+    throw error
+  })
+  if (required === undefined) return undefined
+  const files = [...versionOf(cached).files, ...required.flatMap((each) => primaryFile(versionOf(each)) ?? [])]
+  return { count: files.length, sizeBytes: files.reduce((sum, { size }) => sum + size, 0) }
+}
+
+/** Returns the dependencies of a version. Leaves out projects and versions that are hidden from the viewer. */
+export async function loadDependencies(
+  { deps, viewer }: PageRequest,
+  { dependencies }: Pick<VersionView, 'dependencies'>,
+): Promise<Dependency[]> {
+  const projectIds = dependencies.flatMap(({ project_id }) => project_id ?? [])
+  const versionIds = dependencies.flatMap(({ version_id }) => version_id ?? [])
+  const projects = new Map((await listVisibleProjects(deps, viewer, projectIds)).map((each) => [each.id, viewOf(each)]))
+  const cached = await filterVisibleVersions(deps.db, viewer, await listCachedVersions(deps, versionIds))
+  const versions = new Map(cached.map((each) => [each.id, versionOf(each)]))
+  return dependencies.flatMap(({ dependency_type: type, project_id, version_id, file_name: fileName }) => {
+    const project = projects.get(project_id ?? '')
+    if (project === undefined && fileName === null) return []
+    const path = project === undefined ? '' : projectPath({ slug: project.slug, types: project.project_types })
+    return [{ type, project, path, version: versions.get(version_id ?? ''), fileName }]
+  })
+}
+
+export function versionOf(version: Pick<CachedVersion, 'bytes'>): VersionView {
+  return JSON.parse(version.bytes.toString())
+}
+
+/** Returns the file to install. */
+export function primaryFile(version: VersionView): VersionView['files'][number] | undefined {
+  return version.files.find(({ primary }) => primary) ?? version.files[0]
+}
