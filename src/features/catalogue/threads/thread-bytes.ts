@@ -10,13 +10,10 @@ import type { Deps } from '#ports/deps.ts'
 import { listMessages, type MessageRow, RESPONSE_BYTES_MAX, type ThreadRow } from './queries.ts'
 import { type ThreadMessageView, toMessageViews } from './views.ts'
 
-/** Functions that replace the default JSON of messages and members. */
-export type ThreadForm = {
-  toShown?: (message: ThreadMessageView) => object
-  bytesOf?: (user: CachedUser) => { bytes: Uint8Array }
-}
+/** Replaces the default JSON of messages. */
+export type ThreadForm = { toShown: (message: ThreadMessageView) => object }
 
-const asItIs = <T>(value: T): T => value
+const DEFAULT_FORM: ThreadForm = { toShown: (message) => message }
 
 /**
  * Returns the JSON of each thread as the viewer can see it. Runs two statements for any number of threads.
@@ -25,7 +22,7 @@ export async function listThreadBytes(
   { db, cache }: Pick<Deps, 'db' | 'cache'>,
   viewer: Viewer,
   threads: readonly ThreadRow[],
-  { toShown = asItIs, bytesOf = asItIs }: ThreadForm = {},
+  { toShown }: ThreadForm = DEFAULT_FORM,
 ): Promise<Buffer[]> {
   const byThread = new Map<string, MessageRow[]>(threads.map(({ id }) => [id, []]))
   for (const row of await listMessages(db, viewer, [...byThread.keys()])) byThread.get(row.thread_id)?.push(row)
@@ -38,7 +35,7 @@ export async function listThreadBytes(
   const users = new Map((await listCachedUsers({ db, cache }, [...authors])).map((user) => [user.id, user]))
   const threadBytes: Buffer[] = []
   for (const { thread, messages } of views) {
-    threadBytes.push(await toThreadBytes(thread, messages.map(toShown), membersOf(messages, users).map(bytesOf)))
+    threadBytes.push(await toThreadBytes(thread, messages.map(toShown), membersOf(messages, users)))
     await yieldToOthers()
   }
   return threadBytes

@@ -10,8 +10,8 @@ import { type CollectionInput, checkName } from './requests.ts'
 import { resolveProjects } from './resolve-projects.ts'
 
 /**
- * Makes a collection, listed, and returns its ID.
- * @throws ApiError 403 without a verified address, `limit_reached`, `validation_error` naming `projects.N`.
+ * Creates a listed collection and returns its ID.
+ * @throws ApiError 403 without a verified email address, `limit_reached`, `validation_error` naming `projects.N`.
  */
 export async function createCollection(
   deps: Pick<Deps, 'db' | 'cache' | 'config' | 'log' | 'metrics' | 'now'>,

@@ -7,7 +7,7 @@ import type { Deps } from '#ports/deps.ts'
 import { requireEditable } from './policy.ts'
 import { lockVisibleCollection } from './queries.ts'
 
-/** @throws ApiError 404 when it is hidden, 403 for others than its creator. */
+/** @throws ApiError 404 if the collection is hidden, 403 unless the viewer is its creator. */
 export async function deleteCollection(
   deps: Pick<Deps, 'db' | 'cache' | 'config'>,
   viewer: Viewer,

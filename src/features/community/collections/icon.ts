@@ -1,4 +1,4 @@
-// A collection's icon, which its creator changes.
+// Lets the creator change the icon of a collection.
 
 import { ICON_BYTES_MAX, type IconOwner } from '#features/basics/images/icons.ts'
 import { parseId } from '#lib/ids.ts'

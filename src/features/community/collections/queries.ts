@@ -1,4 +1,4 @@
-// Collections as rows. A collection's whole view comes in one statement, for one collection as for a thousand.
+// Rows of collections. One statement reads everything for the views of any number of collections.
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely'
 import { visibleTo } from '#features/basics/access/project-policy.ts'
 import { projectViewer } from '#features/catalogue/projects/lookup/visible-lists.ts'
@@ -13,7 +13,7 @@ import { PROJECTS_MAX } from './requests.ts'
 
 export type CollectionRow = Selectable<Collection>
 
-/** A collection as one viewer sees it: with the IDs of those of its projects that they may see, in the creator's order. */
+/** A collection with the IDs of its projects that the viewer can see, in the order set by the creator. */
 export type CollectionReadRow = CollectionRow & { projects: string[] }
 
 function readCollections(db: Db, viewer: Viewer | null) {
@@ -23,7 +23,7 @@ function readCollections(db: Db, viewer: Viewer | null) {
     .select((eb) => visibleProjectIds(eb, viewer).as('projects'))
 }
 
-/** Comes as JSON, which the driver reads faster than an array of PostgreSQL. */
+/** Selects a JSON array, which the driver parses faster than an array of PostgreSQL. */
 function visibleProjectIds(eb: ExpressionBuilder<DB, 'collection'>, viewer: Viewer | null) {
   return eb
     .selectFrom('collection_project')
@@ -34,7 +34,7 @@ function visibleProjectIds(eb: ExpressionBuilder<DB, 'collection'>, viewer: View
     .$asScalar()
 }
 
-/** Collections by ID, of those the viewer may see. */
+/** Returns the collections with these IDs that the viewer can see. */
 export async function listCollections(
   db: Db,
   viewer: Viewer | null,
@@ -47,7 +47,7 @@ export async function listCollections(
     .execute() as Promise<CollectionReadRow[]>
 }
 
-/** The collections of an account that stand in its list for this viewer, newest first. */
+/** Returns the collections of an account that its list shows to the viewer, newest first. */
 export function listCollectionsOf(db: Db, viewer: Viewer | null, accountId: string): Promise<CollectionReadRow[]> {
   return readCollections(db, viewer)
     .where('collection.account_id', '=', accountId)
@@ -59,7 +59,7 @@ export function listCollectionsOf(db: Db, viewer: Viewer | null, accountId: stri
 
 export type NewCollection = Pick<CollectionRow, 'id' | 'name' | 'icon_url'>
 
-/** The newest of those that stand in lists and hold something that everybody sees. */
+/** Returns the newest listed collections that contain a searchable project. */
 export function listNewestCollections(db: Db, limit: number): Promise<NewCollection[]> {
   return db
     .selectFrom('collection')
@@ -81,7 +81,7 @@ export function listNewestCollections(db: Db, limit: number): Promise<NewCollect
     .execute()
 }
 
-/** ID and slug of those projects that `names` name as either and the viewer may see. */
+/** Returns the projects with these IDs or slugs that the viewer can see. */
 export async function listVisibleProjectNames(
   db: Db,
   viewer: Viewer | null,
@@ -96,7 +96,7 @@ export async function listVisibleProjectNames(
     .execute()
 }
 
-/** The row, if the viewer may see the collection; undefined otherwise. */
+/** Returns the row if the viewer can see the collection. */
 export function findVisibleCollection(db: Db, viewer: Viewer, id: string): Promise<CollectionRow | undefined> {
   return db
     .selectFrom('collection')
@@ -106,7 +106,7 @@ export function findVisibleCollection(db: Db, viewer: Viewer, id: string): Promi
     .executeTakeFirst()
 }
 
-/** The same, locked until the transaction ends. */
+/** Returns the row, locked until the transaction ends, if the viewer can see the collection. */
 export function lockVisibleCollection(tx: Tx, viewer: Viewer, id: string): Promise<CollectionRow | undefined> {
   return tx
     .selectFrom('collection')
@@ -118,8 +118,8 @@ export function lockVisibleCollection(tx: Tx, viewer: Viewer, id: string): Promi
 }
 
 /**
- * Makes these the projects of a collection, in this order.
- * @throws ApiError `validation_error` naming `field` when one of them was deleted just now.
+ * Replaces the projects of a collection with these projects, in this order.
+ * @throws ApiError `validation_error` naming `field` if a project was deleted in the meantime.
  */
 export async function replaceProjects(
   tx: Tx,
@@ -133,11 +133,11 @@ export async function replaceProjects(
     .execute(tx)
     .catch((error) => {
       if (!isForeignKeyViolation(error, 'collection_project_project_id_fkey')) throw error
-      throw validationError(field, 'names a project that does not exist any more')
+      throw validationError(field, 'contains a project that was deleted')
     })
 }
 
-/** @throws ApiError 401 when the account was deleted just now. */
+/** @throws ApiError 401 if the account was deleted in the meantime. */
 export async function insertCollection(
   tx: Tx,
   collection: { id: string; account_id: string; name: string; description: string | null; created: Date },
@@ -152,26 +152,26 @@ export async function insertCollection(
 }
 
 /**
- * Puts a project behind the others; the caller has locked the collection. `full` where it holds as many as it may.
- * @throws ApiError 404 when the project was deleted just now.
+ * Appends a project; the caller must lock the collection. Returns `full` if the collection has the maximum size.
+ * @throws ApiError 404 if the project was deleted in the meantime.
  */
 export async function appendProject(
   tx: Tx,
   collectionId: string,
   projectId: string,
 ): Promise<'changed' | 'same' | 'full'> {
-  const listed = await tx
+  const rows = await tx
     .selectFrom('collection_project')
     .select(['project_id', 'position'])
     .where('collection_id', '=', collectionId)
     .orderBy('position')
     .execute()
-  if (listed.some(({ project_id }) => project_id === projectId)) return 'same'
-  if (listed.length >= PROJECTS_MAX) return 'full'
-  let position = (listed.at(-1)?.position ?? -1) + 1
+  if (rows.some(({ project_id }) => project_id === projectId)) return 'same'
+  if (rows.length >= PROJECTS_MAX) return 'full'
+  let position = (rows.at(-1)?.position ?? -1) + 1
   if (position >= PROJECTS_MAX) {
-    // Deleted projects have left gaps.
-    const ids = listed.map(({ project_id }) => project_id)
+    // Deleted projects have left gaps: renumber the rest.
+    const ids = rows.map(({ project_id }) => project_id)
     await replaceProjects(tx, { collectionId, projectIds: ids, field: 'projects' })
     position = ids.length
   }
@@ -194,7 +194,7 @@ export async function removeProject(tx: Tx, collectionId: string, projectId: str
   return numDeletedRows > 0n ? 'changed' : 'same'
 }
 
-/** The collections of an account that it may put projects into, newest first, and whether each holds the project. */
+/** Returns the collections of an account, newest first, and whether each contains the project. */
 export function listSavedIn(
   db: Db,
   accountId: string,

@@ -1,4 +1,4 @@
-// What requests about collections bring.
+// Requests to create and edit collections.
 import type { Updateable } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
@@ -7,17 +7,17 @@ import { checkText, NAME_PATTERN } from '#lib/text/text-rules.ts'
 import type { Collection } from '#platform/db/schema.ts'
 import { COLLECTION_STATUSES } from './policy.ts'
 
-/** The most projects a collection holds. */
+/** Maximum number of projects in a collection. */
 export const PROJECTS_MAX = 1024
 const NAME = { min: 3, max: 64, visible: true } as const
 
 const Name = Type.String({ minLength: NAME.min, maxLength: NAME.max })
 const ProjectNames = Type.Array(Type.String({ maxLength: 64, describedAs: { pattern: NAME_PATTERN } }), {
   maxItems: PROJECTS_MAX,
-  description: 'IDs or slugs; duplicates are ignored',
+  description: 'IDs or slugs of projects; duplicates are ignored',
 })
 
-/** Null stands for absent. */
+/** Null means absent. */
 export const CollectionInput = Type.Object(
   {
     name: Name,
@@ -28,7 +28,7 @@ export const CollectionInput = Type.Object(
 )
 export type CollectionInput = Static<typeof CollectionInput>
 
-/** Absent keeps a field; null clears the description, and stands for absent elsewhere. */
+/** An absent field stays unchanged. Null clears the description and means absent in other fields. */
 export const CollectionPatch = Type.Object(
   {
     name: Maybe(Name),
@@ -49,11 +49,11 @@ const columns = {
   name: (name) => (name === null ? {} : { name: checkName(name) }),
   description: (description) => ({ description }),
   status: (status) => (status === null ? {} : { status }),
-  // Rows of their own.
+  // Separate rows.
   new_projects: () => ({}),
 } satisfies PatchColumns<CollectionPatch, Updateable<Collection>>
 
-/** What a patch sets in the collection's row. @throws ApiError `validation_error` naming `name`. */
+/** Returns the columns that a patch sets. @throws ApiError `validation_error` naming `name`. */
 export function toCollectionColumns(patch: CollectionPatch): Updateable<Collection> {
   return toColumns<CollectionPatch, Updateable<Collection>>(patch, columns)
 }

@@ -4,22 +4,23 @@ import type { Db } from '#platform/db/db.ts'
 import { listVisibleProjectNames } from './queries.ts'
 
 /**
- * IDs of the projects that these names name, in their order, each once. One statement.
- * @throws ApiError `validation_error` naming the first that is unknown or hidden from the viewer.
+ * Returns the IDs of the projects with these IDs or slugs, in this order and without duplicates. An ID takes precedence.
+ * @throws ApiError `validation_error` naming the first project that is unknown or hidden from the viewer.
  */
 export async function resolveProjects(
   db: Db,
   viewer: Viewer,
   { names, field }: { names: readonly string[]; field: string },
 ): Promise<string[]> {
-  const known = new Map<string, string>()
   const projects = await listVisibleProjectNames(db, viewer, names)
-  for (const { id, slug } of projects) known.set(slug, id)
-  // The ID wins over a slug.
-  for (const { id } of projects) known.set(id, id)
+  const idByName = new Map([
+    ...projects.map(({ id, slug }) => [slug, id] as const),
+    ...projects.map(({ id }) => [id, id] as const),
+  ])
   const ids = names.map((name, index) => {
-    const id = known.get(name) ?? known.get(name.toLowerCase())
-    if (id === undefined) throw validationError(`${field}.${index}`, 'names no project')
+    const id = idByName.get(name) ?? idByName.get(name.toLowerCase())
+    if (id === undefined)
+      throw validationError(`${field}.${index}`, 'must be the ID or slug of a project that you can see')
     return id
   })
   return [...new Set(ids)]

@@ -1,4 +1,4 @@
-// Collections: lists of projects that a user puts together.
+// Routes to collections: lists of projects that a user creates.
 import Type from 'typebox'
 import { iconRoutes } from '#features/basics/images/icon-routes.ts'
 import { getCachedUser } from '#features/people/users/user-cache.ts'
@@ -75,7 +75,7 @@ function collectionReads(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       schema: {
         operationId: 'listUserCollections',
         summary: "List a user's collections, newest first",
-        description: 'Others see only listed collections.',
+        description: 'Other users see only listed collections.',
         params: UserParams,
         response: list,
       },
@@ -115,7 +115,7 @@ function collectionWrites(app: App, deps: Deps): void {
         operationId: 'updateCollection',
         summary: 'Edit a collection',
         description:
-          'The creator may edit everything and set the status to `listed` or `unlisted`; moderators may only change the status.',
+          'The creator can edit all fields and set the status to `listed` or `unlisted`. Moderators can only change the status.',
         params: IdParams,
         body: CollectionPatch,
       },

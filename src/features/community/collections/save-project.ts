@@ -1,4 +1,4 @@
-// Puts one project into a collection, or takes it out, and leaves the others where they are.
+// Adds one project to a collection or removes it.
 
 import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput } from '#lib/errors.ts'
@@ -6,10 +6,11 @@ import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 import { requireEditable } from './policy.ts'
 import { appendProject, lockVisibleCollection, removeProject } from './queries.ts'
+import { PROJECTS_MAX } from './requests.ts'
 
 /**
- * Doing it twice changes nothing the second time. A project that is put in stands last.
- * @throws ApiError 404 when the collection is hidden, 403 for another's, `invalid_input` when it is full.
+ * Adds a project at the end of the collection, or removes it. Idempotent.
+ * @throws ApiError 404 if the collection is hidden, 403 unless the viewer is its creator, `invalid_input` if it is full.
  */
 export async function saveProject(
   deps: Pick<Deps, 'db' | 'cache' | 'now'>,
@@ -21,7 +22,8 @@ export async function saveProject(
     const outcome = isSaved
       ? await appendProject(tx, collection.id, projectId)
       : await removeProject(tx, collection.id, projectId)
-    if (outcome === 'full') throw invalidInput(`${collection.name} is full`)
+    if (outcome === 'full')
+      throw invalidInput(`The collection ${collection.name} is full (limit: ${PROJECTS_MAX} projects)`)
     if (outcome === 'same') return
     await tx
       .updateTable('collection')

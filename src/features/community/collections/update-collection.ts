@@ -9,9 +9,9 @@ import { type CollectionPatch, toCollectionColumns } from './requests.ts'
 import { resolveProjects } from './resolve-projects.ts'
 
 /**
- * Edits a collection; when one field is refused, none is saved. `updated` moves with every call.
- * @throws ApiError 404 when it is hidden, 403 for what only its creator or only a moderator may do,
- * `validation_error` naming `new_projects.N`.
+ * Edits a collection in one transaction, and always sets `updated`.
+ * @throws ApiError 404 if the collection is hidden, 403 for a field that the viewer may not change, `validation_error`
+ * naming `new_projects.N`.
  */
 export async function updateCollection(
   deps: Pick<Deps, 'db' | 'cache' | 'now'>,
@@ -22,7 +22,7 @@ export async function updateCollection(
   requirePermittedPatch(viewer, await findVisibleCollection(deps.db, viewer, id), patch)
   const projectIds = await resolveProjects(deps.db, viewer, { names: patch.new_projects ?? [], field: 'new_projects' })
   await transaction(deps, async (tx) => {
-    // The status, and with it the answer, may have changed since.
+    // Checked again because the status might have changed since the first check.
     const before = await lockVisibleCollection(tx, viewer, id)
     requirePermittedPatch(viewer, before, patch)
     await tx

@@ -1,4 +1,4 @@
-// Collections as routes answer with them.
+// Response schema of a collection.
 import Type, { type Static } from 'typebox'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { COLLECTION_STATUSES } from './policy.ts'
@@ -11,13 +11,13 @@ export const CollectionView = Type.Object(
     name: Type.String(),
     description: Nullable(Type.String()),
     icon_url: Nullable(Type.String()),
-    raw_icon_url: Nullable(Type.String({ description: 'The image in full size' })),
-    color: Nullable(Type.Integer({ description: 'RGB, taken from the icon' })),
+    raw_icon_url: Nullable(Type.String({ description: 'URL of the icon in full size' })),
+    color: Nullable(Type.Integer({ description: 'Main colour of the icon, as RGB' })),
     status: Type.Enum([...COLLECTION_STATUSES]),
     created: Timestamp,
     updated: Timestamp,
     projects: Type.Array(Type.String(), {
-      description: 'IDs of the projects that the caller may see, in the order set by the creator',
+      description: 'IDs of the projects that the caller can see, in the order set by the creator',
     }),
   },
   { title: 'Collection' },

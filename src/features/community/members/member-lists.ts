@@ -1,4 +1,4 @@
-// Members as routes answer with them, as JSON texts. A team of a project that is hidden from the viewer is hidden too.
+// Writes the members of projects and teams as JSON. The team of a project that is hidden from the viewer is hidden too.
 
 import {
   getProject,
@@ -18,9 +18,8 @@ import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 
 /**
- * The members of a project's own team, then those of its organization, each person once; as a JSON array of what
- * `toJson` writes.
- * @throws ApiError 404 when the project is absent or hidden.
+ * Returns the members of a project's team, then those of its organization, without duplicates, as a JSON array.
+ * @throws ApiError 404 if the project is absent or hidden.
  */
 export async function listProjectMembers(
   reader: ProjectReader,
@@ -39,10 +38,9 @@ export async function listProjectMembers(
 }
 
 /**
- * The members of each of these teams as a JSON array, in the order asked for; unknown and hidden teams are left out. At
- * most seven statements, whatever the number: teams, their projects, the viewer's rows in hidden ones, the owning
- * organizations with their teams, and users.
- * @throws ApiError `invalid_input` naming `ids` when they are too many members for one answer.
+ * Returns the members of each team as a JSON array, in the requested order. Skips unknown and hidden teams. Runs at most
+ * seven statements for any number of teams.
+ * @throws ApiError `invalid_input` naming `ids` if one response would contain too many members.
  */
 export async function listTeams(
   reader: ProjectReader,

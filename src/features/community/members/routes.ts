@@ -1,4 +1,4 @@
-// Who belongs to a project, a team, or several teams.
+// Routes to the members of a project, a team or several teams.
 import Type from 'typebox'
 import { TeamMemberView } from '#features/community/teams/views.ts'
 import { notFound } from '#lib/errors.ts'
@@ -18,7 +18,7 @@ export function memberRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxono
       config: read,
       schema: {
         operationId: 'listProjectMembers',
-        summary: "List the members of a project's team, then those of its organization",
+        summary: 'List the members of a project, then those of its organization',
         params: ProjectParams,
         response: { 200: Type.Array(TeamMemberView) },
       },
@@ -48,7 +48,7 @@ export function memberRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxono
       config: read,
       schema: {
         operationId: 'listTeams',
-        summary: 'Get the members of several teams, one list per team',
+        summary: 'List the members of several teams, one list per team',
         querystring: IdsQuery,
         response: { 200: Type.Array(Type.Array(TeamMemberView)) },
       },

@@ -1,4 +1,4 @@
-// The moderation queue: the projects in the status `processing`, in the order in which they were submitted.
+// The moderation queue: the projects with the status `processing`, in the order of their submission.
 
 import { type RawBuilder, sql } from 'kysely'
 import { type QueuedScan, SCANS_OF_PROJECT } from '#features/catalogue/scans/queries.ts'
@@ -6,9 +6,9 @@ import type { ProjectStatus, RequestableStatus } from '#lib/project-status.ts'
 import type { Db } from '#platform/db/db.ts'
 
 export type QueueFilter = {
-  /** A part of the name or the slug, case aside; empty is no filter. */
+  /** Part of the name or slug, in any case; empty to match all. */
   text: string
-  /** Projects with a listed version for one of some loaders, or those without one; undefined is no filter. */
+  /** Loaders of which a listed version must have one, or none; undefined to match all. */
   loaders: { oneOf: readonly string[] } | { noneOf: readonly string[] } | undefined
 }
 
@@ -26,14 +26,14 @@ export type QueueRow = {
   published: Date
   updated: Date
   thread_id: string | null
-  /** From 1, in the whole queue. */
+  /** Position in the whole queue, starting at 1. */
   position: number
   loaders: string[] | null
   scans: QueuedScan[]
   owner: { kind: 'user' | 'organization'; id: string; name: string; icon_url: string | null } | null
 }
 
-/** When the project entered the queue; those that were made in it have no other time. The index has the same words. */
+/** Time of submission. Must be the same expression as in the index. */
 const since = sql<Date>`coalesce(project.queued, project.published)`
 const shownVersions = sql`version.project_id = project.id and is_listed(version.status)`
 
@@ -48,8 +48,8 @@ export async function countQueue(db: Db, filter: QueueFilter): Promise<number> {
 }
 
 /**
- * One page of the queue, in one statement. The rows that number it are those that are shown: joining the numbers to the
- * table once more costs several times as much in a long queue.
+ * Returns one page of the queue. The inner query numbers all rows and also returns their columns, because joining the
+ * numbers with the table costs several times as much in a long queue.
  */
 export function listQueue(db: Db, { sort, count, offset, ...filter }: QueuePage): Promise<QueueRow[]> {
   const direction = sort === 'oldest' ? 'asc' : 'desc'
@@ -103,7 +103,7 @@ function matches({ text, loaders }: QueueFilter) {
   return sql<boolean>`(${sql.join(conditions, sql` and `)})`
 }
 
-/** A project's place in the queue, from 1, and the queue's length; no place when it is not under review. */
+/** Returns a project's position, starting at 1, and the length of the queue. The position is null outside the queue. */
 export async function getQueuePlace(db: Db, projectId: string): Promise<{ position: number | null; total: number }> {
   const { rows } = await sql<{ position: number | null; total: number }>`
     with mine as (

@@ -1,4 +1,4 @@
-// How the moderation queue is asked for.
+// Query parameters of the moderation queue.
 import Type, { type Static } from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
 import { Offset } from '#platform/http/query-values.ts'
@@ -6,7 +6,7 @@ import { loadersOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { QueueFilter, QueuePage } from './queries.ts'
 
 const COUNT_DEFAULT = 100
-/** The value of `project_type` for projects without a listed version, which have no type. */
+/** Value of `project_type` for projects without a listed version, and therefore without a type. */
 const WITHOUT_TYPE = 'none'
 
 export const QueueQuery = Type.Object({
@@ -16,16 +16,18 @@ export const QueueQuery = Type.Object({
     Type.Enum(['oldest', 'newest'], { default: 'oldest', description: 'Sort order, by time of submission' }),
   ),
   query: Type.Optional(Type.String({ maxLength: 256, description: 'Part of the name or slug' })),
-  project_type: Type.Optional(Type.String({ maxLength: 64, description: 'A project type, or `none`' })),
+  project_type: Type.Optional(
+    Type.String({ maxLength: 64, description: 'Project type; `none`: projects without a type' }),
+  ),
 })
 
 /** @throws ApiError `invalid_input` for an unknown project type. */
-export function parseQueueQuery(asked: Static<typeof QueueQuery>, taxonomy: Taxonomy): QueuePage {
-  const { count = COUNT_DEFAULT, offset = 0, sort = 'oldest', query = '', project_type } = asked
+export function parseQueueQuery(request: Static<typeof QueueQuery>, taxonomy: Taxonomy): QueuePage {
+  const { count = COUNT_DEFAULT, offset = 0, sort = 'oldest', query = '', project_type } = request
   return { text: query.trim(), loaders: loaderFilter(taxonomy, project_type), sort, count, offset }
 }
 
-/** The loaders that make a project one of this type. */
+/** Returns the filter for projects of this type, which depends on the loaders of their versions. */
 function loaderFilter(taxonomy: Taxonomy, type: string | undefined): QueueFilter['loaders'] {
   if (type === undefined) return undefined
   const { projectTypes, loaders } = taxonomy

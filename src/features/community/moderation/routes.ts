@@ -1,11 +1,11 @@
-// The moderation queue, for moderators, and each project's place in it, for its members.
+// Routes to the moderation queue, for moderators, and to the position of a project in it, for its members.
+import { requireMember } from '#features/basics/access/project-policy.ts'
 import { getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { ProjectParams } from '#platform/http/query-values.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
-import { requireQueueReader } from './policy.ts'
 import { countQueue, getQueuePlace, listQueue } from './queries.ts'
 import { parseQueueQuery, QueueQuery } from './requests.ts'
 import { QueuePlaceView, QueueView, toQueuedProjectView } from './views.ts'
@@ -24,7 +24,7 @@ function queueRoute(app: App, { db, taxonomy }: ModerationDeps): void {
       config: { auth: { scope: ['PROJECT_READ'] }, role: 'moderator' },
       schema: {
         operationId: 'listModerationQueue',
-        summary: 'Projects under review',
+        summary: 'List the projects under review',
         querystring: QueueQuery,
         response: { 200: QueueView },
       },
@@ -46,7 +46,7 @@ function placeRoute(app: App, deps: ModerationDeps): void {
       schema: {
         operationId: 'getQueuePlace',
         summary: "Get a project's position in the moderation queue",
-        description: 'For members of the project and for moderators.',
+        description: 'Only for members of the project and moderators.',
         params: ProjectParams,
         response: { 200: QueuePlaceView },
       },
@@ -54,7 +54,7 @@ function placeRoute(app: App, deps: ModerationDeps): void {
     async (req) => {
       const viewer = requireViewer(req)
       const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
-      requireQueueReader(viewer, membership)
+      requireMember(viewer, membership)
       return getQueuePlace(deps.db, project.id)
     },
   )

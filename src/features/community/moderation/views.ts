@@ -1,4 +1,4 @@
-// The wire shape of the moderation queue.
+// Response schemas of the moderation queue.
 import Type, { type Static } from 'typebox'
 import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '#lib/project-status.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
@@ -44,19 +44,19 @@ type QueuedProjectView = Static<typeof QueuedProjectView>
 
 export const QueueView = Type.Object(
   {
-    total: Type.Integer({ description: 'Projects that match the filter' }),
+    total: Type.Integer({ description: 'Number of projects that match the filter' }),
     projects: Type.Array(QueuedProjectView),
   },
   { title: 'ModerationQueue' },
 )
 
-/** A project's place: what its publisher sees of the queue. */
+/** A project's position in the queue, for its members. */
 export const QueuePlaceView = Type.Object(
   {
     position: Nullable(
-      Type.Integer({ minimum: 1, description: 'Starts at 1; null if the project is not under review' }),
+      Type.Integer({ minimum: 1, description: 'Position, starting at 1; null if the project is not under review' }),
     ),
-    total: Type.Integer({ description: 'Projects under review' }),
+    total: Type.Integer({ description: 'Number of projects under review' }),
   },
   { title: 'QueuePlace' },
 )

@@ -1,4 +1,4 @@
-// Files a report about a project, a version or a user, with the thread in which it is discussed.
+// Creates a report about a project, a version or a user, and the thread for its discussion.
 
 import { findMembership } from '#features/basics/access/memberships.ts'
 import { canSeeProject } from '#features/basics/access/project-policy.ts'
@@ -17,12 +17,12 @@ import type { Deps } from '#ports/deps.ts'
 import { hasReportLimit } from './policy.ts'
 import type { ItemType, NewReport } from './requests.ts'
 
-/** Open reports of one account; moderators have no limit. */
+/** Maximum number of open reports per account; it does not apply to moderators. */
 const OPEN_MAX = 256
 
 /**
- * Files the report, confirms it to its reporter by mail, and returns its ID.
- * @throws ApiError `validation_error` naming the field, for an item that the viewer does not see and for pictures; `limit_reached`.
+ * Creates a report, notifies the reporter, and returns its ID.
+ * @throws ApiError `validation_error` naming the field for a hidden item or invalid images, `limit_reached`.
  */
 export async function createReport(
   deps: Pick<Deps, 'db' | 'cache' | 'now' | 'log' | 'metrics'>,
@@ -51,7 +51,7 @@ export async function createReport(
       .execute()
       .catch((error: unknown) => {
         if (isForeignKeyViolation(error, 'report_reporter_id_fkey')) throw accountDeleted()
-        // It was deleted at this moment.
+        // The item was deleted in the meantime.
         throw isForeignKeyViolation(error) ? unknownItem(item.type) : error
       })
     await tx.insertInto('thread').values({ id: newId(), type: 'report', report_id: id }).execute()
@@ -63,7 +63,7 @@ export async function createReport(
   return id
 }
 
-/** Until the transaction ends the account's row stays locked, so that parallel reports are counted one by one. */
+/** Locks the account until the transaction ends, so that concurrent reports cannot exceed the limit. */
 async function requireRoom(tx: Tx, viewer: Viewer): Promise<void> {
   if (!hasReportLimit(viewer)) return
   await tx.selectFrom('account').select('id').where('id', '=', viewer.id).forNoKeyUpdate().execute()
@@ -73,10 +73,11 @@ async function requireRoom(tx: Tx, viewer: Viewer): Promise<void> {
     .where('reporter_id', '=', viewer.id)
     .where('closed', '=', false)
     .executeTakeFirstOrThrow()
-  if (count >= OPEN_MAX) throw new ApiError('limit_reached', `You have ${count} open reports and may have ${OPEN_MAX}`)
+  if (count >= OPEN_MAX)
+    throw new ApiError('limit_reached', `You have reached your limit for open reports (${OPEN_MAX})`)
 }
 
-/** People report what they see; everybody sees users. */
+/** Returns whether the viewer can see the item. Everyone can see users. */
 async function canSeeItem(tx: Tx, viewer: Viewer, { type, id }: NewReport['item']): Promise<boolean> {
   switch (type) {
     case 'project': {
@@ -102,5 +103,5 @@ async function canSeeItem(tx: Tx, viewer: Viewer, { type, id }: NewReport['item'
 }
 
 function unknownItem(type: ItemType) {
-  return validationError('item_id', `names no ${type}`)
+  return validationError('item_id', `must be the ID of a ${type} that you can see`)
 }

@@ -1,5 +1,3 @@
-// Deletes a report.
-
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { dropImages } from '#features/basics/content-images/queries.ts'
@@ -10,8 +8,8 @@ import { requireReportDeleter } from './policy.ts'
 import { lockVisibleReport } from './queries.ts'
 
 /**
- * Deletes a report with its thread and all pictures in both.
- * @throws ApiError 404 for another's report, 403 for its reporter.
+ * Deletes a report with its thread and the images in both.
+ * @throws ApiError 404 if the report is hidden, 403 unless the viewer is a moderator.
  */
 export async function deleteReport(deps: Pick<Deps, 'db' | 'cache'>, viewer: Viewer, id: string): Promise<void> {
   await transaction(deps, async (tx) => {

@@ -1,4 +1,4 @@
-// Pictures in reports.
+// Lets users upload images for reports.
 
 import type { ImageOwner } from '#features/basics/content-images/image-target.ts'
 import { requireOpenReport } from '#features/catalogue/threads/policy.ts'
@@ -6,7 +6,7 @@ import { parseId } from '#lib/ids.ts'
 import type { Db } from '#platform/db/db.ts'
 import { getVisibleReport } from './queries.ts'
 
-/** The reporter puts pictures into a report while it is open, moderators at any time. */
+/** Allows the reporter while the report is open, and moderators. */
 export function reportImages({ db }: { db: Db }): ImageOwner {
   return {
     scope: 'REPORT_WRITE',

@@ -1,4 +1,4 @@
-// Reports as rows.
+// Rows of reports.
 import type { Selectable } from 'kysely'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
@@ -9,7 +9,7 @@ import type { ItemType } from './requests.ts'
 
 export type ReportRow = Selectable<Report> & { thread_id: string }
 
-/** Every report has its thread, made with it. */
+/** Every report has a thread, which is created with it. */
 function readReports(db: Db) {
   return db
     .selectFrom('report')
@@ -18,14 +18,14 @@ function readReports(db: Db) {
     .select('thread.id as thread_id')
 }
 
-/** @throws ApiError 404 when it is absent or another's. */
+/** @throws ApiError 404 if the report is absent or hidden. */
 export async function getVisibleReport(db: Db, viewer: Viewer, id: string): Promise<ReportRow> {
   const [report] = await listVisibleReports(db, viewer, [id])
   if (report === undefined) throw notFound('report')
   return report
 }
 
-/** The same, locked until the transaction ends. */
+/** Returns the report, locked until the transaction ends. @throws ApiError 404 if it is absent or hidden. */
 export async function lockVisibleReport(tx: Tx, viewer: Viewer, id: string): Promise<ReportRow> {
   const report = await readReports(tx)
     .where('report.id', '=', id)
@@ -36,7 +36,7 @@ export async function lockVisibleReport(tx: Tx, viewer: Viewer, id: string): Pro
   return report
 }
 
-/** The reports with these IDs that the viewer may see, in the order asked for. */
+/** Returns the reports with these IDs that the viewer can see, in this order. */
 export async function listVisibleReports(db: Db, viewer: Viewer, ids: readonly string[]): Promise<ReportRow[]> {
   if (ids.length === 0) return []
   const rows = await readReports(db).where('report.id', 'in', ids).where(reportVisibleTo(viewer)).execute()
@@ -44,7 +44,7 @@ export async function listVisibleReports(db: Db, viewer: Viewer, ids: readonly s
   return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
-/** One page of the open reports, those of one reporter unless `reporterId` is undefined, oldest first. */
+/** Returns one page of the open reports, oldest first: of one reporter, or of all if `reporterId` is undefined. */
 export function listOpenReports(
   db: Db,
   { reporterId, count, offset }: { reporterId: string | undefined; count: number; offset: number },
@@ -58,7 +58,7 @@ export function listOpenReports(
   return (reporterId === undefined ? query : query.where('report.reporter_id', '=', reporterId)).execute()
 }
 
-/** When an account reported a thing, of its reports that are open, newest first. */
+/** Returns an account's open reports about an item, newest first. */
 export function listOwnOpenReports(
   db: Db,
   reporterId: string,

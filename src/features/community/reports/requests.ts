@@ -1,4 +1,4 @@
-// What clients send of reports.
+// Requests to create and edit reports.
 import Type, { type Static } from 'typebox'
 import { ImageIds } from '#features/basics/content-images/requests.ts'
 import { validationError } from '#lib/errors.ts'
@@ -15,7 +15,7 @@ const Body = Type.String({ maxLength: 65_536, description: 'Markdown' })
 
 export const ReportInput = Type.Object(
   {
-    report_type: Type.String({ maxLength: 64, description: 'A name from /v3/report_type' }),
+    report_type: Type.String({ maxLength: 64, description: 'Report type from `GET /v3/report_type`' }),
     item_id: Id('ID of the reported project, version or user; not a slug or name'),
     item_type: ItemType,
     body: Body,
@@ -43,11 +43,13 @@ export function parseReport(input: Static<typeof ReportInput>, { reportTypes }: 
   return { reportType: report_type, item: { type: item_type, id: item_id }, body, imageIds }
 }
 
-/** Null means the same as absent: neither field can be cleared. */
+/** Null means absent: neither field can be cleared. */
 export const ReportPatch = Type.Object(
   {
     body: Type.Optional(Nullable(Body)),
-    closed: Type.Optional(Nullable(Type.Boolean({ description: 'Only moderators may set it' }))),
+    closed: Type.Optional(
+      Nullable(Type.Boolean({ description: 'Whether the report is closed; only moderators can set it' })),
+    ),
   },
   { title: 'ReportPatch' },
 )
@@ -67,6 +69,8 @@ export const OpenReportsQuery = Type.Object({
   count: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000, default: 100, description: 'Page size' })),
   offset: Offset,
   all: Type.Optional(
-    Type.Boolean({ description: 'Include the reports of all users; only for moderators, otherwise ignored' }),
+    Type.Boolean({
+      description: 'Whether to include the reports of all users; ignored unless the caller is a moderator',
+    }),
   ),
 })

@@ -1,4 +1,4 @@
-// Reports of projects, versions and users, for moderators.
+// Routes to report projects, versions and users, and to read and process reports.
 import Type from 'typebox'
 import { parseId } from '#lib/ids.ts'
 import { writeJsonArray } from '#lib/text/json-pieces.ts'
@@ -46,7 +46,7 @@ function reportReads(app: App, { db }: Pick<Deps, 'db'>): void {
       schema: {
         operationId: 'listReports',
         summary: 'Get reports by ID',
-        description: 'In the requested order. Reports by others are included only for moderators.',
+        description: 'Returns reports in the requested order. Only moderators receive the reports of other users.',
         querystring: IdsQuery,
         response: list,
       },
@@ -64,7 +64,8 @@ function reportReads(app: App, { db }: Pick<Deps, 'db'>): void {
       schema: {
         operationId: 'listOpenReports',
         summary: 'List open reports',
-        description: 'Pages are ordered from the oldest reports to the newest; within a page, the newest comes first.',
+        description:
+          'Pages are ordered from the oldest reports to the newest. Within a page, the newest report comes first.',
         querystring: OpenReportsQuery,
         response: list,
       },
@@ -106,7 +107,8 @@ export function reportEdits(app: App, deps: Deps, prefix = '/v3'): void {
       config: { auth: { scope: ['REPORT_WRITE'] } },
       schema: {
         operationId: 'updateReport',
-        summary: 'Edit a report; moderators also close and reopen it',
+        summary: 'Edit, close or reopen a report',
+        description: 'Only moderators can close and reopen reports. Depot then notifies the reporter.',
         params: IdParams,
         body: ReportPatch,
       },
@@ -123,7 +125,8 @@ export function reportEdits(app: App, deps: Deps, prefix = '/v3'): void {
       config: { auth: { scope: ['REPORT_DELETE'] } },
       schema: {
         operationId: 'deleteReport',
-        summary: 'Delete a report and its thread; for moderators',
+        summary: 'Delete a report and its thread',
+        description: 'Only for moderators.',
         params: IdParams,
       },
     },

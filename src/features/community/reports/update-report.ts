@@ -17,16 +17,16 @@ import { requireReportCloser } from './policy.ts'
 import { lockVisibleReport, type ReportRow } from './queries.ts'
 import type { ReportPatch } from './requests.ts'
 
-/** Null means the same as absent. */
+/** Null means absent. */
 const COLUMNS: PatchColumns<ReportPatch, Updateable<Report>> = {
   body: (body) => (body === null ? {} : { body }),
   closed: (closed) => (closed === null ? {} : { closed }),
 }
 
 /**
- * Changes the text, for its reporter or a moderator, and whether the report is closed, for a moderator. All or nothing.
- * @throws ApiError 404 for another's report, 403 for `closed` by somebody who is no moderator, `invalid_input` for the
- * text of a closed report.
+ * Edits a report in one transaction.
+ * @throws ApiError 404 if the report is hidden, 403 for `closed` unless the viewer is a moderator, `invalid_input` for
+ * the text of a closed report unless the viewer is a moderator.
  */
 export async function updateReport(
   deps: Pick<Deps, 'db' | 'cache'>,
@@ -49,7 +49,7 @@ export async function updateReport(
   })
 }
 
-/** The thread says it without a name, and the reporter is notified. The lock lets one of two moderators announce it. */
+/** Adds an anonymous entry to the thread and notifies the reporter. The lock prevents a second announcement. */
 async function announce(tx: Tx, viewer: Viewer, lockedReport: ReportRow, closed: boolean): Promise<void> {
   const { id, thread_id: threadId, reporter_id: reporterId } = lockedReport
   const body = { type: closed ? 'thread_closure' : 'thread_reopen' } as const

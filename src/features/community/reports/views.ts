@@ -1,4 +1,4 @@
-// The wire shapes of a report.
+// Response schema of a report.
 import Type, { type Static } from 'typebox'
 import { Timestamp } from '#lib/schema/schema-parts.ts'
 import type { ReportRow } from './queries.ts'
@@ -10,7 +10,7 @@ export const ReportView = Type.Object(
     report_type: Type.String(),
     item_id: Type.String(),
     item_type: ItemType,
-    reporter: Type.String({ description: 'User ID' }),
+    reporter: Type.String({ description: 'User ID of the reporter' }),
     body: Type.String({ description: 'Markdown' }),
     created: Timestamp,
     closed: Type.Boolean(),
