@@ -59,7 +59,7 @@ export async function transaction<DB, T>(
       if (attempt >= ATTEMPTS_MAX || !asksForRetry(error)) throw error
     } finally {
       release?.()
-      await cache.invalidatePeers(committed, new Map())
+      await cache.invalidatePeers(committed, counted)
     }
     await pause(FIRST_PAUSE_MS * 2 ** (attempt - 1))
   }
