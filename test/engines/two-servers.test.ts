@@ -156,7 +156,7 @@ describe('two processes, one S3 store, one Redis', { skip: missing.length > 0 &&
     const refused = await send(one, path, '10.2.0.7')
     const body = (await refused.json()) as { error: string; description: string }
     assert.deepEqual([refused.status, body.error, refused.headers.get('retry-after')], [503, 'file_hosting_error', '5'])
-    assert.match(body.description, /file store does not answer/)
+    assert.match(body.description, /file store does not respond/)
     assert.equal((await dependencies(one))['files']?.status, 'failing')
     assert.equal((await send(one, `/v3/project/${project.id}`, '10.2.0.7')).status, 200)
 

@@ -1,6 +1,7 @@
-// What is indexed of a project: all that its search hit shows and all that a filter may ask, so that neither needs the
+// The document of a project in the index: everything that a hit shows or a filter uses, so that searches do not read the
 // database. Lists are in the order in which a hit shows them.
 import { compare } from '#lib/compare.ts'
+import { authorKey } from './filter/fields.ts'
 
 export type SearchDependency = {
   readonly project_id: string
@@ -18,8 +19,8 @@ export type SearchVersion = {
   readonly project_types: readonly string[]
   readonly loaders: readonly string[]
   /**
-   * What this version adds to `categories` beyond the project's own: its loaders and, for a content pack, the loaders
-   * inside it (facts of the taxonomy, so the feeder's).
+   * Categories in addition to those of the project: the loaders of the version and, for a content pack, the loaders
+   * inside it.
    */
   readonly categories: readonly string[]
   /** Loader fields by name, each a list (`game_versions`, `environment`, …); `client_side` and `server_side` too. */
@@ -33,10 +34,10 @@ export type SearchDocument = {
   readonly summary: string
   readonly author: string
   readonly author_id: string
-  /** The owning organization's name. */
+  /** Name of the owning organization. */
   readonly organization: string | null
   readonly organization_id: string | null
-  /** The first identifier of the licence expression. */
+  /** First identifier of the licence expression. */
   readonly license: string
   readonly open_source: boolean
   readonly downloads: number
@@ -45,43 +46,43 @@ export type SearchDocument = {
   readonly color: number | null
   readonly gallery: readonly string[]
   readonly featured_gallery: string | null
-  /** RFC 3339; approval, else publication. */
+  /** RFC 3339; date of the approval, otherwise of the publication. */
   readonly date_created: string
   /** RFC 3339. */
   readonly date_modified: string
-  /** All of the project's categories; they count for each of its versions. */
+  /** All categories of the project, which apply to each of its versions. */
   readonly categories: readonly string[]
-  /** The ones meant for display. */
+  /** Categories to display. */
   readonly display_categories: readonly string[]
   readonly disclosure_types: readonly string[]
   readonly dependencies: readonly SearchDependency[]
-  /** Live facts under their full filter name (`…_java_server.ping.data.players_online`), where there are any. */
+  /** Live data of game servers by filter name (`…_java_server.ping.data.players_online`). */
   readonly components?: Readonly<Record<string, string | number>>
-  /** The loader fields of all versions as the hit shows them, each list in the order of its taxonomy. */
+  /** Loader fields of all versions, each list in the order of the taxonomy. */
   readonly fields: Readonly<Record<string, readonly string[]>>
-  /** The listed and archived ones, in any order. */
+  /** Listed and archived versions, in any order. */
   readonly versions: readonly SearchVersion[]
 }
 
-/** A document serialised takes at most this many bytes; a larger one is refused by every adapter. */
+/** Maximum size of a serialised document. Every adapter rejects larger ones. */
 export const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
 
-/** The dependency types that have a filter field and a key of the hit each, in the order of the keys. */
+/** Dependency types with a filter field and a key of the hit, in the order of the keys. */
 export const DEPENDENCY_TYPES = ['compatible', 'required', 'optional', 'embedded', 'incompatible'] as const
 
-/** Newest first, ties by ID: the order in which "the newest version that …" is looked for. */
+/** Sorts versions newest first, then by ID. */
 export function newestFirst(versions: readonly SearchVersion[]): SearchVersion[] {
   return datedNewestFirst(versions).map(({ version }) => version)
 }
 
-/** As `newestFirst`, with the dates in milliseconds; NaN for what is not a date. */
+/** As `newestFirst`, with the dates in milliseconds; NaN for an invalid date. */
 export function datedNewestFirst(versions: readonly SearchVersion[]): { version: SearchVersion; at: number }[] {
   return versions
     .map((version) => ({ version, at: Date.parse(version.date_published) }))
     .sort((a, b) => b.at - a.at || compare(a.version.id, b.version.id))
 }
 
-/** The projects depended on, each once: under `dependency_project_ids` all, under the other fields those of a type. */
+/** Returns the IDs of dependencies: all under `dependency_project_ids`, and those of each type under its field. */
 export function dependencyIds({ dependencies }: SearchDocument): Readonly<Record<string, readonly string[]>> {
   if (dependencies.length === 0) return NO_DEPENDENCIES
   const ids: Record<string, string[]> = { dependency_project_ids: [] }
@@ -98,7 +99,22 @@ const NO_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = Object.from
   ['', ...DEPENDENCY_TYPES.map((type) => `${type}_`)].map((prefix) => [`${prefix}dependency_project_ids`, []]),
 )
 
-/** Every value once, in first-seen order. */
+/** Returns the values of the text and boolean fields of the project. */
+export function projectValues(document: SearchDocument): Record<string, readonly string[]> {
+  return {
+    project_id: [document.id],
+    name: [document.name],
+    author: [authorKey(document.author)],
+    license: [document.license],
+    open_source: [String(document.open_source)],
+    all_project_types: union(document.versions.map((version) => version.project_types)),
+    project_categories: document.categories,
+    disclosure_types: document.disclosure_types,
+    ...dependencyIds(document),
+  }
+}
+
+/** Returns every value once, in the order of its first occurrence. */
 export function union(lists: Iterable<readonly string[]>): string[] {
   const values = new Set<string>()
   for (const list of lists) for (const value of list) values.add(value)

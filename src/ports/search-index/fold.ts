@@ -1,8 +1,9 @@
-// How text is compared: case, accents, width, apostrophes, `-` and `_` do not count; words are what is left.
+// Splits text into words for comparison, without case, accents, width, apostrophes, `-` and `_`.
+import type { SearchDocument } from './document.ts'
 
 const MARKS = /[\u0300-\u036f]/gu
 const DROPPED_SIGNS = /['’‘ʼ`´™®©℠]/gu
-/** Letters that no decomposition takes apart. */
+/** Letters that Unicode does not decompose. */
 const LETTERS: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -25,14 +26,14 @@ const WORD = new RegExp(
 )
 const IS_CJK = new RegExp(`^[${CJK}]`, 'u')
 const CASE_CHANGE = /(\p{Ll}|\p{N})(?=\p{Lu})/gu
-/** A longer word is cut: nobody types it, and an index term must have a bound. */
+/** Longer words are cut, because index terms need a maximum length. */
 const MAX_WORD_LENGTH = 64
 
-/** The words of a text, folded, in order; a CJK run is one word. */
+/** Returns the folded words of a text, in order; a run of CJK characters is one word. */
 export function foldWords(text: string): readonly string[] {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII is the fast case, control characters included.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII, including control characters, is the fast case.
   if (/^[\u0000-\u007f]*$/u.test(text)) return text.toLowerCase().replaceAll(/['`]/g, '').match(ASCII_WORD) ?? []
-  // Decomposed to drop accents, then composed again: the marks of kana and Hangul belong to their letters.
+  // Decomposed to remove accents, then composed again, because the marks of kana and Hangul are part of the letters.
   const folded = text
     .toWellFormed()
     .replaceAll(DROPPED_SIGNS, '')
@@ -45,7 +46,7 @@ export function foldWords(text: string): readonly string[] {
   return folded.match(WORD) ?? []
 }
 
-/** The words a query asks for: each must be the beginning of an indexed term. */
+/** Returns the terms of a query. Each must be a prefix of an indexed term. */
 export function queryTerms(words: readonly string[]): string[] {
   const terms = new Set<string>()
   for (const word of words) {
@@ -55,7 +56,21 @@ export function queryTerms(words: readonly string[]): string[] {
   return [...terms]
 }
 
-/** The terms a text is found by: its words; of a CJK run every pair of neighbours and the last sign. */
+/** Returns the terms of a document, and the words of its name and slug. */
+export function documentWords({ name, slug, author, summary }: SearchDocument): {
+  name: readonly string[]
+  slug: readonly string[]
+  terms: ReadonlySet<string>
+} {
+  const words = { name: foldWords(name), slug: slug === null ? [] : foldWords(slug) }
+  const terms = new Set<string>()
+  for (const each of [words.name, innerWords(name), words.slug, foldWords(author), foldWords(summary)]) {
+    indexTerms(each, terms)
+  }
+  return { ...words, terms }
+}
+
+/** Adds the terms of a text: its words; of a CJK run, each pair of adjacent characters and the last character. */
 export function indexTerms(words: readonly string[], terms: Set<string>): void {
   for (const word of words) {
     if (!IS_CJK.test(word)) terms.add(cut(word))
@@ -66,7 +81,7 @@ export function indexTerms(words: readonly string[], terms: Set<string>): void {
   }
 }
 
-/** The words inside words with inner capitals (`TownCrier` → town, crier); none when there are no such words. */
+/** Returns the words of a text with inner capitals (`TownCrier` → town, crier); no words for other texts. */
 export function innerWords(text: string): readonly string[] {
   CASE_CHANGE.lastIndex = 0
   return CASE_CHANGE.test(text) ? foldWords(text.replaceAll(CASE_CHANGE, '$1 ')) : []

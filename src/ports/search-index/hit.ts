@@ -1,11 +1,11 @@
-// What a search hit shows, as JSON: the same bytes whichever engine finds it.
+// The JSON of a search hit, identical in every engine, and the hits in a response body.
 import { DEPENDENCY_TYPES, dependencyIds, type SearchDocument, type SearchVersion, union } from './document.ts'
 
 const SIDES = ['client_side', 'server_side']
 
 /**
- * What a hit consists of, in its order: `"key":` with the value of the same or another name. `fields` is the flattened
- * tail `,"game_versions":[…],…`, which `project_loader_fields` shows again as an object.
+ * Keys of a hit, each with the name of its value. `fields` is the list `,"game_versions":[…],…`, which
+ * `project_loader_fields` contains again as an object.
  */
 export const HIT_TEMPLATE: readonly (readonly [before: string, value: string])[] = [
   ['{"version_id":', 'version'],
@@ -22,14 +22,14 @@ export const HIT_TEMPLATE: readonly (readonly [before: string, value: string])[]
   ['}', 'fields'],
   ['', 'sides'],
 ]
-/** The names of the values, each once, as `hitValues` lists them. */
+/** Names of the values, each once, in the order of `hitValues`. */
 export const HIT_VALUES = [...new Set(HIT_TEMPLATE.map(([, value]) => value))]
 
 function plain(key: string): [string, string] {
   return [`,"${key}":`, key]
 }
 
-/** The JSON of each value of the template, each once, in its order; `versions` newest first. */
+/** Returns the JSON of each value in the order of `HIT_VALUES`; `versions` newest first. */
 export function hitValues(document: SearchDocument, versions: readonly SearchVersion[]): string[] {
   const sides = Object.fromEntries(SIDES.map((side) => [side, union(versions.map((v) => v.fields[side] ?? [])).sort()]))
   const lists: Record<string, readonly unknown[]> = {
@@ -44,21 +44,49 @@ export function hitValues(document: SearchDocument, versions: readonly SearchVer
     if (name === 'fields') return tail(document.fields)
     if (name === 'sides') return tail(sides)
     const value = single[name] ?? lists[name] ?? own[name] ?? null
-    // Most values are these, and they need no call into the serialiser.
+    // A fast path for the most common values.
     if (value === null) return 'null'
     if (typeof value === 'number') return String(value)
     return Array.isArray(value) && value.length === 0 ? '[]' : JSON.stringify(value)
   })
 }
 
-/** Each list as `,"name":[…]`. */
+/** Formats each list as `,"name":[…]`. */
 function tail(lists: Readonly<Record<string, readonly string[]>>): string {
   return Object.entries(lists)
     .map(([name, list]) => `,${JSON.stringify(name)}:${JSON.stringify(list)}`)
     .join('')
 }
 
-/** The version that a hit names when the query asks nothing of versions; `versions` newest first. */
-export function usualVersion(versions: readonly SearchVersion[]): SearchVersion | undefined {
+/** Returns the version that a hit names if the filter does not depend on versions; `versions` newest first. */
+function usualVersion(versions: readonly SearchVersion[]): SearchVersion | undefined {
   return versions.find((version) => version.status === 'listed') ?? versions[0]
+}
+
+const HITS = '{"hits":['
+const HIT = '{"version_id":'
+const END = '],"page":'
+/** Length of the start of a hit that contains the IDs of its version and its project. */
+const HEAD_LENGTH = 80
+
+/** `head` contains the IDs of the hit, so that the heads of different projects and versions differ. */
+export type HitPart = { head: string; bytes: Buffer }
+
+/** Returns the hits of a response body, in order, as views of the body. Does not parse it: only a hit begins with `HIT`. */
+export function hitsOf(body: Uint8Array): HitPart[] {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+  // One character per byte. A search in the buffer would convert the pattern again for each hit.
+  const text = bytes.toString('latin1')
+  const end = text.lastIndexOf(END)
+  const hits: HitPart[] = []
+  let start = HITS.length
+  while (start < end) {
+    const next = text.indexOf(HIT, start + HIT.length)
+    // A comma separates two hits.
+    const hitEnd = next < 0 ? end : next - 1
+    const head = text.slice(start, Math.min(start + HEAD_LENGTH, hitEnd))
+    hits.push({ head, bytes: bytes.subarray(start, hitEnd) })
+    start = hitEnd + 1
+  }
+  return hits
 }

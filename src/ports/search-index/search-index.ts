@@ -1,4 +1,4 @@
-// The search port: what the feature asks of an index, whichever engine stands behind it.
+// The search port: the interface that the embedded engine and OpenSearch implement.
 import type { SearchDocument } from './document.ts'
 import type { Filter } from './filter/tree.ts'
 
@@ -7,20 +7,20 @@ export const SORTS = ['relevance', 'downloads', 'follows', 'newest', 'updated'] 
 export type Sort = (typeof SORTS)[number]
 
 export type SearchQuery = {
-  /** What the user typed; without a letter, digit or symbol in it, it matches everything. */
+  /** Text of the user; matches everything if it contains no letter, digit or symbol. */
   readonly text: string
   readonly filter: Filter
   readonly sort: Sort
-  /** Hits skipped, exactly; beyond the end the page is empty. */
+  /** Number of hits to skip. Beyond the end the page is empty. */
   readonly offset: number
   /** 1-100. */
   readonly limit: number
 }
 
-/** What is counted: for each filter, the projects that the text finds and it holds on. At most `MAX_COUNTED`. */
+/** Counts, for each filter, the projects that match the text and the filter. At most `MAX_COUNTED` filters. */
 export type CountQuery = { readonly text: string; readonly filters: readonly Filter[] }
 
-/** At most this many filters in one `count`. */
+/** Maximum number of filters in one `count`. */
 export const MAX_COUNTED = 512
 
 export type SearchAnswer = {
@@ -30,65 +30,64 @@ export type SearchAnswer = {
 }
 
 /**
- * One project's newest state, or its absence. `sequence` grows with the commits of the database, per project at least;
- * a change whose sequence is not above the last one applied for that project changes nothing, so changes may be sent
- * again and in any order.
+ * The newest state of a project, or its deletion. `sequence` increases with the commits of the database, at least per
+ * project. The index ignores a change whose sequence is not above that of the project's last change, so that changes can
+ * be sent again and in any order.
  */
 export type SearchChange =
   | { readonly kind: 'upsert'; readonly sequence: number; readonly document: SearchDocument }
   | { readonly kind: 'delete'; readonly sequence: number; readonly id: string }
 
-/** The whole catalogue at one moment; `sequence` is the last one committed at that moment. */
+/** The whole catalogue at one moment; `sequence` is the last one committed then. */
 export type Catalogue = { readonly sequence: number; readonly batches: AsyncIterable<readonly SearchDocument[]> }
 
 export type SearchIndexStatus = {
-  /** False while no engine answers (starting, or being replaced after a crash). */
+  /** False while the engine does not respond, for example while it restarts after a crash. */
   readonly ready: boolean
   readonly documents: number
-  /** The highest sequence applied or rebuilt from: the feed goes on after it. 0: nothing yet, rebuild. */
+  /** Highest sequence that was applied or rebuilt from. 0: the index is empty and must be rebuilt. */
   readonly sequence: number
   readonly rebuilding: boolean
-  /** Resident memory of the engine where it can tell. */
+  /** Resident memory of the engine; 0 if it is unknown. */
   readonly memoryBytes: number
   /**
-   * Which index this is, where it lies outside of the process: another one after a rebuild, or when it was restored or
-   * replaced behind our back. Empty where there is none, or nobody else can touch it.
+   * Identifies an index outside of the process. It changes after a rebuild, and if an operator restores or replaces the
+   * index. Empty if there is no index, or if only this process can access it.
    */
   readonly identity: string
 }
 
-/** At most this many changes in one `apply`; a feeder sends its backlog in pieces. */
+/** Maximum number of changes in one `apply`. */
 export const MAX_CHANGES = 1000
 
 export interface SearchIndex {
-  /** @throws ApiError `search_error` or `service_unavailable` when no engine answers. */
+  /** @throws ApiError `search_error` or `service_unavailable` if the engine does not respond. */
   search(query: SearchQuery): Promise<SearchAnswer>
 
   /**
-   * How many hits a search with this text and each of these filters has, in their order: the counts beside the choices
-   * of a list.
-   * @throws ApiError `search_error` or `service_unavailable` when no engine answers.
+   * Returns the number of hits of a search with the text and each of the filters, in their order.
+   * @throws ApiError `search_error` or `service_unavailable` if the engine does not respond.
    */
   count(query: CountQuery): Promise<readonly number[]>
 
   /**
-   * Applies changes in order, all of them before it resolves: a search sent after that sees them. At most `MAX_CHANGES`.
-   * @throws ApiError `search_error` or `service_unavailable`; the feeder then sends them again after `status().sequence`.
+   * Applies at most `MAX_CHANGES` changes in order. A search that begins after it resolves sees them.
+   * @throws ApiError `search_error` or `service_unavailable`; the caller must then send the changes again.
    */
   apply(changes: readonly SearchChange[]): Promise<void>
 
   /**
-   * Builds a new index out of the whole catalogue beside the running one, then swaps. From before `open` is called,
-   * changes applied reach both and win where they are newer, so a database state that `open` reads misses none. When it
-   * fails, the running index stays. One at a time: a second call is refused with `search_error`.
+   * Builds a new index from the whole catalogue while the current one is in use, then replaces it. Changes that are
+   * applied from before the call of `open` reach both indexes, so that the new one misses none. If the rebuild fails, the
+   * current index stays. A concurrent second call fails with `search_error`.
    */
   rebuild(open: () => Promise<Catalogue>): Promise<void>
 
-  /** Makes what has been applied survive a restart, so that no rebuild is needed. */
+  /** Saves the index, so that a restart needs no rebuild. */
   checkpoint(): Promise<void>
 
   status(): Promise<SearchIndexStatus>
 
-  /** Answers what is under way, then stops; further calls fail with `search_error`. */
+  /** Finishes calls in progress, then stops. Further calls fail with `search_error`. */
   close(): Promise<void>
 }

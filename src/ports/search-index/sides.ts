@@ -1,8 +1,8 @@
-// `client_side` and `server_side`, older than the field `environment`, follow from it and from the project type.
+// Derives `client_side` and `server_side`, which v2 clients use, from `environment` and the project type.
 
 type Sides = { readonly client_side: string; readonly server_side: string }
 
-/** A project type that runs on one side only decides by itself. */
+/** Project types that run on one side only. */
 const BY_PROJECT_TYPE: Readonly<Record<string, readonly [string, string]>> = {
   plugin: ['unsupported', 'required'],
   datapack: ['optional', 'required'],
@@ -22,7 +22,7 @@ const BY_ENVIRONMENT: Readonly<Record<string, readonly [string, string]>> = {
   client_or_server_prefers_both: ['optional', 'optional'],
 }
 
-/** The sides of one version; `unknown` where nothing tells. */
+/** Returns the sides of a version; `unknown` if they cannot be derived. */
 export function sidesOf(projectTypes: readonly string[], environment: string | undefined): Sides {
   const only = projectTypes.length === 1 ? BY_PROJECT_TYPE[projectTypes[0] ?? ''] : undefined
   const [client_side, server_side] = only ?? BY_ENVIRONMENT[environment ?? ''] ?? ['unknown', 'unknown']

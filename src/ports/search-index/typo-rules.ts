@@ -1,15 +1,15 @@
-// How many typos a word may have, and what they cost: the same in every engine.
+// The number of typos that a word can have, and their cost, in every engine.
 
-/** Words shorter than this are taken as typed. */
+/** Shorter words must match exactly. */
 export const MIN_LENGTH_FOR_TYPO = 4
-/** Words at least this long may have two typos. */
+/** Minimum length of words that can have two typos. */
 const MIN_LENGTH_FOR_TWO = 8
-/** A query of more words than this is not searched for typos: each word costs a walk over the vocabulary. */
+/** Queries of more words are not searched for typos, because each word costs a walk over the vocabulary. */
 export const MAX_WORDS_FOR_TYPOS = 8
-/** In the whole query. */
+/** Maximum number of typos in a query. */
 export const MAX_TYPOS = 2
 
-/** How many typos a word may have. Digits and signs of one kind are not words with typos but other words. */
+/** Returns the number of typos that a word can have. Words without letters, such as numbers, must match exactly. */
 export function typosAllowed(word: string): 0 | 1 | 2 {
   const length = [...word].length
   if (length < MIN_LENGTH_FOR_TYPO || !/\p{L}/u.test(word)) return 0
@@ -17,8 +17,8 @@ export function typosAllowed(word: string): 0 | 1 | 2 {
 }
 
 /**
- * What a typo in the first letter counts: people seldom get it wrong, and a walk that need not try every first letter
- * is many times shorter. Words that may have one typo only may have it there.
+ * Returns the cost of a typo in the first letter. Such typos are rare, and a walk that does not try every first letter is
+ * many times shorter. Words with one allowed typo can have it in the first letter.
  */
 export function firstLetterCost(allowed: number): number {
   return allowed === 2 ? 2 : 1

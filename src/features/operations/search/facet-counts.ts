@@ -1,4 +1,4 @@
-// What a further choice would leave of a search: the numbers beside the filters of a list.
+// Counts the hits of a search for each further filter of a list.
 import type { Static } from 'typebox'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -8,35 +8,35 @@ import type { Expression, Filter } from '#ports/search-index/filter/tree.ts'
 import { MAX_COUNTED, type SearchQuery } from '#ports/search-index/search-index.ts'
 import type { FacetCounts } from './views.ts'
 
-/** What is counted together: choices, and what holds beside each of them. */
-export type FacetGroup = { values: readonly Expression[]; beside: Filter }
+/** Filters to count, each combined with `base`. */
+export type FacetGroup = { values: readonly Expression[]; base: Filter }
 
-/** The condition that a field has one of these values. @throws Error for a field that no filter may name */
+/** Returns a filter for a field with one of the values. @throws Error for an unknown field */
 export function fieldIs(name: string, values: readonly string[], negated = false): Expression {
   const field = FIELDS.get(name)
-  if (field === undefined) throw new Error(`No filter names ${name}`)
+  if (field === undefined) throw new Error(`Unknown filter field ${name}`)
   return { kind: 'equals', field, values, negated }
 }
 
-/** @property caller who asks, and waits fairly with the others */
+/** @property caller identifies the client, because searches wait in turn between callers */
 export type Choices = { text: string; groups: readonly FacetGroup[]; caller: string }
 
 /**
- * The hits of each choice of each group, in their order.
- * @throws ApiError `invalid_input` when the filters pass a limit, `search_error` while there is no index
+ * Returns the number of hits of each filter of each group, in order.
+ * @throws ApiError `invalid_input` if the filters exceed a limit, `search_error` while no index can be searched
  */
 export async function countChoices(
   { search }: Pick<Deps, 'search'>,
   { text, groups, caller }: Choices,
 ): Promise<number[][]> {
-  const filters = groups.flatMap(({ values, beside }) => values.map((value) => normalize([beside, value])))
+  const filters = groups.flatMap(({ values, base }) => values.map((value) => normalize([base, value])))
   const counts: number[] = []
   for (let from = 0; from < filters.length; from += MAX_COUNTED)
     counts.push(...(await search.count({ text, filters: filters.slice(from, from + MAX_COUNTED) }, caller)))
   return groups.map(({ values }) => counts.splice(0, values.length))
 }
 
-/** The hits of every value that lists offer, each asked for beside the whole search. */
+/** Returns the number of hits of every value that lists offer, in addition to the filters of the search. */
 export async function countFacets(
   deps: Pick<Deps, 'search' | 'taxonomy'>,
   { text, filter }: SearchQuery,
@@ -45,7 +45,7 @@ export async function countFacets(
   const fields = offeredValues(deps.taxonomy)
   const groups = fields.map(({ field, values }) => ({
     values: values.map((value) => fieldIs(field, [value])),
-    beside: filter,
+    base: filter,
   }))
   const [total = 0] = await deps.search.count({ text, filters: [filter] }, caller)
   const counts = await countChoices(deps, { text, groups, caller })
@@ -70,7 +70,7 @@ function offeredValues(taxonomy: Taxonomy): { name: string; field: string; value
   ]
 }
 
-/** The released game versions, newest first. */
+/** Returns the released game versions, newest first. */
 export function releasesOf(taxonomy: Taxonomy): string[] {
   return [...(taxonomy.fields.get('game_versions')?.enumValues?.values() ?? [])]
     .filter(({ metadata }) => metadata?.type === 'release')

@@ -1,5 +1,5 @@
-// The legacy `facets` parameter: a JSON array that is a conjunction, of arrays that are disjunctions, of texts or arrays
-// of texts that are conjunctions. A text is `field:value`, or a field with any other operator of the filter language.
+// Parses the legacy parameter `facets`: a JSON array (AND) of arrays (OR) of strings or arrays of strings (AND). A string
+// is `field:value`, or a predicate with another operator of the filter language.
 import {
   checkFilterSize,
   type FilterSource,
@@ -10,7 +10,7 @@ import {
   quoted,
 } from '#ports/search-index/filter/filter-error.ts'
 import { parseFilter } from '#ports/search-index/filter/parse.ts'
-import { makePredicate, resolveField } from '#ports/search-index/filter/predicate.ts'
+import { createPredicate, resolveField } from '#ports/search-index/filter/predicate.ts'
 import { readQuoted } from '#ports/search-index/filter/tokenize.ts'
 import type { Expression } from '#ports/search-index/filter/tree.ts'
 
@@ -18,12 +18,12 @@ const SOURCE: FilterSource = { parameter: 'facets', legacy: true }
 const ENTRY = /^\s*(?:"([^"]*)"|'([^']*)'|`([^`]*)`|([A-Za-z_.][A-Za-z0-9_.]*))\s*(:|!=|<=|>=|=|<|>)\s*/u
 
 /**
- * Parses `facets`, as JSON text or as the array itself; blank text and empty arrays are no filter (`undefined`).
- * @throws ApiError `invalid_input`; the position counts entries, in the order written.
+ * Parses `facets`, a JSON string or an array. Returns undefined for a blank string and for empty arrays.
+ * @throws ApiError `invalid_input`; the position counts the entries
  */
 export function parseFacets(facets: string | readonly unknown[]): Expression | undefined {
   const json = typeof facets === 'string' ? parseJson(facets) : facets
-  if (!Array.isArray(json)) throw filterError(SOURCE, 0, 'Not an array', 'an array of arrays of texts')
+  if (!Array.isArray(json)) throw filterError(SOURCE, 0, 'Not an array', 'an array of arrays of strings')
   return parseLevel(json, ['and', 'or', 'and'], { entries: 0, bytes: 0 })
 }
 
@@ -33,11 +33,11 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw filterError(SOURCE, jsonErrorPosition(cause), 'Not JSON', 'an array of arrays of texts')
+    throw filterError(SOURCE, jsonErrorPosition(cause), 'Not JSON', 'an array of arrays of strings')
   }
 }
 
-/** Entries read so far, and their bytes. */
+/** Number of entries so far, and their size in bytes. */
 type Counter = { entries: number; bytes: number }
 
 function parseLevel(
@@ -53,8 +53,8 @@ function parseLevel(
       throw filterError(
         SOURCE,
         counter.entries,
-        'Entry is not a text',
-        inner.length > 0 ? 'a text or an array' : 'a text',
+        'Entry is not a string',
+        inner.length > 0 ? 'a string or an array' : 'a string',
       )
     }
     const child = isNested ? parseLevel(item, inner, counter) : parseEntry(String(item), counter)
@@ -71,18 +71,18 @@ function parseEntry(text: string, counter: Counter): Expression {
   }
   counter.bytes += Buffer.byteLength(text)
   if (counter.bytes > MAX_FILTER_BYTES) {
-    throw filterError(SOURCE, position, `Entries of more than ${MAX_FILTER_BYTES} bytes in all`, 'fewer entries')
+    throw filterError(SOURCE, position, `Entries of more than ${MAX_FILTER_BYTES} bytes in total`, 'fewer entries')
   }
   const match = ENTRY.exec(text)
   const rest = match === null ? '' : text.slice(match[0].length).trimEnd()
-  if (match === null || rest.startsWith('[')) return parseWords(text, position)
+  if (match === null || rest.startsWith('[')) return parsePredicate(text, position)
   const name = match[1] ?? match[2] ?? match[3] ?? match[4] ?? ''
   const field = resolveField(name, position, SOURCE)
   const operator = { text: match[5] === ':' ? '=' : (match[5] ?? '='), position }
-  return makePredicate(field, operator, [entryValue(rest, position)], SOURCE)
+  return createPredicate(field, operator, [entryValue(rest, position)], SOURCE)
 }
 
-/** Unquoted, an entry's value is all of the rest, spaces and brackets included. */
+/** Without quotes, the value is the rest of the entry, including spaces and brackets. */
 function entryValue(rest: string, position: number): { text: string; quoted: boolean; position: number } {
   if (rest === '') throw filterError(SOURCE, position, 'Entry without a value', 'a value')
   if (/^["'`]/u.test(rest)) {
@@ -92,16 +92,16 @@ function entryValue(rest: string, position: number): { text: string; quoted: boo
   return { text: rest, quoted: false, position }
 }
 
-/** The forms that are words or lists (`IN`, `EXISTS`): one predicate of the filter language. */
-function parseWords(text: string, position: number): Expression {
+/** Parses other predicates of the filter language (`IN`, `EXISTS`). */
+function parsePredicate(text: string, position: number): Expression {
   const listForm = text.replace(/^(\s*[\w.]+\s*):/u, '$1=')
   try {
     const expression = parseFilter(listForm, SOURCE)
     if (expression !== undefined) return expression
   } catch {
-    // The inner position would count characters of one entry; the entry itself is what the client can find.
+    // The position in the error would count characters of the entry, but clients expect the position of the entry.
   }
-  throw filterError(SOURCE, position, `Cannot read ${quoted(text)}`, 'field:value')
+  throw filterError(SOURCE, position, `Invalid entry ${quoted(text)}`, 'field:value')
 }
 
 function jsonErrorPosition(cause: unknown): number {

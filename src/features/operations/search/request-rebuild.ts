@@ -1,4 +1,4 @@
-// Asks every process to rebuild its search index.
+// Requests every process to rebuild its search index.
 
 import type { Actor } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
@@ -6,11 +6,11 @@ import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 import { insertRebuildRequest, SEARCH_KIND } from '#ports/search-index/feed/changes.ts'
 
-/** Announces the request; gives its number, to be compared with `findFinishedRebuild`. */
+/** Announces the request and returns its number, to compare with `findFinishedRebuild`. */
 export async function requestRebuild(deps: Pick<Deps, 'db' | 'cache'>, actor: Actor): Promise<number> {
   return transaction(deps, async (tx, changed) => {
     changed.addAll(SEARCH_KIND)
-    // A restored instance has the rows of its backup and no others.
+    // A restored instance must have exactly the rows of its backup.
     if (actor.kind !== 'system') await recordAudit(tx, { action: 'search.rebuild_requested', actor })
     return insertRebuildRequest(tx)
   })

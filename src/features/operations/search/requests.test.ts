@@ -120,7 +120,7 @@ test('size, depth, parts, values, comparisons and groups are limited', () => {
       repeat(`name IN [${Array.from({ length: 600 }, (_, i) => i)}]`, 1, '').concat(
         ` OR author IN [${Array.from({ length: 600 }, (_, i) => i)}]`,
       ),
-      /1024 values in all/u,
+      /1024 values in total/u,
     ],
   ]
   for (const [text, message] of refused) assert.match(problem(() => parse(text)).description, message)

@@ -1,4 +1,4 @@
-// From the parameters of a search request, as query text or as the keys of a JSON body, to a query in normal form.
+// Converts the parameters of a search request, from the URL or a JSON body, to a query in normal form.
 import Type from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
 import { Nullable } from '#lib/schema/schema-parts.ts'
@@ -9,15 +9,15 @@ import type { Expression, Predicate } from '#ports/search-index/filter/tree.ts'
 import type { SearchQuery, Sort } from '#ports/search-index/search-index.ts'
 import { parseFacets } from './facets.ts'
 
-/** The length of the longest body: the parser has the limit of a filter, and names the position in its error. */
+/** Length of the longest body. The parser enforces the limit of a filter and names the position in its error. */
 const FILTER_LENGTH_MAX = 2_097_152
-/** In characters: longer than any name with its summary. */
+/** In characters; longer than any name with its summary. */
 const QUERY_LENGTH_MAX = 1024
 const FACETS_MAX = 1024
 const LIMIT = { min: 1, max: 100, fallback: 10 }
 const OFFSET = { min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 0 }
 
-/** The values of `index`, with two that older clients use. */
+/** Values of `index`, including two of v2 clients. */
 const INDEXES: Readonly<Record<string, Sort>> = {
   relevance: 'relevance',
   downloads: 'downloads',
@@ -63,7 +63,7 @@ export const SearchParameters = Type.Object({
   version: Filter(about.version),
 })
 
-/** Longer ones than a list's choices make would be read again for each value that is counted. */
+/** Maximum length of filters in a count, because they are evaluated again for each value. */
 const COUNTED_FILTER_LENGTH_MAX = 8192
 const CountedFilter = (description: string) =>
   Type.Optional(Type.String({ maxLength: COUNTED_FILTER_LENGTH_MAX, description }))
@@ -100,9 +100,7 @@ export const SearchBody = Type.Object(
   { title: 'SearchRequest' },
 )
 
-/**
- * The parameters as they arrive: numbers as text or number, facets as text or array. Other types are refused.
- */
+/** The parameters as received: numbers as string or number, facets as string or array. Other types are rejected. */
 export type SearchRequest = {
   readonly query?: unknown
   readonly limit?: unknown
@@ -115,17 +113,17 @@ export type SearchRequest = {
 }
 
 /**
- * `rewrite` gets each predicate of the filters as it was written, and gives what is to stand for it.
- * @throws ApiError `invalid_input` naming the parameter; for a filter with the position and what was expected.
+ * Parses a request. `rewrite` can replace each predicate of the filters.
+ * @throws ApiError `invalid_input` that names the parameter and, for a filter, the position and the expected token
  */
 export function parseSearchRequest(
   request: SearchRequest,
   rewrite: (predicate: Predicate) => Predicate = (predicate) => predicate,
 ): SearchQuery {
   const query = text(request.query, 'query')
-  // Characters beyond the first 65,536 take two units each.
+  // Characters beyond U+FFFF count twice in `length`.
   if (query.length > QUERY_LENGTH_MAX && characterCount(query) > QUERY_LENGTH_MAX)
-    throw invalidInput(`query is longer than ${QUERY_LENGTH_MAX} characters`, 'query')
+    throw invalidInput(`query must be at most ${QUERY_LENGTH_MAX} characters`, 'query')
   const filters = [
     parseFilter(text(request.new_filters, 'new_filters'), { parameter: 'new_filters', legacy: false }),
     parseFilter(text(request.filters, 'filters'), { parameter: 'filters', legacy: true }),
@@ -163,13 +161,13 @@ function sortOf(index: string): Sort {
 function text(value: unknown, name: string): string {
   if (value === undefined || value === null) return ''
   if (typeof value === 'string') return value
-  throw invalidInput(`${name} must be a text`, name)
+  throw invalidInput(`${name} must be a string`, name)
 }
 
 function integer(value: unknown, rule: { name: string; fallback: number; min: number; max: number }): number {
   if (value === undefined || value === null) return rule.fallback
-  const isWritten = typeof value === 'string' && /^[+-]?\d{1,20}$/u.test(value)
-  const number = typeof value === 'number' || isWritten ? Number(value) : Number.NaN
+  const isNumeric = typeof value === 'string' && /^[+-]?\d{1,20}$/u.test(value)
+  const number = typeof value === 'number' || isNumeric ? Number(value) : Number.NaN
   if (Number.isSafeInteger(number) && number >= rule.min && number <= rule.max) return number
   const range = rule.max === Number.MAX_SAFE_INTEGER ? `of ${rule.min} or more` : `from ${rule.min} to ${rule.max}`
   throw invalidInput(`${rule.name} must be an integer ${range}`, rule.name)

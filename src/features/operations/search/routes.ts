@@ -1,4 +1,4 @@
-// Search over HTTP, and the operator's request for a new index.
+// The routes of search, and the operator's request to rebuild the index.
 import { operatorOf } from '#features/basics/audit/actor.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
@@ -14,8 +14,8 @@ import { FacetCounts, SearchResult } from './views.ts'
 type SearchDeps = Pick<Deps, 'db' | 'cache' | 'search' | 'taxonomy'>
 
 const about =
-  'Searches approved and archived projects. Filters are joined by AND; conditions on versions must all be met by the same ' +
-  'version. The result does not depend on the caller.'
+  'Searches approved and archived projects. Filters are joined by AND. One version must meet all conditions on versions. ' +
+  'The result does not depend on the caller.'
 
 export function searchRoutes(app: App, deps: SearchDeps): void {
   app.get(
@@ -40,7 +40,7 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
       schema: {
         operationId: 'countSearchFacets',
         summary: 'Count the hits of a search by category, loader, game version and more',
-        description: `${about} Each value is counted as if it were one more condition of the search.`,
+        description: `${about} Counts each value as an additional condition of the search.`,
         querystring: FacetParameters,
         response: { 200: FacetCounts },
       },
@@ -53,7 +53,7 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
       config: { auth: 'public', whenReadOnly: 'answers' },
       schema: {
         operationId: 'searchProjectsByBody',
-        summary: 'Search for projects, with filters that are too long for a URL',
+        summary: 'Search for projects with long filters',
         description: about,
         body: SearchBody,
         response: { 200: SearchResult },
@@ -79,7 +79,8 @@ function rebuildRoutes(app: App, deps: SearchDeps): void {
         config: { auth: 'operator' },
         schema: {
           operationId: 'rebuildSearch',
-          summary: 'Rebuild the search index; searches use the old one until it is done',
+          summary: 'Rebuild the search index',
+          description: 'Searches use the current index until the new one is complete.',
           hide,
         },
       },

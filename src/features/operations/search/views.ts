@@ -1,4 +1,4 @@
-// The wire shapes of search. Answers come from the index as bytes; the schemas describe them.
+// The response schemas of search. The index returns serialised responses, which these schemas describe.
 import Type from 'typebox'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 
@@ -27,9 +27,9 @@ const SearchHit = Type.Object(
     date_created: Timestamp,
     date_modified: Timestamp,
     license: Type.String({ description: 'First licence of the SPDX expression' }),
-    gallery: Type.Array(Type.String(), { description: 'Addresses of the images, without the featured one' }),
+    gallery: Type.Array(Type.String(), { description: 'URLs of the images, without the featured image' }),
     featured_gallery: Nullable(Type.String()),
-    color: Nullable(Type.Integer({ description: 'RGB, taken from the icon' })),
+    color: Nullable(Type.Integer({ description: 'RGB colour derived from the icon' })),
     dependency_project_ids: Ids,
     compatible_dependency_project_ids: Ids,
     required_dependency_project_ids: Ids,
@@ -53,7 +53,7 @@ const SearchHit = Type.Object(
   },
   {
     title: 'SearchHit',
-    additionalProperties: Type.Array(Type.String(), { description: 'Loader field → its values in all versions' }),
+    additionalProperties: Type.Array(Type.String(), { description: 'Values of a loader field in all versions' }),
   },
 )
 
@@ -71,13 +71,16 @@ const Counts = (description: string) => Type.Record(Type.String(), Type.Integer(
 
 export const FacetCounts = Type.Object(
   {
-    total_hits: Type.Integer({ minimum: 0, description: 'Without a further condition' }),
+    total_hits: Type.Integer({ minimum: 0, description: 'Number of hits without a further condition' }),
     project_types: Counts('By type of project'),
     categories: Counts('By category of the project'),
     loaders: Counts('By loader'),
-    game_versions: Counts('By game version; those that are releases'),
+    game_versions: Counts('By game version; only releases'),
     environment: Counts('By environment'),
-    open_source: Counts('`true`: under an open licence, `false`: not'),
+    open_source: Counts('`true`: under an open-source licence; `false`: under another licence'),
   },
-  { title: 'FacetCounts', description: 'For each value, the hits that are left when it is asked for as well.' },
+  {
+    title: 'FacetCounts',
+    description: 'For each value, the number of hits if the search were also filtered by that value.',
+  },
 )

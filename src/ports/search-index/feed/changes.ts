@@ -1,64 +1,67 @@
-// The log of changes that search follows (`migrations/0005_feed_search.sql`), and the requests to rebuild the index.
+// Reads the log of changes that search follows (`migrations/0005_feed_search.sql`), and requests to rebuild the index.
 import { sql } from 'kysely'
 import type { Db, Tx } from '#platform/db/db.ts'
 
-/** The kind under which a request to rebuild is announced. */
+/** Kind of the invalidation message of a request to rebuild. */
 export const SEARCH_KIND = 'search'
 
-/** A moment of the database, as far as the index is concerned. */
+/** A moment of the database. */
 export type Position = {
-  /** PostgreSQL's own name for what was committed then. */
+  /** Snapshot of PostgreSQL, which identifies the transactions that were committed. */
   snapshot: string
-  /** A number drawn then; what is read later is at least as new as everything with a smaller number. */
+  /** A new sequence number. Data that is read later is at least as new as data with a smaller number. */
   sequence: number
-  /** How often a rebuild was requested up to then. */
+  /** Number of requests to rebuild so far. */
   requested: number
-  /** Which database this is: another one, one restored from a dump, a standby that took over has another. */
+  /** Identifies the database. It changes after a restore from a dump and after a failover to a standby. */
   database: string
 }
 
-/** The cluster, its timeline (each recovery from a backup and each change to a standby begins one), and the table. */
-const WHICH_DATABASE = sql`
+/** The cluster, its timeline (a recovery from a backup or a failover begins a new one), and the table. */
+const DATABASE_IDENTITY = sql`
   concat_ws('.', (select system_identifier from pg_control_system()), (select timeline_id from pg_control_checkpoint()),
     (select oid from pg_database where datname = current_database()), 'search_change'::regclass::oid)`
 
-/** The present moment. */
+/** Returns the current position. */
 export async function takePosition(db: Db): Promise<Position> {
   const { rows } = await sql<Position>`
     select pg_current_snapshot()::text as snapshot, nextval('search_sequence') as sequence,
-      (select requested from search_rebuild) as requested, ${WHICH_DATABASE} as database`.execute(db)
+      (select requested from search_rebuild) as requested, ${DATABASE_IDENTITY} as database`.execute(db)
   return only(rows)
 }
 
-/** Whether the database has gone back behind a moment that was taken from it: then it was restored. */
+/** Whether the snapshot is newer than the database, which was then restored to an earlier state. */
 const isAheadOf = (snapshot: string) =>
   sql`pg_snapshot_xmax(${snapshot}::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot())`
 
-/** Whether a moment that was taken from some database is one of this. */
-export async function isOf(db: Db, { database, snapshot }: { database: string; snapshot: string }): Promise<boolean> {
-  const { rows } = await sql<{ known: boolean }>`
-    select ${WHICH_DATABASE} = ${database} and not ${isAheadOf(snapshot)} as known`.execute(db)
-  return only(rows).known
+/** Whether a snapshot was taken from this database. */
+export async function isOfDatabase(
+  db: Db,
+  { database, snapshot }: { database: string; snapshot: string },
+): Promise<boolean> {
+  const { rows } = await sql<{ matches: boolean }>`
+    select ${DATABASE_IDENTITY} = ${database} and not ${isAheadOf(snapshot)} as matches`.execute(db)
+  return only(rows).matches
 }
 
 export type ChangePage = {
-  /** The moment of this read. */
+  /** Snapshot of this read. */
   snapshot: string
-  /** Which database was read; null when it has gone back behind the moment asked from. */
+  /** Identifies the database; null if it was restored to a state before `from`. */
   database: string | null
   requested: number
-  /** Drawn after that moment; null when nothing has changed. */
+  /** Sequence number drawn after the snapshot; null if nothing has changed. */
   sequence: number | null
-  /** Projects that changed, each once. */
+  /** IDs of changed projects, without duplicates. */
   ids: string[]
-  /** Where the next page begins; null after the last one. */
+  /** Start of the next page; null after the last page. */
   next: PageStart | null
 }
 type PageStart = { transaction: string; projectId: string }
 
 /**
- * What was committed after the moment `from`, and up to the moment `to` or the present one: a page of at most `limit`
- * rows. What `from` did not see is exactly that, in whatever order transactions were begun and committed.
+ * Returns a page of at most `limit` changes that were committed after the snapshot `from` and up to `to` (default: now).
+ * These are the changes that are not visible in `from`, regardless of the order in which transactions began.
  */
 export async function listChanges(
   db: Db,
@@ -77,7 +80,7 @@ export async function listChanges(
       order by transaction, project_id limit ${limit}
     )
     select (select snapshot from moment)::text as snapshot,
-      case when not ${isAheadOf(from)} then ${WHICH_DATABASE} end as database,
+      case when not ${isAheadOf(from)} then ${DATABASE_IDENTITY} end as database,
       (select requested from search_rebuild) as requested,
       case when exists (select from changed) then nextval('search_sequence') end as sequence,
       (select json_agg(json_build_array(transaction::text, project_id) order by transaction, project_id) from changed)
@@ -91,7 +94,7 @@ export async function listChanges(
   }
 }
 
-/** Counts a request for a new index; gives its number. */
+/** Stores a request to rebuild and returns its number. */
 export async function insertRebuildRequest(tx: Tx): Promise<number> {
   const { requested } = await tx
     .updateTable('search_rebuild')
@@ -101,18 +104,18 @@ export async function insertRebuildRequest(tx: Tx): Promise<number> {
   return requested
 }
 
-/** Notes that a process has met a request and those before it. */
+/** Records that a process has fulfilled a request and all earlier ones. */
 export async function finishRebuild(db: Db, requested: number): Promise<void> {
   await db.updateTable('search_rebuild').set({ finished: requested }).where('finished', '<', requested).execute()
 }
 
-/** The last request that some process has met. */
+/** Returns the number of the last request that a process has fulfilled. */
 export async function findFinishedRebuild(db: Db): Promise<number> {
   return (await db.selectFrom('search_rebuild').select('finished').executeTakeFirstOrThrow()).finished
 }
 
 function only<Row>(rows: readonly Row[]): Row {
   const [row] = rows
-  if (row === undefined) throw new Error('The statement gave no row')
+  if (row === undefined) throw new Error('The statement returned no row')
   return row
 }

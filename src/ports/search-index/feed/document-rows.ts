@@ -1,9 +1,9 @@
-// What the index is fed with, read from the database: everything a hit shows, in one statement however many projects.
+// Reads everything that a document needs from the database, in one statement for many projects.
 import { type RawBuilder, sql } from 'kysely'
 import { PUBLIC_STATUSES } from '#lib/project-status.ts'
 import type { Db } from '#platform/db/db.ts'
 
-/** Of more versions the newest are searched; of more dependencies the first. */
+/** Maximum number of indexed versions (the newest) and dependencies (the first) of a project. */
 const VERSIONS_MAX = 5_000
 const DEPENDENCIES_MAX = 1_000
 
@@ -32,7 +32,7 @@ export type DocumentRow = {
   dependencies: DependencyRow[] | null
 }
 
-/** As an array, because the names of its parts would be most of what is read. */
+/** An array, because property names would be most of the data. */
 export type VersionRow = [
   id: string,
   status: 'listed' | 'archived',
@@ -49,12 +49,12 @@ type DependencyRow = {
   icon_url: string | null
 }
 
-/** Those of these projects that stand in search. Reads the primary, in a statement of its own. */
+/** Returns the rows of these projects, except those that are not searchable. Reads from the primary. */
 export function listDocumentRows(db: Db, ids: readonly string[]): Promise<DocumentRow[]> {
   return readDocuments(db, sql`project.id = any(${[...ids]}::text[])`)
 }
 
-/** The next `limit` projects that stand in search, by ID. */
+/** Returns the next `limit` searchable projects by ID. */
 export function listNextDocumentRows(
   db: Db,
   { after, limit }: { after: string; limit: number },
@@ -62,7 +62,7 @@ export function listNextDocumentRows(
   return readDocuments(db, sql`project.id > ${after}`, sql`order by project.id limit ${limit}`)
 }
 
-async function readDocuments(db: Db, which: RawBuilder<unknown>, order = sql``): Promise<DocumentRow[]> {
+async function readDocuments(db: Db, condition: RawBuilder<unknown>, order = sql``): Promise<DocumentRow[]> {
   const listed = sql`version.project_id = project.id and is_listed(version.status)`
   const { rows } = await sql<DocumentRow>`
     select project.id, project.slug, project.name, project.summary, project.license, project.categories,
@@ -87,6 +87,6 @@ async function readDocuments(db: Db, which: RawBuilder<unknown>, order = sql``):
     left join organization on organization.id = project.organization_id
     join team_member member on member.team_id = coalesce(organization.team_id, project.team_id) and member.is_owner
     join account owner on owner.id = member.account_id
-    where is_searchable(project.status) and ${which} ${order}`.execute(db)
+    where is_searchable(project.status) and ${condition} ${order}`.execute(db)
   return rows
 }

@@ -302,7 +302,7 @@ test('a project that the index refuses keeps no other one out', async () => {
   await t.make.project({ name: 'Stumbling Not' })
   await feed.caughtUp()
   assert.deepEqual(await feed.find('stumbling'), ['Stumbling Not'])
-  assert.ok(feed.messages.includes(`Project ${bad.id} cannot be searched`))
+  assert.ok(feed.messages.includes(`Could not index project ${bad.id}`))
 })
 
 test('a rebuild that fails is reported and tried again', async () => {

@@ -1,4 +1,4 @@
-// Brings an index up to the present: reads what has changed, reads the projects as they are now, applies them.
+// Updates an index: reads the log of changes, reads the current state of the changed projects, and applies it.
 
 import { ApiError } from '#lib/errors.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -10,7 +10,7 @@ import { type ChangePage, listChanges } from './changes.ts'
 import { type DocumentRow, listDocumentRows, listNextDocumentRows } from './document-rows.ts'
 import { toSearchDocument } from './search-document.ts'
 
-/** Projects read and applied at a stretch; it bounds memory, and how long the event loop is held. */
+/** Number of projects per batch, which limits the memory and the time that the event loop is blocked. */
 const BATCH = 100
 
 export type FeedSource = { db: Db; taxonomy: Taxonomy; log: Log }
@@ -18,9 +18,9 @@ export type FeedSource = { db: Db; taxonomy: Taxonomy; log: Log }
 export type Followed = Pick<ChangePage, 'snapshot' | 'requested' | 'database'> & { projects: number }
 
 /**
- * Applies all that was committed after the snapshot `from`; gives the snapshot up to which it has. One statement when
- * nothing changed, two more for each 100 projects.
- * @throws ApiError `search_error` when the index does not answer: follow from `from` again.
+ * Applies everything that was committed after the snapshot `from`, and returns the snapshot up to which the index is
+ * current. Runs one statement if nothing changed, and two more per 100 projects.
+ * @throws ApiError `search_error` if the index does not respond; call it again with the same `from`.
  */
 export async function followChanges(source: FeedSource, index: SearchIndex, from: string): Promise<Followed> {
   let page = await listChanges(source.db, { from, limit: BATCH })
@@ -48,27 +48,27 @@ async function applyStates(
   try {
     await index.apply(changes)
   } catch (error) {
-    if (isAway(error) || !(await index.status()).ready) throw error
+    if (isTemporary(error) || !(await index.status()).ready) throw error
     await applyOneByOne(source.log, index, changes)
   }
 }
 
-/** One project that the index refuses must not keep the others out for ever. */
+/** A project that the index rejects must not block the others. */
 async function applyOneByOne(log: Log, index: SearchIndex, changes: readonly SearchChange[]): Promise<void> {
   for (const change of changes) {
     try {
       await index.apply([change])
     } catch (error) {
-      if (change.kind === 'delete' || isAway(error) || !(await index.status()).ready) throw error
+      if (change.kind === 'delete' || isTemporary(error) || !(await index.status()).ready) throw error
       const { id } = change.document
-      log.error({ err: error, project_id: id }, `Project ${id} cannot be searched`)
+      log.error({ err: error, project_id: id }, `Could not index project ${id}`)
       await index.apply([{ kind: 'delete', sequence: change.sequence, id }])
     }
   }
 }
 
-/** What another try may mend says nothing about the project. */
-function isAway(error: unknown): boolean {
+/** Whether another attempt could succeed, so that the error does not mean that the project is invalid. */
+function isTemporary(error: unknown): boolean {
   return error instanceof ApiError && error.kind === 'service_unavailable'
 }
 
@@ -76,12 +76,12 @@ function toDocument({ taxonomy, log }: FeedSource, row: DocumentRow): SearchDocu
   try {
     return toSearchDocument(row, taxonomy)
   } catch (error) {
-    log.error({ err: error, project_id: row.id }, `Project ${row.id} cannot be searched`)
+    log.error({ err: error, project_id: row.id }, `Could not index project ${row.id}`)
     return undefined
   }
 }
 
-/** All that stands in search, by ID. */
+/** Reads all searchable projects by ID. */
 export async function* listCatalogue(source: FeedSource, isStopped: () => boolean): Catalogue['batches'] {
   for (let after = ''; ; ) {
     const rows = await listNextDocumentRows(source.db, { after, limit: BATCH })

@@ -1,7 +1,7 @@
 // Opens the search index of a process, updates it from the database, rebuilds, saves and closes it.
 import { HOUR_MS } from '#lib/time.ts'
 import type { SearchIndex, SearchIndexStatus } from '#ports/search-index/search-index.ts'
-import { finishRebuild, isOf, listChanges, takePosition } from './changes.ts'
+import { finishRebuild, isOfDatabase, listChanges, takePosition } from './changes.ts'
 import { followChanges, listCatalogue } from './follow-changes.ts'
 import type { IndexLease } from './index-lease.ts'
 import { type Feeder, type Feeding, type FollowedIndex, feedingOf, settle, type Watching } from './index-state.ts'
@@ -40,7 +40,7 @@ async function beginFeeding(followed: FollowedIndex, index: SearchIndex, lease: 
   const { database } = await takePosition(db)
   const feeding: Feeding = {
     ...{ lease, database, cursor: undefined, identity: '', catalogue: 'none', requested: 0, rebuilt: 0 },
-    saved: saved !== undefined && (await isOf(db, saved)) ? saved : undefined,
+    saved: saved !== undefined && (await isOfDatabase(db, saved)) ? saved : undefined,
     savedAt: performance.now(),
     hasUnsaved: false,
   }

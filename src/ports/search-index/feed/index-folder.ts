@@ -1,4 +1,4 @@
-// Where a process keeps its index between two runs, and up to which moment that index has followed the database.
+// The folder in which a process stores its index and the state of its feed between two runs.
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,16 +6,14 @@ import { Value } from 'typebox/value'
 import { type FolderLock, tryLockFolder } from '#platform/db/folder-lock.ts'
 import { type IndexLease, SavedState } from './index-lease.ts'
 
-/** Processes on one machine that share a data folder have a folder each: as many as may run side by side. */
+/** Maximum number of processes that share a data folder. Each has a separate folder. */
 const FOLDERS_MAX = 64
 
-/** `snapshotFile` is the index itself. */
 export type IndexFolder = IndexLease & { snapshotFile: string }
 
 /**
- * Takes the first folder below `root` that no running process has. A lock of the kernel holds it, so that a killed
- * process leaves its folder to the next one.
- * @returns undefined when all of the first `count` are taken.
+ * Locks the first folder below `root` that no running process uses. The kernel releases the lock of a killed process.
+ * Returns undefined if the first `count` folders are in use.
  */
 export async function acquireIndexFolder(root: string, count: number = FOLDERS_MAX): Promise<IndexFolder | undefined> {
   for (let number = 0; number < count; number += 1) {
@@ -26,23 +24,23 @@ export async function acquireIndexFolder(root: string, count: number = FOLDERS_M
     try {
       await removeLeftovers(folder)
     } catch (error) {
-      // The next try may have this folder again.
+      // The next attempt can use this folder again.
       lock.release()
       throw error
     }
-    return makeIndexFolder(folder, lock)
+    return createIndexFolder(folder, lock)
   }
   return undefined
 }
 
-/** What a process that was killed had half written. */
+/** Removes incomplete files of a killed process. */
 async function removeLeftovers(folder: string): Promise<void> {
   const names = await readdir(folder)
-  const halves = names.filter((name) => /^(?:index|followed\.json)\..+/.test(name))
-  for (const name of halves) await rm(join(folder, name), { force: true })
+  const leftovers = names.filter((name) => /^(?:index|followed\.json)\..+/.test(name))
+  for (const name of leftovers) await rm(join(folder, name), { force: true })
 }
 
-function makeIndexFolder(folder: string, lock: FolderLock): IndexFolder {
+function createIndexFolder(folder: string, lock: FolderLock): IndexFolder {
   const file = join(folder, 'followed.json')
   return {
     snapshotFile: join(folder, 'index'),

@@ -1,36 +1,36 @@
-// Where it is kept up to which moment an index has followed the database, and by whom it is fed.
+// The index lease: which process feeds the search index, and up to which database snapshot the saved index is current.
 import Type, { type Static } from 'typebox'
 
 export const SavedState = Type.Object({
-  /** Everything committed up to this snapshot is in the index, and perhaps more. */
+  /** Everything that was committed up to this snapshot is in the index; newer changes can be as well. */
   snapshot: Type.String(),
   database: Type.String(),
   basis: Type.String(),
-  /** The last request to rebuild that this index has met. */
+  /** Number of the last request to rebuild that this index fulfils. */
   rebuilt: Type.Integer({ minimum: 0 }),
-  /** Which index this was, for one that lies outside of the process. */
+  /** Identity of an index outside of the process. */
   identity: Type.Optional(Type.String()),
 })
 export type SavedState = Static<typeof SavedState>
 
-/** Held by the one process that feeds the index. */
+/** The lease of the process that feeds the index. */
 export type IndexLease = {
-  /** Where an index in memory is saved. */
+  /** File in which an in-memory index is saved. */
   snapshotFile?: string
-  /** Undefined when there is none, or none that can be read. */
+  /** Returns undefined if there is no state, or if it cannot be read. */
   readState(): Promise<SavedState | undefined>
-  /** Call it when the index has been saved, with what was true before that. Fails when the lease is lost. */
+  /** Stores the state that was valid before the index was saved. Rejects if the lease is lost. */
   writeState(state: SavedState): Promise<void>
-  /** Whether another process may have taken the lease meanwhile. */
+  /** Whether another process could have the lease now. */
   isLost(): boolean
-  /** Finds out. */
+  /** Checks the connection that holds the lease. */
   check(): Promise<void>
   release(): Promise<void>
 }
 
 export type IndexLeases = {
-  /** Takes the lease; undefined while another process has it. */
+  /** Returns undefined while another process has the lease. */
   acquire(): Promise<IndexLease | undefined>
-  /** For an index that processes share: what the one that feeds it has written down. */
+  /** Reads the state that the feeder of a shared index has stored. Undefined for an index that is not shared. */
   watch?(): Promise<SavedState | undefined>
 }

@@ -1,4 +1,4 @@
-// From a project's row to the document that is indexed.
+// Converts the row of a project to the document in the index.
 import { hash } from 'node:crypto'
 import { isOpenSource } from '#platform/taxonomy/licenses.ts'
 import { sortFieldValues } from '#platform/taxonomy/loader-fields.ts'
@@ -7,12 +7,12 @@ import { MAX_DOCUMENT_BYTES, type SearchDocument, type SearchVersion, union } fr
 import { sidesOf } from '#ports/search-index/sides.ts'
 import type { DocumentRow, VersionRow } from './document-rows.ts'
 
-/** To be raised with every change of what this file makes of a row: an index of another form is rebuilt. */
-const FORM = 1
-/** Documents with fewer versions are far below the limit; the others are measured. */
-const SURELY_SMALL_VERSIONS = 200
+/** Increase it with every change of the documents or of the mapping of OpenSearch; the index is then rebuilt. */
+const FORM = 2
+/** Documents with at most this many versions are far below the size limit; larger ones are measured. */
+const SMALL_VERSIONS = 200
 
-/** What documents depend on besides the database. An index that was built on another basis is out of date. */
+/** Identifies everything but the database that documents depend on. An index with another basis is outdated. */
 export function documentBasis({ loaders, fields }: Taxonomy): string {
   const ranks = [...fields.values()].map(({ name, type, enumValues }) => [
     name,
@@ -22,18 +22,18 @@ export function documentBasis({ loaders, fields }: Taxonomy): string {
   return `${FORM}:${hash('sha256', JSON.stringify([...loaders.values(), ranks]), 'base64url')}`
 }
 
-/** Of a document that would be too large, the oldest versions are left out. */
+/** Converts a row; omits the oldest versions of a document that would be too large. */
 export function toSearchDocument(row: DocumentRow, taxonomy: Taxonomy): SearchDocument {
   const versions = row.versions ?? []
   for (let count = versions.length; ; count = Math.floor(count / 2)) {
-    const document = makeDocument(row, versions.slice(0, count), taxonomy)
-    if (count <= SURELY_SMALL_VERSIONS || Buffer.byteLength(JSON.stringify(document)) <= MAX_DOCUMENT_BYTES) {
+    const document = createDocument(row, versions.slice(0, count), taxonomy)
+    if (count <= SMALL_VERSIONS || Buffer.byteLength(JSON.stringify(document)) <= MAX_DOCUMENT_BYTES) {
       return document
     }
   }
 }
 
-function makeDocument(row: DocumentRow, versionRows: readonly VersionRow[], taxonomy: Taxonomy): SearchDocument {
+function createDocument(row: DocumentRow, versionRows: readonly VersionRow[], taxonomy: Taxonomy): SearchDocument {
   const versions = versionRows.map((version) => toSearchVersion(version, taxonomy))
   const gallery = row.gallery ?? []
   const primary = row.categories.toSorted()
@@ -81,7 +81,7 @@ function toSearchVersion([id, status, publishedMs, loaders, values]: VersionRow,
   }
 }
 
-/** A content pack names the loaders inside it in a field called after its own: they stand for it among categories. */
+/** Returns the loaders inside a content pack, which replace the pack in the categories. */
 function insideLoaders(
   fields: Readonly<Record<string, readonly string[]>>,
   loader: string,
@@ -95,7 +95,7 @@ function sides(projectTypes: readonly string[], fields: Readonly<Record<string, 
   return { client_side: [client_side], server_side: [server_side] }
 }
 
-/** What the project's own view shows of its versions, as texts: each list in the order of the taxonomy. */
+/** Returns the loader fields of all versions as strings, in the order of the taxonomy. */
 function fieldUnions(versions: readonly SearchVersion[], taxonomy: Taxonomy): Record<string, readonly string[]> {
   const fields: Record<string, readonly string[]> = {}
   for (const name of fieldsOf(taxonomy, union(versions.map(({ loaders }) => loaders)))) {

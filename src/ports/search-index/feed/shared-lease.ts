@@ -1,4 +1,4 @@
-// The lease of an index that all processes share: a row of the database, and a lock of which there is one.
+// The lease of an index that all processes share: a row in the database and an advisory lock.
 import { sql } from 'kysely'
 import type { Client } from 'pg'
 import type { Db } from '#platform/db/db.ts'
@@ -6,44 +6,44 @@ import type { IndexLease, IndexLeases, SavedState } from './index-lease.ts'
 
 export type SharedLeaseOptions = {
   db: Db
-  /** A connected client of its own, straight to PostgreSQL: the lock is one of its session. */
+  /** Opens a separate connection directly to PostgreSQL, because the lock belongs to the session. */
   connect: () => Promise<Client>
-  /** Which index, where processes of one database might use several. */
+  /** Name of the index. */
   name: string
 }
 
-/** A connection that does not answer for this long is given up, and the lease with it. */
-const ANSWER_MS = 5_000
+/** Time limit of a statement. The lease is lost after it. */
+const RESPONSE_MS = 5_000
 
-/** The lock goes with its connection, so that a process that dies leaves the lease to the next one at once. */
+/** The lock ends with its connection, so that another process can acquire the lease of a dead one immediately. */
 export function sharedLeases({ db, connect, name }: SharedLeaseOptions): IndexLeases {
   return {
     watch: () => readRow(db, name),
     async acquire() {
       const client = await connect()
-      const held = holdConnection(client)
+      const session = openSession(client)
       try {
-        const { rows } = await held.query('select pg_try_advisory_lock(hashtextextended($1, 0)) as mine', [
+        const { rows } = await session.query('select pg_try_advisory_lock(hashtextextended($1, 0)) as mine', [
           `depot search index ${name}`,
         ])
-        if (rows[0]?.['mine'] === true) return await makeLease({ db, name, held })
+        if (rows[0]?.['mine'] === true) return await createLease({ db, name, session })
       } catch (error) {
-        await held.end()
+        await session.end()
         throw error
       }
-      await held.end()
+      await session.end()
       return undefined
     },
   }
 }
 
-type Held = {
+type Session = {
   query(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[]; rowCount: number | null }>
   isLost(): boolean
   end(): Promise<void>
 }
 
-function holdConnection(client: Client): Held {
+function openSession(client: Client): Session {
   let isLost = false
   const lose = () => {
     isLost = true
@@ -58,11 +58,11 @@ function holdConnection(client: Client): Held {
     isLost: () => isLost,
     end,
     async query(text, values = []) {
-      if (isLost) throw new Error('The connection that holds the search index was lost')
+      if (isLost) throw new Error('The connection that holds the lease of the search index was lost')
       try {
         return await within(client.query(text, values))
       } catch (error) {
-        // Whether the lock is still held cannot be known.
+        // It is unknown whether the session still holds the lock.
         void end()
         throw error
       }
@@ -70,29 +70,29 @@ function holdConnection(client: Client): Held {
   }
 }
 
-async function makeLease({ db, name, held }: { db: Db; name: string; held: Held }): Promise<IndexLease> {
-  // A number of its own for each holder: one that has lost the lock unawares writes nothing any more.
-  const { rows } = await held.query(
+async function createLease({ db, name, session }: { db: Db; name: string; session: Session }): Promise<IndexLease> {
+  // Each holder has a new number, so that a holder that lost the lock unnoticed cannot write.
+  const { rows } = await session.query(
     `insert into search_index (name) values ($1)
      on conflict (name) do update set holder = search_index.holder + 1 returning holder`,
     [name],
   )
   const holder = rows[0]?.['holder']
   return {
-    isLost: held.isLost,
-    check: async () => void (await held.query('select 1')),
+    isLost: session.isLost,
+    check: async () => void (await session.query('select 1')),
     readState: () => readRow(db, name),
     async writeState({ snapshot, database, basis, rebuilt, identity }) {
-      const { rowCount } = await held.query(
+      const { rowCount } = await session.query(
         `update search_index set snapshot = $3, database = $4, basis = $5, rebuilt = $6, identity = $7
          where name = $1 and holder = $2`,
         [name, holder, snapshot, database, basis, rebuilt, identity ?? ''],
       )
       if (rowCount === 1) return
-      await held.end()
+      await session.end()
       throw new Error('Another process feeds the search index')
     },
-    release: held.end,
+    release: session.end,
   }
 }
 
@@ -103,13 +103,13 @@ async function readRow(db: Db, name: string): Promise<SavedState | undefined> {
   return rows[0]
 }
 
-async function within<T>(answer: Promise<T>): Promise<T> {
+async function within<T>(response: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
-  const tooLate = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ANSWER_MS} ms`)), ANSWER_MS)
+  const timeout = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`no response within ${RESPONSE_MS} ms`)), RESPONSE_MS)
   })
   try {
-    return await Promise.race([answer, tooLate])
+    return await Promise.race([response, timeout])
   } finally {
     clearTimeout(timer)
   }

@@ -1,9 +1,9 @@
-// Every field a filter may name, with its type and its grain. The one list: parser, engines and tests read it.
+// The fields that a filter can name, with their types and grains.
 
-/** `text` fields may hold several values; `=` then means "contains". */
+/** A `text` field can have several values; `=` then means "contains". */
 export type FieldType = 'text' | 'number' | 'boolean'
 
-/** Where a field's values live: once for the project, or on each of its versions. */
+/** Whether the project or each version has the values of a field. */
 export type Grain = 'project' | 'version'
 
 export type Field = { readonly name: string; readonly type: FieldType; readonly grain: Grain }
@@ -45,30 +45,29 @@ export const FIELDS: ReadonlyMap<string, Field> = new Map(
   }),
 )
 
-/** Names that clients of the legacy parameters send for fields that have another name now. */
+/** Previous names of fields, which legacy parameters accept. */
 const LEGACY_NAMES: ReadonlyMap<string, string> = new Map([
   ['versions', 'game_versions'],
   ['project_type', 'project_types'],
   ['title', 'name'],
 ])
 
-/** Live facts about a game server, named after its game; any game's name is accepted, values exist where sent. */
+/** Live data of game servers, named after the game. Any name of a game is accepted. */
 const COMPONENT = /^[a-z][a-z0-9_]{0,62}_java_server\.(content\.kind|verified_plays_2w|ping\.data\.players_online)$/
 
 /**
- * The field of that name, or `undefined`. A leading `components.` is dropped (specification, "Search"); with
- * `legacy` the old names stand for the new ones.
+ * Returns the field of that name. Ignores a leading `components.`, and accepts previous names with `legacy`.
  */
 export function findField(written: string, { legacy }: { legacy: boolean }): Field | undefined {
   const name = written.startsWith('components.') ? written.slice('components.'.length) : written
-  const known = FIELDS.get((legacy && LEGACY_NAMES.get(name)) || name)
-  if (known !== undefined) return known
+  const field = FIELDS.get((legacy && LEGACY_NAMES.get(name)) || name)
+  if (field !== undefined) return field
   const component = COMPONENT.exec(name)
   if (component === null) return undefined
   return { name, type: component[1] === 'content.kind' ? 'text' : 'number', grain: 'project' }
 }
 
-/** How an author is compared: lower case, `_` and space as `-`, everything but letters, digits and `-` dropped. */
+/** Normalises an author for comparison: lower case, `_` and space as `-`, only letters, digits and `-`. */
 export function authorKey(author: string): string {
   return author
     .normalize('NFKC')

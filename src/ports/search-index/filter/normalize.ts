@@ -13,8 +13,8 @@ import { EVERYTHING, type Expression, type Filter, type Predicate } from './tree
 const SOURCE: FilterSource = { parameter: 'filters', legacy: false }
 
 /**
- * The conjunction of expressions, brought into the normal form that `Filter` describes.
- * @throws ApiError `invalid_input` when all of them together pass a limit.
+ * Joins expressions with AND and converts them to the normal form that `Filter` describes.
+ * @throws ApiError `invalid_input` if they exceed a limit together.
  */
 export function normalize(expressions: readonly Expression[]): Filter {
   const filter = normalizeNode({ kind: 'and', children: expressions }, false)
@@ -52,12 +52,12 @@ function normalizeValues(predicate: Extract<Predicate, { kind: 'equals' }>): (st
   return [...new Set(predicate.values.map((value) => (isAuthor ? authorKey(String(value)) : value)))].sort(compare)
 }
 
-/** What is bounded here is the work that a query makes, whatever it looks like. */
+/** Limits the work of a query. */
 function checkLimits(filter: Filter): void {
   const counts = { nodes: 0, values: 0, comparisons: 0, versionGroups: 0 }
   count(filter, counts)
-  const check = (counted: number, limit: number, what: string) => {
-    if (counted > limit) throw filterError(SOURCE, 0, `More than ${limit} ${what} in all`, 'fewer')
+  const check = (number: number, limit: number, what: string) => {
+    if (number > limit) throw filterError(SOURCE, 0, `More than ${limit} ${what} in total`, 'fewer')
   }
   check(counts.nodes, 2 * MAX_FILTER_NODES, 'parts')
   check(counts.values, MAX_FILTER_VALUES, 'values')
@@ -67,13 +67,13 @@ function checkLimits(filter: Filter): void {
 
 type Counts = { nodes: number; values: number; comparisons: number; versionGroups: number }
 
-/** Whether the node asks anything of versions. */
+/** Adds up the parts of a filter. Returns whether the filter depends on versions. */
 function count(node: Filter, counts: Counts): boolean {
   counts.nodes += 1
   if (node.kind === 'and' || node.kind === 'or') {
-    const asksVersions = node.children.filter((child) => count(child, counts)).length > 0
-    if (asksVersions) counts.versionGroups += 1
-    return asksVersions
+    const usesVersions = node.children.filter((child) => count(child, counts)).length > 0
+    if (usesVersions) counts.versionGroups += 1
+    return usesVersions
   }
   if (node.kind === 'equals') counts.values += node.values.length
   if (node.field.type === 'number') counts.comparisons += node.kind === 'equals' ? node.values.length : 1

@@ -14,7 +14,7 @@ import {
   MAX_FILTER_VALUES,
   quoted,
 } from './filter-error.ts'
-import { makePredicate, resolveField, type WrittenValue } from './predicate.ts'
+import { createPredicate, resolveField, type WrittenValue } from './predicate.ts'
 import { type Token, tokenize } from './tokenize.ts'
 import type { Expression } from './tree.ts'
 
@@ -23,8 +23,8 @@ type Parser = { readonly tokens: readonly Token[]; readonly source: FilterSource
 const END: Token = { kind: 'end', text: '', position: 0 }
 
 /**
- * Parses one expression; blank text gives `undefined`.
- * @throws ApiError `invalid_input` with the position and what was expected, also over a limit.
+ * Parses one expression; returns undefined for blank text.
+ * @throws ApiError `invalid_input` with the position and the expected token, also if a limit is exceeded.
  */
 export function parseFilter(text: string, source: FilterSource): Expression | undefined {
   checkFilterSize(text, source)
@@ -68,13 +68,13 @@ function parsePredicate(parser: Parser): Expression {
   if (negated && takeKeyword(parser, 'exists')) return { kind: 'exists', field, negated: true }
   if (takeKeyword(parser, 'in')) {
     const operator = { text: negated ? '!=' : '=', position: start.position }
-    return makePredicate(field, operator, parseList(parser), parser.source)
+    return createPredicate(field, operator, parseList(parser), parser.source)
   }
   if (negated) throw unexpected(parser, 'IN or EXISTS')
   if (start.kind !== 'operator') throw unexpected(parser, 'an operator')
   parser.next += 1
   const isList = peek(parser).kind === 'mark' && peek(parser).text === '['
-  return makePredicate(field, start, isList ? parseList(parser) : [parseValue(parser)], parser.source)
+  return createPredicate(field, start, isList ? parseList(parser) : [parseValue(parser)], parser.source)
 }
 
 function parseList(parser: Parser): WrittenValue[] {
@@ -128,6 +128,6 @@ function countNode(parser: Parser): void {
 
 function unexpected(parser: Parser, expected: string): Error {
   const token = peek(parser)
-  const found = token.kind === 'end' ? 'Unexpected end' : `Unexpected ${quoted(token.text)}`
-  return filterError(parser.source, token.position, found, expected)
+  const problem = token.kind === 'end' ? 'Unexpected end' : `Unexpected ${quoted(token.text)}`
+  return filterError(parser.source, token.position, problem, expected)
 }

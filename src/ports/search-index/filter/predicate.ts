@@ -1,23 +1,23 @@
-// One predicate out of a field's name, an operator and the values as written: where names and types are checked.
+// Creates a predicate from a field, an operator and values, and checks their types.
 
 import { type Field, findField } from './fields.ts'
 import { type FilterSource, filterError, quoted } from './filter-error.ts'
 import type { Comparison, Predicate } from './tree.ts'
 
-/** A value as the client wrote it; quoted text is never a number or a boolean. */
+/** A value in the text of the client. Quoted text is never a number or a boolean. */
 export type WrittenValue = { readonly text: string; readonly quoted: boolean; readonly position: number }
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/iu
 
-/** @throws ApiError `invalid_input` when no field has that name. */
+/** @throws ApiError `invalid_input` if no field has this name. */
 export function resolveField(written: string, position: number, source: FilterSource): Field {
   const field = findField(written, { legacy: source.legacy })
   if (field === undefined) throw filterError(source, position, `Unknown field ${quoted(written)}`, 'a filterable field')
   return field
 }
 
-/** `operator` is one of `= != < <= > >=`; only `=` and `!=` take more than one value. */
-export function makePredicate(
+/** `operator` is one of `= != < <= > >=`. Only `=` and `!=` accept more than one value. */
+export function createPredicate(
   field: Field,
   operator: { readonly text: string; readonly position: number },
   values: readonly WrittenValue[],

@@ -1,5 +1,5 @@
-// Cuts a filter expression into tokens. Where a value may stand, bare text runs up to a space, comma, bracket or
-// parenthesis; elsewhere a bare word is a field or a keyword.
+// Splits a filter expression into tokens. At the position of a value, bare text extends to a space, comma, bracket or
+// parenthesis. At other positions, a bare word is a field or a keyword.
 import { type FilterSource, filterError, quoted } from './filter-error.ts'
 
 export type Token = {
@@ -14,7 +14,7 @@ const WORD = /[A-Za-z_.][A-Za-z0-9_.]*/uy
 const BARE = /[^\s,()[\]"'`=<>!][^\s,()[\]]*/uy
 const OPERATOR = /!=|<=|>=|=|<|>/uy
 
-/** @throws ApiError `invalid_input` at the first character that can begin no token, or an unclosed quote. */
+/** @throws ApiError `invalid_input` at the first character that cannot begin a token, or at an unclosed quote. */
 export function tokenize(text: string, source: FilterSource): Token[] {
   const tokens: Token[] = []
   let position = 0
@@ -51,11 +51,16 @@ function readToken(
   if (word !== undefined) {
     return { token: { kind: valueNext ? 'bare' : 'word', text: word, position }, end: position + word.length }
   }
-  const found = String.fromCodePoint(text.codePointAt(position) ?? 0)
-  throw filterError(source, position, `Unexpected ${quoted(found)}`, valueNext ? 'a value' : 'a field or an operator')
+  const character = String.fromCodePoint(text.codePointAt(position) ?? 0)
+  throw filterError(
+    source,
+    position,
+    `Unexpected ${quoted(character)}`,
+    valueNext ? 'a value' : 'a field or an operator',
+  )
 }
 
-/** A text between two equal quotes; a backslash makes the next character stand for itself. */
+/** Reads text between two equal quotes. A backslash escapes the next character. */
 export function readQuoted(text: string, position: number, source: FilterSource): { token: Token; end: number } {
   const quote = text.charAt(position)
   let value = ''

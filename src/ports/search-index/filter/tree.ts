@@ -1,12 +1,12 @@
-// The typed tree of a filter. `Expression` is what a client wrote; `Filter` is the normal form every engine is given.
+// The tree of a filter: `Expression` as the client wrote it, and `Filter`, the normal form for the engines.
 import type { Field } from './fields.ts'
 
 export type Comparison = '<' | '<=' | '>' | '>='
 
 /**
- * One test of one field. `negated` is the exact complement: it also holds where the field has no value.
- * - `equals`: one of the field's values is one of `values` (booleans as 'true' and 'false').
- * - `compare`: the field has a number and it compares so.
+ * A test of one field. `negated` is the exact complement, which also matches if the field has no value.
+ * - `equals`: one of the values of the field is in `values` (booleans as 'true' and 'false').
+ * - `compare`: the field has a number that satisfies the comparison.
  * - `exists`: the field has a value.
  */
 export type Predicate =
@@ -32,11 +32,11 @@ export type Expression =
   | Predicate
 
 /**
- * The normal form: conjunctions and disjunctions over predicates, negation only inside predicates, no group directly
- * inside a group of its kind, no two equal children, lists without duplicates. An empty conjunction holds everywhere.
+ * The normal form: groups of predicates, negation only in predicates, no group directly in a group of its kind, no equal
+ * children, lists without duplicates. An empty `and` matches everything.
  *
- * It is evaluated on each version of a project, where a project's own fields count for all of its versions; a project
- * matches when one version makes the whole filter true (a project without versions counts as having one without values).
+ * A project matches if one of its versions matches the whole filter; the fields of the project apply to all versions. A
+ * project without versions is treated as if it had one version without values.
  */
 export type Filter =
   | { readonly kind: 'and'; readonly children: readonly Filter[] }

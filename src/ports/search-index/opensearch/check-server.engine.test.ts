@@ -38,7 +38,7 @@ test('an index of the name that the alias needs is refused', { skip }, async () 
   await fetch(`${engine.url}/${prefix}`, { method: 'PUT' })
   await assert.rejects(
     checkOpenSearch({ url: engine.url, prefix }),
-    says(/OPENSEARCH_INDEX=.* is the name of an index/),
+    says(/An index named .* exists/),
   )
 })
 
@@ -49,8 +49,8 @@ test('an old version, another product, a wrong password and a missing right are 
     [200, version(undefined, '8.15.0'), /not OpenSearch/],
     [200, {}, /not OpenSearch/],
     [401, {}, /user or password is wrong/],
-    [403, refusal('security_exception'), /lacks a right.*docs\/opensearch\.md/],
-    [404, {}, /does not answer/],
+    [403, refusal('security_exception'), /lacks a permission.*docs\/engines\/opensearch\.md/],
+    [404, {}, /does not respond/],
   ]
   for (const [status, body, pattern] of cases) {
     const url = `http://someone:secret-word@${await standIn(t, status, body)}`

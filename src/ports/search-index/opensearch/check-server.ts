@@ -1,27 +1,26 @@
-// Whether what OPENSEARCH_URL names can be used, asked when a server starts: what only the operator can mend ends it.
+// Checks the OpenSearch server at the start. Errors that only the operator can fix prevent the start.
 import { OperatorError } from '#lib/operator-error.ts'
 import { type ConnectionOptions, EngineError, openConnection } from './connection.ts'
 import { dropIndex, findIndex, newIndexName } from './indices.ts'
 
 const MIN_VERSION = [2, 19] as const
-/** What TLS says of a certificate, or of a server that does not speak it. */
+/** Errors of TLS: a wrong certificate, or a server without TLS. */
 const TLS_FAULT = /certificate|ssl|tls|wrong version number/i
 
 /**
- * Looks at version, user, rights and names.
- * @returns why it does not answer; undefined when all is well.
- * @throws OperatorError that says what to change.
+ * Checks version, user, permissions and names.
+ * @returns why the server does not respond; undefined if everything is correct.
+ * @throws OperatorError that names the setting to change.
  */
 export async function checkOpenSearch(options: ConnectionOptions & { prefix: string }): Promise<string | undefined> {
   const connection = openConnection(options)
   const { prefix } = options
   try {
     await checkVersion(connection)
-    const found = await findIndex(connection, prefix)
-    if (found?.name === prefix) {
+    const index = await findIndex(connection, prefix)
+    if (index?.name === prefix) {
       throw new OperatorError(
-        `OPENSEARCH_INDEX=${prefix} is the name of an index that is there already; Depot needs it for an alias. ` +
-          'Set OPENSEARCH_INDEX to another one',
+        `An index named ${prefix} exists, but Depot needs this name for an alias. Set OPENSEARCH_INDEX to another name`,
       )
     }
     const name = newIndexName(prefix)
@@ -30,11 +29,11 @@ export async function checkOpenSearch(options: ConnectionOptions & { prefix: str
     return undefined
   } catch (error) {
     if (error instanceof OperatorError) throw error
-    if (error instanceof EngineError) throw new OperatorError(refusalText(error, prefix), { cause: error })
+    if (error instanceof EngineError) throw new OperatorError(rejectionText(error, prefix), { cause: error })
     const reason = reasonOf(error)
     if (TLS_FAULT.test(reason)) {
       throw new OperatorError(
-        `OPENSEARCH_URL: no secure connection: ${reason}. Name an authority of your own in NODE_EXTRA_CA_CERTS`,
+        `OPENSEARCH_URL: no secure connection: ${reason}. For a private certificate authority, set NODE_EXTRA_CA_CERTS`,
         { cause: error },
       )
     }
@@ -59,12 +58,12 @@ async function checkVersion(connection: ReturnType<typeof openConnection>): Prom
   }
 }
 
-function refusalText({ status, message }: EngineError, prefix: string): string {
+function rejectionText({ status, message }: EngineError, prefix: string): string {
   if (status === 401) return 'OPENSEARCH_URL: user or password is wrong'
   if (status === 403) {
-    return `OPENSEARCH_URL: the user lacks a right (${message}); it needs those that docs/engines/opensearch.md lists on ${prefix} and ${prefix}-*`
+    return `OPENSEARCH_URL: the user lacks a permission (${message}). docs/engines/opensearch.md lists the permissions that it needs on ${prefix} and ${prefix}-*`
   }
-  if (status === 404) return 'OPENSEARCH_URL names an address where OpenSearch does not answer'
+  if (status === 404) return 'OPENSEARCH_URL: OpenSearch does not respond at this URL'
   return `OPENSEARCH_URL: ${message}`
 }
 

@@ -1,17 +1,17 @@
-// The connection to OpenSearch: time limits, what its failures mean, and leaving it alone for a moment after one.
+// The connection to OpenSearch: time limits, errors, and a pause after a failure.
 
 import { Client, errors } from '@opensearch-project/opensearch'
 import { ApiError } from '#lib/errors.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 
 export type ConnectionOptions = {
-  /** With user and password, where it has them. */
+  /** Can contain a user and a password. */
   readonly url: string
-  /** Called for each request that was answered or failed. */
+  /** Called after each request. */
   readonly onRequest?: (request: { readonly kind: RequestKind; readonly ok: boolean; readonly seconds: number }) => void
 }
 
-/** `status` only looks. */
+/** `status` only reads the state of the server and the index. */
 export type RequestKind = 'search' | 'write' | 'manage' | 'status'
 
 export type Call = {
@@ -20,47 +20,47 @@ export type Call = {
   readonly path: string
   readonly query?: Readonly<Record<string, string | number | boolean>>
   readonly body?: unknown
-  /** Lines of JSON, in place of `body`. */
+  /** Lines of JSON, instead of `body`. */
   readonly lines?: readonly string[]
-  /** Statuses that are answers and no failures. */
+  /** Error statuses that the caller handles. */
   readonly accept?: readonly number[]
 }
 
-export type Answer<Body> = { readonly status: number; readonly body: Body }
+export type Response<Body> = { readonly status: number; readonly body: Body }
 
 export type Connection = {
-  /** @throws ApiError `service_unavailable` when it does not answer; `EngineError` when it refuses. */
-  request<Body>(call: Call): Promise<Answer<Body>>
+  /** @throws ApiError `service_unavailable` if OpenSearch does not respond; `EngineError` if it rejects the request. */
+  request<Body>(call: Call): Promise<Response<Body>>
   close(): Promise<void>
 }
 
-/** An answer that is an error, as OpenSearch words it. */
+/** An error response of OpenSearch. */
 export class EngineError extends Error {
   readonly status: number
   readonly type: string
 
   constructor(status: number, type: string, reason: string) {
-    super(`OpenSearch answered ${status} ${type}: ${reason}`)
+    super(`OpenSearch returned ${status} ${type}: ${reason}`)
     this.name = 'EngineError'
     this.status = status
     this.type = type
   }
 }
 
-/** A search that takes longer is given up: the caller has long gone. */
+/** Time limit of a search. */
 const SEARCH_MS = 5_000
-/** Documents are large, and a rebuild may find the engine busy. */
+/** Documents are large, and the engine can be busy during a rebuild. */
 const WRITE_MS = MINUTE_MS
 const MANAGE_MS = 30_000
-/** Health is asked for by those who do not wait long. */
+/** Health checks have short time limits. */
 const STATUS_MS = 2_500
-/** After a failure one search tries again in this time; the others are refused at once. */
+/** Pause after a failure. Then one search tries again while the others fail immediately. */
 const REST_MS = 1_000
-/** More would only wait for one another. */
+/** More concurrent searches would only wait for each other. */
 const MAX_SEARCHES = 256
 const RETRY_AFTER_SECONDS = '5'
-/** Overloaded, or a proxy before it that does not reach it. */
-const AWAY_STATUSES = [429, 502, 503, 504]
+/** The server is overloaded, or a proxy cannot reach it. */
+const UNAVAILABLE_STATUSES = [429, 502, 503, 504]
 
 const LIMITS_MS: Readonly<Record<RequestKind, number>> = {
   search: SEARCH_MS,
@@ -74,7 +74,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   const client = openClient(options.url)
   const state = { searches: 0, isLost: false, restUntil: 0 }
   return {
-    async request<Body>(call: Call): Promise<Answer<Body>> {
+    async request<Body>(call: Call): Promise<Response<Body>> {
       const isSearch = call.kind === 'search'
       if (isSearch) await admit(state)
       const startedAt = performance.now()
@@ -82,12 +82,12 @@ export function openConnection(options: ConnectionOptions): Connection {
         options.onRequest?.({ kind: call.kind, ok, seconds: (performance.now() - startedAt) / 1000 })
       if (isSearch) state.searches += 1
       try {
-        const answer = await send<Body>(client, call)
+        const response = await send<Body>(client, call)
         state.isLost = false
         report(true)
-        return answer
+        return response
       } catch (error) {
-        const failure = meaningOf(error)
+        const failure = toFailure(error)
         if (isSearch && failure instanceof ApiError) {
           state.isLost = true
           state.restUntil = performance.now() + REST_MS
@@ -104,12 +104,12 @@ export function openConnection(options: ConnectionOptions): Connection {
 
 type State = { searches: number; isLost: boolean; restUntil: number }
 
-/** Refuses where the engine was lost a moment ago, or has enough to do. */
+/** Rejects a search if the engine failed a moment ago or is busy. */
 async function admit(state: State): Promise<void> {
   if (state.searches >= MAX_SEARCHES) throw unavailable('Too many searches wait for the search engine')
   if (!state.isLost) return
-  if (performance.now() < state.restUntil) throw unavailable('The search engine does not answer')
-  // This one tries; those that come meanwhile are refused.
+  if (performance.now() < state.restUntil) throw unavailable('The search engine does not respond')
+  // This search tries; others are rejected until it succeeds.
   state.restUntil = performance.now() + SEARCH_MS
 }
 
@@ -124,14 +124,14 @@ function openClient(text: string): Client {
   return new Client({
     node: url.href,
     ...auth,
-    // There is one address; whether it is tried again is decided here and by the callers.
+    // There is one server; this file and the callers decide about retries.
     maxRetries: 0,
     resurrectStrategy: 'none',
     agent: { keepAlive: true, maxSockets: MAX_SEARCHES },
   })
 }
 
-async function send<Body>(client: Client, call: Call): Promise<Answer<Body>> {
+async function send<Body>(client: Client, call: Call): Promise<Response<Body>> {
   const { method, path, query = {}, body, lines } = call
   const params = {
     method,
@@ -140,28 +140,30 @@ async function send<Body>(client: Client, call: Call): Promise<Answer<Body>> {
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(lines === undefined ? {} : { bulkBody: `${lines.join('\n')}\n` }),
   }
-  const answer = await client.transport.request(params, {
+  const response = await client.transport.request(params, {
     requestTimeout: LIMITS_MS[call.kind],
     maxRetries: 0,
     ignore: [...(call.accept ?? [])],
     ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' } }),
   })
-  return { status: answer.statusCode ?? 0, body: answer.body as Body }
+  return { status: response.statusCode ?? 0, body: response.body as Body }
 }
 
-/** As `service_unavailable` what another try may mend, as `EngineError` what it may not. */
-function meaningOf(error: unknown): unknown {
+/** Converts temporary failures to `service_unavailable` and others to `EngineError`. */
+function toFailure(error: unknown): unknown {
   if (error instanceof errors.ResponseError) {
-    const whole = error.body?.['error'] ?? {}
-    const { type, reason } = whole.root_cause?.[0] ?? whole
+    const details = error.body?.['error'] ?? {}
+    const { type, reason } = details.root_cause?.[0] ?? details
     const failure = new EngineError(error.statusCode, String(type ?? 'error'), String(reason ?? error.message))
-    return AWAY_STATUSES.includes(error.statusCode) ? unavailable('The search engine is overloaded', failure) : failure
+    return UNAVAILABLE_STATUSES.includes(error.statusCode)
+      ? unavailable('The search engine is overloaded', failure)
+      : failure
   }
-  if (error instanceof errors.OpenSearchClientError) return unavailable('The search engine does not answer', error)
+  if (error instanceof errors.OpenSearchClientError) return unavailable('The search engine does not respond', error)
   return error
 }
 
-/** 503 with Retry-After. */
+/** Returns an error 503 with `Retry-After`. */
 export function unavailable(message: string, cause?: unknown): ApiError {
   return new ApiError('service_unavailable', `${message}; try again in a moment`, {
     headers: { 'retry-after': RETRY_AFTER_SECONDS },

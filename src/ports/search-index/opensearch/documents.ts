@@ -1,21 +1,16 @@
-// What OpenSearch holds of a project: one document with its versions nested in it, the text already folded, and the
-// hit as it is sent.
+// The OpenSearch document of a project, with its folded text, its nested versions and the JSON of its hit.
 import { ApiError } from '#lib/errors.ts'
 import {
   datedNewestFirst,
-  dependencyIds,
   MAX_DOCUMENT_BYTES,
+  projectValues,
   type SearchDocument,
   type SearchVersion,
   union,
 } from '../document.ts'
-import { authorKey } from '../filter/fields.ts'
-import { foldWords, indexTerms, innerWords } from '../fold.ts'
+import { documentWords } from '../fold.ts'
 import { HIT_TEMPLATE, HIT_VALUES, hitValues } from '../hit.ts'
-import { beginningKeys, shortBeginnings } from './terms.ts'
-
-/** Counted up with every change of the mapping or of what a document holds: an index of another form is rebuilt. */
-export const INDEX_FORM = 1
+import { prefixKeys, shortPrefixes } from './terms.ts'
 
 const keyword = { type: 'keyword', doc_values: false, norms: false }
 const number = { type: 'double' }
@@ -23,24 +18,24 @@ const sortNumber = { type: 'long', index: false }
 const storedText = { type: 'text', index: false, norms: false, store: true }
 
 /**
- * The index of one build. `facets` has `name=value` for each value of a text that a filter may ask, and `name` where
- * there is one at all; `numbers` has the numbers by name, those of live components as they are met.
+ * Settings and mapping of an index. `facets` has `name=value` for each value of a text field that a filter can use, and
+ * `name` if there is a value; `numbers` has the numbers by name. After a change, increase FORM in search-document.ts.
  */
 export const INDEX_BODY = {
   settings: {
     number_of_shards: 1,
-    // Every write that must be seen is followed by a refresh; nothing else asks for one.
+    // `apply` requests a refresh after each write.
     refresh_interval: '-1',
-    // Pages begin at the exact offset wherever it is.
+    // Pages can begin at any offset.
     max_result_window: 2_147_483_647,
   },
   mappings: {
     dynamic: false,
-    // The hit is stored as it is sent; a document is never read back otherwise.
+    // Only the stored hit is read back.
     _source: { enabled: false },
     dynamic_templates: [{ numbers: { path_match: 'numbers.*', mapping: number } }],
     properties: {
-      // Absent on what is left of a deleted project.
+      // Missing in the tombstone of a deleted project.
       is_live: { type: 'boolean' },
       sequence: { type: 'long' },
       project_id: { type: 'keyword', index: false },
@@ -50,8 +45,8 @@ export const INDEX_BODY = {
       name: keyword,
       joined_name: keyword,
       terms: keyword,
-      short_beginnings: keyword,
-      long_beginnings: keyword,
+      short_prefixes: keyword,
+      long_prefixes: keyword,
       downloads: sortNumber,
       follows: sortNumber,
       created: sortNumber,
@@ -73,14 +68,14 @@ export const INDEX_BODY = {
   },
 }
 
-/** What is left of a deleted project, so that an older change does not bring it back. */
+/** Replaces a deleted project, so that an older change cannot restore it. */
 export function tombstone(sequence: number): object {
   return { sequence }
 }
 
 /**
- * The document as OpenSearch gets it.
- * @throws ApiError `invalid_input` when it is too large, `search_error` when a date or a count is none.
+ * Returns the document for OpenSearch.
+ * @throws ApiError `invalid_input` if it is too large, `search_error` if a date or a count is invalid.
  */
 export function toIndexed(document: SearchDocument, sequence: number): object {
   const dated = datedNewestFirst(document.versions)
@@ -89,10 +84,10 @@ export function toIndexed(document: SearchDocument, sequence: number): object {
   const modified = Date.parse(document.date_modified)
   const { downloads, follows } = document
   if (![downloads, follows, created, modified, ...dated.map(({ at }) => at)].every(Number.isFinite))
-    throw new ApiError('search_error', `Project ${document.id} has a date or a count that is not one`)
+    throw new ApiError('search_error', `Project ${document.id} has an invalid date or count`)
   const { hit, usualVersion } = hitParts(document, versions)
-  // A project without versions has one place without values, on which filters are tried.
-  const places = dated.length === 0 ? [undefined] : dated
+  // A project without versions has one nested version without values, so that filters can match it.
+  const nested = dated.length === 0 ? [undefined] : dated
   return {
     is_live: true,
     sequence,
@@ -113,16 +108,16 @@ export function toIndexed(document: SearchDocument, sequence: number): object {
       modified_timestamp: Math.floor(modified / 1000),
       ...componentNumbers(document),
     },
-    versions: places.map((place) => ({
-      version_id: place?.version.id,
-      published: place?.at ?? 0,
-      facets: versionFacets(document, place?.version),
-      ...(place === undefined ? {} : { numbers: { version_published_timestamp: Math.floor(place.at / 1000) } }),
+    versions: nested.map((entry) => ({
+      version_id: entry?.version.id,
+      published: entry?.at ?? 0,
+      facets: versionFacets(document, entry?.version),
+      ...(entry === undefined ? {} : { numbers: { version_published_timestamp: Math.floor(entry.at / 1000) } }),
     })),
   }
 }
 
-/** The hit without its version keys, which come first in it. */
+/** Returns the hit without its first keys, which name the version. */
 function hitParts(document: SearchDocument, versions: readonly SearchVersion[]): { hit: string; usualVersion: string } {
   const values = hitValues(document, versions)
   const byName = new Map(HIT_VALUES.map((name, i) => [name, values[i] ?? 'null']))
@@ -130,44 +125,31 @@ function hitParts(document: SearchDocument, versions: readonly SearchVersion[]):
   for (const [before, name] of HIT_TEMPLATE) {
     if (name === 'version') continue
     const value = byName.get(name) ?? 'null'
-    // Inside the object the list of fields has no leading comma.
+    // At the start of an object, the list of fields has no leading comma.
     hit += before + (before.endsWith('{') ? value.slice(1) : value)
   }
   if (Buffer.byteLength(hit) > MAX_DOCUMENT_BYTES)
-    throw new ApiError('invalid_input', `A project takes over ${MAX_DOCUMENT_BYTES} bytes in the index`)
+    throw new ApiError('invalid_input', `A project needs more than ${MAX_DOCUMENT_BYTES} bytes in the index`)
   return { hit: `${hit}}`, usualVersion: byName.get('version') ?? 'null' }
 }
 
 function textFields(document: SearchDocument): Record<string, string | readonly string[]> {
-  const name = foldWords(document.name)
-  const terms = new Set<string>()
-  indexTerms(name, terms)
-  indexTerms(innerWords(document.name), terms)
-  const slug = document.slug === null ? [] : foldWords(document.slug)
-  for (const words of [slug, foldWords(document.author), foldWords(document.summary)]) indexTerms(words, terms)
+  const { name, slug, terms } = documentWords(document)
   const list = [...terms]
   return {
     slug: slug.length === 0 ? [] : slug.join(' '),
     name: name.join(' '),
     joined_name: name.join(''),
     terms: list,
-    short_beginnings: [...new Set(list.flatMap(shortBeginnings))],
-    long_beginnings: [...new Set(list.flatMap(beginningKeys))],
+    short_prefixes: [...new Set(list.flatMap(shortPrefixes))],
+    long_prefixes: [...new Set(list.flatMap(prefixKeys))],
   }
 }
 
 function projectFacets(document: SearchDocument): string[] {
   const components = Object.entries(document.components ?? {})
   return facets({
-    ...dependencyIds(document),
-    project_id: [document.id],
-    name: [document.name],
-    author: [authorKey(document.author)],
-    license: [document.license],
-    open_source: [String(document.open_source)],
-    all_project_types: union(document.versions.map((version) => version.project_types)),
-    project_categories: document.categories,
-    disclosure_types: document.disclosure_types,
+    ...projectValues(document),
     ...Object.fromEntries(
       components.flatMap(([field, value]) => (typeof value === 'string' ? [[field, [value]]] : [])),
     ),
@@ -197,15 +179,15 @@ function componentNumbers({ components }: SearchDocument): Record<string, number
   )
 }
 
-/** The longest term that Lucene takes is 32,766 bytes; a longer value is known by its beginning. */
+/** Longer values are cut, because the maximum size of a Lucene term is 32,766 bytes. */
 const MAX_FACET_LENGTH = 8000
 
-/** The term that stands for a value of a field. No field's name holds `=`. */
+/** Returns the term of a value. Names of fields do not contain `=`. */
 export function facet(field: string, value: string): string {
   return `${field}=${value}`.slice(0, MAX_FACET_LENGTH).toWellFormed()
 }
 
-/** The name of a number among `numbers`, where dots would mean objects. */
+/** Returns the name of a number in `numbers`, without dots, which would mean objects. */
 export function numberName(field: string): string {
   return field.replaceAll('.', '-')
 }

@@ -1,29 +1,29 @@
-// A filter in normal form as OpenSearch queries. What asks versions is a nested query, so that it holds on one version.
+// Converts a filter to OpenSearch queries. Predicates on versions become a nested query, which one version must match.
 import { type ApiError, invalidInput } from '#lib/errors.ts'
 import type { Filter, Predicate } from '../filter/tree.ts'
 import { facet, numberName } from './documents.ts'
 import type { Query } from './text-query.ts'
 
-/** A conjunction: what it asks of the project, and what it asks of one version. */
+/** A conjunction: predicates on the project, and predicates that one version must match. */
 type Branch = { readonly project: readonly Filter[]; readonly version: readonly Filter[] }
 
 export type FilterQuery = {
   readonly query: Query
-  /** Nested queries by name, one of which names the version that a hit shows; none when nothing asks of versions. */
+  /** Number of nested queries, one of which selects the version of a hit; 0 if the filter does not depend on versions. */
   readonly branches: number
 }
 
-/** A nested query does not see the project's fields, so alternatives of both kinds within a conjunction multiply. */
+/** A nested query cannot use fields of the project, so the alternatives of both kinds in a conjunction multiply. */
 const MAX_BRANCHES = 64
 const EVERY_VERSION: readonly Filter[] = []
 
-/** @throws ApiError `invalid_input` when alternatives between fields of projects and of versions are too many. */
+/** @throws ApiError `invalid_input` if there are too many alternatives between fields of projects and of versions. */
 export function filterQuery(filter: Filter): FilterQuery {
-  if (!asksVersions(filter)) return { query: toQuery(filter, ''), branches: 0 }
+  if (!usesVersions(filter)) return { query: toQuery(filter, ''), branches: 0 }
   const branches = branchesOf(filter)
   const [only] = branches
   if (branches.length === 1 && only !== undefined) return { query: { bool: branchQuery(only, 0) }, branches: 1 }
-  // A hit has inner hits of every branch; the names tell whose project part holds as well.
+  // A hit has inner hits of every branch. The names show for which branches the project matches as well.
   const should = branches.map((branch, i) => ({ bool: { _name: branchName(i), ...branchQuery(branch, i) } }))
   return { query: { bool: { should, minimum_should_match: 1 } }, branches: branches.length }
 }
@@ -32,29 +32,29 @@ export function branchName(i: number): string {
   return `branch-${i}`
 }
 
-/** The filter as a disjunction of branches. */
+/** Returns the filter as a disjunction of branches. */
 function branchesOf(filter: Filter): readonly Branch[] {
   const isGroup = filter.kind === 'and' || filter.kind === 'or'
-  if (!asksVersions(filter)) return [{ project: [filter], version: EVERY_VERSION }]
-  if (!isGroup || !asksProject(filter)) return [{ project: [], version: [filter] }]
+  if (!usesVersions(filter)) return [{ project: [filter], version: EVERY_VERSION }]
+  if (!isGroup || !usesProject(filter)) return [{ project: [], version: [filter] }]
   if (filter.kind === 'or') return filter.children.length === 0 ? [] : alternatives(filter.children)
-  return filter.children.map(branchesOf).reduce((so, next) => {
-    if (so.length * next.length > MAX_BRANCHES) {
+  return filter.children.map(branchesOf).reduce((product, next) => {
+    if (product.length * next.length > MAX_BRANCHES) {
       throw invalidInput(
-        'The filter has too many alternatives between fields of projects and of versions; ask with fewer',
+        'The filter has too many alternatives between fields of projects and of versions; use fewer',
         'filters',
       )
     }
-    return so.flatMap((a) =>
+    return product.flatMap((a) =>
       next.map((b) => ({ project: [...a.project, ...b.project], version: [...a.version, ...b.version] })),
     )
   })
 }
 
 function alternatives(children: readonly Filter[]): readonly Branch[] {
-  const ofProject = children.filter((child) => !asksVersions(child))
-  const ofVersions = children.filter((child) => asksVersions(child) && !asksProject(child))
-  const mixed = children.filter((child) => asksVersions(child) && asksProject(child))
+  const ofProject = children.filter((child) => !usesVersions(child))
+  const ofVersions = children.filter((child) => usesVersions(child) && !usesProject(child))
+  const mixed = children.filter((child) => usesVersions(child) && usesProject(child))
   return [
     ...(ofProject.length === 0 ? [] : [{ project: [or(ofProject)], version: EVERY_VERSION }]),
     ...(ofVersions.length === 0 ? [] : [{ project: [], version: [or(ofVersions)] }]),
@@ -81,16 +81,16 @@ function branchQuery({ project, version }: Branch, i: number): Query {
   return { filter: [...project.map((each) => toQuery(each, '')), { nested }] }
 }
 
-function asksVersions(filter: Filter): boolean {
-  return asks(filter, 'version')
+function usesVersions(filter: Filter): boolean {
+  return usesGrain(filter, 'version')
 }
 
-function asksProject(filter: Filter): boolean {
-  return asks(filter, 'project')
+function usesProject(filter: Filter): boolean {
+  return usesGrain(filter, 'project')
 }
 
-function asks(filter: Filter, grain: 'project' | 'version'): boolean {
-  if (filter.kind === 'and' || filter.kind === 'or') return filter.children.some((child) => asks(child, grain))
+function usesGrain(filter: Filter, grain: 'project' | 'version'): boolean {
+  if (filter.kind === 'and' || filter.kind === 'or') return filter.children.some((child) => usesGrain(child, grain))
   return filter.field.grain === grain
 }
 
@@ -103,17 +103,17 @@ function toQuery(filter: Filter, path: string): Query {
 function group(kind: 'and' | 'or', children: readonly Filter[], path: string): Query {
   const groups = children.filter((child) => child.kind === 'and' || child.kind === 'or')
   const predicates = children.filter((child) => child.kind !== 'and' && child.kind !== 'or')
-  // Tests of text that may be united are one clause: there is a limit on these.
-  const isUnited = (predicate: Predicate) => isFacet(predicate) && predicate.negated === (kind === 'and')
-  const united = predicates.filter(isUnited).flatMap(facetTerms)
-  const any = united.length === 0 ? [] : [anyFacet(united, path)]
-  const rest = [...predicates.filter((each) => !isUnited(each)), ...groups].map((each) => toQuery(each, path))
+  // Joins tests of text fields in one clause, because OpenSearch limits the number of clauses.
+  const isJoined = (predicate: Predicate) => isFacet(predicate) && predicate.negated === (kind === 'and')
+  const joined = predicates.filter(isJoined).flatMap(facetTerms)
+  const any = joined.length === 0 ? [] : [anyFacet(joined, path)]
+  const rest = [...predicates.filter((each) => !isJoined(each)), ...groups].map((each) => toQuery(each, path))
   if (kind === 'and') return { bool: { filter: rest, must_not: any } }
   const should = [...any, ...rest]
   return should.length === 0 ? { match_none: {} } : { bool: { should, minimum_should_match: 1 } }
 }
 
-/** Whether the field has a value that fits, negation aside. */
+/** Returns the query of a predicate without its negation. */
 function test(predicate: Predicate, path: string): Query {
   if (isFacet(predicate)) return anyFacet(facetTerms(predicate), path)
   const field = `${path}numbers.${numberName(predicate.field.name)}`
@@ -137,13 +137,10 @@ function anyFacet(facets: readonly string[], path: string): Query {
   return { terms: { [`${path}facets`]: [...new Set(facets)] } }
 }
 
-/** What OpenSearch refuses because of a limit of its own, `indices.query.bool.max_clause_count`. */
+/** Returns the error for a filter that exceeds `indices.query.bool.max_clause_count` of OpenSearch. */
 export function tooManyClauses(cause: unknown): ApiError {
   return Object.assign(
-    invalidInput(
-      'The filter has more clauses than the search engine takes; ask with fewer values or groups',
-      'filters',
-    ),
+    invalidInput('The filter has more clauses than the search engine accepts; use fewer values or groups', 'filters'),
     { cause },
   )
 }

@@ -1,7 +1,7 @@
-// The indexes of one Depot in a cluster: each build is an index of its own, and an alias names the one that answers.
+// The indexes of Depot in a cluster: each build creates a new index, and an alias names the current one.
 import { randomBytes } from 'node:crypto'
 import type { Connection } from './connection.ts'
-import { INDEX_BODY, INDEX_FORM } from './documents.ts'
+import { INDEX_BODY } from './documents.ts'
 
 /** The alias is the prefix itself; indexes are named `<prefix>-<milliseconds>-<random>`. */
 export function newIndexName(prefix: string): string {
@@ -16,7 +16,7 @@ export async function dropIndex(connection: Connection, name: string): Promise<v
   await connection.request({ kind: 'manage', method: 'DELETE', path: `/${name}`, accept: [404] })
 }
 
-/** Removes what builds that were broken off have left: the indexes of this prefix that the alias does not name. */
+/** Removes the indexes of incomplete builds: those of this prefix that the alias does not name. */
 export async function dropLeftovers(connection: Connection, prefix: string): Promise<void> {
   const { body } = await connection.request<Record<string, { aliases: Record<string, unknown> }>>({
     kind: 'manage',
@@ -24,18 +24,18 @@ export async function dropLeftovers(connection: Connection, prefix: string): Pro
     path: `/${prefix}-*/_alias`,
     accept: [404],
   })
-  const ours = new RegExp(`^${prefix.replaceAll(/[^a-z0-9]/g, '\\$&')}-\\d{13,}-[0-9a-f]{8}$`)
+  const ownNames = new RegExp(`^${prefix.replaceAll(/[^a-z0-9]/g, '\\$&')}-\\d{13,}-[0-9a-f]{8}$`)
   for (const [name, { aliases }] of Object.entries(body)) {
-    if (ours.test(name) && !Object.hasOwn(aliases ?? {}, prefix)) await dropIndex(connection, name)
+    if (ownNames.test(name) && !Object.hasOwn(aliases ?? {}, prefix)) await dropIndex(connection, name)
   }
 }
 
-/** Makes a finished build the one that answers, at once for everybody, and removes the one before. */
+/** Makes the new index the current one atomically, and removes the previous one. */
 export async function swapIndex(
   connection: Connection,
   { prefix, name, sequence }: { prefix: string; name: string; sequence: number },
 ): Promise<void> {
-  const _meta = { sequence, form: INDEX_FORM }
+  const _meta = { sequence }
   await connection.request({ kind: 'manage', method: 'PUT', path: `/${name}/_mapping`, body: { _meta } })
   await refresh(connection, name)
   const before = await findIndex(connection, prefix)
@@ -49,36 +49,34 @@ export async function refresh(connection: Connection, name: string): Promise<voi
   await connection.request({ kind: 'write', method: 'POST', path: `/${name}/_refresh` })
 }
 
-export type FoundIndex = {
+export type CurrentIndex = {
   readonly name: string
-  /** Another one when the index was made or restored again. */
+  /** Changes when the index is created or restored. */
   readonly uuid: string
-  /** Of the catalogue that it was built from. */
+  /** Sequence of the catalogue from which the index was built. */
   readonly sequence: number
-  readonly form: number
 }
 
-/** The index that answers; undefined when there is none. */
-export async function findIndex(connection: Connection, prefix: string): Promise<FoundIndex | undefined> {
-  type Found = {
+/** Returns the current index, if there is one. */
+export async function findIndex(connection: Connection, prefix: string): Promise<CurrentIndex | undefined> {
+  type Described = {
     settings: { index: { uuid: string } }
-    mappings: { _meta?: { sequence?: number; form?: number } }
+    mappings: { _meta?: { sequence?: number } }
     aliases: Record<string, unknown>
   }
-  const { status, body } = await connection.request<Record<string, Found>>({
+  const { status, body } = await connection.request<Record<string, Described>>({
     kind: 'status',
     method: 'GET',
     path: `/${prefix}`,
     accept: [404],
   })
-  const [found] = status === 404 ? [] : Object.entries(body)
-  if (found === undefined) return undefined
-  const [name, { settings, mappings }] = found
-  const { sequence = 0, form = 0 } = mappings._meta ?? {}
-  return { name, uuid: settings.index.uuid, sequence, form }
+  const [entry] = status === 404 ? [] : Object.entries(body)
+  if (entry === undefined) return undefined
+  const [name, { settings, mappings }] = entry
+  return { name, uuid: settings.index.uuid, sequence: mappings._meta?.sequence ?? 0 }
 }
 
-/** Projects that can be found, and the highest sequence of a change. */
+/** Returns the number of live projects and the highest sequence of a change. */
 export async function measureIndex(
   connection: Connection,
   prefix: string,

@@ -1,4 +1,4 @@
-// The OpenSearch adapter: one index for all processes, which any of them asks and one of them feeds.
+// The OpenSearch adapter: all processes search one index, and one process feeds it.
 import { ApiError } from '#lib/errors.ts'
 import {
   type Catalogue,
@@ -24,19 +24,19 @@ import {
   refresh,
   swapIndex,
 } from './indices.ts'
-import { countBody, countsBody, existsBody, type Found, pageBody, toAnswer } from './page.ts'
+import { countBody, countsBody, existsBody, pageBody, type SearchResponse, toSearchAnswer } from './page.ts'
 import { type Query, textQueries } from './text-query.ts'
 
 export type OpenSearchOptions = ConnectionOptions & {
-  /** Name of the alias, and beginning of the names of the indexes. */
+  /** Name of the alias, and prefix of the names of the indexes. */
   readonly prefix: string
 }
 
-/** From this offset on the hits are counted first: memory for a page grows with its offset. */
+/** From this offset, the hits are counted first, because the memory for a page grows with its offset. */
 const DEEP_OFFSET = 10_000
-/** Of one bulk request, about. */
+/** Approximate size of a bulk request. */
 const MAX_BULK_CHARACTERS = 8_000_000
-/** A document that is older than what is there. */
+/** Status of a document that is older than the stored one. */
 const CONFLICT = 409
 
 type Host = {
@@ -47,11 +47,11 @@ type Host = {
   isRebuilding: boolean
   isClosed: boolean
   closing: Promise<void> | undefined
-  /** Calls under way. */
+  /** Calls in progress. */
   readonly running: Set<Promise<unknown>>
 }
 
-/** Connects with the first call. Without an index, which the first `rebuild` makes, searches are refused. */
+/** Connects with the first call. Searches are rejected until the first `rebuild` has created an index. */
 export function openOpenSearchIndex(options: OpenSearchOptions): SearchIndex {
   const host: Host = {
     connection: openConnection(options),
@@ -67,7 +67,7 @@ export function openOpenSearchIndex(options: OpenSearchOptions): SearchIndex {
     count: (query) => during(host, () => count(host, query)),
     apply: (changes) => during(host, () => apply(host, changes)),
     rebuild: (open) => during(host, () => rebuild(host, open)),
-    // What was applied is on disk already.
+    // `apply` has stored the changes on disk.
     checkpoint: () => during(host, async () => undefined),
     status: () => status(host),
     close: () => {
@@ -98,32 +98,32 @@ async function search(host: Host, query: SearchQuery): Promise<SearchAnswer> {
   const text = textQueries(query.text)
   const filter = filterQuery(query.filter)
   const isFiltered = query.filter.kind !== 'and' || query.filter.children.length > 0
-  const page = async (asked: Query | undefined): Promise<Found> => {
-    if (query.offset < DEEP_OFFSET) return ask(host, pageBody(asked, filter, query))
-    const all = await ask(host, countBody(asked, filter))
-    return query.offset < all.hits.total.value ? ask(host, pageBody(asked, filter, query)) : all
+  const page = async (textQuery: Query | undefined): Promise<SearchResponse> => {
+    if (query.offset < DEEP_OFFSET) return send(host, pageBody(textQuery, filter, query))
+    const all = await send(host, countBody(textQuery, filter))
+    return query.offset < all.hits.total.value ? send(host, pageBody(textQuery, filter, query)) : all
   }
-  const found = await page(text?.exact)
-  if (found.hits.total.value > 0 || text?.typos === undefined) return toAnswer(found, filter, query)
-  // Typos count only when nothing in the whole catalogue is exact: a filter only ever narrows a result.
-  const isExact = isFiltered && (await ask(host, existsBody(text.exact))).hits.total.value > 0
-  return toAnswer(isExact ? found : await page(text.typos), filter, query)
+  const exact = await page(text?.exact)
+  if (exact.hits.total.value > 0 || text?.typos === undefined) return toSearchAnswer(exact, filter, query)
+  // Typos are allowed only if nothing in the whole catalogue matches exactly. A filter must not add results.
+  const hasExact = isFiltered && (await send(host, existsBody(text.exact))).hits.total.value > 0
+  return toSearchAnswer(hasExact ? exact : await page(text.typos), filter, query)
 }
 
 async function count(host: Host, { text, filters }: CountQuery): Promise<readonly number[]> {
-  if (filters.length > MAX_COUNTED) throw failure(`More than ${MAX_COUNTED} filters to count`)
+  if (filters.length > MAX_COUNTED) throw failure(`More than ${MAX_COUNTED} filters in one count`)
   if (filters.length === 0) return []
   const words = textQueries(text)
-  const asked = filters.map(filterQuery)
-  const counts = async (query: Query | undefined): Promise<Found> => ask(host, countsBody(query, asked))
+  const queries = filters.map(filterQuery)
+  const counts = async (query: Query | undefined): Promise<SearchResponse> => send(host, countsBody(query, queries))
   const exact = await counts(words?.exact)
-  const found = exact.hits.total.value > 0 || words?.typos === undefined ? exact : await counts(words.typos)
-  return (found.aggregations?.counts.buckets ?? []).map(({ doc_count }) => doc_count)
+  const response = exact.hits.total.value > 0 || words?.typos === undefined ? exact : await counts(words.typos)
+  return (response.aggregations?.counts.buckets ?? []).map(({ doc_count }) => doc_count)
 }
 
-async function ask(host: Host, body: object): Promise<Found> {
+async function send(host: Host, body: object): Promise<SearchResponse> {
   const call = () =>
-    host.connection.request<Found>({
+    host.connection.request<SearchResponse>({
       kind: 'search',
       method: 'POST',
       path: `/${host.prefix}/_search`,
@@ -131,32 +131,32 @@ async function ask(host: Host, body: object): Promise<Found> {
       body,
     })
   try {
-    const answer = await call().catch((error: unknown) => {
-      // The index was swapped between its look-up and the search.
+    const response = await call().catch((error: unknown) => {
+      // The alias changed to a new index during the search.
       if (isSwap(error)) return call()
       throw error
     })
-    if (answer.body.timed_out) throw unavailable('The search took too long')
-    return answer.body
+    if (response.body.timed_out) throw unavailable('The search took too long')
+    return response.body
   } catch (error) {
     throw searchFailure(error)
   }
 }
 
 function isSwap(error: unknown): boolean {
-  const refusal = error instanceof ApiError ? error.cause : error
-  return refusal instanceof EngineError && [404, 503].includes(refusal.status)
+  const rejection = error instanceof ApiError ? error.cause : error
+  return rejection instanceof EngineError && [404, 503].includes(rejection.status)
 }
 
 function searchFailure(error: unknown): unknown {
   if (!(error instanceof EngineError)) return error
   if (error.type.startsWith('too_many')) return tooManyClauses(error)
   if (error.status === 404) return unavailable('The search index is being built', error)
-  return failure('The search engine refused the search', error)
+  return failure('The search engine rejected the search', error)
 }
 
 async function apply(host: Host, changes: readonly SearchChange[]): Promise<void> {
-  if (changes.length > MAX_CHANGES) throw failure(`More than ${MAX_CHANGES} changes at once`)
+  if (changes.length > MAX_CHANGES) throw failure(`More than ${MAX_CHANGES} changes in one call`)
   if (changes.length === 0) return
   const writes = changes.map(toWrite)
   const { building } = host
@@ -181,10 +181,7 @@ function documentWrite(document: Parameters<typeof toIndexed>[0], sequence: numb
   return { id: document.id, sequence, body: JSON.stringify(toIndexed(document, sequence)) }
 }
 
-/**
- * Writes what is newer than what is there.
- * @returns false when there is no such index or alias.
- */
+/** Writes the documents that are newer than the stored ones. Returns false if the index or alias does not exist. */
 async function bulk(host: Host, target: string, writes: readonly Write[]): Promise<boolean> {
   type Item = { status: number; error?: { type: string; reason: string } }
   for (const part of parts(writes)) {
@@ -203,14 +200,14 @@ async function bulk(host: Host, target: string, writes: readonly Write[]): Promi
       lines,
       accept: [404],
     })
-    const refused = (body.items ?? [])
+    const rejected = (body.items ?? [])
       .map(({ index }) => index)
       .find((item) => item.status >= 400 && item.status !== CONFLICT)
-    if (status === 404 || refused?.status === 404) return false
-    if (refused === undefined) continue
-    const cause = new EngineError(refused.status, refused.error?.type ?? 'error', refused.error?.reason ?? '')
-    throw refused.status === 400
-      ? failure('OpenSearch refuses a document', cause)
+    if (status === 404 || rejected?.status === 404) return false
+    if (rejected === undefined) continue
+    const cause = new EngineError(rejected.status, rejected.error?.type ?? 'error', rejected.error?.reason ?? '')
+    throw rejected.status === 400
+      ? failure('OpenSearch rejected a document', cause)
       : unavailable('The search engine is overloaded', cause)
   }
   return true
@@ -232,7 +229,7 @@ function* parts(writes: readonly Write[]): Generator<readonly Write[]> {
 }
 
 async function rebuild(host: Host, open: () => Promise<Catalogue>): Promise<void> {
-  if (host.isRebuilding) throw failure('The index is being rebuilt already')
+  if (host.isRebuilding) throw failure('The index is already being rebuilt')
   host.isRebuilding = true
   const { connection, prefix } = host
   const name = newIndexName(prefix)
@@ -243,7 +240,7 @@ async function rebuild(host: Host, open: () => Promise<Catalogue>): Promise<void
     const { sequence, batches } = await open()
     for await (const batch of batches) {
       const writes = batch.map((document) => documentWrite(document, sequence))
-      if (!(await bulk(host, name, writes))) throw failure('The index that is being built was removed')
+      if (!(await bulk(host, name, writes))) throw failure('The new index was deleted during the build')
     }
     await swapIndex(connection, { prefix, name, sequence })
   } catch (error) {
@@ -255,7 +252,7 @@ async function rebuild(host: Host, open: () => Promise<Catalogue>): Promise<void
   }
 }
 
-/** Never fails: an engine that does not answer is not ready. */
+/** Never rejects: an engine that does not respond is not ready. */
 async function status(host: Host): Promise<SearchIndexStatus> {
   const { isRebuilding: rebuilding, connection, prefix } = host
   const none = { documents: 0, sequence: 0, rebuilding, memoryBytes: 0, identity: '' }

@@ -1,4 +1,4 @@
-// One page of hits: what is asked of OpenSearch, and the response body out of its answer.
+// Builds the request for a page of hits, and the response body of Depot from the response of OpenSearch.
 import type { SearchAnswer, SearchQuery, Sort } from '../search-index.ts'
 import { branchName, type FilterQuery } from './filter-query.ts'
 import type { Query } from './text-query.ts'
@@ -11,7 +11,7 @@ type Hit = {
   >
 }
 
-export type Found = {
+export type SearchResponse = {
   readonly timed_out: boolean
   readonly hits: { readonly total: { readonly value: number }; readonly hits: readonly Hit[] }
   readonly aggregations?: { readonly counts: { readonly buckets: readonly { readonly doc_count: number }[] } }
@@ -27,7 +27,7 @@ const SORT_FIELDS: Readonly<Record<Sort, string>> = {
 
 const IS_LIVE: Query = { term: { is_live: true } }
 
-/** The page from `offset` on of all that fits `text` (undefined: everything) and the filter. */
+/** Requests a page of the projects that match the text (undefined: all) and the filter. */
 export function pageBody(
   text: Query | undefined,
   filter: FilterQuery,
@@ -44,7 +44,7 @@ export function pageBody(
       { freshness: 'desc' },
       { project_id: 'asc' },
     ],
-    // The typos of a query are counted by its score, whatever the order.
+    // The score counts the typos, also in other orders.
     track_scores: text !== undefined,
     track_total_hits: true,
     _source: false,
@@ -52,7 +52,7 @@ export function pageBody(
   }
 }
 
-/** How many fit, and nothing else. */
+/** Requests the number of hits. */
 export function countBody(text: Query | undefined, filter: FilterQuery): object {
   const { query, track_scores } = pageBody(text, filter, { sort: 'relevance', offset: 0, limit: 0 }) as Record<
     string,
@@ -61,11 +61,11 @@ export function countBody(text: Query | undefined, filter: FilterQuery): object 
   return { query: withoutInnerHits(query), track_scores, track_total_hits: true, size: 0 }
 }
 
-/** How many of what fits the text fit each of the filters, in their order. */
+/** Requests, for each filter, the number of projects that match the text and the filter. */
 export function countsBody(text: Query | undefined, filters: readonly FilterQuery[]): object {
-  const fitting = { bool: { must: text === undefined ? [] : [text], filter: [IS_LIVE] } }
+  const matches = { bool: { must: text === undefined ? [] : [text], filter: [IS_LIVE] } }
   return {
-    query: fitting,
+    query: matches,
     size: 0,
     track_scores: text !== undefined,
     track_total_hits: 1,
@@ -73,7 +73,7 @@ export function countsBody(text: Query | undefined, filters: readonly FilterQuer
   }
 }
 
-/** Whether any project at all fits the text. */
+/** Requests whether any project matches the text. */
 export function existsBody(text: Query): object {
   return { query: { bool: { filter: [IS_LIVE, text] } }, size: 0, track_total_hits: 1, terminate_after: 1 }
 }
@@ -82,10 +82,14 @@ function withoutInnerHits(query: unknown): unknown {
   return JSON.parse(JSON.stringify(query, (key, value) => (key === 'inner_hits' ? undefined : value)))
 }
 
-/** The answer of the port. */
-export function toAnswer(found: Found, filter: FilterQuery, { offset, limit }: SearchQuery): SearchAnswer {
-  const totalHits = found.hits.total.value
-  const hits = found.hits.hits.map((hit) => {
+/** Converts the response to the result of the port. */
+export function toSearchAnswer(
+  response: SearchResponse,
+  filter: FilterQuery,
+  { offset, limit }: SearchQuery,
+): SearchAnswer {
+  const totalHits = response.hits.total.value
+  const hits = response.hits.hits.map((hit) => {
     const version = filter.branches === 0 ? hit.fields.usual_version[0] : versionOf(hit, filter.branches)
     return `{"version_id":${version},"latest_version":${version}${hit.fields.hit[0]}`
   })
@@ -94,7 +98,7 @@ export function toAnswer(found: Found, filter: FilterQuery, { offset, limit }: S
   return { body: Buffer.from(text), totalHits }
 }
 
-/** As JSON, the newest of the versions that the branches found; of several branches those count that hold as a whole. */
+/** Returns the newest of the versions that match a branch, as JSON. Of several branches, the project must match too. */
 function versionOf(hit: Hit, branches: number): string {
   let best: readonly [number, string | null] | undefined
   for (let i = 0; i < branches; i += 1) {

@@ -58,7 +58,7 @@ async function queryHome(
   const { req, deps } = request
   const caller = callerOf(req)
   const types = offeredTypes(deps.taxonomy)
-  const groups = [{ values: types.map((type) => fieldIs('project_types', [type])), beside: EVERYTHING }]
+  const groups = [{ values: types.map((type) => fieldIs('project_types', [type])), base: EVERYTHING }]
   const filter = filterOf(readListRequest(request, undefined), { now: deps.now(), taxonomy: deps.taxonomy })
   const [figures, trending, collections, [counts = []], ...lists] = await Promise.all([
     getStatistics(deps.dbRead),

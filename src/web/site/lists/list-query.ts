@@ -47,16 +47,16 @@ export async function queryList(deps: ListDeps, list: ListRequest, caller: strin
   const groups = () => [
     {
       values: types.map((type) => fieldIs('project_types', [type])),
-      beside: filterOf({ ...list, type: undefined }, { now, taxonomy }),
+      base: filterOf({ ...list, type: undefined }, { now, taxonomy }),
     },
     ...facets.map(({ facet, values }) => ({
       values: values.map((value) => conditionOf(facet, value, now)),
-      beside: filterOf(ALTERNATIVES.has(facet) ? { ...list, chosen: { ...list.chosen, [facet]: [] } } : list, {
+      base: filterOf(ALTERNATIVES.has(facet) ? { ...list, chosen: { ...list.chosen, [facet]: [] } } : list, {
         now,
         taxonomy,
       }),
     })),
-    ...removals.map((removal) => ({ values: [EVERYTHING], beside: filterOf(removal.list, { now, taxonomy }) })),
+    ...removals.map((removal) => ({ values: [EVERYTHING], base: filterOf(removal.list, { now, taxonomy }) })),
   ]
   const key = JSON.stringify({ ...list, page: 0, sort: '', view: '', isEmpty: total === 0 })
   const counts = await cacheCounts(deps, key, () => countChoices(deps, { text: list.text, groups: groups(), caller }))

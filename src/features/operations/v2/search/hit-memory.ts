@@ -2,7 +2,7 @@
 // the index returns different content.
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
-import type { HitPart } from '#ports/search-index/answer-parts.ts'
+import type { HitPart } from '#ports/search-index/hit.ts'
 import { parseOwn } from '../entities.ts'
 import { type HitV3, toHitV2 } from './views.ts'
 

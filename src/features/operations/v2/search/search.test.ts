@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createEntityCache } from '#platform/cache/entity-cache.ts'
-import { hitsOf } from '#ports/search-index/answer-parts.ts'
+import { hitsOf } from '#ports/search-index/hit.ts'
 import { type Call, type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject } from '#test/support/factories/factories.ts'
 import { createHitMemory } from './hit-memory.ts'

@@ -1,6 +1,5 @@
 // Finds the versions and projects with a value of a text field, and stores the numbers of live components.
-import { dependencyIds, type SearchDocument, type SearchVersion, union } from '#ports/search-index/document.ts'
-import { authorKey } from '#ports/search-index/filter/fields.ts'
+import { projectValues, type SearchDocument, type SearchVersion } from '#ports/search-index/document.ts'
 import { withLength } from '../storage/memory.ts'
 import { DROPPED, type NewSlots, stretches } from '../storage/new-slots.ts'
 import { Postings, type SavedPostings } from '../storage/postings.ts'
@@ -44,7 +43,7 @@ export class FacetIndex {
 
   add(doc: number, firstVersion: number, document: SearchDocument, versions: readonly SearchVersion[]): void {
     const projectCategories = document.categories
-    for (const [field, values] of projectValues(document)) this.#addValues(field, values, doc)
+    for (const [field, values] of Object.entries(projectValues(document))) this.#addValues(field, values, doc)
     // A project without versions has one version slot, with the categories of the project.
     if (versions.length === 0) this.#addVersionValues('categories', projectCategories, doc, firstVersion)
     for (const [i, version] of versions.entries()) {
@@ -163,17 +162,3 @@ const REPETITIVE: ReadonlySet<string> = new Set([
   'project_categories',
   'disclosure_types',
 ])
-
-function projectValues(document: SearchDocument): [string, readonly string[]][] {
-  return [
-    ['project_id', [document.id]],
-    ['name', [document.name]],
-    ['author', [authorKey(document.author)]],
-    ['license', [document.license]],
-    ['open_source', [String(document.open_source)]],
-    ['all_project_types', union(document.versions.map((version) => version.project_types))],
-    ['project_categories', document.categories],
-    ['disclosure_types', document.disclosure_types],
-    ...Object.entries(dependencyIds(document)),
-  ]
-}

@@ -1,6 +1,6 @@
 // Finds the documents that match a text, by class of relevance.
 import type { SearchDocument } from '#ports/search-index/document.ts'
-import { foldWords, indexTerms, innerWords, queryTerms } from '#ports/search-index/fold.ts'
+import { documentWords, foldWords, queryTerms } from '#ports/search-index/fold.ts'
 import { MAX_TYPOS, MAX_WORDS_FOR_TYPOS, typosAllowed } from '#ports/search-index/typo-rules.ts'
 import { type Bits, type BitsPool, hasBit, intersect, setBit, uniteShared } from '../storage/bits.ts'
 import { claimSet, claimSlots, type DocSet } from '../storage/doc-set.ts'
@@ -45,19 +45,13 @@ export class TextIndex {
 
   /** `doc` is the next slot. Searches find the document after `finishBatch`. */
   add(doc: number, document: SearchDocument): void {
-    const nameWords = foldWords(document.name)
-    const terms = new Set<string>()
-    indexTerms(nameWords, terms)
-    indexTerms(innerWords(document.name), terms)
-    if (document.slug !== null) indexTerms(foldWords(document.slug), terms)
-    indexTerms(foldWords(document.author), terms)
-    indexTerms(foldWords(document.summary), terms)
+    const { name, slug, terms } = documentWords(document)
     for (const term of terms) {
       const code = this.#vocabulary.intern(term)
       this.#postings.add(code, doc)
       for (const prefix of this.#prefixesOf(term, code)) this.#prefixPostings.add(prefix, doc)
     }
-    this.#names.add(doc, nameWords, document.slug === null ? [] : foldWords(document.slug))
+    this.#names.add(doc, name, slug)
   }
 
   finishBatch(): void {
