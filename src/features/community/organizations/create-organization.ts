@@ -11,12 +11,12 @@ import type { Deps } from '#ports/deps.ts'
 import { assertSlugFree, slugTaken } from './queries.ts'
 import type { NewOrganization } from './requests.ts'
 
-/** The weight of the owner's share of revenue until they set another one. */
+/** Initial weight of the owner's share of revenue. */
 const OWNER_SPLIT = 100
 
 /**
- * Makes an organization with its team, whose first row is the creator as owner, and returns its ID.
- * @throws ApiError 403 without a verified address, `limit_reached`, or `conflict` for the slug.
+ * Creates an organization and its team, with the creator as owner, and returns its ID.
+ * @throws ApiError 403 without a verified email address, `limit_reached`, `conflict` for the slug.
  */
 export async function createOrganization(
   deps: Pick<Deps, 'db' | 'cache' | 'config' | 'log' | 'metrics'>,

@@ -15,9 +15,9 @@ import { addMovedProjects } from './projects/move-project.ts'
 import { findMember, findOrganization, lockOrganization, type OrganizationRow } from './queries.ts'
 
 /**
- * Deletes an organization with its team. Its owner becomes the owner of all its projects; its other members leave
- * their teams.
- * @throws ApiError 404, or 403 without DELETE_ORGANIZATION.
+ * Deletes an organization with its team. Its owner becomes the owner of all its projects. Its other members are removed
+ * from the teams of these projects.
+ * @throws ApiError 404, 403 without DELETE_ORGANIZATION.
  */
 export async function deleteOrganization(
   deps: Pick<Deps, 'db' | 'cache' | 'config' | 'log' | 'metrics'>,
@@ -47,18 +47,18 @@ export async function deleteOrganization(
   recordEvent(deps, 'organization.deleted', { organization_id: id })
 }
 
-/** Projects before their organization, as in every change that locks both. */
+/** Locks the projects before their organization, in the same order as every command that locks both. */
 async function lockWithProjects(tx: Tx, name: string): Promise<OrganizationRow> {
-  const found = await findOrganization(tx, name)
-  if (found === undefined) throw notFound('organization')
-  const { id } = found
+  const organization = await findOrganization(tx, name)
+  if (organization === undefined) throw notFound('organization')
+  const { id } = organization
   await tx.selectFrom('project').select('id').where('organization_id', '=', id).orderBy('id').forNoKeyUpdate().execute()
   return lockOrganization(tx, id, 'deletion')
 }
 
 type Member = AnsweredRow & { is_owner: boolean }
 
-/** The projects go to the owner alone, beside those of their members who came without the organization. */
+/** Makes the owner of the organization the owner of its projects. Members who were not in the organization remain. */
 async function releaseProjects(tx: Tx, changed: ChangeSet, id: string, members: readonly Member[]): Promise<void> {
   const projects = await tx
     .updateTable('project')

@@ -1,4 +1,4 @@
-// An organization's icon, for those with EDIT_DETAILS to change.
+// Lets members with EDIT_DETAILS change the icon of an organization.
 
 import { ICON_BYTES_MAX, type IconOwner } from '#features/basics/images/icons.ts'
 import { notFound } from '#lib/errors.ts'

@@ -1,5 +1,5 @@
-// Organizations kept as ready JSON up to their members, who are put in for each viewer. A change of an organization's
-// row names its ID under `organization`; its members belong to the kind `team`.
+// Caches the JSON of organizations up to their members, which depend on the viewer. A command that changes an
+// organization must add its ID to the change set, under `organization`; changes of members belong to `team`.
 
 import { requireSizeLimit, shownMembers, toMemberLists } from '#features/community/teams/member-lists.ts'
 import type { TeamRead } from '#features/community/teams/queries.ts'
@@ -35,17 +35,17 @@ function toCachedOrganization(row: OrganizationRow): CachedOrganization {
   return { id, slug, team_id, revision, openView: toOpenView(row) }
 }
 
-/** Organizations by ID or slug (the ID wins), in the order asked for, each once. One statement at most. */
+/** Returns the organizations with these IDs or slugs, in this order and without duplicates. An ID takes precedence. */
 export async function listCachedOrganizations(
   { db, cache }: OrganizationReader,
   names: readonly string[],
 ): Promise<CachedOrganization[]> {
-  const found = await cache
+  const byName = await cache
     .kind(ORGANIZATION)
     .getManyNamed(names, async (missing) => (await listOrganizationsByNames(db, missing)).map(toCachedOrganization))
   const byId = new Map<string, CachedOrganization>()
   for (const name of names) {
-    const organization = found.get(name)
+    const organization = byName.get(name)
     if (organization !== undefined) byId.set(organization.id, organization)
   }
   return [...byId.values()]
@@ -58,7 +58,7 @@ export async function getOrganization(reader: OrganizationReader, name: string):
   return organization
 }
 
-/** The teams of the organizations that own these projects, by organization ID. Two statements at most. */
+/** Returns the teams of the organizations that own these projects, by organization ID. */
 export async function listOwningTeams(
   reader: OrganizationReader,
   projects: readonly { organization_id: string | null }[],
@@ -79,14 +79,15 @@ export async function listOwningTeams(
 }
 
 /**
- * The members of each of these organizations that the viewer sees, as a JSON array. Two statements at most.
- * @throws ApiError `invalid_input` when they are too many for one answer and the request has `named` them.
+ * Returns the members of each organization that the viewer can see, as a JSON array. Runs at most two statements.
+ * @param isLimited whether to limit the number of members, because the client chose the organizations.
+ * @throws ApiError `invalid_input` if the limit is exceeded.
  */
 export async function listOrganizationMembers(
   reader: OrganizationReader,
   viewer: Viewer | null,
   organizations: readonly CachedOrganization[],
-  { named }: { named: boolean } = { named: false },
+  { isLimited }: { isLimited: boolean } = { isLimited: false },
 ): Promise<string[]> {
   const teams = await listCachedTeams(
     reader,
@@ -96,24 +97,24 @@ export async function listOrganizationMembers(
     const team = teams.get(team_id)
     return team === undefined ? [] : shownMembers(team, viewer)
   })
-  if (named) requireSizeLimit(shown)
+  if (isLimited) requireSizeLimit(shown)
   return toMemberLists(reader, shown)
 }
 
-/** The whole views of these organizations for one viewer, as ready JSON. Two statements at most. */
+/** Returns the views of these organizations for one viewer, as JSON. Runs at most two statements. */
 export async function toOrganizationViews(
   reader: OrganizationReader,
   viewer: Viewer | null,
   organizations: readonly CachedOrganization[],
-  choice?: { named: boolean },
+  options?: { isLimited: boolean },
 ): Promise<{ bytes: Buffer }[]> {
-  const members = await listOrganizationMembers(reader, viewer, organizations, choice)
+  const members = await listOrganizationMembers(reader, viewer, organizations, options)
   return organizations.map(({ openView }, index) => ({
     bytes: Buffer.from(`${openView}${members[index] ?? '[]'}}`),
   }))
 }
 
-/** One organization's whole view. */
+/** Returns the view of one organization for one viewer, as JSON. */
 export async function toOrganizationView(
   reader: OrganizationReader,
   viewer: Viewer | null,

@@ -1,4 +1,4 @@
-// Who may change an organization and which projects it owns: pure rules.
+// Decides who may change an organization and its projects.
 import { isMember, type Membership } from '#features/basics/access/project-policy.ts'
 import {
   type MemberFacts,
@@ -21,25 +21,24 @@ export function requirePermissionIn(
   requireOrganizationPermission(organizationPermissions(viewer, member), permission)
 }
 
-/** @throws ApiError 400 to those who may know that an organization owns the project. */
+/** @throws ApiError 400 if an organization owns the project; only members of the project may learn this. */
 export function requireFreeProject(project: { organization_id: string | null }, membership: Membership): void {
   if (project.organization_id !== null && isMember(membership)) {
-    throw invalidInput('The project belongs to an organization already', 'project_id')
+    throw invalidInput('The project already belongs to an organization', 'project_id')
   }
 }
 
 /**
- * A project is given to an organization by its owner, or an admin in its team, who is a member of the organization and
- * has ADD_PROJECT there.
- * @throws ApiError 403.
+ * @throws ApiError 403 unless the viewer owns the project (or is an admin and in its team), is a member of the
+ * organization and has ADD_PROJECT there.
  */
-export function requireProjectGiver(
+export function requireProjectOwner(
   viewer: Viewer,
   { membership, member }: { membership: Membership; member: MemberFacts | undefined },
 ): void {
   if (membership.project?.accepted !== true || !(membership.project.is_owner || isAdmin(viewer))) {
-    throw forbidden('Only the owner of a project may give it to an organization')
+    throw forbidden('Only the owner of a project can transfer it to an organization')
   }
-  if (member?.accepted !== true) throw forbidden('You are no member of this organization')
+  if (member?.accepted !== true) throw forbidden('You are not a member of this organization')
   requirePermissionIn(viewer, member, 'ADD_PROJECT')
 }

@@ -1,4 +1,4 @@
-// What requests about organizations bring.
+// Requests to create and edit organizations.
 import type { Updateable } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
@@ -18,7 +18,7 @@ const fields = {
 export const NewOrganization = Type.Object(fields, { title: 'NewOrganization' })
 export type NewOrganization = Static<typeof NewOrganization>
 
-/** Null stands for absent: none of these can be cleared. */
+/** Null means absent: no field can be cleared. */
 export const OrganizationPatch = Type.Object(
   { slug: Maybe(fields.slug), name: Maybe(fields.name), description: Maybe(fields.description) },
   { title: 'OrganizationPatch' },
@@ -46,8 +46,8 @@ const checkName = (name: string): string => checkText(name.trim(), 'name', NAME)
 const checkDescription = (description: string): string => checkText(description, 'description', DESCRIPTION)
 
 /**
- * The texts of a new organization, with their lengths counted in characters and the slug in lower case.
- * @throws ApiError `validation_error` with the field.
+ * Returns the fields of a new organization, checked and normalised.
+ * @throws ApiError `validation_error` naming the field.
  */
 export function checkNewOrganization({ slug, name, description }: NewOrganization): NewOrganization {
   return { slug: slug.toLowerCase(), name: checkName(name), description: checkDescription(description) }
@@ -59,7 +59,7 @@ const columns = {
   description: (description) => (description === null ? {} : { description: checkDescription(description) }),
 } satisfies PatchColumns<OrganizationPatch, Updateable<Organization>>
 
-/** What a patch sets, checked like a new organization. @throws ApiError `validation_error` with the field. */
+/** Returns the columns that a patch sets. @throws ApiError `validation_error` naming the field. */
 export function toOrganizationColumns(patch: OrganizationPatch): Updateable<Organization> {
   return toColumns<OrganizationPatch, Updateable<Organization>>(patch, columns)
 }

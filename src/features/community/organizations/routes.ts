@@ -1,4 +1,4 @@
-// Organizations: reading, making, editing and deleting them.
+// Routes to read, create, edit and delete organizations.
 import Type from 'typebox'
 import { iconRoutes } from '#features/basics/images/icon-routes.ts'
 import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
@@ -65,7 +65,7 @@ function reads(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxonomy'>): void {
     },
     async (req, reply) => {
       const organizations = await listCachedOrganizations(deps, parseIds(req.query.ids))
-      return sendBytes(reply, joinJson(await toOrganizationViews(deps, req.viewer, organizations, { named: true })))
+      return sendBytes(reply, joinJson(await toOrganizationViews(deps, req.viewer, organizations, { isLimited: true })))
     },
   )
   app.get(
@@ -97,7 +97,7 @@ function reads(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxonomy'>): void {
       },
     },
     async (req, reply) => {
-      // Each scope opens its own half: PROJECT_READ hidden projects, ORGANIZATION_READ the member's view.
+      // PROJECT_READ allows hidden projects, ORGANIZATION_READ the view of a member.
       const project = await getProject(deps, viewerHas(req.viewer, 'PROJECT_READ') ? req.viewer : null, req.params.id)
       if (project.organization_id === null) throw notFound('organization')
       const organization = await getOrganization(deps, project.organization_id)
@@ -114,7 +114,8 @@ function writes(app: App, deps: Deps): void {
       config: { auth: { scope: ['ORGANIZATION_CREATE'] } },
       schema: {
         operationId: 'createOrganization',
-        summary: 'Create an organization, owned by the caller',
+        summary: 'Create an organization',
+        description: 'The caller becomes its owner.',
         body: NewOrganization,
         response: { 201: OrganizationView },
       },
@@ -148,7 +149,8 @@ function writes(app: App, deps: Deps): void {
       config: { auth: { scope: ['ORGANIZATION_DELETE'] } },
       schema: {
         operationId: 'deleteOrganization',
-        summary: 'Delete an organization; its projects go to its owner',
+        summary: 'Delete an organization',
+        description: 'The owner of the organization becomes the owner of its projects.',
         params: OrganizationParams,
       },
     },

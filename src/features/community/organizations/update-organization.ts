@@ -7,7 +7,7 @@ import { requirePermissionIn } from './policy.ts'
 import { assertSlugFree, findMember, lockOrganization, slugTaken } from './queries.ts'
 import { type OrganizationPatch, toOrganizationColumns } from './requests.ts'
 
-/** @throws ApiError 404, 403 without EDIT_DETAILS, `validation_error` with the field, or `conflict` for the slug. */
+/** @throws ApiError 404, 403 without EDIT_DETAILS, `validation_error` naming the field, `conflict` for the slug. */
 export async function updateOrganization(
   deps: Pick<Deps, 'db' | 'cache'>,
   viewer: Viewer,
@@ -26,7 +26,7 @@ export async function updateOrganization(
       .execute()
       .catch(onUnique({ organization_slug_key: slugTaken }))
     changed.add('organization', row.id)
-    // Search shows the name with each of its projects.
+    // Search results show the name of the organization for each of its projects.
     if (update.name !== undefined) changed.add('project', ...(await listProjectIdsOfOrganization(tx, row.id)))
   })
 }

@@ -8,7 +8,7 @@ import { joinJson } from '#lib/text/json-bytes.ts'
 import { listCachedOrganizations, toOrganizationViews } from './organization-cache.ts'
 
 /**
- * A user's projects, those of the user's organizations, and these organizations by ID, as a JSON object.
+ * Returns the projects of a user and of their organizations, and these organizations by ID, as a JSON object.
  * @throws ApiError 404.
  */
 export async function writeAllProjectsOf(deps: ProjectReader, viewer: Viewer | null, name: string): Promise<Buffer> {
@@ -35,7 +35,7 @@ export async function writeAllProjectsOf(deps: ProjectReader, viewer: Viewer | n
   ])
 }
 
-/** As whom a request for something else sees organizations: a token without ORGANIZATION_READ sees what anybody sees. */
+/** Returns the viewer if their token includes ORGANIZATION_READ, otherwise null, for the view of the public. */
 function organizationViewer(viewer: Viewer | null): Viewer | null {
   return viewer !== null && hasScope(viewer.scopes, 'ORGANIZATION_READ') ? viewer : null
 }

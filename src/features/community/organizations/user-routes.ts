@@ -1,4 +1,4 @@
-// What belongs to a user: projects and organizations. Their lists stand here, above projects and users.
+// Routes to the projects and organizations of a user. They are here because users is a lower layer than projects.
 import Type from 'typebox'
 import type { ProjectReader } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { listVisibleByIds } from '#features/catalogue/projects/lookup/visible-lists.ts'
@@ -20,8 +20,8 @@ export function userListRoutes(app: App, deps: ProjectReader): void {
       config: { auth: { read: ['PROJECT_READ'] }, cache: 'public' },
       schema: {
         operationId: 'listUserProjects',
-        summary: 'List the projects in whose team a user is, newest first',
-        description: 'Others see only projects that search shows.',
+        summary: 'List the projects of which a user is a team member, newest first',
+        description: 'Other users see only projects that search can show.',
         params: UserParams,
         response: { 200: Type.Array(ProjectView) },
       },

@@ -1,4 +1,4 @@
-// Organizations as routes answer with them.
+// Response schemas of organizations.
 import Type from 'typebox'
 import { ProjectView } from '#features/catalogue/projects/views.ts'
 import { TeamMemberView } from '#features/community/teams/views.ts'
@@ -13,21 +13,21 @@ export const OrganizationView = Type.Object(
     description: Type.String(),
     team_id: Type.String(),
     icon_url: Nullable(Type.String()),
-    raw_icon_url: Nullable(Type.String({ description: 'The image in full size' })),
-    color: Nullable(Type.Integer({ description: 'RGB' })),
+    raw_icon_url: Nullable(Type.String({ description: 'URL of the icon in full size' })),
+    color: Nullable(Type.Integer({ description: 'Main colour of the icon, as RGB' })),
     members: Type.Array(TeamMemberView),
   },
   { title: 'Organization' },
 )
 
-/** The view up to its members, which depend on the viewer: a JSON object cut before the array of members. */
+/** Returns the JSON of the view up to the array of members, which depends on the viewer. */
 export function toOpenView(row: OrganizationRow): string {
   const { id, slug, name, description, team_id, icon_url, raw_icon_url, color } = row
   const json = JSON.stringify({ id, slug, name, description, team_id, icon_url, raw_icon_url, color })
   return `${json.slice(0, -1)},"members":`
 }
 
-/** What one user's organizations own, beside the projects of the user. */
+/** The projects of a user and of their organizations. */
 export const AllProjectsView = Type.Object(
   { projects: Type.Array(ProjectView), organizations: Type.Record(Type.String(), OrganizationView) },
   { title: 'AllProjects' },

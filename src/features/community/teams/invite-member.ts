@@ -2,22 +2,21 @@ import { isPlaceholder } from '#features/basics/access/placeholder.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { type ApiError, invalidInput, validationError } from '#lib/errors.ts'
-import { transaction } from '#platform/cache/transaction.ts'
 import { isForeignKeyViolation, onUnique } from '#platform/db/pg-errors.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
-import { type LockedTeam, lockTeam } from './lock-team.ts'
+import { changeTeam, type LockedTeam } from './change-team.ts'
 import { requireGrantable, requireTeamPermission } from './policy.ts'
 import { countMembers } from './queries.ts'
 import type { MemberChange } from './requests.ts'
 
-/** Members and invitees of one team. */
+/** Maximum number of members and invitees of one team. */
 export const TEAM_SIZE_MAX = 1_000
 
 /**
- * Invites an account to a team and notifies it. A member of the organization that owns the project needs no
- * invitation: the row, which narrows or widens what they may do to this project, is accepted at once.
- * @throws ApiError 404, 403, or 400 for an unknown account, a member, an invitee, or more than the caller may give.
+ * Invites a user to a team and notifies them. A member of the organization that owns the project is added immediately,
+ * without an invitation; the row replaces their permissions from the organization.
+ * @throws ApiError 404, 403, 400 for an unknown user, a member, an invitee, or permissions that the caller may not grant.
  */
 export async function inviteMember(
   deps: Pick<Deps, 'db' | 'cache' | 'log' | 'metrics'>,
@@ -25,19 +24,19 @@ export async function inviteMember(
   { teamId, accountId, fields }: { teamId: string; accountId: string; fields: MemberChange },
 ): Promise<void> {
   const { permissions = 0, organization_permissions, role = 'Member' } = fields
-  await transaction(deps, async (tx, changed) => {
-    const team = await lockTeam(tx, viewer, { teamId, targetId: accountId })
+  await changeTeam(deps, viewer, { teamId, targetId: accountId }, async (tx, team) => {
     const isOrganization = 'organization' in team.subject
     requireTeamPermission(team, 'MANAGE_INVITES')
-    // Everybody may give no project permissions at all; in a project's team the rule for owners looks at that too.
+    // Inviting without project permissions needs no right in an organization. In a project's team, `requireGrantable`
+    // must always check them, because the owner of the organization needs all permissions.
     requireGrantable(team, {
       ...(isOrganization && permissions === 0 ? {} : { permissions }),
       ...(organization_permissions === undefined ? {} : { organization_permissions }),
     })
     if (isPlaceholder({ id: accountId })) throw unknownAccount()
-    if (team.target.team !== undefined) throw alreadyThere()
+    if (team.target.team !== undefined) throw alreadyInTeam()
     if ((await countMembers(tx, teamId)) >= TEAM_SIZE_MAX) {
-      throw invalidInput(`A team has at most ${TEAM_SIZE_MAX} members and invitees`)
+      throw invalidInput(`A team can have at most ${TEAM_SIZE_MAX} members and invitees`)
     }
     const accepted = team.target.organization?.accepted === true
     await tx
@@ -58,8 +57,7 @@ export async function inviteMember(
         if (isForeignKeyViolation(error, 'team_member_account_id_fkey')) throw unknownAccount()
         throw error
       })
-      .catch(onUnique({ team_member_pkey: alreadyThere }))
-    changed.add('team', teamId)
+      .catch(onUnique({ team_member_pkey: alreadyInTeam }))
     if (!accepted) await insertNotifications(tx, [accountId], invitationBody(team, viewer, role))
   })
   recordEvent(deps, 'member.invited', { team_id: teamId })
@@ -72,10 +70,10 @@ function invitationBody({ subject, teamId }: LockedTeam, viewer: Viewer, role: s
     : ({ type: 'organization_invite', organization_id: subject.organization.id, ...common } as const)
 }
 
-function alreadyThere(): ApiError {
-  return validationError('user_id', 'is a member of this team or invited to it already')
+function alreadyInTeam(): ApiError {
+  return validationError('user_id', 'is already a member of this team or invited to it')
 }
 
 function unknownAccount(): ApiError {
-  return validationError('user_id', 'is no user')
+  return validationError('user_id', 'must be the ID of a user')
 }

@@ -1,4 +1,4 @@
-// Lists of members for one viewer: which rows they see, which fields of them, and the users behind them.
+// Writes lists of members for one viewer, who cannot see every row and every field.
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { canSeeRow, isAcceptedIn } from '#features/basics/access/team-policy.ts'
 import { listCachedUsers } from '#features/people/users/user-cache.ts'
@@ -9,21 +9,21 @@ import type { Db } from '#platform/db/db.ts'
 import type { TeamRead } from './queries.ts'
 import { type MemberWriter, type ShownMember, toMemberJson } from './views.ts'
 
-/** After about so many members, some milliseconds of work, other requests may run. */
+/** Number of members, a few milliseconds of work, after which other requests can run. */
 const MEMBERS_PER_STEP = 2_000
-/** In an answer whose teams the request has chosen: some 13 MB. */
-const ANSWER_MEMBERS_MAX = 30_000
+/** Maximum number of members in a response whose teams the client chose: about 13 MB. */
+const RESPONSE_MEMBERS_MAX = 30_000
 
 /**
- * The rows of a team that a viewer sees, in display order, as a member or as a stranger.
- * @param owning the team of the organization that owns the team's project: its members count as members.
+ * Returns the rows of a team that the viewer can see, in display order.
+ * @param owning the team of the organization that owns the team's project: its members see what team members see.
  */
 export function shownMembers(team: TeamRead, viewer: Viewer | null, owning?: TeamRead): ShownMember[] {
   const asMember = isAcceptedIn(team.members, viewer) || isAcceptedIn(owning?.members ?? [], viewer)
   return team.members.filter((row) => canSeeRow(row, viewer, asMember)).map((row) => ({ row, asMember }))
 }
 
-/** The project's own rows as `shownMembers`, then the accepted members of its organization who are not among them. */
+/** Returns the visible rows of a project's team, then the accepted members of its organization without duplicates. */
 export function shownProjectMembers(
   team: TeamRead,
   viewer: Viewer | null,
@@ -36,15 +36,14 @@ export function shownProjectMembers(
   return [...own, ...added]
 }
 
-/** @throws ApiError `invalid_input` naming `ids` when the lists that a request has named hold too much for one answer. */
+/** @throws ApiError `invalid_input` naming `ids` if the lists contain too many members for one response. */
 export function requireSizeLimit(lists: readonly (readonly ShownMember[])[]): void {
-  if (lists.reduce((sum, list) => sum + list.length, 0) <= ANSWER_MEMBERS_MAX) return
-  throw invalidInput(`These have more than ${ANSWER_MEMBERS_MAX} members: name fewer`, 'ids')
+  if (lists.reduce((sum, list) => sum + list.length, 0) <= RESPONSE_MEMBERS_MAX) return
+  throw invalidInput(`The response would contain more than ${RESPONSE_MEMBERS_MAX} members; request fewer IDs`, 'ids')
 }
 
 /**
- * Each list as a JSON array of what `toJson` writes; the users come from one statement at most. Users who are gone are
- * left out.
+ * Writes each list as a JSON array. Skips deleted users. Runs at most one statement.
  */
 export async function toMemberLists(
   reader: { db: Db; cache: EntityCache },

@@ -1,4 +1,4 @@
-// Rows of teams: reads, locks and single writes.
+// Rows of teams.
 import { sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { MemberFacts } from '#features/basics/access/team-policy.ts'
@@ -12,7 +12,7 @@ export type MemberRow = MemberFacts & {
   ordering: number
 }
 
-/** A team with all its rows in display order, and what it is the team of. */
+/** A team with its project or organization and all its rows in display order. */
 export type TeamRead = {
   id: string
   project_id: string | null
@@ -20,7 +20,7 @@ export type TeamRead = {
   members: MemberRow[]
 }
 
-/** Teams by ID in one statement; unknown ones are left out. */
+/** Returns the teams with these IDs. Skips unknown IDs. */
 export function listTeamReads(db: Db, ids: readonly string[]): Promise<TeamRead[]> {
   return db
     .selectFrom('team')
@@ -41,7 +41,7 @@ export function listTeamReads(db: Db, ids: readonly string[]): Promise<TeamRead[
             'team_member.permissions',
             'team_member.organization_permissions',
             'team_member.accepted',
-            // Inside JSON a numeric is a number.
+            // A numeric column is a number in JSON, but a string in rows.
             sql<number>`team_member.payouts_split`.as('payouts_split'),
             'team_member.ordering',
           ])
@@ -55,7 +55,7 @@ export function listTeamReads(db: Db, ids: readonly string[]): Promise<TeamRead[
     .execute()
 }
 
-/** Takes the ownership from those who have it; a team has one owner, so the old one goes first. */
+/** Makes the owners of these teams plain members. Call this before you set a new owner: a team can have only one. */
 export async function demoteOwners(tx: Tx, teamIds: readonly string[], exceptId: string): Promise<void> {
   if (teamIds.length === 0) return
   await tx
@@ -68,8 +68,8 @@ export async function demoteOwners(tx: Tx, teamIds: readonly string[], exceptId:
 }
 
 /**
- * Makes an account the owner of project teams that leave an organization, as `Inherited Owner`. With `keepMembership` an
- * accepted member of the team becomes its plain `Owner`.
+ * Makes an account the owner of project teams that leave an organization, with the role `Inherited Owner`, or `Owner` if
+ * `keepMembership` is set and the account is an accepted member of the team.
  */
 export async function inheritTeams(
   tx: Tx,

@@ -1,4 +1,4 @@
-// What requests about members bring.
+// Requests to invite and edit team members.
 import Type, { type Static } from 'typebox'
 import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS } from '#lib/access/permissions.ts'
 import { validationError } from '#lib/errors.ts'
@@ -17,8 +17,7 @@ export const MemberParams = Type.Object({
 })
 
 /**
- * Null stands for absent, as clients send it. Both masks are unbroken from bit 0, so that a range refuses every bit
- * that does not exist.
+ * Null means absent. The bits of both masks are consecutive, so that the maximum rejects every bit that does not exist.
  */
 const MemberFields = Type.Object({
   role: Maybe(Type.String({ maxLength: ROLE_LENGTH_MAX })),
@@ -40,20 +39,20 @@ const MemberFields = Type.Object({
     Type.Number({
       minimum: 0,
       maximum: PAYOUTS_SPLIT_MAX,
-      description: 'Share of revenue, relative to the shares of the other members',
+      description: 'Share of revenue, as a weight relative to the shares of the other members',
     }),
   ),
   ordering: Maybe(Ordering),
 })
 type MemberFields = Static<typeof MemberFields>
 
-const NamedAccount = Type.Object({ user_id: Id('A user ID') })
+const NamedAccount = Type.Object({ user_id: Id('User ID') })
 
 export const Invitation = Type.Interface([NamedAccount, MemberFields], {}, { title: 'TeamInvitation' })
 export const MemberPatch = Type.Interface([MemberFields], {}, { title: 'TeamMemberPatch' })
 export const NewOwner = Type.Interface([NamedAccount], {}, { title: 'TeamOwnerChange' })
 
-/** What is written of a member: nulls are gone, and the length of the role was counted in characters. */
+/** Checked columns of a member, without nulls. */
 export type MemberChange = Partial<
   Pick<MemberRow, 'role' | 'permissions' | 'payouts_split' | 'ordering'> & { organization_permissions: number }
 >
@@ -71,7 +70,7 @@ export function toMemberChange(fields: MemberFields): MemberChange {
   return toColumns(fields, columns)
 }
 
-/** @throws ApiError `validation_error` when a body's value cannot be an ID. */
+/** Returns an ID from a body. @throws ApiError `validation_error` if the value is not an ID. */
 export function parseBodyId(value: string, field: string): string {
   if (!isIdForm(value)) throw validationError(field, 'is not a base62 identifier of 1 to 11 characters')
   return value

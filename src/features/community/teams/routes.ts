@@ -1,4 +1,4 @@
-// Teams: the life of a membership from invitation to removal.
+// Routes to invite, edit and remove team members, and to transfer the ownership of a team.
 
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
@@ -15,7 +15,7 @@ import { transferOwnership } from './transfer-ownership.ts'
 
 type TeamDeps = Pick<Deps, 'db' | 'cache' | 'log' | 'metrics'>
 
-/** Teams of organizations are changed by the same routes, and ask for the same scope. */
+/** The same routes and scope apply to the teams of organizations. */
 const write = { auth: { scope: ['PROJECT_WRITE'] } } as const
 
 /** `prefix`: the v2 API has the same routes. */
@@ -71,7 +71,7 @@ function memberWrites(app: App, deps: TeamDeps, prefix: string): void {
       config: write,
       schema: {
         operationId: 'removeTeamMember',
-        summary: 'Remove a member, leave a team, withdraw or decline an invitation',
+        summary: 'Remove a member, leave a team, or withdraw or decline an invitation',
         params: MemberParams,
       },
     },
@@ -92,7 +92,7 @@ function ownWrites(app: App, deps: TeamDeps, prefix: string): void {
       config: write,
       schema: {
         operationId: 'joinTeam',
-        summary: "Accept the caller's invitation",
+        summary: 'Accept an invitation to a team',
         params: IdParams,
       },
     },

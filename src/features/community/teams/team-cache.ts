@@ -1,5 +1,5 @@
-// Teams with all their rows, from which every viewer's answer is made. A change of a team's rows, or of what it is the
-// team of, names its ID under `team`. What each viewer may see is decided per request, never cached.
+// Caches teams with all their rows. A command that changes a team's rows or its project or organization must add its ID
+// to the change set, under `team`. Responses depend on the viewer and are not cached.
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { Db } from '#platform/db/db.ts'
 import { listTeamReads, type TeamRead } from './queries.ts'
@@ -13,7 +13,7 @@ const TEAM = {
   sizeOf: (team: TeamRead) => TEAM_BYTES + ROW_BYTES * team.members.length,
 }
 
-/** Teams by ID, for any viewer; unknown ones are left out. One statement at most. */
+/** Returns the teams with these IDs, by ID. Skips unknown IDs. Runs at most one statement. */
 export function listCachedTeams(
   { db, cache }: { db: Db; cache: EntityCache },
   ids: Iterable<string>,

@@ -6,36 +6,34 @@ import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS } from '#lib/acce
 import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput, validationError } from '#lib/errors.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
-import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
-import { lockTeam } from './lock-team.ts'
+import { changeTeam } from './change-team.ts'
 import { requireTeamOwner } from './policy.ts'
 import { demoteOwners } from './queries.ts'
 
 /**
- * Hands a team to one of its accepted members, who gets every permission. The former owner stays a member with what
- * they had. The new owner of an organization loses the rows that narrow them in its projects.
- * @throws ApiError 404, 403 for anybody but the owner and admins, 400 for a team whose project an organization owns and
- * for a target that is no accepted member or the owner.
+ * Transfers a team to one of its accepted members, who gets all permissions. The former owner remains a member with the
+ * same permissions. Removes the rows of an organization's new owner from the teams of its projects, where they could
+ * restrict them.
+ * @throws ApiError 404, 403 unless the caller is the owner or an admin, 400 if an organization owns the project, or if the
+ * target is not an accepted member or is the owner.
  */
 export async function transferOwnership(
   deps: Pick<Deps, 'db' | 'cache'>,
   viewer: Viewer,
   { teamId, accountId }: { teamId: string; accountId: string },
 ): Promise<void> {
-  await transaction(deps, async (tx, changed) => {
-    const team = await lockTeam(tx, viewer, { teamId, targetId: accountId })
+  await changeTeam(deps, viewer, { teamId, targetId: accountId }, async (tx, team, changed) => {
     const { subject, target } = team
     requireTeamOwner(team, viewer)
     if ('project' in subject && subject.owner !== undefined) {
-      throw invalidInput('The project belongs to an organization, whose owner owns it')
+      throw invalidInput('The project belongs to an organization; transfer the organization instead')
     }
-    if (target.team?.accepted !== true) throw validationError('user_id', 'is no accepted member of this team')
-    if (target.team.is_owner) throw validationError('user_id', 'is the owner already')
+    if (target.team?.accepted !== true) throw validationError('user_id', 'must be an accepted member of this team')
+    if (target.team.is_owner) throw validationError('user_id', 'is already the owner')
     await demoteOwners(tx, [teamId], accountId)
     await makeOwner(tx, { teamId, accountId, isOrganization: 'organization' in subject })
-    changed.add('team', teamId)
     const thing =
       'organization' in subject ? { organization: subject.organization.id } : { project: subject.project.id }
     await recordAudit(tx, {
@@ -45,7 +43,7 @@ export async function transferOwnership(
       accountIds: [accountId],
       details: thing,
     })
-    // Search shows the owner's name, of an organization's projects too.
+    // Search results show the owner's name, also for projects of the organization.
     if ('organization' in subject) {
       await dropProjectRows(tx, changed, subject.organization.id, accountId)
       changed.add('project', ...(await listProjectIdsOfOrganization(tx, subject.organization.id)))

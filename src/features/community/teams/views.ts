@@ -1,4 +1,4 @@
-// A team member as routes answer with it, put together from rows and from cached users.
+// Response schema of a team member, which combines a row and a cached user.
 import Type from 'typebox'
 import { UserView } from '#features/people/users/views.ts'
 import { Nullable } from '#lib/schema/schema-parts.ts'
@@ -15,9 +15,13 @@ export const TeamMemberView = Type.Object(
         description: 'Project permission bits; in the team of an organization, the bits for its projects',
       }),
     ),
-    organization_permissions: Nullable(Type.Integer({ description: 'Null in project teams' })),
-    accepted: Type.Boolean({ description: 'False while the invitation is pending' }),
-    payouts_split: Nullable(Type.Number({ description: '0 to 5000, in hundredths of a percent' })),
+    organization_permissions: Nullable(
+      Type.Integer({ description: 'Organization permission bits; null in the team of a project' }),
+    ),
+    accepted: Type.Boolean({ description: 'Whether the user accepted the invitation' }),
+    payouts_split: Nullable(
+      Type.Number({ description: 'Share of revenue, as a weight from 0 to 5000 relative to the other members' }),
+    ),
     ordering: Type.Integer(),
   },
   {
@@ -27,13 +31,13 @@ export const TeamMemberView = Type.Object(
   },
 )
 
-/** A row that a viewer may see, and whether they see it as a member does. */
+/** A row that the viewer can see, and whether they can see the fields for members. */
 export type ShownMember = { row: MemberRow; asMember: boolean }
 
 /** Writes a member as JSON; `user` is the user's JSON. */
 export type MemberWriter = (member: ShownMember, user: string) => string
 
-/** The member as JSON; `user` is the user's JSON. Text joins for less than bytes do, and lists of teams are long. */
+/** Writes a member as JSON. Joining strings is faster than joining buffers in long lists. */
 export function toMemberJson({ row, asMember }: ShownMember, user: string): string {
   const own = JSON.stringify({
     team_id: row.team_id,

@@ -7,8 +7,7 @@ import { listCachedVersions } from '#features/catalogue/versions/lookup/version-
 import { listVersionIdsFor } from '#features/catalogue/versions/lookup/version-list.ts'
 import { listCollections } from '#features/community/collections/queries.ts'
 import { getOrganization } from '#features/community/organizations/organization-cache.ts'
-import { listProjectIds } from '#features/community/organizations/queries.ts'
-import { listProjectIdsOf } from '#features/people/users/queries.ts'
+import { listOrganizationProjectIds, listProjectIdsOf } from '#features/people/users/queries.ts'
 import { getCachedUser } from '#features/people/users/user-cache.ts'
 import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
@@ -94,7 +93,7 @@ export async function sendOrganizationFeed(request: PageRequest, format: FeedFor
   const { id, slug } = await getOrganization(deps, param('name'))
   return sendProjects(
     request,
-    { title: slug, path: organizationPath(slug), ids: await listProjectIds(deps.db, id, viewer) },
+    { title: slug, path: organizationPath(slug), ids: await listOrganizationProjectIds(deps.db, viewer, [id]) },
     format,
   )
 }

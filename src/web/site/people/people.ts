@@ -8,8 +8,7 @@ import {
   listCachedOrganizations,
   toOrganizationView,
 } from '#features/community/organizations/organization-cache.ts'
-import { listProjectIds } from '#features/community/organizations/queries.ts'
-import { listOrganizationIdsOf, listProjectIdsOf } from '#features/people/users/queries.ts'
+import { listOrganizationIdsOf, listOrganizationProjectIds, listProjectIdsOf } from '#features/people/users/queries.ts'
 import { getCachedUser, listCachedUsers } from '#features/people/users/user-cache.ts'
 import type { UserView } from '#features/people/users/views.ts'
 import { notFound } from '#lib/errors.ts'
@@ -103,7 +102,7 @@ export async function showOrganization(request: PageRequest): Promise<FastifyRep
   const cached = await getOrganization(deps, param('name'))
   if (cached.slug !== param('name')) return redirectPermanently(organizationPath(cached.slug))
   const organization = JSON.parse((await toOrganizationView(deps, viewer, cached)).toString()) as Organization
-  const projects = await loadSlice(request, await listProjectIds(deps.db, cached.id, viewer))
+  const projects = await loadSlice(request, await listOrganizationProjectIds(deps.db, viewer, [cached.id]))
   const members = organization.members.filter(({ accepted }) => accepted)
   return show(
     profilePage(request, {

@@ -1,4 +1,4 @@
-// What every change of the organization that owns a project does.
+// Steps that every change of a project's owning organization shares.
 import { sql } from 'kysely'
 import { findMembership } from '#features/basics/access/memberships.ts'
 import { canSeeProject, type Membership, type ProjectFacts } from '#features/basics/access/project-policy.ts'
@@ -8,7 +8,7 @@ import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { listVersionIdsOfProjects } from '../queries.ts'
 
-/** Names what a change of owner changes for the cache: the projects, their teams, and who sees their versions. */
+/** Adds everything that a change of owner affects to the change set: the projects, their teams and their versions. */
 export async function addMovedProjects(
   tx: Tx,
   changed: ChangeSet,
@@ -23,7 +23,7 @@ export async function addMovedProjects(
 
 type VisibleProject = { project: ProjectFacts; membership: Membership }
 
-/** Locks the project that `name` names. @throws what `absent` makes, when there is no such project or the viewer may not see it. */
+/** Locks the project with this ID or slug. @throws the error of `absent` if the project is absent or hidden. */
 export async function lockVisibleProject(
   tx: Tx,
   viewer: Viewer,

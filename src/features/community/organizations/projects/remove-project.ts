@@ -1,6 +1,6 @@
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
-import { shareOrganization } from '#features/community/teams/lock-team.ts'
+import { shareOrganization } from '#features/community/teams/change-team.ts'
 import { inheritTeams } from '#features/community/teams/queries.ts'
 import { markInvitationsRead } from '#features/people/notifications/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -12,9 +12,9 @@ import { findMember, findOrganization } from '../queries.ts'
 import { addMovedProjects, lockVisibleProject } from './move-project.ts'
 
 /**
- * Takes a project out of its organization and makes one of the organization's members its owner.
- * @throws ApiError 404 for the organization, the project, and a project of another owner; 403 without REMOVE_PROJECT;
- * 400 when the new owner is no accepted member.
+ * Removes a project from its organization and makes a member of the organization its owner.
+ * @throws ApiError 404 unless the organization exists and owns the project, 403 without REMOVE_PROJECT, 400 unless the
+ * new owner is an accepted member.
  */
 export async function removeProject(
   deps: Pick<Deps, 'db' | 'cache'>,
@@ -29,7 +29,8 @@ export async function removeProject(
     await shareOrganization(tx, organization.id)
     requirePermissionIn(viewer, await findMember(tx, organization.team_id, viewer.id), 'REMOVE_PROJECT')
     const newOwner = await findMember(tx, organization.team_id, newOwnerId)
-    if (newOwner?.accepted !== true) throw validationError('new_owner', 'is no accepted member of this organization')
+    if (newOwner?.accepted !== true)
+      throw validationError('new_owner', 'must be an accepted member of this organization')
     await tx.updateTable('project').set({ organization_id: null }).where('id', '=', project.id).execute()
     await inheritTeams(tx, [project.team_id], newOwnerId, { keepMembership: true })
     await markInvitationsRead(tx, [{ account_id: newOwnerId, team_id: project.team_id, accepted: false }])

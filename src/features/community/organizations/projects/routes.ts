@@ -1,8 +1,9 @@
-// The projects of an organization: the list, and moving them in and out.
+// Routes to list, add and remove the projects of an organization.
 import Type from 'typebox'
 import { listVisibleByIds } from '#features/catalogue/projects/lookup/visible-lists.ts'
 import { ProjectView } from '#features/catalogue/projects/views.ts'
 import { parseBodyId } from '#features/community/teams/requests.ts'
+import { listOrganizationProjectIds } from '#features/people/users/queries.ts'
 import { requireViewer, viewerHas } from '#platform/http/auth/auth.ts'
 import { OrganizationParams } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
@@ -10,7 +11,6 @@ import { sendList } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { getOrganization } from '../organization-cache.ts'
-import { listProjectIds } from '../queries.ts'
 import { ProjectAddition, ProjectParams, ProjectRemoval } from '../requests.ts'
 import { addProject } from './add-project.ts'
 import { removeProject } from './remove-project.ts'
@@ -30,10 +30,10 @@ export function organizationProjectRoutes(app: App, deps: Pick<Deps, 'db' | 'cac
       },
     },
     async (req, reply) => {
-      // A member's list takes both scopes.
+      // Hidden projects require both scopes.
       const viewer = viewerHas(req.viewer, 'ORGANIZATION_READ') ? req.viewer : null
       const { id } = await getOrganization(deps, req.params.id)
-      const ids = await listProjectIds(deps.db, id, viewer)
+      const ids = await listOrganizationProjectIds(deps.db, viewer, [id])
       return sendList(reply, await listVisibleByIds(deps, viewer, ids))
     },
   )
@@ -43,7 +43,8 @@ export function organizationProjectRoutes(app: App, deps: Pick<Deps, 'db' | 'cac
       config: move,
       schema: {
         operationId: 'addOrganizationProject',
-        summary: 'Add a project to an organization',
+        summary: 'Transfer a project to an organization',
+        description: 'Only for the owner of the project, who must be a member of the organization with ADD_PROJECT.',
         params: OrganizationParams,
         body: ProjectAddition,
       },
@@ -61,7 +62,7 @@ export function organizationProjectRoutes(app: App, deps: Pick<Deps, 'db' | 'cac
       config: move,
       schema: {
         operationId: 'removeOrganizationProject',
-        summary: 'Remove a project from an organization and transfer it to a member',
+        summary: 'Transfer a project from an organization to one of its members',
         params: ProjectParams,
         body: ProjectRemoval,
       },

@@ -1,12 +1,15 @@
-// A team that is about to change: locked, with the rows of those whom the change concerns. Locks are taken in one order
-// everywhere: project, organization, team rows. A team has no lock of its own: its project or organization is locked
-// for it, so that neither its owner nor the organization that owns its project changes meanwhile.
+// Locks a team, reads the rows of the caller and the target, and changes it. Every command locks in the same order:
+// project, organization, team rows. Locking the project or organization of a team also keeps its owner, and the
+// organization that owns the project, unchanged during the transaction.
 
 import { canSeeProject, type Membership, projectPermissions } from '#features/basics/access/project-policy.ts'
 import { defaultProjectPermissions, organizationPermissions } from '#features/basics/access/team-policy.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
-import type { Tx } from '#platform/db/db.ts'
+import type { ChangeSet } from '#platform/cache/changes.ts'
+import type { EntityCache } from '#platform/cache/entity-cache.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
 import type { MemberRow } from './queries.ts'
 
 type TeamProject = { id: string; status: string; team_id: string; organization_id: string | null }
@@ -17,19 +20,19 @@ type MemberRows = { team: MemberRow | undefined; organization: MemberRow | undef
 
 export type LockedTeam = {
   teamId: string
-  /** What the team is the team of. */
+  /** The project or organization of the team. */
   subject: { project: TeamProject; owner: TeamOrganization | undefined } | { organization: TeamOrganization }
   caller: MemberRows
   target: MemberRows
-  /** What the caller may do to the subject, and which project bits they may give. */
+  /** The caller's permission bits for the subject, and the project permission bits that they may grant. */
   bits: { own: number; project: number }
 }
 
 /**
- * Locks a team for a change by `viewer` that concerns `targetId`.
- * @throws ApiError 404 when there is none, or when it is the team of a project that is hidden from the viewer.
+ * Locks a team for a change by `viewer` to the member `targetId`.
+ * @throws ApiError 404 if the team does not exist or belongs to a project that is hidden from the viewer.
  */
-export async function lockTeam(
+async function lockTeam(
   tx: Tx,
   viewer: Viewer,
   { teamId, targetId }: { teamId: string; targetId: string },
@@ -52,6 +55,20 @@ export async function lockTeam(
   })
   const caller = rowsOf(viewer.id)
   return { teamId, subject, caller, target: rowsOf(targetId), bits: bitsOf(viewer, subject, caller) }
+}
+
+/** Locks a team as `lockTeam` does, and changes it in one transaction. */
+export async function changeTeam(
+  deps: { db: Db; cache: EntityCache },
+  viewer: Viewer,
+  { teamId, targetId }: { teamId: string; targetId: string },
+  change: (tx: Tx, team: LockedTeam, changed: ChangeSet) => Promise<void>,
+): Promise<void> {
+  await transaction(deps, async (tx, changed) => {
+    const team = await lockTeam(tx, viewer, { teamId, targetId })
+    changed.add('team', teamId)
+    await change(tx, team, changed)
+  })
 }
 
 function bitsOf(viewer: Viewer, subject: LockedTeam['subject'], caller: MemberRows): LockedTeam['bits'] {
@@ -90,7 +107,7 @@ async function lockSubject(tx: Tx, teamId: string): Promise<LockedTeam['subject'
   return { organization }
 }
 
-/** Keeps an organization and its owner as they are while one of its projects changes. */
+/** Prevents changes to an organization and its owner while one of its projects changes. */
 export async function shareOrganization(tx: Tx, id: string | null): Promise<TeamOrganization | undefined> {
   if (id === null) return undefined
   return tx.selectFrom('organization').select(['id', 'team_id']).where('id', '=', id).forShare().executeTakeFirst()
