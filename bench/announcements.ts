@@ -16,7 +16,7 @@ import { migrate } from '#platform/db/migrate.ts'
 import { startEmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'
 import { silentLog } from '#platform/telemetry/log.ts'
 import { makeDataDir } from '#test/support/processes/running-depot.ts'
-import { figure, printTable, type Row, row } from './table.ts'
+import { figure, printTable, type Row, row } from './kit/table.ts'
 
 const WRITERS = 16
 const ROUNDS = 3

@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { form, modJar, projectData, versionData } from '#test/support/http/forms.ts'
 import { depot, ENTRY, makeDataDir } from '#test/support/processes/running-depot.ts'
-import { call, type Load, load, peakMb, startBenchDepot } from './servers.ts'
-import { figure, printTable, type Row, row } from './table.ts'
+import { call, type Load, load, peakMb, startBenchDepot } from './kit/servers.ts'
+import { figure, printTable, type Row, row } from './kit/table.ts'
 
 const run = promisify(execFile)
 const PROJECTS = 20_000

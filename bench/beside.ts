@@ -3,8 +3,8 @@
 import { connect, type Socket } from 'node:net'
 import { form, modJar, projectData, versionData } from '#test/support/http/forms.ts'
 import { depot, makeDataDir } from '#test/support/processes/running-depot.ts'
-import { call, type Load, load, residentMb, startBenchDepot } from './servers.ts'
-import { figure, type Row, row } from './table.ts'
+import { call, type Load, load, residentMb, startBenchDepot } from './kit/servers.ts'
+import { figure, type Row, row } from './kit/table.ts'
 
 const PROJECTS = 300
 const SECONDS = 4

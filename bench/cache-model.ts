@@ -4,7 +4,7 @@
 //   node bench/cache-model.ts [--projects 1000000] [--processes 20] [--reads 50000] [--writes 1000]
 import { parseArgs } from 'node:util'
 import { LRUCache } from 'lru-cache'
-import { figure, printTable, type Row } from './table.ts'
+import { figure, printTable, type Row } from './kit/table.ts'
 
 type Model = { projects: number; processes: number; readsPerSecond: number; writesPerSecond: number }
 

@@ -8,8 +8,8 @@ import { createDb, createPool } from '#platform/db/db.ts'
 import { startEmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'
 import { silentLog } from '#platform/telemetry/log.ts'
 import { makeDataDir } from '#test/support/processes/running-depot.ts'
-import { call, startBenchDepot } from './servers.ts'
-import { figure, printTable, type Row, row } from './table.ts'
+import { call, startBenchDepot } from './kit/servers.ts'
+import { figure, printTable, type Row, row } from './kit/table.ts'
 import { benchUpdates } from './updates.ts'
 
 const ROUNDS = 25

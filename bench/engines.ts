@@ -11,8 +11,8 @@ import { openDiskFiles } from '#ports/files/disk/disk-files.ts'
 import type { Files } from '#ports/files/files.ts'
 import { openS3Files } from '#ports/files/s3/s3-files.ts'
 import { startEngine } from '#test/support/engines/engine.ts'
-import { figure, printTable, type Row, row } from './table.ts'
-import { show, time } from './timing.ts'
+import { figure, printTable, type Row, row } from './kit/table.ts'
+import { show, time } from './kit/timing.ts'
 
 const RATE = { limit: 300, periodMs: MINUTE_MS, burst: 300 }
 const CALLS = 5_000

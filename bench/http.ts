@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { makeZip } from '#test/support/factories/archives.ts'
 import { depot, ENTRY, makeDataDir, type RunningDepot } from '#test/support/processes/running-depot.ts'
-import { call, countQueries, cpuSeconds, headers, load, residentMb, startBare, startBenchDepot } from './servers.ts'
-import { figure, type Row, row } from './table.ts'
+import { call, countQueries, cpuSeconds, headers, load, residentMb, startBare, startBenchDepot } from './kit/servers.ts'
+import { figure, type Row, row } from './kit/table.ts'
 
 const run = promisify(execFile)
 const UPLOAD_BYTES = 200 * 1024 * 1024

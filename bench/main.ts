@@ -3,18 +3,17 @@
 import { spawn } from 'node:child_process'
 import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
+import { benchIngest } from './analytics/ingest.ts'
 import { benchAnnouncements } from './announcements.ts'
 import { benchBackup } from './backup.ts'
 import { benchBeside } from './beside.ts'
 import { benchCatalogue } from './catalogue.ts'
 import { benchHttp } from './http.ts'
-import { benchIngest } from './ingest.ts'
-import { benchPeople } from './people.ts'
+import { printTable, type Row } from './kit/table.ts'
 import { benchProcesses } from './processes.ts'
 import { benchRoutes } from './routes.ts'
-import { benchSearchHttp } from './search-http.ts'
+import { benchSearchHttp } from './search/http.ts'
 import { benchSite } from './site.ts'
-import { printTable, type Row } from './table.ts'
 import { benchV2 } from './v2.ts'
 
 const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
@@ -29,15 +28,14 @@ const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   site: { title: 'The public site against the API', run: benchSite },
   routes: { title: 'The most expensive request of every route', run: benchRoutes },
   load: { title: 'Readers beside what is expensive, and many connections', run: benchBeside },
-  people: { title: 'Organizations, collections, notifications', run: benchPeople },
 }
 
 /** Engines at full size and models, each in a process of its own, whose memory is part of what is measured. */
 const ENGINES: Record<string, string> = {
-  search: 'search.ts',
-  'search-opensearch': 'search-opensearch.ts',
-  analytics: 'analytics.ts',
-  clickhouse: 'clickhouse.ts',
+  search: 'search/search.ts',
+  'search-opensearch': 'search/opensearch.ts',
+  analytics: 'analytics/analytics.ts',
+  clickhouse: 'analytics/clickhouse.ts',
   engines: 'engines.ts',
   'cache-model': 'cache-model.ts',
   runtime: 'runtime.ts',

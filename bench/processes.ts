@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs'
 import { makeDataDir, type RunningDepot } from '#test/support/processes/running-depot.ts'
 import { author, publishProjects } from './http.ts'
-import { call, cpuSecondsOfAll, descendants, type Load, load, startBenchDepot } from './servers.ts'
-import { figure, type Row, row } from './table.ts'
+import { call, cpuSecondsOfAll, descendants, type Load, load, startBenchDepot } from './kit/servers.ts'
+import { figure, type Row, row } from './kit/table.ts'
 
 const SECONDS = 6
 /** What a process answers before it is measured: its code is compiled and optimised meanwhile. */

@@ -10,8 +10,8 @@ import { createWorld } from '#test/api/operations/world.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { asList, asObject, type Json, operationsOf, resolve } from '#test/support/http/openapi-rules.ts'
 import { longestHoldMs, slowness } from '#test/support/processes/processor-time.ts'
-import { withPostgres } from './own-postgres.ts'
-import { figure, type Row, row } from './table.ts'
+import { withPostgres } from './kit/own-postgres.ts'
+import { figure, type Row, row } from './kit/table.ts'
 
 const GENERATED = join(import.meta.dirname, '../docs/generated')
 /** No request may hold the event loop for longer, in milliseconds of processor time. */

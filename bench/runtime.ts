@@ -5,8 +5,8 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { ENTRY, makeDataDir, type RunningDepot } from '#test/support/processes/running-depot.ts'
 import { author, publishProjects } from './http.ts'
-import { cpuSeconds, load, residentMb, startBenchDepot } from './servers.ts'
-import { figure, printTable, type Row } from './table.ts'
+import { cpuSeconds, load, residentMb, startBenchDepot } from './kit/servers.ts'
+import { figure, printTable, type Row } from './kit/table.ts'
 
 const run = promisify(execFile)
 const PROJECTS = 100

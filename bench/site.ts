@@ -8,8 +8,8 @@ import { CHROMIUM, openBrowser } from '#test/support/browser/chromium.ts'
 import { measurePaint } from '#test/support/browser/paint.ts'
 import { depot, makeDataDir, type RunningDepot } from '#test/support/processes/running-depot.ts'
 import { author, publishProjects } from './http.ts'
-import { call, cpuSeconds, headers, load, startBenchDepot } from './servers.ts'
-import { figure, type Row, row } from './table.ts'
+import { call, cpuSeconds, headers, load, startBenchDepot } from './kit/servers.ts'
+import { figure, type Row, row } from './kit/table.ts'
 import { untilFound } from './v2.ts'
 
 const PROJECTS = 100

@@ -4,8 +4,8 @@
 import { sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
 import type { RunningDepot } from '#test/support/processes/running-depot.ts'
-import { call, countQueries, cpuSeconds, cpuSecondsOfAll, load } from './servers.ts'
-import { figure, type Row, row } from './table.ts'
+import { call, countQueries, cpuSeconds, cpuSecondsOfAll, load } from './kit/servers.ts'
+import { figure, type Row, row } from './kit/table.ts'
 
 /** Rounds in which all warm requests are measured one after the other, so that a drifting machine slows all alike. */
 const WARM_ROUNDS = 5

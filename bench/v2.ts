@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { MINUTE_MS } from '#lib/time.ts'
 import { makeDataDir, type RunningDepot } from '#test/support/processes/running-depot.ts'
 import { author, publishProjects } from './http.ts'
-import { call, countQueries, cpuSeconds, load, startBenchDepot } from './servers.ts'
-import { type Row, row } from './table.ts'
+import { call, countQueries, cpuSeconds, load, startBenchDepot } from './kit/servers.ts'
+import { type Row, row } from './kit/table.ts'
 
 const PROJECTS = 100
 const ROUNDS = 5

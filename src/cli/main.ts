@@ -1,8 +1,8 @@
 // The command line. The only reader of the environment and the arguments; everything below gets what it needs.
 
+import { UsageError } from '#cli/kit/arguments.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { VERSION } from '#main/version.ts'
-import { UsageError } from './arguments.ts'
 import { COMMANDS, type Command, findCommand, usageOf, usageOfAll } from './commands.ts'
 
 const HELP = ['--help', '-h']

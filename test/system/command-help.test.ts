@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { promisify } from 'node:util'
 import { COMMANDS } from '#cli/commands.ts'
-import { createProgress, shownBytes, withProgress } from '#cli/progress.ts'
+import { createProgress, shownBytes, withProgress } from '#cli/kit/progress.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const SCRIPT = join(ROOT, 'bin/depot')

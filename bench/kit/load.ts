@@ -1,0 +1,82 @@
+// A load generator on raw sockets, in a process of its own so that it does not share the server's core:
+//   node bench/kit/load.ts PORT SECONDS CONNECTIONS REQUEST...
+// A request is the path of a GET, or `POST PATH JSON`.
+// Each connection sends its next request when the answer is complete. The client address header takes a new value each
+// time, so that the limiter works and nobody is limited. Prints { requests, seconds, perSecond, p50Ms, p99Ms, worstMs,
+// failed }.
+import { connect } from 'node:net'
+
+const [port = '', seconds = '5', connections = '32', ...asked] = process.argv.slice(2)
+const HEAD_END = Buffer.from('\r\n\r\n')
+
+let requests = 0
+let failed = 0
+let stopped = false
+const times: number[] = []
+
+/** First line, and what stands behind the client's address, which each request has for itself. */
+const parts = asked.map((request): [string, string] => {
+  const [, path, body] = /^POST (\S+) (.*)$/s.exec(request) ?? []
+  if (path === undefined || body === undefined) return [`GET ${request}`, '\r\n\r\n']
+  const head = `\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`
+  return [`POST ${path}`, head + body]
+})
+
+function nextRequest(): string {
+  const n = requests
+  const address = `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`
+  const [line, rest] = parts[n % parts.length] ?? ['GET /', '\r\n\r\n']
+  return `${line} HTTP/1.1\r\nHost: bench\r\nUser-Agent: depot-bench/1.0\r\nX-Bench-Address: ${address}${rest}`
+}
+
+function worker(): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), '127.0.0.1')
+    let waiting: Buffer = Buffer.alloc(0)
+    let startedAt = 0
+    const send = (): void => {
+      if (stopped) {
+        socket.end()
+        return
+      }
+      startedAt = performance.now()
+      socket.write(nextRequest())
+      requests += 1
+    }
+    socket.on('connect', send)
+    socket.on('data', (chunk) => {
+      waiting = waiting.length === 0 ? chunk : Buffer.concat([waiting, chunk])
+      const head = waiting.indexOf(HEAD_END)
+      if (head < 0) return
+      const text = waiting.toString('latin1', 0, head)
+      const length = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0)
+      if (waiting.length < head + 4 + length) return
+      waiting = waiting.subarray(head + 4 + length)
+      if (!text.startsWith('HTTP/1.1 200')) failed += 1
+      times.push(performance.now() - startedAt)
+      send()
+    })
+    socket.on('close', () => resolve())
+    socket.on('error', reject)
+  })
+}
+
+const startedAt = performance.now()
+setTimeout(() => {
+  stopped = true
+}, Number(seconds) * 1000)
+await Promise.all(Array.from({ length: Number(connections) }, worker))
+const elapsed = (performance.now() - startedAt) / 1000
+times.sort((a, b) => a - b)
+const at = (share: number): number => Math.round((times[Math.floor(times.length * share)] ?? 0) * 1000) / 1000
+console.log(
+  JSON.stringify({
+    requests: times.length,
+    seconds: elapsed,
+    perSecond: Math.round(times.length / elapsed),
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+    worstMs: Math.round((times.at(-1) ?? 0) * 1000) / 1000,
+    failed,
+  }),
+)

@@ -1,0 +1,41 @@
+// `depot verify`: exit code 1 and a list when something does not agree.
+import { isServed } from '#features/operations/backup/rows.ts'
+import { type Finding, verifyInstance } from '#features/operations/backup/verify-instance.ts'
+import { readArguments } from '#cli/kit/arguments.ts'
+import { createProgress } from '#cli/kit/progress.ts'
+import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
+
+export async function verifyCommand(args: readonly string[], env: Env): Promise<void> {
+  const { values } = readArguments(args, { quick: 'boolean', json: 'boolean' })
+  await withDeps(env, async (deps) => {
+    const progress = createProgress({ label: 'Files' })
+    const isEmbedded = deps.config.analytics.store.kind === 'embedded'
+    const report = await verifyInstance(deps, {
+      quick: values.quick === true,
+      canReadEvents: !(isEmbedded && (await isServed(deps.pool))),
+      onProgress: progress.update,
+    }).finally(progress.end)
+    const { files, findings, listed, skipped } = report
+    const lines = [
+      ...listed.map(describe),
+      ...(findings > listed.length ? [`and ${findings - listed.length} more`] : []),
+      ...skipped.map((what) => `Not compared: ${what}`),
+      `Compared ${files} files: ${findings === 0 ? 'everything agrees' : `${findings} problems`}`,
+    ]
+    print({ json: report, text: lines.join('\n') }, values.json)
+    if (findings > 0) process.exitCode = 1
+  })
+}
+
+function describe(finding: Finding): string {
+  switch (finding.what) {
+    case 'missing-file':
+      return `${finding.key}: a row names it, and the store does not have it`
+    case 'changed-file':
+      return `${finding.key}: ${finding.detail}`
+    case 'unused-file':
+      return `${finding.key}: no row names it (${finding.sizeBytes} bytes)`
+    case 'wrong-counter':
+      return `downloads of ${finding.of} ${finding.id}: ${Math.abs(finding.difference)} too ${finding.difference > 0 ? 'many' : 'few'}`
+  }
+}

@@ -1,0 +1,107 @@
+// `depot user create`, `depot user role` and `depot token create`.
+
+import { duration, readArguments, required, UsageError } from '#cli/kit/arguments.ts'
+import { readPassword } from '#cli/kit/password-input.ts'
+import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
+import { COMMAND } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { createAccessToken } from '#features/people/accounts/access-tokens/create-access-token.ts'
+import { createPasswords } from '#features/people/accounts/passwords/passwords.ts'
+import { setRole } from '#features/people/accounts/set-role.ts'
+import { createAccount, prepareAccount } from '#features/people/accounts/sign-up/create-account.ts'
+import { getAccountByName } from '#features/people/users/queries.ts'
+import { GRANTABLE_SCOPES, parseScopeNames, scopeNames } from '#lib/access/scopes.ts'
+import type { Role } from '#lib/access/viewer.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+
+const ROLES: readonly Role[] = ['developer', 'moderator', 'admin']
+const DEFAULT_EXPIRY = '365d'
+
+/** An account whose e-mail counts as verified: the operator vouches for it. */
+export async function userCreate(args: readonly string[], env: Env): Promise<void> {
+  const { values } = readArguments(args, {
+    username: 'string',
+    email: 'string',
+    password: 'string',
+    role: 'string',
+    json: 'boolean',
+  })
+  const username = required(values.username, 'username')
+  const email = required(values.email, 'email')
+  const role = readRole(values.role ?? 'developer')
+  const password = await readPassword(values.password)
+  await withDeps(env, async (deps) => {
+    const prepared = await prepareAccount({ db: deps.db, passwords: createPasswords() }, { username, email, password })
+    const id = await transaction(deps, async (tx) => {
+      const made = await createAccount(tx, { ...prepared, role, emailVerified: true, now: deps.now() })
+      const subject = { kind: 'user', id: made } as const
+      await recordAudit(tx, { action: 'account.created', actor: COMMAND, subject, details: { role } })
+      return made
+    })
+    print(
+      { json: { id, username, email, role }, text: `Made the account ${username} (${role}), ID ${id}` },
+      values.json,
+    )
+  })
+}
+
+export async function userRole(args: readonly string[], env: Env): Promise<void> {
+  const { values, words } = readArguments(args, { json: 'boolean' }, 2)
+  const [name = '', roleName = ''] = words
+  const role = readRole(roleName)
+  await withDeps(env, async (deps) => {
+    const account = await getAccountByName(deps.db, name)
+    await setRole(deps, { accountId: account.id, role, actor: COMMAND })
+    print(
+      { json: { id: account.id, username: account.username, role }, text: `${account.username} is ${role} now` },
+      values.json,
+    )
+  })
+}
+
+export async function tokenCreate(args: readonly string[], env: Env): Promise<void> {
+  const { values } = readArguments(args, {
+    user: 'string',
+    scopes: 'string',
+    expires: 'string',
+    name: 'string',
+    json: 'boolean',
+  })
+  const user = required(values.user, 'user')
+  const scopes = readScopes(required(values.scopes, 'scopes'))
+  const lifetimeMs = duration(values.expires ?? DEFAULT_EXPIRY, 'expires')
+  await withDeps(env, async (deps) => {
+    const account = await getAccountByName(deps.db, user)
+    const expires = new Date(deps.now() + lifetimeMs)
+    const name = values.name ?? 'Command line'
+    const { token } = await createAccessToken(deps, {
+      actor: COMMAND,
+      accountId: account.id,
+      name,
+      scopes,
+      expires,
+    })
+    print(
+      {
+        json: { token, user: account.username, scopes: scopeNames(scopes), expires: expires.toISOString() },
+        text: token,
+      },
+      values.json,
+    )
+  })
+}
+
+function readScopes(text: string): number {
+  if (text === 'all') return GRANTABLE_SCOPES
+  const { bits, unknown } = parseScopeNames(text)
+  if (unknown.length > 0) throw new UsageError(`There is no scope named ${unknown.join(', ')}`)
+  if (bits === 0) throw new UsageError('--scopes must name at least one scope')
+  return bits
+}
+
+/** @throws UsageError */
+export function readRole(text: string): Role {
+  const role = ROLES.find((known) => known === text)
+  if (role === undefined) throw new UsageError(`The role must be one of ${ROLES.join(', ')}`)
+  return role
+}

@@ -1,0 +1,51 @@
+// `depot user suspend|unsuspend|sign-out|password-link`.
+
+import { duration, readArguments, required } from '#cli/kit/arguments.ts'
+import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
+import { COMMAND } from '#features/basics/audit/actor.ts'
+import { makePasswordLink } from '#features/people/accounts/administration/make-password-link.ts'
+import { toSuspension } from '#features/people/accounts/administration/requests.ts'
+import { signOutAccount } from '#features/people/accounts/administration/sign-out-account.ts'
+import { suspendAccount } from '#features/people/accounts/administration/suspend-account.ts'
+import { unsuspendAccount } from '#features/people/accounts/administration/unsuspend-account.ts'
+
+export async function userSuspend(args: readonly string[], env: Env): Promise<void> {
+  const { values, words } = readArguments(args, { reason: 'string', for: 'string', json: 'boolean' }, 1)
+  const [name = ''] = words
+  const reason = required(values.reason, 'reason')
+  const lifetimeMs = values.for === undefined ? undefined : duration(values.for, 'for')
+  await withDeps(env, async (deps) => {
+    const now = deps.now()
+    const until = lifetimeMs === undefined ? null : new Date(now + lifetimeMs).toISOString()
+    const suspension = toSuspension({ reason, until }, now)
+    const { id, username } = await suspendAccount(deps, COMMAND, { name, ...suspension })
+    const text = `${username} is suspended${until === null ? '' : ` until ${until}`}`
+    print({ json: { id, username, reason: suspension.reason, until }, text }, values.json)
+  })
+}
+
+export async function userUnsuspend(args: readonly string[], env: Env): Promise<void> {
+  const { values, words } = readArguments(args, { json: 'boolean' }, 1)
+  await withDeps(env, async (deps) => {
+    const { id, username } = await unsuspendAccount(deps, COMMAND, words[0] ?? '')
+    print({ json: { id, username }, text: `${username} is no longer suspended` }, values.json)
+  })
+}
+
+export async function userSignOut(args: readonly string[], env: Env): Promise<void> {
+  const { values, words } = readArguments(args, { tokens: 'boolean', json: 'boolean' }, 1)
+  const tokens = values.tokens === true
+  await withDeps(env, async (deps) => {
+    const { id, username } = await signOutAccount(deps, COMMAND, { name: words[0] ?? '', tokens })
+    const text = `Ended all sessions ${tokens ? 'and tokens ' : ''}of ${username}`
+    print({ json: { id, username, tokens }, text }, values.json)
+  })
+}
+
+export async function userPasswordLink(args: readonly string[], env: Env): Promise<void> {
+  const { values, words } = readArguments(args, { json: 'boolean' }, 1)
+  await withDeps(env, async (deps) => {
+    const { id, username, url, expires } = await makePasswordLink(deps, COMMAND, words[0] ?? '')
+    print({ json: { id, username, url, expires: expires.toISOString() }, text: url }, values.json)
+  })
+}

@@ -1,0 +1,64 @@
+// `depot invitation create|list|revoke`.
+
+import { duration, readArguments, wholeNumber } from '#cli/kit/arguments.ts'
+import { table } from '#cli/kit/table.ts'
+import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
+import { COMMAND } from '#features/basics/audit/actor.ts'
+import { getSettings } from '#features/basics/settings/settings-cache.ts'
+import { createInvitation } from '#features/people/accounts/invitations/create-invitation.ts'
+import { listInvitations } from '#features/people/accounts/invitations/queries.ts'
+import { toInvitation, USES_MAX } from '#features/people/accounts/invitations/requests.ts'
+import { revokeInvitation } from '#features/people/accounts/invitations/revoke-invitation.ts'
+import { toInvitationView } from '#features/people/accounts/invitations/views.ts'
+
+const LIST_MAX = 10_000
+
+export async function invitationCreate(args: readonly string[], env: Env): Promise<void> {
+  const { values } = readArguments(args, {
+    uses: 'string',
+    expires: 'string',
+    email: 'string',
+    note: 'string',
+    json: 'boolean',
+  })
+  const uses = wholeNumber(values.uses ?? '1', 'uses', 1, USES_MAX)
+  const lifetimeMs = duration(values.expires ?? '14d', 'expires')
+  await withDeps(env, async (deps) => {
+    const now = deps.now()
+    const expires = new Date(now + lifetimeMs).toISOString()
+    const { email = null, note = '' } = values
+    const made = await createInvitation(deps, COMMAND, toInvitation({ uses, expires, email, note }, now))
+    const { registration } = await getSettings(deps)
+    const hint = `\nRegistration is ${registration}: invitations count once \`depot settings set registration invitation\` was run`
+    const sent = made.mailed ? `\nIt was mailed to ${email}` : unsent(email, deps.config.mail.kind)
+    print({ json: made, text: `${made.url}${sent}${registration === 'invitation' ? '' : hint}` }, values.json)
+  })
+}
+
+function unsent(email: string | null, mail: 'smtp' | 'outbox'): string {
+  if (email === null) return ''
+  const reason = mail === 'smtp' ? 'The mail server did not take it' : 'No mail leaves this instance (SMTP_URL)'
+  return `\n${reason}: hand the link to ${email} yourself`
+}
+
+export async function invitationList(args: readonly string[], env: Env): Promise<void> {
+  const { values } = readArguments(args, { json: 'boolean' })
+  await withDeps(env, async ({ db }) => {
+    const invitations = (await listInvitations(db, { limit: LIST_MAX, offset: 0 })).map(toInvitationView)
+    const rows = invitations.map(({ id, used, uses, expires, email, note }) => [
+      ...[id, `${used} of ${uses}`, expires.slice(0, 10)],
+      ...[email ?? '', note],
+    ])
+    const text = rows.length === 0 ? 'There are no invitations' : table(['ID', 'USED', 'EXPIRES', 'FOR', 'NOTE'], rows)
+    print({ json: { invitations }, text }, values.json)
+  })
+}
+
+export async function invitationRevoke(args: readonly string[], env: Env): Promise<void> {
+  const { values, words } = readArguments(args, { json: 'boolean' }, 1)
+  const [id = ''] = words
+  await withDeps(env, async (deps) => {
+    await revokeInvitation(deps, COMMAND, id)
+    print({ json: { id }, text: `Revoked the invitation ${id}` }, values.json)
+  })
+}

@@ -1,0 +1,49 @@
+// `depot token list` and `depot token revoke`.
+
+import { readArguments, required } from '#cli/kit/arguments.ts'
+import { table } from '#cli/kit/table.ts'
+import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
+import { COMMAND } from '#features/basics/audit/actor.ts'
+import { deleteAccessToken } from '#features/people/accounts/access-tokens/delete-access-token.ts'
+import { listAccessTokens } from '#features/people/accounts/access-tokens/queries.ts'
+import { getAccountByName } from '#features/people/users/queries.ts'
+import { scopeNames } from '#lib/access/scopes.ts'
+
+export async function tokenList(args: readonly string[], env: Env): Promise<void> {
+  const { values } = readArguments(args, { user: 'string', json: 'boolean' })
+  const user = required(values.user, 'user')
+  await withDeps(env, async ({ db, now }) => {
+    const account = await getAccountByName(db, user)
+    const tokens = (await listAccessTokens(db, account.id)).map(
+      ({ id, name, scopes, created, expires, last_used }) => ({
+        ...{ id, name, scopes: scopeNames(Number(scopes)) },
+        ...{
+          created: created.toISOString(),
+          expires: expires.toISOString(),
+          last_used: last_used?.toISOString() ?? null,
+        },
+        expired: expires.getTime() <= now(),
+      }),
+    )
+    const rows = tokens.map((token) => [
+      ...[token.id, token.name, token.expired ? 'expired' : token.expires.slice(0, 10)],
+      ...[token.last_used?.slice(0, 10) ?? 'never', token.scopes.join(',')],
+    ])
+    const text =
+      rows.length === 0
+        ? `${account.username} has no access tokens`
+        : table(['ID', 'NAME', 'EXPIRES', 'LAST USED', 'SCOPES'], rows)
+    print({ json: { user: account.username, tokens }, text }, values.json)
+  })
+}
+
+export async function tokenRevoke(args: readonly string[], env: Env): Promise<void> {
+  const { values, words } = readArguments(args, { user: 'string', json: 'boolean' }, 1)
+  const user = required(values.user, 'user')
+  const [id = ''] = words
+  await withDeps(env, async (deps) => {
+    const account = await getAccountByName(deps.db, user)
+    await deleteAccessToken(deps, { accountId: account.id, token: { id }, actor: COMMAND })
+    print({ json: { id, user: account.username }, text: `Revoked the token ${id} of ${account.username}` }, values.json)
+  })
+}

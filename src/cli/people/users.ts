@@ -1,0 +1,109 @@
+// `depot user list`, `user show`, `user password`, `user delete` and `user restore`.
+
+import { readArguments, UsageError, wholeNumber } from '#cli/kit/arguments.ts'
+import { readPassword } from '#cli/kit/password-input.ts'
+import { table } from '#cli/kit/table.ts'
+import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
+import { COMMAND } from '#features/basics/audit/actor.ts'
+import { deleteAccountOf } from '#features/operations/personal-data/delete-account.ts'
+import { hideAccount } from '#features/operations/personal-data/hide-account.ts'
+import { listAccessTokens } from '#features/people/accounts/access-tokens/queries.ts'
+import { setPasswordOf } from '#features/people/accounts/credentials/change-password.ts'
+import { restoreAccount } from '#features/people/accounts/deletion/restore-account.ts'
+import { createPasswords } from '#features/people/accounts/passwords/passwords.ts'
+import { type AccountRow, getAccountByName, listAccounts } from '#features/people/users/queries.ts'
+import { readRole } from './accounts.ts'
+
+const LIST_DEFAULT = '100'
+const LIST_MAX = 10_000
+
+/** Newest first. */
+export async function userList(args: readonly string[], env: Env): Promise<void> {
+  const { values } = readArguments(args, { role: 'string', find: 'string', limit: 'string', json: 'boolean' })
+  const role = values.role === undefined ? undefined : readRole(values.role)
+  const limit = wholeNumber(values.limit ?? LIST_DEFAULT, 'limit', 1, LIST_MAX)
+  await withDeps(env, async ({ db }) => {
+    const { accounts, total } = await listAccounts(db, { role, text: values.find, limit })
+    const rows = accounts.map((account) => [
+      account.username,
+      account.id,
+      account.role,
+      account.email ?? '',
+      day(account.created),
+    ])
+    const rest = total > accounts.length ? `\n${accounts.length} of ${total}` : ''
+    const text =
+      rows.length === 0
+        ? 'There is no such account'
+        : `${table(['NAME', 'ID', 'ROLE', 'E-MAIL', 'SINCE'], rows)}${rest}`
+    print({ json: { accounts: accounts.map(summary), total }, text }, values.json)
+  })
+}
+
+export async function userShow(args: readonly string[], env: Env): Promise<void> {
+  const { values, words } = readArguments(args, { json: 'boolean' }, 1)
+  await withDeps(env, async ({ db }) => {
+    const account = await getAccountByName(db, words[0] ?? '', { withLeaving: true })
+    const tokens = await listAccessTokens(db, account.id)
+    const shown = {
+      ...summary(account),
+      has_password: account.password_hash !== null,
+      has_totp: account.totp_secret !== null,
+      tokens: tokens.length,
+    }
+    const lines = Object.entries(shown).map(([name, value]) => [name, String(value ?? '-')])
+    print({ json: shown, text: table([], lines) }, values.json)
+  })
+}
+
+/** Ends the sessions of the account; its tokens stay. */
+export async function userPassword(args: readonly string[], env: Env): Promise<void> {
+  const { values, words } = readArguments(args, { password: 'string', json: 'boolean' }, 1)
+  const newPassword = await readPassword(values.password)
+  await withDeps(env, async (deps) => {
+    const account = await getAccountByName(deps.db, words[0] ?? '')
+    await setPasswordOf({ ...deps, passwords: createPasswords() }, { account, newPassword })
+    const { id, username } = account
+    print({ json: { id, username }, text: `${username} has the new password; all sessions have ended` }, values.json)
+  })
+}
+
+export async function userDelete(args: readonly string[], env: Env): Promise<void> {
+  const { values, words } = readArguments(args, { yes: 'boolean', now: 'boolean', json: 'boolean' }, 1)
+  const [name = ''] = words
+  if (values.yes !== true) {
+    const unless = values.now === true ? '' : ', unless ACCOUNT_DELETION_DAYS leaves time for it'
+    throw new UsageError(
+      `Deleting ${name} cannot be undone${unless}: projects stay, without an owner, all else goes; say --yes`,
+    )
+  }
+  await withDeps(env, async (deps) => {
+    const isForGood = values.now === true || deps.config.accounts.deletionDays === 0
+    const account = await getAccountByName(deps.db, name, { withLeaving: isForGood })
+    const { id, username } = account
+    if (isForGood) {
+      await deleteAccountOf(deps, account, COMMAND)
+      print({ json: { id, username }, text: `Deleted the account ${username}` }, values.json)
+      return
+    }
+    const due = (await hideAccount(deps, account, { actor: COMMAND, byOwner: false })).toISOString()
+    const text = `${username} will be deleted on ${due}; until then: depot user restore ${username}`
+    print({ json: { id, username, due }, text }, values.json)
+  })
+}
+
+/** Undoes a deletion that is pending. */
+export async function userRestore(args: readonly string[], env: Env): Promise<void> {
+  const { values, words } = readArguments(args, { json: 'boolean' }, 1)
+  await withDeps(env, async (deps) => {
+    const { id, username } = await restoreAccount(deps, COMMAND, words[0] ?? '')
+    print({ json: { id, username }, text: `${username} is restored; their tokens are gone` }, values.json)
+  })
+}
+
+const day = (date: Date): string => date.toISOString().slice(0, 10)
+
+function summary({ id, username, role, email, email_verified, created, deletion_due }: AccountRow) {
+  const dates = { created: created.toISOString(), deletion_due: deletion_due?.toISOString() ?? null }
+  return { id, username, role, email, email_verified, ...dates }
+}

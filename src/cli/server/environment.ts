@@ -1,0 +1,28 @@
+// `depot settings list`: what every variable of the environment amounts to. Values that are secret are not shown.
+
+import { readArguments } from '#cli/kit/arguments.ts'
+import { table } from '#cli/kit/table.ts'
+import { type Env, print } from '#cli/kit/with-deps.ts'
+import { loadConfig } from '#platform/config/config.ts'
+import { VARIABLES } from '#platform/config/env.ts'
+
+type Setting = { name: string; value: string | number | boolean | null; source: 'environment' | 'default' | 'unset' }
+
+/** Needs no database: it also helps where the start is refused. @throws OperatorError for invalid values. */
+export async function settingsList(args: readonly string[], env: Env): Promise<void> {
+  const { values } = readArguments(args, { json: 'boolean', set: 'boolean' })
+  const config = loadConfig(env)
+  const all = VARIABLES.map((variable): Setting => {
+    const { name, secret, default: fallback } = variable
+    const given = env[name]?.trim() ?? ''
+    if (given !== '') return { name, value: secret === true ? '(secret)' : given, source: 'environment' }
+    if (fallback !== undefined) return { name, value: fallback, source: 'default' }
+    return { name, value: null, source: 'unset' }
+  })
+  const settings = values.set === true ? all.filter(({ source }) => source === 'environment') : all
+  const { http, dataDir } = config
+  const effective = { base_url: http.baseUrl, data_folder: dataDir }
+  const rows = settings.map(({ name, value, source }) => [name, value === null ? '-' : String(value), source])
+  const text = `${table(['NAME', 'VALUE', 'FROM'], rows)}\n\nPublic address: ${http.baseUrl}\nData folder: ${dataDir}`
+  print({ json: { settings, ...effective }, text }, values.json)
+}

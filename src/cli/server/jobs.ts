@@ -1,0 +1,31 @@
+// `depot jobs`: what the job queue holds.
+
+import { readArguments } from '#cli/kit/arguments.ts'
+import { table } from '#cli/kit/table.ts'
+import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
+import { listFailedJobs, listJobCounts } from '#platform/jobs/queue-state.ts'
+
+const ERROR_SHOWN = 160
+
+/** Exit code 0 also when jobs have failed: `depot check` is what judges. */
+export async function jobsCommand(args: readonly string[], env: Env): Promise<void> {
+  const { values } = readArguments(args, { json: 'boolean' })
+  await withDeps(env, async ({ db }) => {
+    const [tasks, failed] = [await listJobCounts(db), await listFailedJobs(db)]
+    const counted = tasks.map((one) => [
+      one.task,
+      ...[one.due, one.later, one.running, one.retried, one.failed].map(String),
+    ])
+    const errors = failed.map(({ id, task, attempts, error }) => [
+      id,
+      task,
+      `${attempts} attempts`,
+      (error ?? '').split('\n')[0]?.slice(0, ERROR_SHOWN) ?? '',
+    ])
+    const text = [
+      counted.length === 0 ? 'No job waits' : table(['TASK', 'DUE', 'LATER', 'RUNNING', 'RETRIED', 'FAILED'], counted),
+      ...(errors.length === 0 ? [] : [`\nGiven up:\n${table([], errors)}`]),
+    ].join('\n')
+    print({ json: { tasks, failed }, text }, values.json)
+  })
+}

@@ -1,0 +1,78 @@
+// `depot settings get` and `depot settings set`.
+
+import { readFile, stat } from 'node:fs/promises'
+import { extname } from 'node:path'
+import { Value } from 'typebox/value'
+import { readArguments, UsageError } from '#cli/kit/arguments.ts'
+import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
+import { COMMAND } from '#features/basics/audit/actor.ts'
+import { SET_NAMES, type SetName, SettingsPatch } from '#features/basics/settings/requests.ts'
+import { MARK_BYTES_MAX, replaceMark, setMark } from '#features/basics/settings/set-mark.ts'
+import { getSettings, type Settings } from '#features/basics/settings/settings-cache.ts'
+import { updateSettings } from '#features/basics/settings/update-settings.ts'
+import type { Deps } from '#ports/deps.ts'
+
+export async function settingsGet(args: readonly string[], env: Env): Promise<void> {
+  const { values, words } = readArguments(args, { json: 'boolean' }, { min: 0, max: 1 })
+  const names = words[0] === undefined ? SET_NAMES : [readName(words[0])]
+  await withDeps(env, async (deps) => {
+    const settings = await getSettings(deps)
+    const shown = Object.fromEntries(names.map((name) => [name, settings[name]]))
+    const lines = names.map((name) => `${words[0] === undefined ? `${name}: ` : ''}${textOf(settings, name)}`)
+    print({ json: shown, text: lines.join('\n') }, values.json)
+  })
+}
+
+export async function settingsSet(args: readonly string[], env: Env): Promise<void> {
+  const { values, words } = readArguments(args, { default: 'boolean', json: 'boolean' }, { min: 1, max: 2 })
+  const name = readName(words[0] ?? '')
+  const isDefault = values.default === true
+  if (isDefault === (words[1] !== undefined)) throw new UsageError('Give either a value or --default')
+  if (name === 'mark') return withDeps(env, (deps) => markSet(deps, words[1], values.json))
+  const value = isDefault ? null : readValue(name, words[1] ?? '')
+  const patch = { [name]: value }
+  if (!Value.Check(SettingsPatch, patch)) {
+    const [problem] = Value.Errors(SettingsPatch.properties[name], value)
+    throw new UsageError(`${name} ${problem?.message ?? 'does not have the right form'}`)
+  }
+  await withDeps(env, async (deps) => {
+    await updateSettings(deps, COMMAND, patch)
+    const settings = await getSettings(deps)
+    printSet(settings, name, values.json)
+  })
+}
+
+/** `path`: a picture; undefined goes back to the drawn mark. */
+async function markSet(deps: Deps, path: string | undefined, asJson: boolean | undefined): Promise<void> {
+  if (path === undefined) await replaceMark(deps, COMMAND, null)
+  else await setMark(deps, COMMAND, { bytes: await readPicture(path), ext: extname(path).slice(1).toLowerCase() })
+  printSet(await getSettings(deps), 'mark', asJson)
+}
+
+async function readPicture(path: string): Promise<Buffer> {
+  const found = await stat(path).catch(() => undefined)
+  if (found?.isFile() !== true) throw new UsageError(`There is no file ${path}`)
+  if (found.size > MARK_BYTES_MAX) throw new UsageError(`${path} is larger than ${MARK_BYTES_MAX} bytes`)
+  return readFile(path)
+}
+
+function printSet(settings: Settings, name: SetName, asJson: boolean | undefined): void {
+  const text = textOf(settings, name)
+  print({ json: { [name]: settings[name] }, text: `${name} is ${text === '' ? 'not set' : text} now` }, asJson)
+}
+
+function textOf(settings: Settings, name: SetName): string {
+  return name === 'mark' ? (settings.mark?.raw_url ?? '') : String(settings[name] ?? '')
+}
+
+function readName(word: string): SetName {
+  const name = SET_NAMES.find((known) => known === word)
+  if (name === undefined) throw new UsageError(`There is no setting ${word}; there are ${SET_NAMES.join(', ')}`)
+  return name
+}
+
+function readValue(name: SetName, text: string): string | number | boolean {
+  if (name === 'accent_hue') return /^\d{1,3}$/.test(text) ? Number(text) : text
+  if (name === 'read_only') return text === 'true' || (text === 'false' ? false : text)
+  return text
+}
