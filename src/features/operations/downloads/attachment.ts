@@ -1,4 +1,4 @@
-/** `Content-Disposition` by RFC 6266: the name as it is for those who read `filename*`, and without surprises for the others. */
+/** Returns a `Content-Disposition` header (RFC 6266): `filename*` with the exact name, `filename` as an ASCII fallback. */
 export function attachment(filename: string): string {
   const plain = filename.replace(/[^\x20-\x7e]|["\\%]/g, '_')
   const encoded = encodeURIComponent(filename).replace(

@@ -1,41 +1,41 @@
-// Downloads that the operator's CDN answered from its cache, as its log or its edge program reports them.
+// Counts downloads that the operator's CDN served from its cache, and reports from its log or an edge worker.
 
 import { isIP } from 'node:net'
 import { validationError } from '#lib/errors.ts'
 import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
 import { parseRfc3339 } from '#ports/analytics-store/rfc3339.ts'
-import { listServedVersions } from './queries.ts'
+import { listServedFiles } from './queries.ts'
 import { type DownloadDeps, recordDownload } from './record-download.ts'
 import type { ReportedDownload } from './requests.ts'
 import type { CountedDownloads } from './views.ts'
 
-/** How far the clock of the CDN may be ahead of ours. */
+/** Maximum time by which the clock of the CDN can be ahead. */
 const CLOCK_SKEW_MS = 5 * MINUTE_MS
-/** How late a log may come. */
+/** Maximum age of a report. */
 const OLDEST_MS = 7 * DAY_MS
 
-/** A report with its place in the body, for errors. */
-type Located = { report: ReportedDownload; field: string }
+/** A report and its path in the body, for errors. */
+type LocatedReport = { report: ReportedDownload; field: string }
 
-type NamedFile = { projectId: string; versionId: string; filename: string; hints: Record<string, string> }
+type FileReference = { projectId: string; versionId: string; filename: string; hints: Record<string, string> }
 
 /**
- * Counts what was downloaded elsewhere by the rules of the file route, caps included. Visibility is not asked: a CDN
- * has only what everybody could have at that time.
- * @throws ApiError `validation_error` for an address or a time that is none; then nothing is counted.
+ * Counts reported downloads by the rules of the file route, including the caps. Does not check visibility, because a
+ * CDN caches only files that were public at that time.
+ * @throws ApiError `validation_error` for an invalid IP address or time; then nothing is counted.
  */
 export async function countReportedDownloads(
   deps: DownloadDeps,
-  located: readonly Located[],
+  located: readonly LocatedReport[],
 ): Promise<CountedDownloads> {
   const now = deps.now()
   const reports = located.map(({ report, field }) => ({
     recordedAt: checkTime(report.at, { field: `${field}at`, now }),
-    caller: { address: checkAddress(report.ip, `${field}ip`), headers: lowerCased(report.headers) },
+    caller: { address: checkAddress(report.ip, `${field}ip`), headers: lowerCaseNames(report.headers) },
     signedIn: report.signed_in ?? false,
-    file: parseFileAddress(report.url, deps.config.files.baseUrl),
+    file: parseFileUrl(report.url, deps.config.files.baseUrl),
   }))
-  const served = await listServedVersions(
+  const served = await listServedFiles(
     deps.db,
     reports.flatMap(({ file }) => file ?? []),
   )
@@ -48,15 +48,18 @@ export async function countReportedDownloads(
   return counts
 }
 
-/** One report, as existing edge programs send them. @throws ApiError `validation_error` for what is no file of ours too. */
+/**
+ * Counts one report in the format of existing edge workers.
+ * @throws ApiError `validation_error` also if the URL is not a Depot file.
+ */
 export async function countReportedDownload(deps: DownloadDeps, report: ReportedDownload): Promise<void> {
   const { unknown } = await countReportedDownloads(deps, [{ report, field: '' }])
-  if (unknown > 0) throw validationError('url', 'is not the address of a file')
+  if (unknown > 0) throw validationError('url', 'must be the URL of a file')
 }
 
-/** What the address of a file names; undefined when it is none. Logs have paths, programs whole addresses. */
-function parseFileAddress(address: string, baseUrl: string): NamedFile | undefined {
-  const url = URL.parse(address, baseUrl)
+/** Parses the URL of a file, or its path as in logs. Returns undefined for other URLs. */
+function parseFileUrl(urlOrPath: string, baseUrl: string): FileReference | undefined {
+  const url = URL.parse(urlOrPath, baseUrl)
   const match = /\/data\/([^/]+)\/versions\/([^/]+)\/([^/]+)$/.exec(url?.pathname ?? '')
   const [projectId, versionId, filename] = (match?.slice(1) ?? []).map(decoded)
   if (url === null || projectId === undefined || versionId === undefined || filename === undefined) return undefined
@@ -80,10 +83,10 @@ function checkTime(at: string | undefined, { field, now }: { field: string; now:
   if (at === undefined) return undefined
   const ms = parseRfc3339(at)
   if (ms === undefined) throw validationError(field, 'must be an RFC 3339 timestamp')
-  if (ms > now + CLOCK_SKEW_MS) throw validationError(field, 'lies in the future')
-  if (ms < now - OLDEST_MS) throw validationError(field, 'is more than seven days ago')
+  if (ms > now + CLOCK_SKEW_MS) throw validationError(field, 'must not be in the future')
+  if (ms < now - OLDEST_MS) throw validationError(field, 'must not be more than 7 days ago')
   return Math.min(ms, Math.floor(now))
 }
 
-const lowerCased = (headers: Readonly<Record<string, string>> = {}): Record<string, string> =>
+const lowerCaseNames = (headers: Readonly<Record<string, string>> = {}): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))

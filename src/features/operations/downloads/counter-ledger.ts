@@ -1,6 +1,6 @@
-// Download counters follow the batches of events in the store. The transaction that adds a batch also notes its ID, so
-// a batch counts once, whichever process brings it and however often. What a process that died has left is found by
-// comparing the store's list of batches with the IDs noted.
+// The ledger of the download counters. A transaction that counts a batch of events also records the ID of the batch, so
+// each batch counts once, even if several processes send it. To find batches that a crashed process did not count, the
+// ledger compares the store's list of batches with the recorded IDs.
 
 import { sql } from 'kysely'
 import { DAY_MS } from '#lib/time.ts'
@@ -16,13 +16,12 @@ import type { Deps } from '#ports/deps.ts'
 
 export type LedgerDeps = Pick<Deps, 'db' | 'cache' | 'log'>
 
-/** Stores of both kinds remember their batches for longer. */
+/** Less than the time for which every store remembers its batches. */
 const RECENT_MS = 2 * DAY_MS
 
 /**
- * Says which store is followed. It must run before anything new is stored: of a store that was replaced, or put back
- * from an older copy, only what comes from now on is news, and what the counters have beyond its events is theirs to
- * keep (`needs_rebase`).
+ * Records which store the counters follow. Must run before new events are stored. If the store was replaced or restored
+ * from an older copy, the counters follow only new batches and retain their present values (`needs_rebase`).
  */
 export async function openCounterLedger({ db, log }: LedgerDeps, store: AnalyticsStore): Promise<void> {
   const identity = await store.identity()
@@ -31,10 +30,10 @@ export async function openCounterLedger({ db, log }: LedgerDeps, store: Analytic
   const settledAt = await store.settledAt()
   await db.transaction().execute(async (tx) => {
     const ledger = await lockLedger(tx)
-    // Another process of several has done it meanwhile.
+    // Another process has already recorded the store.
     if (ledger.store_id !== before.store_id || ledger.caught_up_to !== before.caught_up_to) return
     const isFirst = ledger.store_id === null
-    if (!isFirst) log.warn({ before: ledger.store_id }, 'Download counters follow another store of events from now on')
+    if (!isFirst) log.warn({ before: ledger.store_id }, 'The download counters now follow a different analytics store')
     await tx
       .updateTable('download_ledger')
       .set({ store_id: identity, ...(isFirst ? {} : { caught_up_to: settledAt, needs_rebase: true }) })
@@ -42,7 +41,7 @@ export async function openCounterLedger({ db, log }: LedgerDeps, store: Analytic
   })
 }
 
-/** Whether the store lacks the batch that was counted last: then it was put back from an older copy. */
+/** Returns whether the store lacks the batch that was counted last, that is, was restored from an older copy. */
 async function hasForgotten(db: Deps['db'], store: AnalyticsStore): Promise<boolean> {
   const newest = await db
     .selectFrom('download_batch')
@@ -54,12 +53,12 @@ async function hasForgotten(db: Deps['db'], store: AnalyticsStore): Promise<bool
   return newest !== undefined && !(await store.readBatches([newest.id])).has(newest.id)
 }
 
-/** What batches add to the counters, by the ID of the batch. */
+/** Downloads of each batch, by batch ID. */
 export type BatchCounts = ReadonlyMap<string, readonly VersionDownloads[]>
 
 /**
- * Adds these batches, less those that are counted already, to what is pending for the counters. Waits for no row of a
- * project or a version. Safe when several run at once.
+ * Adds the downloads of batches that are not counted yet to the pending downloads. Does not wait for locks on projects
+ * or versions. Concurrent calls are safe.
  */
 export async function applyBatches(deps: LedgerDeps, batches: BatchCounts): Promise<void> {
   if (batches.size === 0) return
@@ -76,7 +75,7 @@ export async function applyBatches(deps: LedgerDeps, batches: BatchCounts): Prom
 
 async function addPending(tx: Tx, counts: readonly VersionDownloads[]): Promise<void> {
   if (counts.length === 0) return
-  // In the order of the keys, so that two at once wait for each other and never in a circle.
+  // The order of the keys prevents deadlocks between concurrent calls.
   await sql`insert into download_pending (version_id, project_id, downloads)
     select version_id, min(project_id), sum(downloads) from unnest(
       ${counts.map(({ version_id }) => version_id)}::text[], ${counts.map(({ project_id }) => project_id)}::text[],
@@ -86,8 +85,7 @@ async function addPending(tx: Tx, counts: readonly VersionDownloads[]): Promise<
 }
 
 /**
- * Takes in every batch that the store has and the counters have not. Safe when several run at once, in one process or
- * in several.
+ * Counts every batch that is in the store and not in the ledger. Concurrent calls are safe, also from other processes.
  */
 export async function catchUp(deps: LedgerDeps & { store: AnalyticsStore }): Promise<void> {
   const { db, store, log } = deps
@@ -95,15 +93,15 @@ export async function catchUp(deps: LedgerDeps & { store: AnalyticsStore }): Pro
   for (;;) {
     const { caught_up_to, store_id } = await readLedger(db)
     if (store_id !== identity) {
-      log.warn('Another process follows a store of its own; two stores of events behind one database disagree')
+      log.warn('Another process uses this database with a different analytics store; the two stores disagree')
       return
     }
-    // Asked first: what is stored meanwhile may be listed, and is then looked at again the next time.
+    // Must be read before the list: batches that are stored in between are listed again by the next call.
     const settledAt = await store.settledAt()
     const listed = await store.listBatches({ from: caught_up_to })
     const isAll = listed.length < LISTED_BATCHES_MAX
     const upTo = isAll ? settledAt : Math.min(settledAt, listed.at(-1)?.storedAt ?? settledAt)
-    const missing = await keepUnknown(
+    const missing = await filterUncounted(
       db,
       listed.map(({ id }) => id),
     )
@@ -116,13 +114,13 @@ export async function catchUp(deps: LedgerDeps & { store: AnalyticsStore }): Pro
   }
 }
 
-async function keepUnknown(db: Deps['db'], ids: string[]): Promise<string[]> {
+async function filterUncounted(db: Deps['db'], ids: string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`select id from unnest(${ids}::text[]) as listed (id)
     where not exists (select from download_batch where download_batch.id = listed.id)`.execute(db)
   return rows.map(({ id }) => id)
 }
 
-/** Moves the ledger on. IDs are kept for days after that, against a repetition that comes late. */
+/** Advances the ledger. Batch IDs remain for days, because a process might send a batch again later. */
 async function passBatches(
   { db }: LedgerDeps,
   { identity, upTo, passed, isAll }: { identity: string; upTo: number; passed: string[]; isAll: boolean },
@@ -147,7 +145,7 @@ export function readLedger(db: Deps['db']): Promise<Ledger> {
   return db.selectFrom('download_ledger').select(['store_id', 'caught_up_to', 'needs_rebase']).executeTakeFirstOrThrow()
 }
 
-/** Whoever says what is followed, or how far, holds this first. */
+/** Every change of the followed store or of the progress needs this lock. */
 function lockLedger(tx: Tx): Promise<Ledger> {
   return tx
     .selectFrom('download_ledger')

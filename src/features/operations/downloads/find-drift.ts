@@ -1,18 +1,18 @@
-// Holds the download counters against the events they are made from.
+// Compares the download counters with the events in the store.
 import { sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
 import { type AnalyticsStore, LISTED_BATCHES_MAX } from '#ports/analytics-store/analytics-store.ts'
 import { catchUp, type LedgerDeps, readLedger } from './counter-ledger.ts'
 
-/** Projects compared at once. */
+/** Number of projects per comparison. */
 const PAGE = 500
 
 type Counter = { id: string; downloads: number; imported_downloads: number }
 type Page = { caughtUpTo: number; laterBatches: string[]; projects: Counter[]; versions: Counter[] }
-/** What a counter has too much (or, negative, too little). */
+/** Excess of a counter over its events; negative if the counter is too low. */
 export type Difference = { id: string; drift: number }
 
-/** What differs, some hundred projects with their versions at a time. */
+/** Yields the differences page by page: those of up to 500 projects and their versions. */
 export async function* differencesByPage(
   { db, store }: LedgerDeps & { store: AnalyticsStore },
   signal?: AbortSignal,
@@ -35,8 +35,8 @@ export async function* differencesByPage(
 }
 
 /**
- * Every counter that is not its imported downloads plus its events, after what was stored and not counted yet has been
- * counted. None while the counters wait for the nightly run to take up what a replaced store lacks.
+ * Counts all stored events, then returns every counter that differs from its imported downloads plus its events.
+ * Returns no differences until the nightly job has rebased the counters on a replaced store.
  */
 export async function findDrift(
   deps: LedgerDeps & { store: AnalyticsStore },
@@ -53,8 +53,8 @@ export async function findDrift(
 }
 
 /**
- * The next projects with what is counted for them, shown or pending, and which batches are in it: all that were stored
- * before `caughtUpTo`, and `laterBatches`. All as of one moment.
+ * Reads the next projects, their versions, and the batches that their counters (including pending downloads) contain:
+ * all batches stored before `caughtUpTo`, and `laterBatches`. Everything is from one snapshot.
  */
 function readPage(db: Db, after: string): Promise<Page> {
   return db

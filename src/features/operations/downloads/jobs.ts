@@ -1,4 +1,4 @@
-// Background work of downloads.
+// The background job of downloads.
 
 import type { Jobs } from '#platform/jobs/queue.ts'
 import { StoreHeldError } from '#ports/analytics-store/analytics-store.ts'
@@ -8,7 +8,7 @@ import { reconcileDownloads } from './reconcile-downloads.ts'
 type ReconcileDeps = Pick<Deps, 'db' | 'cache' | 'log' | 'metrics' | 'analytics'>
 
 export const downloadJobs = ({ db, cache, log, metrics, analytics }: ReconcileDeps) => ({
-  /** A second run corrects what the first has left, which is nothing. */
+  /** Compares the counters with the events and corrects them. Safe to repeat. */
   'downloads.reconcile': async (_payload: Jobs['downloads.reconcile'], signal: AbortSignal): Promise<void> => {
     const isHeldElsewhere = await analytics.check().then(
       () => false,
@@ -19,11 +19,14 @@ export const downloadJobs = ({ db, cache, log, metrics, analytics }: ReconcileDe
     )
     const drift = isHeldElsewhere ? undefined : await reconcileDownloads({ db, cache, log, store: analytics }, signal)
     if (drift === undefined) {
-      log.warn('Download counters were not reconciled: this process does not hold the store they follow')
+      log.warn(
+        'Could not reconcile the download counters: they follow an analytics store that this process does not own',
+      )
       return
     }
     metrics.downloadDrift.set({ of: 'project' }, drift.projects)
     metrics.downloadDrift.set({ of: 'version' }, drift.versions)
-    if (drift.projects + drift.versions > 0) log.warn({ drift }, 'Download counters differed from events')
+    if (drift.projects + drift.versions > 0)
+      log.warn({ drift }, 'Corrected download counters that differed from the events')
   },
 })

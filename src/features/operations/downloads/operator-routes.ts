@@ -1,4 +1,4 @@
-// What the operator's CDN reports of downloads that it answered itself.
+// Routes for a CDN that reports downloads which it served from its cache.
 
 import { mountInternal } from '#platform/http/mounts.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
@@ -17,7 +17,7 @@ export function downloadOperatorRoutes(app: App, deps: DownloadDeps): void {
       batchRoute(scope, deps)
       singleRoute(scope, deps)
     },
-    // Where existing edge programs send theirs.
+    // The path that existing edge workers use.
     { alsoUnder: ['/v2'] },
   )
 }
@@ -30,7 +30,7 @@ function batchRoute(app: App, deps: DownloadDeps): void {
       schema: {
         operationId: 'countDownloads',
         summary: 'Report downloads that a CDN served from its cache',
-        description: 'The rules of the file route apply. A report that is sent twice is counted twice.',
+        description: 'Applies the rules of the file route. Does not detect duplicates: a repeated report counts twice.',
         body: ReportedDownloads,
         response: { 200: CountedDownloads },
       },
@@ -50,7 +50,7 @@ function singleRoute(app: App, deps: DownloadDeps): void {
       schema: {
         operationId: 'countDownload',
         hide: true,
-        summary: 'Count one download, as existing edge programs report it',
+        summary: 'Count one download in the format of existing edge workers',
         body: ReportedDownload,
       },
     },

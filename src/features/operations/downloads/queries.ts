@@ -1,4 +1,4 @@
-// Files as their addresses name them, and the batch that moves download counters.
+// Queries for files by URL, and the statements that increase download counters.
 import { sql } from 'kysely'
 import type { ProjectFacts } from '#features/basics/access/project-policy.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
@@ -15,7 +15,7 @@ export type ServedFile = {
   project: ProjectFacts
 }
 
-/** The file at /data/{project}/versions/{version}/{filename}; undefined when there is none. */
+/** Finds the file at /data/{project}/versions/{version}/{filename}. */
 export async function findServedFile(
   db: Db,
   projectId: string,
@@ -49,8 +49,8 @@ export async function findServedFile(
   return { ...file, project: { id: project_id, status, team_id, organization_id } }
 }
 
-/** Of these files those that exist, as `project/version/filename`. */
-export async function listServedVersions(
+/** Returns those of the files that exist, as `project/version/filename`. */
+export async function listServedFiles(
   db: Db,
   files: readonly { projectId: string; versionId: string; filename: string }[],
 ): Promise<Set<string>> {
@@ -66,10 +66,7 @@ export async function listServedVersions(
 
 export type CountedDownloads = { id: string; revision: number; downloads: number }
 
-/**
- * Adds downloads to versions and, the same, to their projects; rows that are gone are skipped. Returns what they have now.
- * Two statements.
- */
+/** Adds downloads to versions and their projects, skips deleted rows, and returns the new counts. */
 export async function addDownloads(
   tx: Tx,
   counts: readonly { project_id: string; version_id: string; downloads: number }[],
@@ -79,7 +76,7 @@ export async function addDownloads(
   for (const { project_id, downloads } of counts)
     perProject.set(project_id, (perProject.get(project_id) ?? 0) + downloads)
   const ofProjects = [...perProject].sort(([a], [b]) => (a < b ? -1 : 1))
-  // Projects first and in the order of their IDs, as every command locks them.
+  // Projects first, in the order of their IDs: every command locks rows in this order.
   const { rows: projects } =
     await sql<CountedDownloads>`update project set downloads = project.downloads + added.downloads
     from (select * from unnest(${ofProjects.map(([id]) => id)}::text[], ${ofProjects.map(([, n]) => n)}::bigint[]) as a (id, downloads)) added

@@ -1,18 +1,17 @@
-// Holds the download counters against the events they are made from, and puts right what differs.
+// Compares the download counters with the events in the store and corrects the differences.
 import { sql } from 'kysely'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { AnalyticsStore } from '#ports/analytics-store/analytics-store.ts'
 import { catchUp, type LedgerDeps, readLedger } from './counter-ledger.ts'
 import { type Difference, differencesByPage } from './find-drift.ts'
 
-/** Sums of the absolute differences that were found. */
+/** Sums of the absolute differences. */
 export type Drift = { projects: number; versions: number }
 
 /**
- * Compares every counter with its imported downloads plus its events, and corrects the counter; after the store was
- * replaced or restored, the imported downloads take up the difference instead. A second run finds nothing. Counting
- * goes on meanwhile: corrections are added, not set. Undefined when this process does not hold the store that the
- * counters follow.
+ * Corrects every counter that differs from its imported downloads plus its events. If the store was replaced or restored,
+ * corrects the imported downloads instead. Counting can continue during the run, because corrections are relative.
+ * Returns undefined if the counters follow a store that this process does not own.
  */
 export async function reconcileDownloads(
   deps: LedgerDeps & { store: AnalyticsStore },
@@ -31,7 +30,7 @@ export async function reconcileDownloads(
   return drift
 }
 
-const total = (found: readonly Difference[]): number => found.reduce((sum, { drift }) => sum + Math.abs(drift), 0)
+const total = (rows: readonly Difference[]): number => rows.reduce((sum, { drift }) => sum + Math.abs(drift), 0)
 
 async function correct(
   deps: LedgerDeps,
@@ -45,12 +44,12 @@ async function correct(
       ['version', versions],
     ] as const) {
       const sign = column === 'downloads' ? -1 : 1
-      // A correction may lower a number, which counting never does: it is a new revision.
+      // Unlike counting, a correction can decrease a counter, so it needs a new revision.
       await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${sql.ref(column)} + found.change, revision = revision + 1
         from (select * from unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ drift }) => sign * drift)}::bigint[])
           as f (id, change)) found
         where ${sql.ref(`${table}.id`)} = found.id`.execute(tx)
-      // What was imported is in no answer.
+      // No response contains imported downloads.
       if (column === 'downloads') changed.add(table, ...rows.map(({ id }) => id))
     }
   })

@@ -12,17 +12,17 @@ type Download = {
   projectId: string
   versionId: string
   caller: Caller
-  /** Whether an account downloads. */
+  /** Whether the client is signed in. */
   signedIn: boolean
-  /** When it was, in whole milliseconds; now where that is not said. */
+  /** Time in whole milliseconds. Default: now */
   recordedAt?: number | undefined
-  /** What the client says of the download; a hint that is none is dropped, never the download. */
+  /** Details from the client. An invalid hint is ignored, and the download still counts. */
   hints: Readonly<Record<string, unknown>>
 }
 
 const REASONS = ['standalone', 'dependency', 'modpack', 'update']
 
-/** Records one download of a version, unless the address has had its share of the project: then false. */
+/** Records a download of a version. Returns false if the IP address has reached its cap for the project. */
 export async function recordDownload(deps: DownloadDeps, download: Download): Promise<boolean> {
   const { projectId, versionId, caller, signedIn, recordedAt, hints } = download
   if (!(await deps.caps.countsDownload(caller.address, projectId))) return false
@@ -47,12 +47,12 @@ function knownHints(
 ): Pick<DownloadEvent, 'reason' | 'loader' | 'game_version'> {
   const gameVersions = taxonomy.fields.get('game_versions')?.enumValues
   return {
-    reason: wordOf(reason, (word) => REASONS.includes(word)),
-    loader: wordOf(loader, (word) => taxonomy.loaders.has(word)),
-    game_version: wordOf(game_version, (word) => gameVersions?.has(word) === true),
+    reason: textIf(reason, (text) => REASONS.includes(text)),
+    loader: textIf(loader, (text) => taxonomy.loaders.has(text)),
+    game_version: textIf(game_version, (text) => gameVersions?.has(text) === true),
   }
 }
 
-function wordOf(value: unknown, isKnown: (word: string) => boolean): string {
+function textIf(value: unknown, isKnown: (text: string) => boolean): string {
   return typeof value === 'string' && isKnown(value) ? value : ''
 }

@@ -1,15 +1,15 @@
-// What clients send to download, and what the operator's CDN reports of downloads.
+// Request schemas of downloads, and the parser of the `Range` header.
 import Type, { type Static } from 'typebox'
 import { filterQuery } from '#features/catalogue/versions/lookup/list-requests.ts'
 import { Id, Time } from '#lib/schema/schema-parts.ts'
 
-/** What a client says about its download. Every value is accepted: a wrong hint must not prevent the download. */
+/** A detail about the download. Every value is accepted, because an invalid hint must not prevent the download. */
 const Hint = (description: string) => Type.Optional(Type.Unsafe<unknown>({ description }))
 
 export const DownloadHints = Type.Object({
   reason: Hint('Reason of the download: standalone, dependency, modpack or update'),
-  loader: Hint('Loader for which it is downloaded'),
-  game_version: Hint('Game version for which it is downloaded'),
+  loader: Hint('Loader that the client uses'),
+  game_version: Hint('Game version that the client uses'),
 })
 
 export const FileParams = Type.Object({
@@ -23,8 +23,8 @@ const ArchiveQuery = {
     Type.Boolean({
       default: false,
       description:
-        'Whether the primary files of required dependencies are included, and of what these require. Each is of the ' +
-        'version that the dependency names, else of the newest that fits `loaders` and `game_versions`',
+        'Whether to include the primary files of required dependencies, recursively. Uses the version that the ' +
+        'dependency specifies, otherwise the newest version that matches `loaders` and `game_versions`',
     }),
   ),
   loaders: filterQuery.loaders,
@@ -35,7 +35,7 @@ export const VersionArchiveQuery = Type.Object({
   files: Type.Optional(
     Type.String({
       maxLength: 65_536,
-      description: 'JSON array of names of files of the version; default: all',
+      description: 'JSON array of file names of the version. Default: all files',
       examples: ['["lantern.jar"]'],
     }),
   ),
@@ -47,7 +47,7 @@ export const CollectionArchiveQuery = Type.Object(ArchiveQuery)
 const Folder = Type.String({
   pattern: '^[0-9A-Za-z_-]{1,64}$',
   maxLength: 64,
-  description: 'Folder, as in the address of the image',
+  description: 'Folder in the URL of the image',
 })
 const Picture = Type.String({
   pattern: '^[0-9a-f]{40}(_[0-9]{1,4})?\\.[a-z]{3,4}$',
@@ -57,22 +57,22 @@ const Picture = Type.String({
 
 export const PictureParams = Type.Object({ folder: Folder, picture: Picture })
 
-/** Reports in one call. */
+/** Maximum number of reports per request. */
 const REPORTS_MAX = 1_000
 
 export const ReportedDownload = Type.Object(
   {
-    url: Type.String({ maxLength: 8192, description: 'Address or path of the file, including the query string' }),
+    url: Type.String({ maxLength: 8192, description: 'URL or path of the file, including the query string' }),
     ip: Type.String({
       maxLength: 64,
-      description: 'Address of the client; stored only as a hash whose key changes daily',
+      description: 'IP address of the client. Stored only as a hash whose key changes daily',
     }),
-    at: Type.Optional(Time('RFC 3339, at most seven days ago; default now')),
-    signed_in: Type.Optional(Type.Boolean({ description: 'Whether the client was signed in; default false' })),
+    at: Type.Optional(Time('Time of the download (RFC 3339), at most 7 days ago. Default: now')),
+    signed_in: Type.Optional(Type.Boolean({ description: 'Whether the client was signed in. Default: false' })),
     headers: Type.Optional(
       Type.Record(Type.String(), Type.String({ maxLength: 8192 }), {
         maxProperties: 100,
-        description: "Headers of the client's request; `user-agent`, `referer` and the country header are used",
+        description: 'Headers of the request. Depot uses `user-agent`, `referer` and the country header',
       }),
     ),
   },
@@ -85,13 +85,11 @@ export const ReportedDownloads = Type.Object(
   { title: 'ReportedDownloads' },
 )
 
-// The `Range` header (RFC 9110, 14.2), as far as file servers support it: one range of bytes.
-
 export type ByteRange = { start: number; end: number }
 
 /**
- * The range asked for, clipped to the file; undefined where the header is to be ignored (absent, another unit, several
- * ranges, malformed); `unsatisfiable` when it lies outside the file.
+ * Parses a `Range` header (RFC 9110, 14.2) with one byte range, and clips the range to the file. Returns undefined if
+ * the header must be ignored (absent, malformed, other unit, several ranges), `unsatisfiable` if it is outside the file.
  */
 export function parseRange(header: string | undefined, sizeBytes: number): ByteRange | 'unsatisfiable' | undefined {
   if (header === undefined) return undefined
@@ -109,10 +107,7 @@ export function parseRange(header: string | undefined, sizeBytes: number): ByteR
   return start >= sizeBytes ? 'unsatisfiable' : { start, end }
 }
 
-/**
- * Whether the answer is the whole file, given the range that was asked for and the one that is honoured: only that
- * counts as a download.
- */
+/** Returns whether the response contains the whole file. Only such a response counts as a download. */
 export function isWholeFile(header: string | undefined, honoured: ByteRange | undefined): boolean {
   return honoured === undefined || /^bytes=0-$/.test(header?.trim() ?? '')
 }

@@ -1,8 +1,9 @@
-// Files and pictures at the addresses that answers name: immutable bytes, in ranges, with strong tags.
+// Routes that serve files and images: immutable content with strong ETags and byte ranges.
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { filterVisibleVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
+import { sendRaw } from '#platform/http/responses/declared-responses.ts'
 import { matchesEntityTag } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -14,10 +15,10 @@ import { type DownloadDeps, recordDownload } from './record-download.ts'
 import { DownloadHints, FileParams, isWholeFile, PictureParams, parseRange } from './requests.ts'
 
 const YEAR_SECONDS = 31_536_000
-/** SVG and everything else a browser might run when opened as a page. */
+/** Content security policy that prevents scripts in SVG and other files that a browser opens as a page. */
 const INERT = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
-const PICTURE_TYPES: Readonly<Record<string, string>> = {
+const IMAGE_TYPES: Readonly<Record<string, string>> = {
   png: 'image/png',
   jpg: 'image/jpeg',
   jpeg: 'image/jpeg',
@@ -35,8 +36,8 @@ export function downloadRoutes(app: App, deps: DownloadDeps): void {
         operationId: 'downloadFile',
         summary: 'Download a file of a version',
         description:
-          'Supports a single range (206). The content at an address never changes; its ETag is the SHA-512. If the operator ' +
-          'serves files from an object store, the response is a redirect (302) to an address that is valid for some minutes.',
+          'Supports a single byte range (206). The content at a URL never changes; its ETag is the SHA-512 hash. If the ' +
+          'operator serves files from an object store, redirects (302) to a URL that is valid for some minutes.',
         params: FileParams,
         querystring: DownloadHints,
         produces: ['application/octet-stream'],
@@ -54,7 +55,7 @@ export function downloadRoutes(app: App, deps: DownloadDeps): void {
       return sendFile(req, reply, deps, file)
     },
   )
-  servePictures(app, deps)
+  imageRoutes(app, deps)
   archiveRoutes(app, deps)
 }
 
@@ -74,17 +75,17 @@ async function sendFile(
     .header('x-content-type-options', 'nosniff')
     .header('content-security-policy', INERT)
   const { range: rangeHeader, 'if-none-match': ifNoneMatch, 'if-range': ifRange } = req.headers
-  if (ifNoneMatch !== undefined && matchesEntityTag(ifNoneMatch, etag)) return reply.status(304).send() as never
+  if (ifNoneMatch !== undefined && matchesEntityTag(ifNoneMatch, etag)) return sendRaw(reply.status(304))
   const range = ifRange === undefined || ifRange === etag ? parseRange(rangeHeader, file.size_bytes) : undefined
   if (range === 'unsatisfiable') {
     void reply.header('content-range', `bytes */${file.size_bytes}`)
-    throw new ApiError('range_not_satisfiable', `The range lies outside the file's ${file.size_bytes} bytes`)
+    throw new ApiError('range_not_satisfiable', `The range is outside the file, which has ${file.size_bytes} bytes`)
   }
   const whole = isWholeFile(rangeHeader, range)
   const link = req.method === 'HEAD' ? undefined : await deps.files.link(file.storage_key, linkOptions(file))
   if (link !== undefined) {
     if (whole) await countDownload(req, deps, file)
-    // The address holds for minutes, and the store takes care of ranges.
+    // The URL expires after some minutes, and the store handles ranges.
     void reply.removeHeader('etag').removeHeader('accept-ranges').removeHeader('content-disposition')
     return reply.header('cache-control', 'private, no-store').redirect(link, 302) as never
   }
@@ -93,12 +94,12 @@ async function sendFile(
   }
   const length = range === undefined ? file.size_bytes : range.end - range.start + 1
   void reply.type(file.content_type).header('content-length', length)
-  // Headers alone: the framework wants a body to throw away, and the file need not be opened for it.
-  if (req.method === 'HEAD') return reply.send(Readable.from([])) as never
+  // The framework discards the body but requires one: an empty stream avoids opening the file.
+  if (req.method === 'HEAD') return sendRaw(reply, Readable.from([]))
   const opened = await deps.files.open(file.storage_key, range ?? {})
   if (opened === undefined) throw new ApiError('file_hosting_error', 'The file is missing from the store')
   if (whole) await countDownload(req, deps, file)
-  return reply.send(opened.stream) as never
+  return sendRaw(reply, opened.stream)
 }
 
 const linkOptions = (file: ServedFile): LinkOptions => ({
@@ -116,8 +117,8 @@ async function countDownload(req: FastifyRequest, deps: DownloadDeps, file: Serv
   })
 }
 
-/** Pictures are named by their content and are public: their addresses cannot be guessed. */
-function servePictures(app: App, deps: Deps): void {
+/** Images are public: their names contain a hash of the content, so that their URLs cannot be guessed. */
+function imageRoutes(app: App, deps: Deps): void {
   const config = { auth: 'public', budget: 'asset' } as const
   const about = { summary: 'Get an image', produces: ['image/*'], response: {} }
   app.get(
@@ -126,7 +127,7 @@ function servePictures(app: App, deps: Deps): void {
       config,
       schema: { operationId: 'getPicture', ...about, params: PictureParams },
     },
-    (req, reply) => sendPicture(req, reply, deps, `${req.params.folder}/${req.params.picture}`),
+    (req, reply) => sendImage(req, reply, deps, `${req.params.folder}/${req.params.picture}`),
   )
   app.get(
     '/data/:folder/images/:picture',
@@ -134,16 +135,16 @@ function servePictures(app: App, deps: Deps): void {
       config,
       schema: { operationId: 'getGalleryPicture', ...about, params: PictureParams },
     },
-    (req, reply) => sendPicture(req, reply, deps, `${req.params.folder}/images/${req.params.picture}`),
+    (req, reply) => sendImage(req, reply, deps, `${req.params.folder}/images/${req.params.picture}`),
   )
 }
 
-async function sendPicture(req: FastifyRequest, reply: FastifyReply, deps: Deps, path: string): Promise<never> {
-  const contentType = PICTURE_TYPES[path.slice(path.lastIndexOf('.') + 1)]
-  if (contentType === undefined) throw notFound('picture')
+async function sendImage(req: FastifyRequest, reply: FastifyReply, deps: Deps, path: string): Promise<never> {
+  const contentType = IMAGE_TYPES[path.slice(path.lastIndexOf('.') + 1)]
+  if (contentType === undefined) throw notFound('image')
   const etag = `"${path.slice(path.lastIndexOf('/') + 1)}"`
   const opened = await deps.files.open(`pictures/${path}`)
-  if (opened === undefined) throw notFound('picture')
+  if (opened === undefined) throw notFound('image')
   void reply
     .header('etag', etag)
     .header('cache-control', `public, max-age=${YEAR_SECONDS}, immutable`)
@@ -152,7 +153,7 @@ async function sendPicture(req: FastifyRequest, reply: FastifyReply, deps: Deps,
   const ifNoneMatch = req.headers['if-none-match']
   if (ifNoneMatch !== undefined && matchesEntityTag(ifNoneMatch, etag)) {
     opened.stream.destroy()
-    return reply.status(304).send() as never
+    return sendRaw(reply.status(304))
   }
-  return reply.type(contentType).header('content-length', opened.sizeBytes).send(opened.stream) as never
+  return sendRaw(reply.type(contentType).header('content-length', opened.sizeBytes), opened.stream)
 }

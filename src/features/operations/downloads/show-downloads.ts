@@ -1,6 +1,6 @@
-// Moves pending downloads into the counters that people see. Views that are kept get the new numbers without being read
-// again, but the search index reads each project that moved; so it happens the more rarely the more there is to move: at
-// most once a second, at least once a minute, for all processes together.
+// Adds pending downloads to the public counters. Cached views are updated in place, but the search index reads every
+// changed project again. Therefore the interval grows with the number of changes, from one second to one minute, for all
+// processes together.
 
 import { sql } from 'kysely'
 import { MINUTE_MS } from '#lib/time.ts'
@@ -10,23 +10,22 @@ import type { Tx } from '#platform/db/db.ts'
 import type { LedgerDeps } from './counter-ledger.ts'
 import { addDownloads, type CountedDownloads } from './queries.ts'
 
-/** Projects moved by one transaction: their IDs, and those of their versions, still fit into messages by name. */
+/** Maximum number of projects per transaction: the IDs of projects and versions must fit into notifications. */
 const PROJECTS_AT_ONCE = 500
 const VERSIONS_AT_ONCE = 2_000
 const SHORTEST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = MINUTE_MS
-/** Each thing that was counted costs this much of a pause: 50 a second change in the search index because of downloads. */
+/** Pause per changed row. It limits the changes that downloads cause in the search index to 50 per second. */
 const PAUSE_PER_CHANGE_MS = 20
-/** Of two processes that want to show, the second waits or leaves it: a number of the application's own. */
+/** Key of the lock that lets only one process show downloads at a time. */
 const ADVISORY_LOCK = 7_331_002
 
-/** `isAll`: nothing is pending any more. It may be done again in `pauseMs` milliseconds. */
+/** `isAll`: no downloads are pending. The next call can be made after `pauseMs` milliseconds. */
 export type Shown = { isAll: boolean; pauseMs: number }
 
 /**
- * Shows what is pending, unless it was done too short a time ago or another process is about it. Rows that somebody
- * holds are left for the next time.
- * @param options.now Shows it in any case, waiting for that process.
+ * Shows pending downloads, unless the last time was too recent or another process is showing them. Skips locked rows.
+ * @param options.now Waits for the other process and ignores the interval.
  */
 export async function showDownloads(deps: LedgerDeps, options: { now: boolean }): Promise<Shown> {
   for (let shown = 0; ; ) {
@@ -72,7 +71,7 @@ async function hasPending(tx: Tx): Promise<boolean> {
 
 type Pending = { project_id: string; version_id: string; downloads: number }
 
-/** Takes pending rows out, of which neither the project nor the version is held by anybody; they are held then. */
+/** Deletes and returns pending rows whose project and version are not locked, and locks these. */
 async function takePending(tx: Tx): Promise<Pending[]> {
   const { rows: projects } = await sql<{ id: string }>`
     select id from project where id in (

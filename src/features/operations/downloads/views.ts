@@ -1,11 +1,11 @@
-// The wire shapes of counting downloads.
+// Response schema of reported downloads.
 import Type, { type Static } from 'typebox'
 
 export const CountedDownloads = Type.Object(
   {
-    counted: Type.Integer(),
-    capped: Type.Integer({ description: 'Not counted: the client address has reached its limit for the project' }),
-    unknown: Type.Integer({ description: 'Not counted: there is no such file' }),
+    counted: Type.Integer({ description: 'Number of counted reports' }),
+    capped: Type.Integer({ description: 'Number of reports over the limit per IP address and project. Not counted' }),
+    unknown: Type.Integer({ description: 'Number of reports of files that do not exist. Not counted' }),
   },
   { title: 'CountedDownloads' },
 )

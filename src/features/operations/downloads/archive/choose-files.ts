@@ -1,4 +1,4 @@
-// Which files an archive holds: those of a version or of a collection's projects, with what they require.
+// Chooses the files of an archive: those of a version or of the projects of a collection, with their dependencies.
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { listRequired } from '#features/catalogue/versions/dependencies/required-versions.ts'
@@ -14,39 +14,40 @@ const FILES_MAX = 512
 const BYTES_MAX = 4 * 1024 ** 3
 
 export type ArchivedFile = {
-  /** Its name in the archive, unlike every other one there in any case of letters. */
+  /** Name in the archive, unique even if case is ignored. */
   name: string
   storageKey: string
   sizeBytes: number
   sha512: string
-  /** When its version was published. */
+  /** Publication date of the version. */
   at: Date
 }
 
 export type Archive = {
   files: ArchivedFile[]
-  /** The versions that the files belong to; `isRequired` for those that another one brought. */
+  /** Versions of the files. `isRequired`: included only as a dependency. */
   versions: { id: string; projectId: string; isRequired: boolean }[]
-  /** The same for the same content under the same names. */
+  /** Depends only on the content and the names of the files. */
   etag: string
 }
 
-export type ArchiveWish = {
+export type ArchiveRequest = {
   versions: readonly CachedVersion[]
-  /** Names of files of these versions: a list, or the primary one of each. */
+  /** File names to include, all files, or only the primary file of each version. */
   files: readonly string[] | 'all' | 'primary'
-  /** Whether the primary files of what they require come with them, and which versions do. */
+  /** Filter for the versions of dependencies; undefined to omit dependencies. */
   requires: { filter: VersionFilter } | undefined
 }
 
 /**
- * @throws ApiError `invalid_input` naming `files` for a name that no version has, or for more than the limits allow;
- * 404 when there is no file at all.
+ * Chooses the files of an archive.
+ * @throws ApiError `invalid_input` (field `files`) for an unknown file name or if the files exceed the limits; 404 if
+ * there are no files.
  */
 export async function chooseFiles(
   deps: Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'config'>,
   viewer: Viewer | null,
-  { versions, files, requires }: ArchiveWish,
+  { versions, files, requires }: ArchiveRequest,
 ): Promise<Archive> {
   const required = requires === undefined ? [] : await listAllRequired(deps, viewer, versions, requires.filter)
   const all = [...versions, ...required]
@@ -54,9 +55,9 @@ export async function chooseFiles(
     deps.db,
     all.map(({ id }) => id),
   )
-  const chosen = versions.flatMap(({ id }) => wanted(rows.get(id) ?? [], files))
+  const chosen = versions.flatMap(({ id }) => selectFiles(rows.get(id) ?? [], files))
   if (Array.isArray(files)) requireNames(files, chosen)
-  chosen.push(...required.flatMap(({ id }) => wanted(rows.get(id) ?? [], 'primary')))
+  chosen.push(...required.flatMap(({ id }) => selectFiles(rows.get(id) ?? [], 'primary')))
   if (chosen.length === 0) throw notFound('file')
   checkLimits(chosen)
   const used = new Set(chosen.map(({ version_id }) => version_id))
@@ -72,8 +73,8 @@ export async function chooseFiles(
 }
 
 /**
- * Versions of what these require, and of what that requires in turn, each project once.
- * @throws ApiError `invalid_input` for more of them than an archive may hold.
+ * Returns the versions of all dependencies, recursively, with each project once.
+ * @throws ApiError `invalid_input` if there are more than an archive can contain.
  */
 export async function listAllRequired(
   deps: Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'config'>,
@@ -82,16 +83,16 @@ export async function listAllRequired(
   filter: VersionFilter,
 ): Promise<CachedVersion[]> {
   const projects = new Set(roots.map(({ project }) => project.id))
-  const found: CachedVersion[] = []
+  const required: CachedVersion[] = []
   let level = roots
   while (level.length > 0) {
     const next = await listRequired(deps, viewer, level.map(viewOf), filter)
     level = next.flatMap(({ project, version }) => (projects.has(project.id) ? [] : [version]))
     for (const version of level) projects.add(version.project.id)
-    found.push(...level)
+    required.push(...level)
     if (projects.size > FILES_MAX) throw tooMany('dependencies')
   }
-  return found
+  return required
 }
 
 const viewOf = ({ bytes }: CachedVersion): VersionView => JSON.parse(bytes.toString())
@@ -107,7 +108,7 @@ type FileRow = {
   date_published: Date
 }
 
-/** Files by their version, the primary one first. One statement. */
+/** Returns the files by version ID, the primary file first. */
 async function listFileRows(db: Db, versionIds: readonly string[]): Promise<Map<string, FileRow[]>> {
   const rows = await db
     .selectFrom('file')
@@ -121,32 +122,31 @@ async function listFileRows(db: Db, versionIds: readonly string[]): Promise<Map<
   return Map.groupBy(rows, ({ version_id }) => version_id)
 }
 
-/** Of the files of one version those that are wanted. */
-function wanted(rows: FileRow[], files: ArchiveWish['files']): FileRow[] {
+function selectFiles(rows: FileRow[], files: ArchiveRequest['files']): FileRow[] {
   if (files === 'all') return rows
   return files === 'primary' ? rows.slice(0, 1) : rows.filter(({ filename }) => files.includes(filename))
 }
 
-function requireNames(names: readonly string[], found: readonly FileRow[]): void {
-  const missing = names.find((name) => !found.some(({ filename }) => filename === name))
+function requireNames(names: readonly string[], files: readonly FileRow[]): void {
+  const missing = names.find((name) => !files.some(({ filename }) => filename === name))
   if (missing !== undefined) throw invalidInput(`The version has no file ${JSON.stringify(missing)}`, 'files')
 }
 
 function checkLimits(rows: readonly FileRow[]): void {
   if (rows.length > FILES_MAX) throw tooMany('files')
   if (rows.reduce((sum, { size_bytes }) => sum + size_bytes, 0) > BYTES_MAX)
-    throw invalidInput('The files have more than 4 GiB together; download them one by one', 'files')
+    throw invalidInput('The files are larger than 4 GiB in total. Download them individually', 'files')
 }
 
-const tooMany = (field: string) => invalidInput(`An archive holds at most ${FILES_MAX} files`, field)
+const tooMany = (field: string) => invalidInput(`An archive can contain at most ${FILES_MAX} files`, field)
 
-/** Names as in the versions; where two are the same, the later one has the ID of its version before it. */
+/** Uses the original file names, and prepends the version ID to a name that is already used. */
 function withNames(rows: readonly FileRow[]): ArchivedFile[] {
-  const taken = new Set<string>()
+  const names = new Set<string>()
   return rows.map(({ filename, version_id, storage_key, size_bytes, sha512, date_published }) => {
     let name = filename
-    while (taken.has(name.toLowerCase())) name = `${version_id}-${name}`
-    taken.add(name.toLowerCase())
+    while (names.has(name.toLowerCase())) name = `${version_id}-${name}`
+    names.add(name.toLowerCase())
     return { name, storageKey: storage_key, sizeBytes: size_bytes, sha512, at: date_published }
   })
 }

@@ -1,4 +1,4 @@
-// Several files as one archive: those of a version or of a collection, with what they require.
+// Routes that serve the files of a version or a collection, with their dependencies, as one ZIP archive.
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
@@ -12,6 +12,7 @@ import { ApiError, notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { viewerWith } from '#platform/http/auth/auth.ts'
 import { IdParams, parseIds } from '#platform/http/query-values.ts'
+import { sendRaw } from '#platform/http/responses/declared-responses.ts'
 import { matchesEntityTag } from '#platform/http/responses/entity-tags.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
@@ -22,8 +23,8 @@ import { type Archive, chooseFiles } from './choose-files.ts'
 import { writeArchive } from './write-archive.ts'
 
 const ABOUT =
-  'A ZIP archive, streamed; nothing in it is compressed again. At most 512 files and 4 GiB. Each version in it counts as ' +
-  'downloaded. Dependencies that are hidden from the caller, or of which no version fits, are left out.'
+  'Streams a ZIP archive without further compression, with at most 512 files and 4 GiB. Counts as a download of each ' +
+  'version in it. Omits dependencies that the caller cannot see or that have no matching version.'
 const produces = ['application/zip']
 
 export function archiveRoutes(app: App, deps: DownloadDeps): void {
@@ -38,8 +39,8 @@ function versionArchive(app: App, deps: DownloadDeps): void {
       config: { auth: { read: ['VERSION_READ'] }, cost: COSTS.archive },
       schema: {
         operationId: 'downloadVersionArchive',
-        summary: 'Download files of a version, and of what it requires, as one archive',
-        description: `${ABOUT} Without \`loaders\` and \`game_versions\` dependencies fit those of the version.`,
+        summary: 'Download the files of a version and of its dependencies as one archive',
+        description: `${ABOUT} Default of \`loaders\` and \`game_versions\`: those of the version.`,
         params: IdParams,
         querystring: VersionArchiveQuery,
         produces,
@@ -47,14 +48,14 @@ function versionArchive(app: App, deps: DownloadDeps): void {
       },
     },
     async (req, reply) => {
-      const { files, dependencies = false, ...asked } = req.query
+      const { files, dependencies = false, ...filter } = req.query
       const version = await getVersion(deps, req.viewer, parseId(req.params.id, 'id'))
       const view = JSON.parse(version.bytes.toString()) as VersionView
       const own = { loaders: JSON.stringify(view.loaders), ...gameVersionsOf(view) }
       const archive = await chooseFiles(deps, req.viewer, {
         versions: [version],
         files: files === undefined ? 'all' : parseIds(files, 'files'),
-        requires: dependencies ? { filter: filterOfQuery({ ...own, ...asked }) } : undefined,
+        requires: dependencies ? { filter: filterOfQuery({ ...own, ...filter }) } : undefined,
       })
       const [project] = await listVisibleProjects(deps, req.viewer, [version.project.id])
       return sendArchive(deps, req, reply, { archive, name: `${project?.slug}-${view.version_number}.zip` })
@@ -71,7 +72,7 @@ function collectionArchive(app: App, deps: DownloadDeps): void {
       schema: {
         operationId: 'downloadCollectionArchive',
         summary: 'Download the projects of a collection as one archive',
-        description: `The primary file of the newest version of each project that fits \`loaders\` and \`game_versions\`. ${ABOUT}`,
+        description: `Contains the primary file of the newest version of each project that matches \`loaders\` and \`game_versions\`. ${ABOUT}`,
         params: IdParams,
         querystring: CollectionArchiveQuery,
         produces,
@@ -80,10 +81,10 @@ function collectionArchive(app: App, deps: DownloadDeps): void {
     },
     async (req, reply) => {
       const viewer = viewerWith(req.viewer, scopes)
-      const { dependencies = false, ...asked } = req.query
+      const { dependencies = false, ...filterQuery } = req.query
       const [collection] = await listCollections(deps.db, viewer, [parseId(req.params.id, 'id')])
       if (collection === undefined) throw notFound('collection')
-      const filter = filterOfQuery(asked)
+      const filter = filterOfQuery(filterQuery)
       const projects = await listVisibleByIds(deps, viewer, collection.projects)
       const checks = projects.map(({ id }) => ({ projectId: id, filter }))
       const ids = (await listUpdates(deps, checks)).flatMap((id) => id ?? [])
@@ -111,24 +112,24 @@ async function sendArchive(
   const { files, etag } = archive
   void reply
     .header('etag', etag)
-    // What is required may have a newer version at any time.
+    // A dependency can get a newer version at any time.
     .header('cache-control', `${req.viewer === null ? 'public' : 'private'}, max-age=0, must-revalidate`)
     .header('x-content-type-options', 'nosniff')
     .header('content-disposition', attachment(name.replace(/[/\\:]/g, '_')))
   const ifNoneMatch = req.headers['if-none-match']
-  if (ifNoneMatch !== undefined && matchesEntityTag(ifNoneMatch, etag)) return reply.status(304).send() as never
+  if (ifNoneMatch !== undefined && matchesEntityTag(ifNoneMatch, etag)) return sendRaw(reply.status(304))
   await deps.files.assertAvailable()
-  // Later files that are missing can only cut the answer off.
+  // Once the response has started, a missing file can only truncate it.
   if ((await deps.files.stat(files[0]?.storageKey ?? '')) === undefined)
     throw new ApiError('file_hosting_error', 'The file is missing from the store')
   const { stream, sizeBytes } = writeArchive(deps.files, files)
   void reply.type('application/zip').header('content-length', sizeBytes)
   if (req.method === 'HEAD') {
     stream.destroy()
-    return reply.send(Readable.from([])) as never
+    return sendRaw(reply, Readable.from([]))
   }
   await countDownloads(deps, req, archive)
-  return reply.send(stream) as never
+  return sendRaw(reply, stream)
 }
 
 async function countDownloads(deps: DownloadDeps, req: FastifyRequest, { versions }: Archive): Promise<void> {

@@ -1,5 +1,5 @@
-// A ZIP archive of stored files as it is read: nothing is compressed again, so that its size is known before its first
-// byte, and one file is open at a time.
+// Streams a ZIP archive of stored files. Files are not compressed, so that the size is known in advance, and only one
+// file is open at a time.
 import type { Readable } from 'node:stream'
 import { ZipFile } from 'yazl'
 import { ApiError } from '#lib/errors.ts'
@@ -9,8 +9,8 @@ import type { ArchivedFile } from './choose-files.ts'
 export type WrittenArchive = { stream: Readable; sizeBytes: number }
 
 /**
- * Destroying the stream closes the file that is read. A file that cannot be read ends the stream with an error, so that
- * nobody takes a part for the whole.
+ * Returns the archive as a stream. Destroying the stream closes the current file. If a file cannot be read, the stream
+ * fails, so that clients notice the incomplete archive.
  */
 export function writeArchive(store: Pick<Files, 'open'>, files: readonly ArchivedFile[]): WrittenArchive {
   const zip = new ZipFile()
@@ -41,7 +41,7 @@ async function open(store: Pick<Files, 'open'>, key: string): Promise<Readable> 
   return opened.stream
 }
 
-/** The library tells the size at once, because it knows that of every entry. Its types leave out the argument. */
+/** Ends the archive and returns its size. The library passes the size synchronously; its types omit the argument. */
 function endArchive(zip: ZipFile): number {
   let sizeBytes = 0
   const take = (size: number): void => {
