@@ -29,7 +29,7 @@ import { readHeadOf } from './archive/archive-reader.ts'
 import { createArchiveWriter } from './archive/archive-writer.ts'
 import { eventsOfStore } from './events/event-parts.ts'
 import { restoreBackup } from './restore-backup.ts'
-import { PICTURE_COLUMNS } from './stored-keys.ts'
+import { IMAGE_COLUMNS } from './stored-keys.ts'
 import { verifyInstance } from './verify-instance.ts'
 import { type BackupReport, writeBackup } from './write-backup.ts'
 
@@ -362,7 +362,7 @@ test('columns with addresses of pictures are all known', async () => {
     const others = ['image.url', 'oauth_client.url', 'project.license_url']
     assert.deepEqual(
       rows.map(({ name }) => name).filter((name) => !others.includes(name)),
-      PICTURE_COLUMNS.map((parts) => parts.join('.')).sort(),
+      IMAGE_COLUMNS.map((parts) => parts.join('.')).sort(),
     )
   })
 })

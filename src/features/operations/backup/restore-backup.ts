@@ -1,5 +1,5 @@
-// `depot restore`: fills an empty instance from an archive, in one transaction; until the archive has shown to be whole,
-// nobody sees any of it.
+// `depot restore`: restores a backup into an empty instance, in one transaction that commits after the whole backup is
+// verified.
 
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -31,13 +31,13 @@ import {
   type Table,
   type WaitingJob,
 } from './rows.ts'
-import { PICTURE_COLUMNS, pictureBase, storedKeysSql } from './stored-keys.ts'
+import { IMAGE_COLUMNS, imageBase, storedKeysSql } from './stored-keys.ts'
 
 export type RestoreDeps = Pick<Deps, 'pool' | 'db' | 'cache' | 'files' | 'analytics' | 'config' | 'log'>
 
 export type RestoreOptions = {
   source: Readable
-  /** The archives that this one was made since. */
+  /** Paths of the backups on which an incremental backup is based. */
   earlier?: readonly string[]
   onProgress?: (step: 'rows' | 'files' | 'events', done: number) => void
 }
@@ -48,7 +48,7 @@ export type RestoreReport = {
   rows: number
   files: number
   events: number
-  /** Files that the instance lacked when the archive was made. */
+  /** Number of files that were already missing when the backup was created. */
   missing: number
 }
 
@@ -56,10 +56,9 @@ const LOCK = 7_300_427
 const decompress = promisify(gunzip)
 
 /**
- * Restores into an instance that has nothing yet, of any adapters. After a failure the instance is empty still: run it
- * again.
- * @throws ArchiveError for an archive that is damaged, cut off, newer, or lacks one it was made since; OperatorError for
- * an instance that is not empty or served; what the stores throw when they are full.
+ * Restores a backup into an empty instance. After a failure, the instance is still empty and the restore can be repeated.
+ * @throws ArchiveError if the backup is damaged, truncated, from a newer version, or based on backups that are not named.
+ * @throws OperatorError if the instance is not empty or a server uses it. Also throws the errors of the stores.
  */
 export async function restoreBackup(deps: RestoreDeps, options: RestoreOptions): Promise<RestoreReport> {
   const reader = await openArchive(options.source)
@@ -68,11 +67,11 @@ export async function restoreBackup(deps: RestoreDeps, options: RestoreOptions):
     const { head } = reader
     const earlier = await requireEarlier(head, options.earlier ?? [])
     if (await isServed(deps.pool)) {
-      throw new OperatorError('A server uses this instance; stop it, then restore. Nothing was changed.')
+      throw new OperatorError('A server uses this instance. Stop it and run this command again. Nothing was changed.')
     }
     const { rows } = await client.query('select pg_try_advisory_lock($1) as is_mine, pg_backend_pid() as pid', [LOCK])
     const [{ is_mine: isMine, pid } = {}] = rows
-    if (isMine !== true) throw new OperatorError('Another restore into this instance is running')
+    if (isMine !== true) throw new OperatorError('Another restore into this instance is running. Nothing was changed.')
     await prepareSchema(deps, head)
     const events = await openEventStage(deps, head)
     try {
@@ -81,19 +80,20 @@ export async function restoreBackup(deps: RestoreDeps, options: RestoreOptions):
       const filled = await findFilledTable(client, tables)
       if (filled !== undefined) {
         throw new OperatorError(
-          `This instance is not empty: its table ${filled} has rows. Restore into a new data folder or a new database; nothing was changed.`,
+          `This instance is not empty: its table ${filled} has rows. Restore into a new data folder or a new database. Nothing was changed.`,
         )
       }
       const report = await restoreAll(deps, client, { reader, tables, events, earlier, options })
       await client.query('commit')
-      await afterwards(deps)
+      await finishRestore(deps)
       return report
     } catch (error) {
-      // Not a rollback: that would wait for a COPY that gets no more rows.
+      // A rollback would wait for a COPY that gets no more rows.
       await deps.pool.query('select pg_terminate_backend($1, 10000)', [pid])
-      // Nothing else claims keys of an instance that is empty and not served. A killed restore leaves this to the sweep.
+      // Only this restore has claimed keys: the instance is empty and no server uses it. If the process is killed, the
+      // scheduled sweep of a server removes the files.
       await removeClaimedFiles(deps).catch((err) =>
-        deps.log.error({ err }, 'Files of a failed restore could not be removed'),
+        deps.log.error({ err }, 'Could not delete the files of a failed restore'),
       )
       throw error
     } finally {
@@ -105,41 +105,42 @@ export async function restoreBackup(deps: RestoreDeps, options: RestoreOptions):
   }
 }
 
-/** The paths of earlier archives by their ID. @throws ArchiveError when one is missing, or of another line. */
+/** Returns the paths of the earlier backups by ID. @throws ArchiveError if the incremental backup requires others. */
 async function requireEarlier(head: Head, paths: readonly string[]): Promise<Map<string, string>> {
-  const found = new Map<string, string>()
-  for (const path of paths) found.set((await readHeadOf(path)).id, path)
-  const missing = head.since.filter(({ id }) => !found.has(id))
+  const earlier = new Map<string, string>()
+  for (const path of paths) earlier.set((await readHeadOf(path)).id, path)
+  const missing = head.since.filter(({ id }) => !earlier.has(id))
   if (missing.length > 0) {
     const names = missing.map(({ id, created }) => `${id} of ${created}`).join(', ')
-    throw new ArchiveError(`The archive was made since others, which must be named after it: ${names} is missing`)
+    throw new ArchiveError(
+      `This backup is incremental. Name the backups that it is based on as well. Missing: ${names}.`,
+    )
   }
-  return found
+  return earlier
 }
 
-/** The schema that the rows have. @throws ArchiveError when it is a newer one; OperatorError. */
+/** Creates the schema of the backup. @throws ArchiveError, OperatorError if the backup or the database is newer. */
 async function prepareSchema({ pool }: Pick<Deps, 'pool'>, head: Head): Promise<void> {
-  const known = await readMigrations()
-  checkFingerprint(head, known)
+  checkMigrations(head, await readMigrations())
   const through = head.migrations.at(-1)?.name
   await migrate(pool, { through })
   const { rows } = await pool.query<{ name: string }>('select max(name) as name from schema_migration')
   if (rows[0]?.name !== through) {
     throw new OperatorError(
-      `The archive was made by Depot ${head.version}, and this database has been set up for a newer version already; restore into a database, or a data folder, in which Depot was never started`,
+      `The backup is from Depot ${head.version}, but this database already has the schema of a newer version. Restore into a database or a data folder that Depot has never used.`,
     )
   }
 }
 
-function checkFingerprint({ version, migrations }: Head, known: readonly Migration[]): void {
-  const unknown = migrations.find(({ name }) => !known.some((migration) => migration.name === name))
+function checkMigrations({ version, migrations }: Head, own: readonly Migration[]): void {
+  const unknown = migrations.find(({ name }) => !own.some((migration) => migration.name === name))
   if (unknown !== undefined) {
     throw new ArchiveError(
-      `The archive was made by Depot ${version}, which is newer than this one: its schema has ${unknown.name}. Restore it by that version.`,
+      `The backup is from Depot ${version}, which is newer than this version: its schema contains ${unknown.name}. Restore it with that version.`,
     )
   }
-  const other = migrations.find(({ name, checksum }, i) => known[i]?.name !== name || known[i]?.checksum !== checksum)
-  if (other !== undefined) throw new ArchiveError(`The schema of the archive is another one: ${other.name} differs`)
+  const other = migrations.find(({ name, checksum }, i) => own[i]?.name !== name || own[i]?.checksum !== checksum)
+  if (other !== undefined) throw new ArchiveError(`The schema of the backup is different: ${other.name} does not match`)
 }
 
 type Parts = {
@@ -157,7 +158,7 @@ async function restoreAll(
 ): Promise<RestoreReport> {
   const { head } = reader
   checkTables(head, tables)
-  // Rows come with what triggers would compute.
+  // The rows already contain the values that triggers would compute.
   for (const { name } of tables) await client.query(`alter table ${quote(name)} disable trigger user`)
   for (const { name } of tables.toReversed()) await client.query(`delete from ${quote(name)}`)
   const report: RestoreReport = { id: head.id, created: head.created, rows: 0, files: 0, events: 0, missing: 0 }
@@ -174,14 +175,14 @@ async function restoreAll(
     report.rows += await rows.end()
     if (folder === 'jobs') await restoreJobs(client, member)
     if (folder === 'files') {
-      // Before their bytes: what a killed restore leaves is removed some hours later.
+      // Claimed before the files are stored, so that the sweep deletes the files if this process is killed.
       if (!claimed) await claimKeys(deps, client, head)
       claimed = true
       await files.add(member)
       report.files += 1
       options.onProgress?.('files', report.files)
     }
-    if (folder === 'events') await events.keep(name, member)
+    if (folder === 'events') await events.add(name, member)
   }
   report.rows += await rows.end()
   await files.end()
@@ -192,25 +193,26 @@ async function restoreAll(
   report.events = await events.store((done) => options.onProgress?.('events', done))
   await followStore(client, events)
   await client.query(`delete from upload_claim where storage_key in (select key from (${storedKeysSql()}) stored)`, [
-    pictureBase(head.filesBaseUrl),
+    imageBase(head.filesBaseUrl),
   ])
-  await moveAddresses(client, head.filesBaseUrl, deps.config.files.baseUrl)
+  await changeImageUrls(client, head.filesBaseUrl, deps.config.files.baseUrl)
   for (const { name } of tables) await client.query(`alter table ${quote(name)} enable trigger user`)
   return report
 }
 
-/** @throws ArchiveError when the archive has a table or a column that this schema has not. */
+/** @throws ArchiveError if the backup has a table or a column that is not in the schema. */
 function checkTables(head: Head, tables: readonly Table[]): void {
-  const known = new Map(tables.map(({ name, columns }) => [name, new Set(columns)]))
+  const schema = new Map(tables.map(({ name, columns }) => [name, new Set(columns)]))
   for (const { name, columns } of head.tables) {
-    const missing = columns.find((column) => known.get(name)?.has(column) !== true)
-    if (!known.has(name) || missing !== undefined) {
-      throw new ArchiveError(`The archive has ${missing ?? 'rows'} of ${name}, which this schema does not have`)
+    const missing = columns.find((column) => schema.get(name)?.has(column) !== true)
+    if (!schema.has(name) || missing !== undefined) {
+      const item = missing === undefined ? `the table ${name}` : `the column ${missing} of ${name}`
+      throw new ArchiveError(`The backup contains ${item}, which the schema does not have`)
     }
   }
 }
 
-/** Joins the parts of each table into one COPY. */
+/** Loads all parts of a table with one COPY. */
 function createRowLoader(client: Client, tables: readonly Table[]) {
   let current: { name: string; copy: pgCopy.CopyStreamQuery } | undefined
 
@@ -223,37 +225,37 @@ function createRowLoader(client: Client, tables: readonly Table[]) {
       copy.once('finish', resolve)
       copy.end()
     }).catch((cause) => {
-      throw refusedRows(name, cause)
+      throw copyError(name, cause)
     })
     return copy.rowCount
   }
 
   return {
     end,
-    /** Returns how many rows were loaded by what it ended. */
+    /** Loads a part. Returns the number of rows of the previous table if the part begins a new one. */
     async load(name: string, member: Member): Promise<number> {
       const count = current?.name === name ? 0 : await end()
       if (current === undefined) {
-        const table = tables.find((known) => known.name === name)
-        if (table === undefined) throw damaged(`its head does not name the table ${name}`)
+        const table = tables.find((listed) => listed.name === name)
+        if (table === undefined) throw damaged(`its head does not list the table ${name}`)
         const copy = client.query(pgCopy.from(`copy ${quote(name)} (${columnList(table)}) from stdin`))
         copy.on('error', () => undefined)
         current = { name, copy }
       }
       await pipeline(member.stream(), createGunzip(), current.copy, { end: false }).catch((cause) => {
-        throw refusedRows(name, cause)
+        throw copyError(name, cause)
       })
       return count
     },
   }
 }
 
-/** PostgreSQL's refusal of rows, and errors of their compression. */
-function refusedRows(table: string, cause: unknown): unknown {
+/** Translates errors of PostgreSQL and of decompression. */
+function copyError(table: string, cause: unknown): unknown {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   if (/^Z_/.test(code)) return damaged(`rows of ${table} cannot be read`, cause)
-  if (/^(22|23)/.test(code)) return damaged(`rows of ${table} are not what Depot writes`, cause)
-  if (/^53/.test(code)) return new OperatorError(`The database has no room for the rows of ${table}`, { cause })
+  if (/^(22|23)/.test(code)) return damaged(`rows of ${table} are invalid`, cause)
+  if (/^53/.test(code)) return new OperatorError(`The database has no space left for the rows of ${table}`, { cause })
   return unreadable(cause)
 }
 
@@ -264,14 +266,14 @@ async function restoreJobs(client: Client, member: Member): Promise<void> {
   for (const line of text.split('\n')) if (line !== '') await addJob(client, JSON.parse(line) as WaitingJob)
 }
 
-const CLAIMS_AT_ONCE = 5_000
+const CLAIMS_PER_STATEMENT = 5_000
 
-/** Claims are committed at once, by another connection. */
+/** Claims all file keys on another connection, so that the claims are committed immediately. */
 async function claimKeys({ pool }: Pick<Deps, 'pool'>, client: Client, head: Head): Promise<void> {
   for (let after = ''; ; ) {
     const { rows } = await client.query<{ key: string }>(
-      `select key from (${storedKeysSql()}) stored where key > $2 collate "C" order by key collate "C" limit ${CLAIMS_AT_ONCE}`,
-      [pictureBase(head.filesBaseUrl), after],
+      `select key from (${storedKeysSql()}) stored where key > $2 collate "C" order by key collate "C" limit ${CLAIMS_PER_STATEMENT}`,
+      [imageBase(head.filesBaseUrl), after],
     )
     if (rows.length === 0) return
     after = rows.at(-1)?.key ?? after
@@ -283,11 +285,11 @@ async function claimKeys({ pool }: Pick<Deps, 'pool'>, client: Client, head: Hea
   }
 }
 
-/** Pictures have the address of the instance in front. */
-async function moveAddresses(client: Client, from: string, to: string): Promise<void> {
+/** Changes the URLs of images to the base URL of this instance. */
+async function changeImageUrls(client: Client, from: string, to: string): Promise<void> {
   if (from === to) return
-  const [before, after] = [pictureBase(from), pictureBase(to)]
-  for (const [table, column] of [...PICTURE_COLUMNS, ['image', 'url'] as const]) {
+  const [before, after] = [imageBase(from), imageBase(to)]
+  for (const [table, column] of [...IMAGE_COLUMNS, ['image', 'url'] as const]) {
     await client.query(
       `update ${quote(table)} set ${quote(column)} = $2 || substr(${quote(column)}, length($1) + 1)
       where starts_with(${quote(column)}, $1)`,
@@ -296,8 +298,8 @@ async function moveAddresses(client: Client, from: string, to: string): Promise<
   }
 }
 
-/** What the rows do not say: the newest schema, counters that agree with events, a new search index. */
-async function afterwards(deps: RestoreDeps): Promise<void> {
+/** Migrates to the newest schema, reconciles the download counters, and requests a new search index. */
+async function finishRestore(deps: RestoreDeps): Promise<void> {
   await migrate(deps.pool)
   await reconcileDownloads({ ...deps, store: deps.analytics })
   await requestRebuild(deps, SYSTEM)

@@ -1,4 +1,4 @@
-// Bytes of files from archives into the store.
+// Restores files from backups into the file store.
 import { createReadStream } from 'node:fs'
 import { ApiError } from '#lib/errors.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -7,7 +7,7 @@ import { ArchiveError, damaged, type ManifestEntry, unreadable } from './archive
 import { type ArchiveReader, openArchive } from './archive/archive-reader.ts'
 import type { Member } from './archive/member-reader.ts'
 
-/** Files up to this size go through memory, as many at a time as have it together. */
+/** Files up to this size are collected in memory and stored in batches of at most this size. */
 const SMALL_BYTES = 1024 * 1024
 const BATCH_FILES = 64
 
@@ -21,18 +21,18 @@ const TYPES: Record<string, string> = {
   bmp: 'image/bmp',
 }
 
-/** What a store says of a file. */
+/** Returns the content type of a file by its extension. */
 export const contentTypeOf = (key: string): string =>
   TYPES[key.slice(key.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
 
 export type FileRestorer = {
-  /** Takes the file of a member `files/KEY`, whose bytes it reads. @throws ArchiveError, ApiError `file_hosting_error`. */
+  /** Reads the file of a member `files/KEY`. @throws ArchiveError, ApiError `file_hosting_error` */
   add(member: Member): Promise<void>
-  /** Stores what was taken and is not stored yet, and makes all of it durable. @throws ApiError `file_hosting_error`. */
+  /** Stores the remaining files and makes all files durable. @throws ApiError `file_hosting_error` */
   end(): Promise<void>
 }
 
-/** Stores files as they come, small ones some at a time. */
+/** Creates a restorer that stores large files immediately and small files in batches. */
 export function createFileRestorer({ files }: Pick<Deps, 'files'>): FileRestorer {
   let waiting: StoredBytes[] = []
   let waitingBytes = 0
@@ -69,7 +69,7 @@ async function storeLarge(
     throw cause instanceof ApiError ? cause : unreadable(cause)
   })
   try {
-    if (staged.sizeBytes !== member.size) throw damaged(`${member.name} is shorter than it says`)
+    if (staged.sizeBytes !== member.size) throw damaged(`${member.name} is shorter than declared`)
     await files.publish(staged, key, { contentType })
   } finally {
     await files.discard(staged)
@@ -81,14 +81,14 @@ function keyOf(name: string): string {
   try {
     assertFileKey(key)
   } catch (cause) {
-    throw damaged(`${JSON.stringify(name.slice(0, 200))} is no name of a file`, cause)
+    throw damaged(`${JSON.stringify(name.slice(0, 200))} is not a valid file name`, cause)
   }
   return key
 }
 
 /**
- * Stores the files that `reader`'s manifest places in the archive `id`, and returns how many. Both name them in the same
- * order.
+ * Restores the files that the manifest of `reader` assigns to the earlier backup `id`, and returns their number. Both
+ * backups list files in the same order.
  */
 export async function restoreEarlier(
   deps: Pick<Deps, 'files'>,
@@ -106,11 +106,13 @@ export async function restoreEarlier(
       if (next === undefined) break
       if (member.name !== next.name) continue
       await restorer.add(member)
-      if ((await member.sha256()) !== next.sha256) throw damaged(`${member.name} in ${path} is not what it was`)
+      if ((await member.sha256()) !== next.sha256)
+        throw damaged(`${member.name} in ${path} has changed since the backup was created`)
       count += 1
       next = (await wanted.next()).value
     }
-    if (next !== undefined) throw new ArchiveError(`${path} does not hold ${next.name}, though a later archive says so`)
+    if (next !== undefined)
+      throw new ArchiveError(`${path} does not contain ${next.name}, which a later backup requires`)
     await restorer.end()
     return count
   } finally {

@@ -1,4 +1,4 @@
-// What the database holds, as far as a backup copies it: tables with their columns and order, sequences, jobs.
+// Database access for backups: tables with their columns and order, sequences and jobs.
 import type pg from 'pg'
 import type { Head } from './archive/archive-format.ts'
 
@@ -6,10 +6,10 @@ export type Table = Head['tables'][number]
 export type Client = pg.ClientBase
 
 /**
- * Tables that a backup does not contain: the state of processes that follow this very database, its migrations, claims of
- * unfinished uploads, the link of a first start, and what an instance creates again by itself.
+ * Tables that a backup omits: the state of processes that follow this database, migrations, claims of unfinished uploads,
+ * the link for the first admin, and data that an instance recreates automatically.
  */
-const LEFT_OUT = [
+const OMITTED_TABLES = [
   'change_log',
   'job_worker',
   'search_change',
@@ -22,10 +22,10 @@ const LEFT_OUT = [
   'upload_claim',
 ]
 
-/** Rows that a new database has from the beginning; a backup brings its own. */
-const FIRST_ROWS = ['download_ledger', 'catalogue_change']
+/** Tables that have rows in a new database. The rows of a backup replace them. */
+const INITIALLY_FILLED_TABLES = ['download_ledger', 'catalogue_change']
 
-/** A connection for hours of work, with the settings of the pool but for its limits. */
+/** Opens a connection with the settings of the pool but without time limits, because the work can take hours. */
 export async function connectAlone(pool: pg.Pool, applicationName: string): Promise<pg.Client> {
   const { Client: PgClient } = (await import('pg')).default
   const client = new PgClient({
@@ -41,7 +41,7 @@ export async function connectAlone(pool: pg.Pool, applicationName: string): Prom
   return client
 }
 
-/** Every table but those left out, each after those that its rows refer to. */
+/** Returns the tables of a backup, each after the tables to which it refers. */
 export async function listTables(client: Client): Promise<Table[]> {
   const { rows } = await client.query<{ name: string; columns: string[]; refers: string[] }>(
     `select class.relname as name,
@@ -52,7 +52,7 @@ export async function listTables(client: Client): Promise<Table[]> {
     from pg_class class join pg_namespace namespace on namespace.oid = class.relnamespace
     where namespace.nspname = 'public' and class.relkind = 'r' and not class.relname = any($1::text[])
     order by class.relname`,
-    [LEFT_OUT],
+    [OMITTED_TABLES],
   )
   const ordered: Table[] = []
   const waiting = new Map(rows.map((row) => [row.name, row]))
@@ -78,18 +78,18 @@ export async function setSequences(client: Client, sequences: Head['sequences'])
   const { rows } = await client.query<{ name: string }>(
     "select sequencename as name from pg_sequences where schemaname = 'public'",
   )
-  const known = new Set(rows.map(({ name }) => name))
+  const existing = new Set(rows.map(({ name }) => name))
   for (const { name, next } of sequences) {
-    if (known.has(name)) await client.query('select setval($1::regclass, $2::bigint, false)', [quote(name), next])
+    if (existing.has(name)) await client.query('select setval($1::regclass, $2::bigint, false)', [quote(name), next])
   }
 }
 
-/** As it may stand in a statement. */
+/** Quotes an SQL identifier. */
 export const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
 export const columnList = ({ columns }: Table): string => columns.map(quote).join(', ')
 
-/** A background job as it waits in the queue. */
+/** Pending background job. */
 export type WaitingJob = {
   task: string
   payload: unknown
@@ -99,7 +99,7 @@ export type WaitingJob = {
   priority: number
 }
 
-/** The library has no list of jobs with their payloads; its tables are read under the names of this version. */
+/** Reads the tables of the job library directly, because the library cannot list jobs with their payloads. */
 export async function listJobs(client: Client): Promise<WaitingJob[]> {
   const { rows } = await client.query<WaitingJob>(
     `select task.identifier as task, job.payload, to_char(job.run_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as run_at,
@@ -118,7 +118,7 @@ export async function addJob(client: Client, job: WaitingJob): Promise<void> {
   )
 }
 
-/** Whether a server has this database open: each of them listens on a connection of that name. */
+/** Returns whether a server uses this database: every server listens on a connection with this name. */
 export async function isServed(client: Pick<pg.Pool, 'query'>): Promise<boolean> {
   const { rows } = await client.query(
     `select 1 from pg_stat_activity where datname = current_database() and application_name = 'depot-listen' limit 1`,
@@ -126,10 +126,10 @@ export async function isServed(client: Pick<pg.Pool, 'query'>): Promise<boolean>
   return rows.length > 0
 }
 
-/** A table that holds anything but what it does in a new database; undefined when there is none. */
+/** Returns a table that has other rows than in a new database. */
 export async function findFilledTable(client: Client, tables: readonly Table[]): Promise<string | undefined> {
   for (const { name } of tables) {
-    if (FIRST_ROWS.includes(name)) continue
+    if (INITIALLY_FILLED_TABLES.includes(name)) continue
     const only = name === 'account' ? " where id <> 'deleted0'" : ''
     const { rows } = await client.query(`select 1 from ${quote(name)}${only} limit 1`)
     if (rows.length > 0) return name

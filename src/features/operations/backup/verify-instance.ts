@@ -1,27 +1,27 @@
-// `depot verify`: holds rows, bytes and events against one another, and changes nothing.
+// `depot verify`: compares rows, files and events, and changes nothing.
 import { createHash } from 'node:crypto'
 import { finished } from 'node:stream/promises'
 import { findDrift } from '#features/operations/downloads/find-drift.ts'
 import type { Deps } from '#ports/deps.ts'
 import { type Client, connectAlone } from './rows.ts'
-import { pictureBase, type StoredKey, storedKeys, storedKeysSql } from './stored-keys.ts'
+import { imageBase, type StoredKey, storedKeys, storedKeysSql } from './stored-keys.ts'
 
 export type Finding =
-  /** A row names a file that the store does not have. */
+  /** A row refers to a file that is not in the store. */
   | { what: 'missing-file'; key: string }
-  /** The bytes are not those that the row was made for. */
+  /** The content of a file does not match its row. */
   | { what: 'changed-file'; key: string; detail: string }
-  /** The store has a file that no row names. */
+  /** The store has a file to which no row refers. */
   | { what: 'unused-file'; key: string; sizeBytes: number }
-  /** A counter is not what was imported and what the events add up to. */
+  /** A counter differs from its imported downloads plus its events. */
   | { what: 'wrong-counter'; of: 'project' | 'version'; id: string; difference: number }
 
 export type VerifyReport = {
   files: number
   findings: number
-  /** The first of them. */
+  /** The first findings, at most `LISTED_MAX`. */
   listed: Finding[]
-  /** Why something was not compared. */
+  /** Parts that were not compared, with the reason. */
   skipped: string[]
 }
 
@@ -34,9 +34,9 @@ export type VerifyOptions = {
 }
 
 const LISTED_MAX = 1_000
-/** Files that are read at once. */
+/** Number of files that are read concurrently. */
 const CONCURRENCY = 4
-const KEYS_AT_ONCE = 1_000
+const KEYS_PER_QUERY = 1_000
 
 export async function verifyInstance(
   deps: Pick<Deps, 'pool' | 'db' | 'cache' | 'files' | 'analytics' | 'config' | 'log'>,
@@ -56,9 +56,9 @@ export async function verifyInstance(
     await verifyFiles(deps, client, { quick, note, onFile })
     await verifyListing(deps, client, deps.files.list(), note)
     if (canReadEvents) {
-      for (const found of await findDrift({ ...deps, store: deps.analytics })) note({ what: 'wrong-counter', ...found })
+      for (const drift of await findDrift({ ...deps, store: deps.analytics })) note({ what: 'wrong-counter', ...drift })
     } else {
-      report.skipped.push('download counters: the running server has the events open and compares them every night')
+      report.skipped.push('download counters: the running server owns the events, and compares them every night')
     }
     return report
   } finally {
@@ -89,10 +89,10 @@ async function verifyFiles(
   }
   await Promise.all(running)
   await client.query('commit')
-  // What was deleted since the snapshot has lost its bytes rightly.
-  for (let from = 0; from < suspects.length; from += KEYS_AT_ONCE) {
-    const part = suspects.slice(from, from + KEYS_AT_ONCE).filter(({ isUnderWay }) => !isUnderWay)
-    const named = await keepNamed(
+  // Files that were deleted after the snapshot are not missing.
+  for (let from = 0; from < suspects.length; from += KEYS_PER_QUERY) {
+    const part = suspects.slice(from, from + KEYS_PER_QUERY).filter(({ isUploading }) => !isUploading)
+    const named = await filterReferenced(
       client,
       config.files.baseUrl,
       part.map(({ key }) => key),
@@ -103,13 +103,13 @@ async function verifyFiles(
 
 async function verifyFile(files: Deps['files'], stored: StoredKey, quick: boolean): Promise<Finding | undefined> {
   const { key, sizeBytes, sha512 } = stored
-  const found = await files.stat(key)
-  if (found === undefined) return { what: 'missing-file', key }
-  if (sizeBytes !== null && found.sizeBytes !== sizeBytes) {
-    return { what: 'changed-file', key, detail: `${found.sizeBytes} bytes instead of ${sizeBytes}` }
+  const stat = await files.stat(key)
+  if (stat === undefined) return { what: 'missing-file', key }
+  if (sizeBytes !== null && stat.sizeBytes !== sizeBytes) {
+    return { what: 'changed-file', key, detail: `${stat.sizeBytes} bytes instead of ${sizeBytes}` }
   }
   if (quick) return undefined
-  const expected = sha512 !== null ? { algorithm: 'sha512', hash: sha512 } : pictureHash(key)
+  const expected = sha512 !== null ? { algorithm: 'sha512', hash: sha512 } : imageHash(key)
   if (expected === undefined) return undefined
   const opened = await files.open(key)
   if (opened === undefined) return { what: 'missing-file', key }
@@ -117,11 +117,11 @@ async function verifyFile(files: Deps['files'], stored: StoredKey, quick: boolea
   opened.stream.on('data', (chunk: Buffer) => hash.update(chunk))
   await finished(opened.stream)
   if (hash.digest('hex') === expected.hash) return undefined
-  return { what: 'changed-file', key, detail: `its ${expected.algorithm} is another one` }
+  return { what: 'changed-file', key, detail: `wrong ${expected.algorithm} hash` }
 }
 
-/** A picture in its raw form is named by its content. */
-function pictureHash(key: string): { algorithm: string; hash: string } | undefined {
+/** Returns the hash in the name of an original image. */
+function imageHash(key: string): { algorithm: string; hash: string } | undefined {
   const hash = /^pictures\/.+\/([0-9a-f]{40})\.[a-z]+$/.exec(key)?.[1]
   return hash === undefined ? undefined : { algorithm: 'sha1', hash }
 }
@@ -135,26 +135,26 @@ async function verifyListing(
   const suspects = new Map<string, number>()
   let part = new Map<string, number>()
   const compare = async (): Promise<void> => {
-    const named = await keepNamed(client, config.files.baseUrl, [...part.keys()])
+    const named = await filterReferenced(client, config.files.baseUrl, [...part.keys()])
     for (const [key, sizeBytes] of part) if (!named.has(key)) suspects.set(key, sizeBytes)
     part = new Map()
   }
   for await (const { key, sizeBytes } of listing) {
     part.set(key, sizeBytes)
-    if (part.size >= KEYS_AT_ONCE) await compare()
+    if (part.size >= KEYS_PER_QUERY) await compare()
   }
   await compare()
-  // A row may have come after its bytes.
+  // A row can be added after its file was listed.
   const all = [...suspects]
-  for (let from = 0; from < all.length; from += KEYS_AT_ONCE) {
-    part = new Map(all.slice(from, from + KEYS_AT_ONCE))
-    const named = await keepNamed(client, config.files.baseUrl, [...part.keys()])
+  for (let from = 0; from < all.length; from += KEYS_PER_QUERY) {
+    part = new Map(all.slice(from, from + KEYS_PER_QUERY))
+    const named = await filterReferenced(client, config.files.baseUrl, [...part.keys()])
     for (const [key, sizeBytes] of part) if (!named.has(key)) note({ what: 'unused-file', key, sizeBytes })
   }
 }
 
-/** Of these keys, those that a row, a claim or a removal to come names. */
-async function keepNamed(client: Client, filesBaseUrl: string, keys: string[]): Promise<Set<string>> {
+/** Returns those of the keys to which a row, a claim or a scheduled removal refers. */
+async function filterReferenced(client: Client, filesBaseUrl: string, keys: string[]): Promise<Set<string>> {
   if (keys.length === 0) return new Set()
   const { rows } = await client.query<{ key: string }>(
     `select key from (${storedKeysSql()}) stored where key = any($2::text[])
@@ -163,7 +163,7 @@ async function keepNamed(client: Client, filesBaseUrl: string, keys: string[]): 
       join graphile_worker._private_tasks task on task.id = job.task_id and task.identifier = 'files.remove',
       json_array_elements_text(job.payload -> 'keys') as removed (key)
       where removed.key = any($2::text[])`,
-    [pictureBase(filesBaseUrl), keys],
+    [imageBase(filesBaseUrl), keys],
   )
   return new Set(rows.map(({ key }) => key))
 }

@@ -1,4 +1,4 @@
-// `depot backup`: rows in one snapshot, the files they name, and events, as one stream.
+// `depot backup`: writes the rows of one snapshot, their files and the events as one stream.
 import type { Readable, Writable } from 'node:stream'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
@@ -25,13 +25,12 @@ import {
 import { countStoredKeys, type StoredKey, storedKeys } from './stored-keys.ts'
 
 export type BackupOptions = {
-  /** Taken over and ended. */
+  /** The writer owns and ends it. */
   sink: Writable
-  /** Events as they are to be stored: see `event-parts.ts`. */
   events: EventSource
-  /** Of the running Depot. */
+  /** Version of Depot. */
   version: string
-  /** An earlier archive, whose files are not copied again. */
+  /** Path of an earlier backup, whose files are not copied again. */
   since?: string | undefined
   onProgress?: (step: 'rows' | 'files' | 'events', done: number, total?: number) => void
 }
@@ -40,31 +39,31 @@ export type BackupReport = {
   id: string
   rows: number
   files: number
-  /** Of `files`, those that earlier archives hold. */
+  /** Number of these files that are in earlier backups. */
   earlier: number
   events: number
   bytes: number
-  /** Keys of files that rows name and the store does not have. */
+  /** Keys of files that are not in the store. */
   missing: string[]
 }
 
-/** Two backups at once would only slow each other down. */
+/** Key of the lock that lets only one backup run at a time. */
 const LOCK = 7_300_426
-/** Text of rows in one member. */
+/** Size of the rows in one member, before compression. */
 const PART_BYTES = 1024 * 1024
-/** Files up to this size are read so many at once, while as many are written. */
+/** Files up to this size are read in batches of `BATCH_FILES`, while the previous batch is written. */
 const SMALL_BYTES = 128 * 1024
 const BATCH_FILES = 64
-/** The report names so many. */
+/** Maximum number of missing files that the report lists. */
 const MISSING_MAX = 1_000
 
 const compress = promisify(gzip)
 const packed = (bytes: Buffer): Promise<Buffer> => compress(bytes, { level: 1 })
 
 /**
- * Writes an archive while the instance runs: rows are as of one moment, no file of that moment is removed before it is
- * copied, and what is published meanwhile is not in it.
- * @throws OperatorError while another backup runs, or when `since` cannot be built upon.
+ * Writes a backup, also while servers run. The rows are one snapshot, and no file of the snapshot is removed before it is
+ * copied. Later changes are not included.
+ * @throws OperatorError if another backup runs or `since` is unusable.
  */
 export async function writeBackup(
   deps: Pick<Deps, 'pool' | 'files' | 'config' | 'now'>,
@@ -76,7 +75,7 @@ export async function writeBackup(
   try {
     const { rows } = await client.query('select pg_try_advisory_lock($1) as is_mine', [LOCK])
     if (rows[0]?.is_mine !== true) throw new OperatorError('Another backup of this instance is running')
-    // Before the snapshot: what is deleted after this moment keeps its bytes.
+    // Before the snapshot, so that files which are deleted later remain until they are copied.
     await holdRemovals(client)
     await client.query('begin isolation level repeatable read read only')
     const head = await describeInstance(client, deps, options.version, previous?.head)
@@ -91,7 +90,7 @@ export async function writeBackup(
     await writer?.dispose()
     await previous?.files.return(undefined)
     if (writer === undefined) options.sink.destroy()
-    // With the connection go the locks.
+    // Closing the connection releases the locks.
     await client.end()
   }
 }
@@ -148,7 +147,7 @@ async function copyRows(
   return count
 }
 
-/** Compresses a piece while the next one is read. */
+/** Compresses each piece while the next piece is read. */
 async function* packedAhead(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let before: Promise<Buffer> | undefined
   for await (const piece of pieces) {
@@ -160,7 +159,7 @@ async function* packedAhead(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffe
   if (before !== undefined) yield before
 }
 
-/** Bytes of a stream in pieces of at least `size`, but for the last. */
+/** Splits a stream into pieces of at least `size` bytes. The last piece can be smaller. */
 async function* inParts(stream: Readable, size: number): AsyncGenerator<Buffer> {
   let chunks: Buffer[] = []
   let bytes = 0
@@ -183,7 +182,7 @@ type FilesNeeds = Pick<Deps, 'files' | 'config'> & {
   options: BackupOptions
 }
 
-/** Files on their way into the archive, in order. */
+/** Files in order, with the manifest entries of earlier backups, and the contents of the other files. */
 type Batch = { stored: StoredKey[]; entries: (ManifestEntry | undefined)[]; read: Promise<Read[]> }
 type Read = Awaited<ReturnType<Files['readAll']>>[number]
 
@@ -193,13 +192,13 @@ async function copyFiles(client: Client, { files, config, writer, previous, opti
   const earlier = createMerge(previous)
   let batch: Batch | undefined
 
-  async function write({ key, isUnderWay }: StoredKey, entry: ManifestEntry | undefined, read: Read): Promise<void> {
+  async function write({ key, isUploading }: StoredKey, entry: ManifestEntry | undefined, read: Read): Promise<void> {
     const name = fileMember(key)
     if (entry !== undefined) {
       report.earlier += 1
       await writer.note(entry)
     } else if (read === undefined) {
-      if (isUnderWay) return
+      if (isUploading) return
       if (report.missing.length < MISSING_MAX) report.missing.push(key)
       return writer.note({ name, absent: true })
     } else if (Buffer.isBuffer(read)) await writer.add(name, read)
@@ -208,11 +207,11 @@ async function copyFiles(client: Client, { files, config, writer, previous, opti
     options.onProgress?.('files', report.files, total)
   }
 
-  async function take({ stored, entries, read }: Batch): Promise<void> {
-    const found = (await read).values()
-    for (const [n, one] of stored.entries()) {
+  async function writeBatch({ stored, entries, read }: Batch): Promise<void> {
+    const contents = (await read).values()
+    for (const [n, file] of stored.entries()) {
       const entry = entries[n]
-      await write(one, entry, entry === undefined ? found.next().value : undefined)
+      await write(file, entry, entry === undefined ? contents.next().value : undefined)
     }
   }
 
@@ -220,14 +219,14 @@ async function copyFiles(client: Client, { files, config, writer, previous, opti
     for await (const stored of inBatches(storedKeys(client, config.files.baseUrl), BATCH_FILES)) {
       const entries: Batch['entries'] = []
       for (const { key } of stored) entries.push(await earlier(fileMember(key)))
-      const wanted = stored.filter((_, n) => entries[n] === undefined).map(({ key }) => key)
-      const before = batch
-      // Read while the batch before is written.
-      batch = { stored, entries, read: files.readAll(wanted, { maxBytes: SMALL_BYTES }) }
+      const keys = stored.filter((_, n) => entries[n] === undefined).map(({ key }) => key)
+      const previousBatch = batch
+      // Reads this batch while the previous batch is written.
+      batch = { stored, entries, read: files.readAll(keys, { maxBytes: SMALL_BYTES }) }
       batch.read.catch(() => undefined)
-      if (before !== undefined) await take(before)
+      if (previousBatch !== undefined) await writeBatch(previousBatch)
     }
-    if (batch !== undefined) await take(batch)
+    if (batch !== undefined) await writeBatch(batch)
     return report
   } finally {
     await batch?.read.catch(() => undefined)
@@ -252,8 +251,8 @@ async function* inBatches<Item>(items: AsyncIterable<Item>, size: number): Async
 }
 
 /**
- * Looks names up in the previous manifest, whose files have the same order; each name must be after the one before. The
- * entry says which archive has the file.
+ * Returns a function that looks up file names in the manifest of the previous backup, in ascending order. The returned
+ * entry contains the ID of the backup that has the file.
  */
 function createMerge(previous: Previous | undefined) {
   let current: ManifestEntry | undefined

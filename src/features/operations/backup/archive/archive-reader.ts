@@ -1,4 +1,4 @@
-// Reads an archive once, from its head to its end, and compares what it held with its manifest.
+// Reads a backup once, from its head to its end, and compares its members with the manifest.
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdtemp, open, rm } from 'node:fs/promises'
@@ -9,7 +9,6 @@ import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import {
   ArchiveError,
-  cutOff,
   damaged,
   END,
   type End,
@@ -19,6 +18,7 @@ import {
   type ManifestEntry,
   parseEnd,
   parseHead,
+  truncated,
   unreadable,
 } from './archive-format.ts'
 import { createMemberReader, type Member } from './member-reader.ts'
@@ -26,18 +26,18 @@ import { BLOCK, TAR_END } from './tar-blocks.ts'
 
 export type ArchiveReader = {
   head: Head
-  /** Every member between head and manifest, in order. @throws ArchiveError */
+  /** Yields every member between the head and the manifest. Verifies the manifest at the end. @throws ArchiveError */
   members(): AsyncGenerator<Member>
-  /** After the last member: what the manifest, which was compared, places in other archives or nowhere, in its order. */
+  /** After the last member: yields the manifest entries whose files are in other backups or missing, in order. */
   elsewhere(): AsyncGenerator<ManifestEntry>
   dispose(): Promise<void>
 }
 
 const HEAD_BYTES_MAX = 16 * 1024 * 1024
-/** Lines of what was seen are written in pieces of this size. */
+/** Size of the buffer for lines. */
 const LINES_BYTES = 64 * 1024
 
-/** @throws ArchiveError when it is no archive of Depot, or one that a newer version made. */
+/** Opens a backup. @throws ArchiveError if the source is not a backup, or from a newer version of Depot. */
 export async function openArchive(source: Readable): Promise<ArchiveReader> {
   const folder = await mkdtemp(join(tmpdir(), 'depot-manifest-'))
   const reader = createMemberReader(source)
@@ -46,8 +46,8 @@ export async function openArchive(source: Readable): Promise<ArchiveReader> {
   const seen = await open(seenPath, 'wx', 0o600)
   const seenHash = createHash('sha256')
   let lines = ''
-  /** Whether the manifest names nothing but what is in this archive. */
-  let isWhole = false
+  /** Whether the manifest lists only members of this backup. */
+  let isComplete = false
 
   async function dispose(): Promise<void> {
     source.destroy()
@@ -55,7 +55,7 @@ export async function openArchive(source: Readable): Promise<ArchiveReader> {
     await rm(folder, { recursive: true, force: true })
   }
 
-  async function see(member: Member): Promise<void> {
+  async function noteMember(member: Member): Promise<void> {
     const { name, size } = member
     lines += `${JSON.stringify({ name, size, sha256: await member.sha256() })}\n`
     if (lines.length >= LINES_BYTES) await writeLines()
@@ -70,56 +70,43 @@ export async function openArchive(source: Readable): Promise<ArchiveReader> {
   async function readHead(): Promise<Head> {
     const first = await reader.next()
     if (first?.name !== HEAD || first.size > HEAD_BYTES_MAX) {
-      throw new ArchiveError('This is no archive of `depot backup`: it does not begin with one')
+      throw new ArchiveError('The file is not a backup of `depot backup`: it does not start with the head of a backup')
     }
     const head = parseHead(await first.bytes())
-    await see(first)
+    await noteMember(first)
     return head
   }
 
   async function* members(): AsyncGenerator<Member> {
     for (;;) {
       const member = await reader.next()
-      if (member === undefined) throw cutOff()
+      if (member === undefined) throw truncated()
       if (member.name === MANIFEST) return void (await readEnd(member))
       yield member
-      await see(member)
+      await noteMember(member)
     }
   }
 
-  /** Keeps the manifest on disk, reads the end, and holds both against what was seen. */
+  /** Writes the manifest to disk, reads the end, and compares both with the members. */
   async function readEnd(manifest: Member): Promise<void> {
     await pipeline(manifest.stream(), createWriteStream(manifestPath, { mode: 0o600 })).catch((cause) => {
       throw unreadable(cause)
     })
     const last = await reader.next()
-    if (last?.name !== END || last.size > HEAD_BYTES_MAX) throw cutOff()
+    if (last?.name !== END || last.size > HEAD_BYTES_MAX) throw truncated()
     const end = parseEnd(await last.bytes())
-    if (end.id !== head.id) throw damaged('its end is that of another archive')
+    if (end.id !== head.id) throw damaged('its end belongs to another backup')
     if (end.manifestBytes !== manifest.size || end.manifestSha256 !== (await manifest.sha256())) {
       throw damaged('its manifest was changed')
     }
-    if ((await reader.next()) !== undefined) throw damaged('there is more after its end')
+    if ((await reader.next()) !== undefined) throw damaged('it continues after its end')
     await writeLines()
-    isWhole = seenHash.digest('hex') === end.manifestSha256
-    if (!isWhole) await compareLines()
-  }
-
-  async function compareLines(): Promise<void> {
-    const found = readLines<ManifestEntry>(seenPath)
-    for await (const entry of readLines<ManifestEntry>(manifestPath)) {
-      if ('absent' in entry || entry.in !== undefined) continue
-      const { value } = await found.next()
-      if (value === undefined || !('sha256' in value)) throw damaged(`${entry.name} is missing`)
-      if (value.name !== entry.name || value.size !== entry.size || value.sha256 !== entry.sha256) {
-        throw damaged(`${entry.name} is not what it was when the archive was made`)
-      }
-    }
-    if ((await found.next()).done !== true) throw damaged('it holds what its manifest does not name')
+    isComplete = seenHash.digest('hex') === end.manifestSha256
+    if (!isComplete) await compareEntries(manifestPath, seenPath)
   }
 
   async function* elsewhere(): AsyncGenerator<ManifestEntry> {
-    if (isWhole) return
+    if (isComplete) return
     for await (const entry of readLines<ManifestEntry>(manifestPath)) {
       if ('absent' in entry || entry.in !== undefined) yield entry
     }
@@ -135,16 +122,30 @@ export async function openArchive(source: Readable): Promise<ArchiveReader> {
   return { head, members, elsewhere, dispose }
 }
 
+/** @throws ArchiveError if the members of this backup differ from the manifest. */
+async function compareEntries(manifestPath: string, membersPath: string): Promise<void> {
+  const members = readLines<ManifestEntry>(membersPath)
+  for await (const entry of readLines<ManifestEntry>(manifestPath)) {
+    if ('absent' in entry || entry.in !== undefined) continue
+    const { value: member } = await members.next()
+    if (member === undefined || !('sha256' in member)) throw damaged(`${entry.name} is missing`)
+    if (member.name !== entry.name || member.size !== entry.size || member.sha256 !== entry.sha256) {
+      throw damaged(`${entry.name} has changed since the backup was created`)
+    }
+  }
+  if ((await members.next()).done !== true) throw damaged('it contains files that its manifest does not list')
+}
+
 async function* readLines<T>(path: string): AsyncGenerator<T> {
   for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
     if (line !== '') yield JSON.parse(line) as T
   }
 }
 
-/** The end is one block of tar, its header another, and empty blocks close the file. */
+/** Size of the end of a backup: a header block, a content block and the end of the tar file. */
 const TAIL = 2 * BLOCK + TAR_END.length
 
-/** What an increment needs of the archive before: its head, and its manifest, found from the end of the file. */
+/** Reads the head and the manifest of the backup on which an incremental backup is based, starting at the end of the file. */
 export async function openPrevious(path: string): Promise<{ head: Head; files: AsyncGenerator<ManifestEntry> }> {
   const head = await readHeadOf(path)
   const handle = await openFile(path)
@@ -152,14 +153,17 @@ export async function openPrevious(path: string): Promise<{ head: Head; files: A
     const { size } = await handle.stat()
     const tail = Buffer.alloc(TAIL)
     await handle.read(tail, 0, TAIL, Math.max(0, size - TAIL))
-    if (tail.subarray(0, END.length).toString() !== END)
-      throw new ArchiveError(`${path} is cut off; it cannot be built upon`)
+    if (tail.subarray(0, END.length).toString() !== END) {
+      throw new ArchiveError(`${path} is truncated; name a complete backup for --since`)
+    }
     const end: End = parseEnd(tail.subarray(BLOCK, 2 * BLOCK).subarray(0, tail.indexOf('\n', BLOCK) - BLOCK))
     const start = size - TAIL - Math.ceil(end.manifestBytes / BLOCK) * BLOCK
     const range = { start, end: start + end.manifestBytes - 1 }
     const hash = createHash('sha256')
     for await (const chunk of createReadStream(path, range)) hash.update(chunk as Buffer)
-    if (hash.digest('hex') !== end.manifestSha256) throw new ArchiveError(`${path} is damaged; it cannot be built upon`)
+    if (hash.digest('hex') !== end.manifestSha256) {
+      throw new ArchiveError(`${path} is damaged; name an intact backup for --since`)
+    }
     return { head, files: readFiles(path, range) }
   } finally {
     await handle.close()
@@ -173,7 +177,7 @@ async function* readFiles(path: string, range: { start: number; end: number }): 
   }
 }
 
-/** @throws ArchiveError naming the file. */
+/** Reads the head of a backup file. @throws ArchiveError */
 export async function readHeadOf(path: string): Promise<Head> {
   const handle = await openFile(path)
   await handle.close()
@@ -184,6 +188,6 @@ export async function readHeadOf(path: string): Promise<Head> {
 
 async function openFile(path: string) {
   return open(path, 'r').catch((cause: Error) => {
-    throw new ArchiveError(`The archive ${path} cannot be opened: ${cause.message}`, { cause })
+    throw new ArchiveError(`The backup ${path} cannot be opened: ${cause.message}`, { cause })
   })
 }

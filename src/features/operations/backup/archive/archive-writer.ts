@@ -1,5 +1,4 @@
-// Writes an archive as it is made: little more than the member under way is in memory. The manifest grows in a file
-// beside.
+// Writes a backup as a stream with only the current member in memory. The manifest is collected in a temporary file.
 import { createHash, hash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdtemp, open, rm } from 'node:fs/promises'
@@ -12,20 +11,20 @@ import { paddingOf, TAR_END, tarHeader } from './tar-blocks.ts'
 
 export type ArchiveWriter = {
   add(name: string, bytes: Buffer): Promise<void>
-  /** `size` bytes of a stream, which is consumed. @throws when it has more or fewer. */
+  /** Adds a member of `size` bytes from a stream. @throws Error if the stream has more or fewer bytes. */
   addStream(name: string, size: number, stream: Readable): Promise<void>
-  /** Notes a member that is in an earlier archive, or nowhere. */
+  /** Adds a manifest entry for a file that is in an earlier backup or missing. */
   note(entry: ManifestEntry): Promise<void>
-  /** Writes manifest and end, and waits until the sink has taken everything. */
+  /** Writes the manifest and the end, and waits until the sink has accepted everything. */
   finish(): Promise<{ bytes: number }>
-  /** Removes what is beside the archive; after `finish`, or after a failure. */
+  /** Deletes temporary files. Call it after `finish` or after a failure. */
   dispose(): Promise<void>
 }
 
-/** Lines of the manifest are written in pieces of this size. */
+/** Size of the buffer for lines of the manifest. */
 const LINES_BYTES = 64 * 1024
 
-/** Takes `sink` over and ends it. A failure of the sink rejects the call under way, or the next. */
+/** Creates a writer that owns `sink` and ends it. If the sink fails, the current or the next call rejects. */
 export async function createArchiveWriter(head: Head, sink: Writable): Promise<ArchiveWriter> {
   const folder = await mkdtemp(join(tmpdir(), 'depot-manifest-'))
   const manifest = await open(join(folder, MANIFEST), 'wx', 0o600)
@@ -45,7 +44,7 @@ export async function createArchiveWriter(head: Head, sink: Writable): Promise<A
     await out.write(Buffer.alloc(paddingOf(content.length)))
   }
 
-  /** Returns the SHA-256 of the bytes, in hex. */
+  /** Returns the SHA-256 of the content, in hex. */
   async function writeStream(name: string, size: number, stream: Readable): Promise<string> {
     await begin(name, size)
     const digest = createHash('sha256')
@@ -56,7 +55,7 @@ export async function createArchiveWriter(head: Head, sink: Writable): Promise<A
       digest.update(chunk)
       await out.write(chunk)
     }
-    if (bytes !== size) throw new Error(`${name} does not have the ${size} bytes that it was said to have`)
+    if (bytes !== size) throw new Error(`${name} does not have the expected ${size} bytes`)
     await out.write(Buffer.alloc(paddingOf(size)))
     return digest.digest('hex')
   }
@@ -108,12 +107,12 @@ export async function createArchiveWriter(head: Head, sink: Writable): Promise<A
   }
 }
 
-/** Bytes that go to the sink together. */
+/** Size of the pieces that are written to the sink. */
 const CHUNK_BYTES = 512 * 1024
 
 /**
- * Gathers what is written into large pieces: one fills up while the sink takes the other, which it must have done with
- * when it says so.
+ * Collects writes in two large buffers: one is filled while the sink writes the other. The sink must not use a buffer
+ * after its callback.
  */
 function createBlockWriter(sink: Writable) {
   let filling = Buffer.allocUnsafeSlow(CHUNK_BYTES)
@@ -129,7 +128,7 @@ function createBlockWriter(sink: Writable) {
   async function flush(): Promise<void> {
     await sending
     sending = send(filling.subarray(0, filled))
-    // Met by the next flush.
+    // The next flush awaits this promise and reports the error.
     sending.catch(() => undefined)
     const sent = filling
     filling = other
@@ -154,11 +153,11 @@ function createBlockWriter(sink: Writable) {
         if (filled === CHUNK_BYTES) await flush()
       }
     },
-    /** Returns how many bytes the sink has taken. */
+    /** Ends the sink and returns the number of written bytes. */
     async end(): Promise<number> {
       await flush()
       await sending
-      // Standard output stays open.
+      // Standard output must stay open.
       if (sink === process.stdout) return bytes
       sink.end()
       await finished(sink)

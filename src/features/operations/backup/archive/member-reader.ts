@@ -1,51 +1,50 @@
-// Reads the members of a tar file one after the other, as they come from a stream. A member that is small is taken out
-// of the bytes that are there already.
+// Reads the members of a tar file in order from a stream. A small member is a slice of the current chunk, without a copy.
 import { createHash, hash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { cutOff, damaged, unreadable } from './archive-format.ts'
+import { damaged, truncated, unreadable } from './archive-format.ts'
 import { BLOCK, paddingOf, readPaxName, readTarHeader } from './tar-blocks.ts'
 
 export type Member = {
   name: string
   size: number
-  /** All of its bytes, for a member that fits into memory; this or `stream`, once. @throws ArchiveError */
+  /** Returns the whole content. Call either this or `stream`, once. @throws ArchiveError */
   bytes(): Promise<Buffer>
-  /** Consumed, or destroyed, before the next member is asked for. */
+  /** Returns the content as a stream, which must be consumed or destroyed before the next member is requested. */
   stream(): Readable
-  /** Reads what is left of it and gives the SHA-256 of all of it, in hex. */
+  /** Reads the rest of the member and returns the SHA-256 of the whole content, in hex. */
   sha256(): Promise<string>
 }
 
-/** A name has at most some hundred bytes. */
+/** Maximum size of a name record. Real names have some hundred bytes. */
 const PAX_BYTES_MAX = 64 * 1024
 const PIECE_BYTES = 256 * 1024
 
-/** @throws ArchiveError for bytes that are no tar file, or one that is cut off; what the source fails with. */
+/** Creates a reader. @throws ArchiveError from `next` if the source fails, is truncated or is not a tar file. */
 export function createMemberReader(source: Readable): { next(): Promise<Member | undefined> } {
   const cursor = createCursor(source)
   let current: Member | undefined
   let padding = 0
 
-  /** The header of the next file, and its name. Undefined at the end of the source. */
+  /** Returns the name and the size of the next file, or undefined at the end of the source. */
   async function nextHeader(): Promise<{ name: string; size: number } | undefined> {
     let name: string | undefined
     for (;;) {
       const block = await cursor.take(BLOCK)
       if (block.length === 0) return undefined
-      if (block.length < BLOCK) throw cutOff()
+      if (block.length < BLOCK) throw truncated()
       const header = orDamaged(() => readTarHeader(block))
       if (header === undefined) continue
       if (header.kind === 'file') return { name: name ?? header.name, size: header.size }
-      if (header.kind === 'other' || header.size > PAX_BYTES_MAX) throw damaged(`${header.name} is no file`)
+      if (header.kind === 'other' || header.size > PAX_BYTES_MAX) throw damaged(`${header.name} is not a regular file`)
       const records = await cursor.take(header.size)
-      if (records.length < header.size) throw cutOff()
+      if (records.length < header.size) throw truncated()
       name = orDamaged(() => readPaxName(records))
       await skip(paddingOf(header.size))
     }
   }
 
   async function skip(count: number): Promise<void> {
-    if ((await cursor.take(count)).length < count) throw cutOff()
+    if ((await cursor.take(count)).length < count) throw truncated()
   }
 
   function memberOf({ name, size }: { name: string; size: number }): Member {
@@ -63,7 +62,7 @@ export function createMemberReader(source: Readable): { next(): Promise<Member |
 
     async function take(count: number): Promise<Buffer> {
       const bytes = await cursor.take(count)
-      if (bytes.length < count) throw cutOff()
+      if (bytes.length < count) throw truncated()
       left -= count
       return bytes
     }
@@ -109,14 +108,14 @@ function orDamaged<T>(read: () => T): T {
   }
 }
 
-/** Gives bytes of a stream as they are asked for. */
+/** Reads exact numbers of bytes from a stream. */
 function createCursor(source: Readable): { take(count: number): Promise<Buffer> } {
   const chunks = (source as AsyncIterable<Buffer>)[Symbol.asyncIterator]()
   let chunk: Buffer = Buffer.alloc(0)
   let at = 0
 
   return {
-    /** So many bytes, or fewer at the end of the source. */
+    /** Returns `count` bytes, or fewer at the end of the source. */
     async take(count) {
       if (chunk.length - at >= count) {
         at += count

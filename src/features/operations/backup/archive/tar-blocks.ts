@@ -1,10 +1,9 @@
-// The blocks of a tar file as POSIX has them (ustar, and pax records for long names), so that any `tar` reads an archive.
-// An archive has a member for each file and files are small: streams for each of them, as libraries give them, cost ten
-// times what the bytes do.
+// Reads and writes the blocks of a POSIX tar file (ustar, with pax records for long names), so that any `tar` can read a
+// backup. Libraries create a stream for each member; for many small files, this costs ten times as much as the content.
 
 export const BLOCK = 512
 
-/** Two empty blocks close a tar file. */
+/** Two empty blocks, which end a tar file. */
 export const TAR_END = Buffer.alloc(2 * BLOCK)
 
 export type TarHeader = { name: string; size: number; kind: 'file' | 'pax' | 'other' }
@@ -16,9 +15,9 @@ const CHECKSUM = { start: 148, end: 156 }
 const KIND_AT = 156
 const MAGIC = { start: 257, text: 'ustar\u000000' }
 
-/** The block or blocks before a member's bytes. `mtime` in seconds since 1970. @throws RangeError above 8 GiB. */
+/** Returns the header blocks of a member. `mtime` is in seconds since 1970. @throws RangeError above 8 GiB. */
 export function tarHeader({ name, size, mtime }: { name: string; size: number; mtime: number }): Buffer {
-  if (size > SIZE_MAX) throw new RangeError(`${name} is too large for an archive`)
+  if (size > SIZE_MAX) throw new RangeError(`${name} is too large for a backup: the maximum is 8 GiB`)
   if (name.length <= NAME_BYTES && isAscii(name)) return header(name, { size, mtime, kind: '0' })
   const record = paxRecord(name)
   return Buffer.concat([
@@ -29,10 +28,10 @@ export function tarHeader({ name, size, mtime }: { name: string; size: number; m
   ])
 }
 
-/** Bytes that fill the last block of a member. */
+/** Returns the number of bytes that fill the last block of a member. */
 export const paddingOf = (size: number): number => (BLOCK - (size % BLOCK)) % BLOCK
 
-/** Undefined for an empty block. @throws Error when it is no header. */
+/** Parses a header. Returns undefined for an empty block. @throws Error if the block is not a header. */
 export function readTarHeader(block: Buffer): TarHeader | undefined {
   if (block.every((byte) => byte === 0)) return undefined
   const sum = parseOctal(block, CHECKSUM.start, CHECKSUM.end)
@@ -49,7 +48,7 @@ export function readTarHeader(block: Buffer): TarHeader | undefined {
   }
 }
 
-/** The name in a member of kind `pax`. @throws Error when it has none. */
+/** Returns the name from a member of kind `pax`. @throws Error if there is no name. */
 export function readPaxName(records: Buffer): string {
   for (let at = 0; at < records.length; ) {
     const space = records.indexOf(' ', at)
@@ -62,7 +61,7 @@ export function readPaxName(records: Buffer): string {
   throw new Error('a long name in its tar file cannot be read')
 }
 
-/** `LENGTH path=NAME\n`, where the length counts its own digits. */
+/** Returns `LENGTH path=NAME\n`. The length includes its own digits. */
 function paxRecord(name: string): Buffer {
   const rest = Buffer.from(` path=${name}\n`)
   let length = rest.length
@@ -83,7 +82,7 @@ function header(name: string, { size, mtime, kind }: { size: number; mtime: numb
 
 const octal = (value: number): string => value.toString(8).padStart(11, '0')
 
-/** The sum of all bytes, those of the sum itself taken as spaces. */
+/** Returns the sum of all bytes, with the checksum field read as spaces. */
 function checksum(block: Buffer): number {
   let sum = (CHECKSUM.end - CHECKSUM.start) * 0x20
   for (let i = 0; i < CHECKSUM.start; i += 1) sum += block[i] as number

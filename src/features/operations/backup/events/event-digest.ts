@@ -1,14 +1,14 @@
-// What a store of events holds, in a few numbers for each kind and day: by them two stores are compared.
+// Summarises the events of a store by kind and day, to compare two stores.
 import { hash } from 'node:crypto'
 import { DAY_MS } from '#lib/time.ts'
 import type { AnalyticsStore } from '#ports/analytics-store/analytics-store.ts'
 import { columnsOf, EVENT_KINDS, type EventKind } from '#ports/analytics-store/events.ts'
 
-/** By kind and day (`view 2026-11-22`): how many events, and the sum of their hashes modulo 2^64, as two halves. */
+/** Number of events and sum of their hashes modulo 2^64 (as two halves), by kind and day (`view 2026-11-22`). */
 export type EventDigest = Record<string, [count: number, high: number, low: number]>
 
-/** The store, which adds to the digest whatever is read from it. */
-export function digesting(
+/** Wraps a store so that every event that is read is added to the digest. */
+export function withDigest(
   store: Pick<AnalyticsStore, 'readEvents'>,
   digest: EventDigest,
 ): Pick<AnalyticsStore, 'readEvents'> {
@@ -21,16 +21,16 @@ export function digesting(
   }
 }
 
-/** Reads a store from end to end. */
+/** Reads all events of a store and returns their digest. */
 export async function digestOf(
   store: Pick<AnalyticsStore, 'readEvents'>,
   onProgress: (events: number) => void,
 ): Promise<EventDigest> {
   const digest: EventDigest = {}
-  const watched = digesting(store, digest)
+  const digested = withDigest(store, digest)
   let done = 0
   for (const kind of EVENT_KINDS) {
-    await watched.readEvents(kind, async (lines) => {
+    await digested.readEvents(kind, async (lines) => {
       done += lines.length
       onProgress(done)
     })
@@ -39,7 +39,7 @@ export async function digestOf(
 }
 
 function add(digest: EventDigest, kind: EventKind, line: string): void {
-  // Each store writes its lines in its own way: by the values they are equal.
+  // Stores format lines differently, so the parsed values are compared.
   const values: unknown[] = JSON.parse(line)
   const bytes = hash('sha256', JSON.stringify(values), 'buffer')
   const recordedAt = values[columnsOf(kind).findIndex(([name]) => name === 'recorded_at')]
@@ -52,7 +52,7 @@ function add(digest: EventDigest, kind: EventKind, line: string): void {
   sum[2] = (sum[2] + bytes.readUInt32BE(4)) >>> 0
 }
 
-/** The first kind and day that differ, in words; undefined when both hold the same events. */
+/** Describes the first kind and day that differ; undefined if both digests are equal. */
 export function differenceOf(before: EventDigest, after: EventDigest): string | undefined {
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
     const [[count, ...sums], [now, ...others]] = [before[name] ?? [0, 0, 0], after[name] ?? [0, 0, 0]]

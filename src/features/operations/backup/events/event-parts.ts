@@ -1,5 +1,5 @@
-// Events on their way into an archive and out of it: parts of JSON lines, gzipped, one array of columns for each event.
-// The embedded store is open in one process only, so a running server hands its events over in a folder beside it.
+// Reads and writes the events of a backup: gzipped parts of JSON lines, with one array of column values per event. Only
+// one process can open the embedded store, so a running server exports its events to a folder next to the store.
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -21,75 +21,75 @@ import { EVENTS_KIND, requestEventExport } from './request-events.ts'
 
 export type EventPart = { kind: EventKind; count: number; bytes: Buffer }
 
-/** All events of the instance, kind by kind. */
+/** Yields all events of the instance by kind. */
 export type EventSource = () => AsyncIterable<EventPart>
 
-/** The columns of each kind, as the lines have them. */
+/** Columns of each kind of event, in the order of the values in a line. */
 export const EVENT_COLUMNS: Record<string, string[]> = Object.fromEntries(
   EVENT_KINDS.map((kind) => [kind, columnsOf(kind).map(([name]) => name)]),
 )
 
-/** Events in one part. The largest batch that a store takes is as large. */
+/** Maximum number of events per part: the size of the largest batch that a store accepts. */
 const PART_EVENTS = 10_000
 
 const compress = promisify(gzip)
 const decompress = promisify(gunzip)
 
-/** Events of a store that this process has open. */
+/** Reads the events of a store that this process has open. */
 export const eventsOfStore = (store: Pick<AnalyticsStore, 'readEvents'>): EventSource =>
   async function* () {
     for (const kind of EVENT_KINDS) yield* partsOf(store, kind)
   }
 
-/** A store hands events over when it has them; a part is read when it is wanted. One is made while one is taken. */
+/** Turns the callback of `readEvents` into a generator: compresses one part while the consumer uses the previous one. */
 async function* partsOf(store: Pick<AnalyticsStore, 'readEvents'>, kind: EventKind): AsyncGenerator<EventPart> {
   const ready: EventPart[] = []
-  let wake = Promise.withResolvers<void>()
-  let taken = Promise.withResolvers<void>()
+  let partReady = Promise.withResolvers<void>()
+  let partConsumed = Promise.withResolvers<void>()
   let lines: string[] = []
   const stopped = new AbortController()
-  const give = async (): Promise<void> => {
+  const addPart = async (): Promise<void> => {
     const count = lines.length
     const text = `${lines.join('\n')}\n`
     lines = []
     ready.push({ kind, count, bytes: await compress(text, { level: 1 }) })
-    wake.resolve()
-    await taken.promise
+    partReady.resolve()
+    await partConsumed.promise
     stopped.signal.throwIfAborted()
-    taken = Promise.withResolvers()
+    partConsumed = Promise.withResolvers()
   }
   const reading = store
-    .readEvents(kind, async (some) => {
-      for (const line of some) {
+    .readEvents(kind, async (batch) => {
+      for (const line of batch) {
         lines.push(line)
-        if (lines.length === PART_EVENTS) await give()
+        if (lines.length === PART_EVENTS) await addPart()
       }
     })
     .then(async () => {
-      if (lines.length > 0) await give()
+      if (lines.length > 0) await addPart()
     })
-    .finally(() => wake.resolve())
+    .finally(() => partReady.resolve())
   reading.catch(() => undefined)
   try {
     for (;;) {
-      await wake.promise
+      await partReady.promise
       const part = ready.shift()
       if (part === undefined) break
-      wake = Promise.withResolvers()
+      partReady = Promise.withResolvers()
       yield part
-      taken.resolve()
+      partConsumed.resolve()
     }
     await reading
   } finally {
-    stopped.abort(new Error('The events are wanted no more'))
-    taken.resolve()
+    stopped.abort(new Error('The consumer stopped reading events'))
+    partConsumed.resolve()
     await reading.catch(() => undefined)
   }
 }
 
 /**
- * Events of a part that has the columns `columns`, at most `size` at once: what a kind has no more is left out, what is new
- * has no value.
+ * Yields the events of a part with the columns `columns`, in batches of at most `size`. Ignores columns that no longer
+ * exist, and fills new columns with empty values.
  */
 export async function* readPart(
   kind: EventKind,
@@ -97,12 +97,12 @@ export async function* readPart(
   { bytes, size }: { bytes: Buffer; size: number },
 ): AsyncGenerator<EventRow[]> {
   const text = (await decompress(bytes)).toString('utf8')
-  const known = columnsOf(kind).map(([name, type]) => ({ name, type, at: columns.indexOf(name) }))
+  const fields = columnsOf(kind).map(([name, type]) => ({ name, type, at: columns.indexOf(name) }))
   let events: EventRow[] = []
   for (let start = 0; start < text.length; ) {
     const end = text.indexOf('\n', start)
     const values = JSON.parse(text.slice(start, end === -1 ? text.length : end))
-    events.push(Object.fromEntries(known.map(({ name, type, at }) => [name, at === -1 ? NOTHING[type] : values[at]])))
+    events.push(Object.fromEntries(fields.map(({ name, type, at }) => [name, at === -1 ? EMPTY[type] : values[at]])))
     start = end === -1 ? text.length : end + 1
     if (events.length < size && start < text.length) continue
     yield events
@@ -110,16 +110,16 @@ export async function* readPart(
   }
 }
 
-const NOTHING = { time: 0, term: '', text: '', flag: false, number: 0 } as const satisfies Record<ColumnType, unknown>
+const EMPTY = { time: 0, term: '', text: '', flag: false, number: 0 } as const satisfies Record<ColumnType, unknown>
 
 const FOLDER = 'export'
 const DONE = 'done'
 const FAILED = 'failed'
 const POLL_MS = 100
-/** A server has begun by then, or there is none that has the events. */
+/** Time within which a server must write the first part. */
 const BEGIN_MS = 30_000
 
-/** Events of the embedded store of a running server. */
+/** Requests the events of the embedded store from the running server, and reads the parts that it writes. */
 export const eventsOfServer = (
   deps: Pick<Deps, 'db' | 'cache'>,
   storeFolder: string,
@@ -140,12 +140,12 @@ export const eventsOfServer = (
         if (part !== undefined) {
           const [, kind, count] = part.split(/[-.]/)
           yield { kind: kind as EventKind, count: Number(count), bytes: await readFile(join(folder, part)) }
-          // The server makes the next one when this one is gone.
+          // The server waits for this before it writes more parts.
           await rm(join(folder, part))
           next += 1
         } else if (isDone) return
         else if (names.length === 0 && performance.now() > until && next === 1) {
-          throw new OperatorError('The running server does not hand its events over; look into its log')
+          throw new OperatorError('The running server does not export its analytics events. Check its log.')
         } else await sleep(POLL_MS)
       }
     } finally {
@@ -153,10 +153,10 @@ export const eventsOfServer = (
     }
   }
 
-/** Parts that wait to be taken: little disk, and memory for one. */
-const PARTS_WAITING_MAX = 8
+/** Maximum number of parts on disk that the backup has not read. */
+const UNREAD_PARTS_MAX = 8
 
-/** What a server does when a backup asks for its events. */
+/** Exports the events of this server when a backup requests them. */
 export function eventsSubscriber(deps: Pick<Deps, 'config' | 'analytics' | 'events' | 'log'>): InvalidationSubscriber {
   const { store } = deps.config.analytics
   return {
@@ -165,34 +165,38 @@ export function eventsSubscriber(deps: Pick<Deps, 'config' | 'analytics' | 'even
       if (ids === 'all' || store.kind !== 'embedded') return
       for (const id of ids) {
         if (!/^[0-9A-Za-z]{8}$/.test(id)) continue
-        handOver(deps, join(store.folder, FOLDER, id)).catch((err: unknown) =>
-          deps.log.error({ err }, 'Events could not be handed over to a backup'),
+        exportEvents(deps, join(store.folder, FOLDER, id)).catch((err: unknown) =>
+          deps.log.error({ err }, 'Could not export events for a backup'),
         )
       }
     },
   }
 }
 
-/** Ends by itself when the folder is gone, and with it who asked. */
-async function handOver({ analytics, events, log }: Pick<Deps, 'analytics' | 'events' | 'log'>, folder: string) {
+/** Stops if the folder is missing, because the backup deletes the folder when it ends. */
+async function exportEvents({ analytics, events, log }: Pick<Deps, 'analytics' | 'events' | 'log'>, folder: string) {
   let number = 0
   try {
     await events.flush()
     for await (const { kind, count, bytes } of eventsOfStore(analytics)()) {
       number += 1
-      await place(folder, `${number}-${kind}-${count}.gz`, bytes)
-      while ((await readdir(folder)).length > PARTS_WAITING_MAX) await sleep(POLL_MS)
+      await writeWhole(folder, `${number}-${kind}-${count}.gz`, bytes)
+      while ((await readdir(folder)).length > UNREAD_PARTS_MAX) await sleep(POLL_MS)
     }
-    await place(folder, DONE, Buffer.alloc(0))
+    await writeWhole(folder, DONE, Buffer.alloc(0))
   } catch (err) {
     if (err instanceof Error && 'code' in err && err.code === 'ENOENT') return
-    log.warn({ err }, 'Events could not be handed over to a backup')
-    await place(folder, FAILED, Buffer.from('The running server could not read its events; look into its log'))
+    log.warn({ err }, 'Could not export events for a backup')
+    await writeWhole(
+      folder,
+      FAILED,
+      Buffer.from('The running server could not read its analytics events. Check its log.'),
+    )
   }
 }
 
-/** A reader sees a part as a whole. */
-async function place(folder: string, name: string, bytes: Buffer): Promise<void> {
+/** Writes a file under a temporary name and renames it, so that a reader never sees an incomplete file. */
+async function writeWhole(folder: string, name: string, bytes: Buffer): Promise<void> {
   const temporary = join(folder, `.${name}`)
   await writeFile(temporary, bytes, { mode: 0o600 })
   await rename(temporary, join(folder, name))

@@ -1,4 +1,4 @@
-// Events of an archive wait on disk until the archive has shown to be whole: a store of events takes nothing back.
+// Stages the events of a backup on disk until the whole backup is verified, because an analytics store cannot undo writes.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { OperatorError } from '#lib/operator-error.ts'
@@ -11,60 +11,61 @@ import type { Client } from '../rows.ts'
 import { readPart } from './event-parts.ts'
 
 export type EventStage = {
-  /** Which store it is, and an instant of it before anything is stored. */
+  /** Identity of the store, and a time before the first write. */
   identity: string
   settledAt: number
-  /** The IDs of the batches of downloads. */
+  /** IDs of the batches of downloads. */
   batches: string[]
-  /** Keeps a part of events of a kind. */
-  keep(kind: string, member: Member): Promise<void>
-  /** Stores all that was kept and returns how many events. */
+  /** Stages a part of events. */
+  add(kind: string, member: Member): Promise<void>
+  /** Stores all staged events and returns their number. */
   store(onProgress: (done: number) => void): Promise<number>
   dispose(): Promise<void>
 }
 
-/** Objects of so many are in memory at a time. Each batch costs a commit. */
-const EVENTS_AT_ONCE = 2_000
+/** Maximum number of events per batch: all of them are in memory, and each batch costs a commit. */
+const BATCH_EVENTS = 2_000
 
 /**
- * @throws OperatorError when the store has events already. Those of a restore of this very archive that was interrupted
- * are no hindrance: a batch is stored once.
+ * Opens a stage in the data folder.
+ * @throws OperatorError if the store already has events, except from an interrupted restore of the same backup: the store
+ * ignores batches that it already has.
  */
 export async function openEventStage(
   { config, analytics }: Pick<Deps, 'config' | 'analytics'>,
   head: Head,
 ): Promise<EventStage> {
   const marker = join(config.dataDir, 'restore-begun')
-  const begun = await readFile(marker, 'utf8').catch(() => undefined)
-  if (begun?.trim() !== head.id && (await hasEvents(analytics))) {
+  const interruptedId = await readFile(marker, 'utf8').catch(() => undefined)
+  if (interruptedId?.trim() !== head.id && (await hasEvents(analytics))) {
     throw new OperatorError(
-      'This instance is not empty: its analytics store has events. Restore into a new data folder, or a new database of ClickHouse; nothing was changed.',
+      'This instance is not empty: its analytics store has events. Restore into a new data folder or a new ClickHouse database. Nothing was changed.',
     )
   }
   const identity = await analytics.identity()
   const settledAt = await analytics.settledAt()
   const folder = await mkdtemp(join(config.dataDir, 'restore-'))
-  const kept: { kind: EventKind; path: string; id: string }[] = []
+  const parts: { kind: EventKind; path: string; id: string }[] = []
   const batches: string[] = []
   return {
     identity,
     settledAt,
     batches,
-    async keep(name, member) {
-      const kind = EVENT_KINDS.find((known) => known === name)
-      if (kind === undefined) throw damaged(`${name} is no kind of event`)
-      const path = join(folder, String(kept.length))
+    async add(name, member) {
+      const kind = EVENT_KINDS.find((eventKind) => eventKind === name)
+      if (kind === undefined) throw damaged(`${name} is not a kind of event`)
+      const path = join(folder, String(parts.length))
       await writeFile(path, await member.bytes(), { mode: 0o600 })
-      kept.push({ kind, path, id: `${head.id}-${kept.length}` })
+      parts.push({ kind, path, id: `${head.id}-${parts.length}` })
     },
     async store(onProgress) {
-      if (kept.length > 0) await writeFile(marker, `${head.id}\n`, { mode: 0o600 })
+      if (parts.length > 0) await writeFile(marker, `${head.id}\n`, { mode: 0o600 })
       let done = 0
-      for (const { kind, path, id } of kept) {
+      for (const { kind, path, id } of parts) {
         let piece = 0
         for await (const events of readPart(kind, head.events[kind] ?? [], {
           bytes: await readFile(path),
-          size: EVENTS_AT_ONCE,
+          size: BATCH_EVENTS,
         })) {
           piece += 1
           const batch = `${id}-${piece}`
@@ -80,21 +81,21 @@ export async function openEventStage(
   }
 }
 
-/** Whether a store has any event at all. */
+/** Returns whether a store has any events. */
 export async function hasEvents(store: Pick<AnalyticsStore, 'readEvents'>): Promise<boolean> {
-  const found = new Error('There are events')
+  const stop = new Error('The store has events')
   for (const kind of EVENT_KINDS) {
     try {
-      await store.readEvents(kind, () => Promise.reject(found))
+      await store.readEvents(kind, () => Promise.reject(stop))
     } catch (error) {
-      if (isCausedBy(error, found)) return true
+      if (isCausedBy(error, stop)) return true
       throw error
     }
   }
   return false
 }
 
-/** Counters follow the store of this instance from here on; what was stored just now is counted already. */
+/** Makes the download counters follow this store. The batches are recorded as already counted. */
 export async function followStore(
   client: Pick<Client, 'query'>,
   { identity, settledAt, batches }: Pick<EventStage, 'identity' | 'settledAt' | 'batches'>,
@@ -107,7 +108,7 @@ export async function followStore(
   ])
 }
 
-function isCausedBy(error: unknown, wanted: Error): boolean {
-  for (let current = error; current instanceof Error; current = current.cause) if (current === wanted) return true
+function isCausedBy(error: unknown, cause: Error): boolean {
+  for (let current = error; current instanceof Error; current = current.cause) if (current === cause) return true
   return false
 }

@@ -1,8 +1,8 @@
-// Asks the server that has the embedded store of events open to hand them over.
+// Requests the events of the embedded analytics store from the server that owns the store.
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 
-/** The kind of notice that asks; its ID names the folder where the parts are to be put. */
+/** Kind of the notification. Its ID is the name of the folder in which the server puts the parts. */
 export const EVENTS_KIND = 'events-export'
 
 export async function requestEventExport(deps: Pick<Deps, 'db' | 'cache'>, id: string): Promise<void> {

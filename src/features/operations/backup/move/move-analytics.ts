@@ -1,4 +1,4 @@
-// `depot move analytics`: copies every event into another store, each exactly once. The old store stays as it is.
+// `depot move analytics`: copies every event exactly once into another store. Does not change the old store.
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Static, Type } from 'typebox'
@@ -10,24 +10,24 @@ import { OperatorError } from '#lib/operator-error.ts'
 import { type AnalyticsStore, APPEND_EVENTS_MAX } from '#ports/analytics-store/analytics-store.ts'
 import { EVENT_KINDS } from '#ports/analytics-store/events.ts'
 import type { Deps } from '#ports/deps.ts'
-import { countOf, differenceOf, digesting, digestOf, type EventDigest } from '../events/event-digest.ts'
+import { countOf, differenceOf, digestOf, type EventDigest, withDigest } from '../events/event-digest.ts'
 import { EVENT_COLUMNS, eventsOfStore, readPart } from '../events/event-parts.ts'
 import { followStore, hasEvents } from '../events/event-stage.ts'
 import { isServed } from '../rows.ts'
 
 export type MoveAnalyticsReport = {
   events: number
-  /** Kinds and days that were compared. */
+  /** Number of compared combinations of kind and day. */
   days: number
-  /** Whether a move that was interrupted was carried on. */
+  /** Whether this run continued an interrupted move. */
   resumed: boolean
 }
 
 export type MoveAnalyticsStep = 'reading' | 'storing' | 'comparing'
 
 /**
- * What is to be stored, written down before any of it is: a store gives its events in no order, so that after an
- * interruption only these parts, under the same IDs, are stored exactly once.
+ * Local copy of the parts that the move stores. A store returns events in no particular order, so only a retry with the
+ * same parts under the same IDs stores each event exactly once.
  */
 const Plan = Type.Object({
   id: Type.String(),
@@ -40,50 +40,50 @@ const Plan = Type.Object({
 })
 type Plan = Static<typeof Plan>
 
-type Needs = Pick<Deps, 'pool' | 'db' | 'cache' | 'log' | 'config' | 'analytics'>
+type MoveDeps = Pick<Deps, 'pool' | 'db' | 'cache' | 'log' | 'config' | 'analytics'>
 type OnProgress = (step: MoveAnalyticsStep, done: number, total?: number) => void
 
 const FOLDER = 'move-analytics'
 const PLAN = 'plan.json'
 
 /**
- * Copies while no server runs, compares number and hash of the events of each kind and day, and lets the download
- * counters follow the new store. The events wait in the data folder meanwhile, about 20 bytes each. Interrupted, the next
- * run goes on.
- * @throws OperatorError when a server runs, when the new store has events, when the old one got events since a move was
- * interrupted, and when both differ at the end; what the stores throw.
+ * Copies the events while no server runs, compares the number and hash of the events per kind and day, and makes the
+ * download counters follow the new store. A temporary copy in the data folder uses about 20 bytes per event. After an
+ * interruption, the next run continues.
+ * @throws OperatorError if a server runs, if the new store has events, if the old store changed after an interrupted move,
+ * or if the stores differ at the end. Also throws the errors of the stores.
  */
 export async function moveAnalytics(
-  deps: Needs,
+  deps: MoveDeps,
   target: AnalyticsStore,
   { onProgress = () => {} }: { onProgress?: OnProgress } = {},
 ): Promise<MoveAnalyticsReport> {
   if (await isServed(deps.pool)) {
-    throw new OperatorError('A server takes events: stop it, then run this again; nothing was changed')
+    throw new OperatorError('A server is running. Stop it and run this command again. Nothing was changed.')
   }
   const folder = join(deps.config.dataDir, FOLDER)
   const source = deps.analytics
-  // Counters have seen every event of the old store before they follow the new one.
+  // The counters must include every event of the old store before they follow the new store.
   await catchUp({ ...deps, store: source })
-  const begun = await findPlan(folder, { source: await source.identity(), target: await target.identity() })
-  if (begun !== undefined)
-    await requireSame(source, begun, (done) => onProgress('reading', done, countOf(begun.digest)))
-  const plan = begun ?? (await makePlan({ source, target, folder }, (done) => onProgress('reading', done)))
+  const interrupted = await findPlan(folder, { source: await source.identity(), target: await target.identity() })
+  if (interrupted !== undefined)
+    await requireUnchanged(source, interrupted, (done) => onProgress('reading', done, countOf(interrupted.digest)))
+  const plan = interrupted ?? (await createPlan({ source, target, folder }, (done) => onProgress('reading', done)))
   const total = countOf(plan.digest)
   await storeParts({ target, folder, plan }, (done) => onProgress('storing', done, total))
   const stored = await digestOf(target, (done) => onProgress('comparing', done, total))
   const difference = differenceOf(plan.digest, stored)
   if (difference !== undefined) {
     throw new OperatorError(
-      `The new store does not have the same events: ${difference}. The old store is as it was; empty the new one and run this again`,
+      `The new store does not have the same events: ${difference}. The old store is unchanged. Empty the new store and run this command again.`,
     )
   }
   await followTarget(deps, target, plan)
   await rm(folder, { recursive: true, force: true })
-  return { events: total, days: Object.keys(plan.digest).length, resumed: begun !== undefined }
+  return { events: total, days: Object.keys(plan.digest).length, resumed: interrupted !== undefined }
 }
 
-/** That of a move between these very stores that was interrupted. */
+/** Returns the plan of an interrupted move between these stores. */
 async function findPlan(
   folder: string,
   { source, target }: { source: string; target: string },
@@ -94,19 +94,20 @@ async function findPlan(
   return Value.Check(Plan, plan) && plan.source === source && plan.target === target ? plan : undefined
 }
 
-async function requireSame(source: AnalyticsStore, plan: Plan, onRead: (done: number) => void): Promise<void> {
+async function requireUnchanged(source: AnalyticsStore, plan: Plan, onRead: (done: number) => void): Promise<void> {
   const difference = differenceOf(plan.digest, await digestOf(source, onRead))
   if (difference === undefined) return
   throw new OperatorError(
-    `Events have come since a move was interrupted: ${difference}. Empty the new store (DROP DATABASE) and run this again`,
+    `The old store has changed since a move was interrupted: ${difference}. Empty the new store (DROP DATABASE) and run this command again.`,
   )
 }
 
-type Places = { source: AnalyticsStore; target: AnalyticsStore; folder: string }
-
-async function makePlan({ source, target, folder }: Places, onRead: (done: number) => void): Promise<Plan> {
+async function createPlan(
+  { source, target, folder }: { source: AnalyticsStore; target: AnalyticsStore; folder: string },
+  onRead: (done: number) => void,
+): Promise<Plan> {
   if (await hasEvents(target)) {
-    throw new OperatorError('The new store has events already. Name an empty database; nothing was changed')
+    throw new OperatorError('The new store already has events. Configure an empty database. Nothing was changed.')
   }
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -114,7 +115,7 @@ async function makePlan({ source, target, folder }: Places, onRead: (done: numbe
   const digest: EventDigest = {}
   const parts: Plan['parts'] = []
   let done = 0
-  for await (const { kind, count, bytes } of eventsOfStore(digesting(source, digest))()) {
+  for await (const { kind, count, bytes } of eventsOfStore(withDigest(source, digest))()) {
     await writeFile(join(folder, String(parts.length)), bytes, { mode: 0o600, flush: true })
     parts.push({ kind, count })
     done += count
@@ -122,9 +123,9 @@ async function makePlan({ source, target, folder }: Places, onRead: (done: numbe
   }
   const identities = { source: await source.identity(), target: await target.identity() }
   const plan: Plan = { id: newId(), madeAt: Date.now(), ...identities, settledAt, parts, digest }
-  const written = join(folder, `${PLAN}.part`)
-  await writeFile(written, JSON.stringify(plan), { mode: 0o600, flush: true })
-  await rename(written, join(folder, PLAN))
+  const temporary = join(folder, `${PLAN}.part`)
+  await writeFile(temporary, JSON.stringify(plan), { mode: 0o600, flush: true })
+  await rename(temporary, join(folder, PLAN))
   return plan
 }
 
@@ -137,7 +138,7 @@ async function storeParts(
   let done = 0
   for (const [part, { kind, count }] of plan.parts.entries()) {
     const bytes = await readFile(join(folder, String(part)))
-    // A part is one batch.
+    // Each part is one batch.
     for await (const events of readPart(kind, EVENT_COLUMNS[kind] ?? [], { bytes, size: APPEND_EVENTS_MAX })) {
       await target.append(kind, { id: batchId(plan, part), madeAt: plan.madeAt, events: events as never })
     }
@@ -146,8 +147,8 @@ async function storeParts(
   }
 }
 
-/** The batches that were moved are counted already. */
-async function followTarget(deps: Needs, target: AnalyticsStore, plan: Plan): Promise<void> {
+/** Makes the counters follow the new store. The moved batches are already counted. */
+async function followTarget(deps: MoveDeps, target: AnalyticsStore, plan: Plan): Promise<void> {
   const batches = plan.parts.flatMap(({ kind }, part) => (kind === 'download' ? [batchId(plan, part)] : []))
   const client = await deps.pool.connect()
   try {

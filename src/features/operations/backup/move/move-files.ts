@@ -1,4 +1,4 @@
-// `depot move files`: copies every file that rows name into another store. The old store stays as it is.
+// `depot move files`: copies every file of the database into another store. Does not change the old store.
 
 import { OperatorError } from '#lib/operator-error.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -8,12 +8,12 @@ import { connectAlone } from '../rows.ts'
 import { countStoredKeys, type StoredKey, storedKeys } from '../stored-keys.ts'
 
 export type MoveReport = {
-  /** Files that were copied now. */
+  /** Number of files copied by this run. */
   copied: number
-  /** Files that the new store had already, with the same size. */
+  /** Number of files that the new store already had with the same size. */
   present: number
   bytes: number
-  /** Keys that rows name and the old store lacks. */
+  /** Keys of files that the old store does not have. */
   missing: string[]
 }
 
@@ -21,9 +21,9 @@ const CONCURRENCY = 4
 const MISSING_MAX = 1_000
 
 /**
- * Files never change under their key, so it may run beside a server, and again afterwards for what came meanwhile. The
- * bytes are held against the hash in their row on the way, and their size against that in the new store.
- * @throws OperatorError when bytes are not those of their row; what the stores throw.
+ * Copies the files. Files never change under their key, so this can run while a server runs, and a second run copies the
+ * files that were added since. Compares each file with the hash in the database, and its size with the new store.
+ * @throws OperatorError if a file does not match the database. Also throws the errors of the stores.
  */
 export async function moveFiles(
   deps: Pick<Deps, 'pool' | 'files' | 'config'>,
@@ -44,7 +44,7 @@ export async function moveFiles(
           else if (outcome !== 'missing') {
             report.copied += 1
             report.bytes += outcome
-          } else if (!stored.isUnderWay && report.missing.length < MISSING_MAX) report.missing.push(stored.key)
+          } else if (!stored.isUploading && report.missing.length < MISSING_MAX) report.missing.push(stored.key)
           done += 1
           onProgress?.(done, total)
         })
@@ -61,7 +61,7 @@ export async function moveFiles(
   }
 }
 
-/** How many bytes were copied, or why none were. */
+/** Copies a file and returns the number of bytes, or the reason why it was not copied. */
 async function moveFile(source: Files, target: Files, stored: StoredKey): Promise<number | 'present' | 'missing'> {
   const { key, sha512 } = stored
   const [there, here] = [await target.stat(key), await source.stat(key)]
@@ -73,7 +73,7 @@ async function moveFile(source: Files, target: Files, stored: StoredKey): Promis
   try {
     if (staged.sizeBytes !== opened.sizeBytes || (sha512 !== null && staged.sha512 !== sha512)) {
       throw new OperatorError(
-        `The file ${key} is not what its row says; \`depot verify\` lists all such files. The old store is as it was.`,
+        `The content of the file ${key} does not match the database. Run \`depot verify\` to list all such files. The old store is unchanged.`,
       )
     }
     await target.publish(staged, key, { contentType: contentTypeOf(key) })
@@ -82,5 +82,5 @@ async function moveFile(source: Files, target: Files, stored: StoredKey): Promis
   }
   const stat = await target.stat(key)
   if (stat?.sizeBytes === opened.sizeBytes) return opened.sizeBytes
-  throw new OperatorError(`The new store does not have the file ${key} that was written just now`)
+  throw new OperatorError(`The new store does not have the file ${key} after it was copied`)
 }
