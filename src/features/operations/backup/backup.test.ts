@@ -198,7 +198,7 @@ describe('a full instance', () => {
     assert.deepEqual([third.earlier, third.files], [third.files, second.files])
     assert.ok(statSync(at('inc-2.tar')).size < statSync(at('inc-0.tar')).size)
     await withApp(async (to) => {
-      await assert.rejects(restore(to, at('inc-2.tar'), [at('inc-1.tar')]), new RegExp(`${first.id} .*is missing`))
+      await assert.rejects(restore(to, at('inc-2.tar'), [at('inc-1.tar')]), new RegExp(`Missing: ${first.id}`))
       assert.equal((await restore(to, at('inc-2.tar'), [at('inc-0.tar'), at('inc-1.tar')])).files, third.files)
       assert.deepEqual(await keysOf(to), await keysOf(from))
       assert.equal((await verifyInstance(to.deps, { canReadEvents: true })).findings, 0)
@@ -267,9 +267,9 @@ describe('a full instance', () => {
       for (const [changed, reason] of [
         [
           { ...head, version: '99.0', migrations: [...head.migrations, newer] },
-          /Depot 99\.0, which is newer .* by that/,
+          /Depot 99\.0, which is newer .* Restore it with that version/,
         ],
-        [{ ...head, format: 2 }, /format 2, which a newer version of Depot has made; restore it by that/],
+        [{ ...head, format: 2 }, /format 2 of a newer version of Depot\. Restore it with that version/],
       ] satisfies [Head, RegExp][]) {
         const writer = await createArchiveWriter(changed, createWriteStream(at('newer.tar')))
         await writer.finish()

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { finished } from 'node:stream/promises'
 import { findDrift } from '#features/operations/downloads/find-drift.ts'
+import { forEachConcurrently } from '#lib/concurrency/for-each-concurrently.ts'
 import type { Deps } from '#ports/deps.ts'
 import { type Client, connectAlone } from './rows.ts'
 import { imageBase, type StoredKey, storedKeys, storedKeysSql } from './stored-keys.ts'
@@ -74,20 +75,14 @@ async function verifyFiles(
   { quick, note, onFile }: { quick: boolean; note: Note; onFile: () => void },
 ): Promise<void> {
   const suspects: StoredKey[] = []
-  const running = new Set<Promise<void>>()
   await client.query('begin isolation level repeatable read read only')
-  for await (const stored of storedKeys(client, config.files.baseUrl)) {
-    const check = verifyFile(files, stored, quick).then((finding) => {
-      onFile()
-      if (finding?.what === 'missing-file') suspects.push(stored)
-      else if (finding !== undefined) note(finding)
-    })
-    const settled: Promise<void> = check.finally(() => running.delete(settled))
-    settled.catch(() => undefined)
-    running.add(settled)
-    if (running.size >= CONCURRENCY) await Promise.race(running)
+  const check = async (stored: StoredKey): Promise<void> => {
+    const finding = await verifyFile(files, stored, quick)
+    onFile()
+    if (finding?.what === 'missing-file') suspects.push(stored)
+    else if (finding !== undefined) note(finding)
   }
-  await Promise.all(running)
+  await forEachConcurrently(storedKeys(client, config.files.baseUrl), check, CONCURRENCY)
   await client.query('commit')
   // Files that were deleted after the snapshot are not missing.
   for (let from = 0; from < suspects.length; from += KEYS_PER_QUERY) {

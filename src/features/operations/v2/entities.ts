@@ -1,25 +1,25 @@
-// From entities as they are cached to their older shapes. A shape is made once for each cached value and goes with it.
-import { setImmediate as nextTurn } from 'node:timers/promises'
+// Helpers for the v2 views of cached entities.
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 
-/** Longer work is done in pieces, so that other requests are answered meanwhile. */
+/** Maximum time before other requests get a turn. */
 const PIECE_MS = 5
-/** Forms that are there already cost less than a look at the clock. */
-const VALUES_PER_LOOK = 16
+/** Number of values between clock readings, because a cached form costs less than reading the clock. */
+const VALUES_PER_CHECK = 16
 
-/** `toForm` of each value, in their order. */
+/** Returns `toForm` of each value, and yields to the event loop in between. */
 export async function listForms<V, D>(values: readonly V[], toForm: (value: V) => D): Promise<D[]> {
   const forms: D[] = []
   let startedAt = performance.now()
   for (const value of values) {
     forms.push(toForm(value))
-    if (forms.length % VALUES_PER_LOOK > 0 || performance.now() - startedAt < PIECE_MS) continue
-    await nextTurn()
+    if (forms.length % VALUES_PER_CHECK > 0 || performance.now() - startedAt < PIECE_MS) continue
+    await yieldToEventLoop()
     startedAt = performance.now()
   }
   return forms
 }
 
-/** The value of JSON bytes that this process has written. */
+/** Parses JSON that Depot has written. */
 export function parseOwn<T>(bytes: Buffer): T {
   return JSON.parse(bytes.toString())
 }

@@ -1,25 +1,25 @@
-// Errors of commands name fields as the newer API calls them; clients of the older one know them by the older names.
+// Renames the fields in errors: commands use the field names of the v3 API, and v2 clients know other names.
 import { ApiError } from '#lib/errors.ts'
 
-/** From the dotted path of a field in the newer API to the one that the client has sent. */
+/** Maps the dotted path of a field in the v3 API to the path in the v2 API. */
 export type FieldNames = (field: string) => string
 
-/** Runs `work`; an error that names a field names it as the client knows it. */
-export async function withFieldNames<T>(toOlder: FieldNames, work: () => Promise<T>): Promise<T> {
+/** Runs `work` and renames the field in its error. */
+export async function withFieldNames<T>(toV2: FieldNames, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw error instanceof ApiError ? renamed(error, toOlder) : error
+    throw error instanceof ApiError ? renamed(error, toV2) : error
   }
 }
 
-function renamed(error: ApiError, toOlder: FieldNames): ApiError {
+function renamed(error: ApiError, toV2: FieldNames): ApiError {
   const { kind, details, headers } = error
-  const newer = details?.['field']
-  if (typeof newer !== 'string') return error
-  const field = toOlder(newer)
-  if (field === newer) return error
-  const description = error.message.replace(`Field ${newer}:`, `Field ${field}:`)
+  const v3Field = details?.['field']
+  if (typeof v3Field !== 'string') return error
+  const field = toV2(v3Field)
+  if (field === v3Field) return error
+  const description = error.message.replace(`Field ${v3Field}:`, `Field ${field}:`)
   return new ApiError(kind, description, {
     details: { ...details, field },
     cause: error,
@@ -27,7 +27,7 @@ function renamed(error: ApiError, toOlder: FieldNames): ApiError {
   })
 }
 
-/** Renames the first part of a path. */
+/** Returns a function that renames the first part of a path. */
 export function firstPart(names: Readonly<Record<string, string>>): FieldNames {
   return (field) => {
     const [first = '', ...rest] = field.split('.')

@@ -1,7 +1,7 @@
-// Pieces of requests of the older API: numbers that are cut to their limits, and words in quotes.
+// Shared parts of v2 requests: numbers that are clamped to their limits, and quoted values.
 import Type from 'typebox'
 
-/** A whole number of a query; whatever lies beyond a limit is cut to it by `clamp`, not refused. */
+/** Integer of a query. `clamp` limits it to the range instead of rejecting it. */
 export const Clamped = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description }))
 
@@ -9,7 +9,7 @@ export function clamp(value: number | undefined, range: { fallback: number; min:
   return Math.min(range.max, Math.max(range.min, value ?? range.fallback))
 }
 
-/** Some clients send words of a query as JSON texts, with their quotes. */
+/** Removes quotes, because some clients send query values as JSON strings. */
 export function unquote(text: string): string {
   return /^"[^"]*"$/.test(text) ? text.slice(1, -1) : text
 }

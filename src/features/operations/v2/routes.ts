@@ -1,4 +1,4 @@
-// The older API, `/v2`: another wire form over the same queries, policies, commands and caches. It decides nothing itself.
+// The v2 API: other request and response schemas for the same queries, policies, commands and caches as the v3 API.
 import type { ConfirmOwner } from '#features/basics/access/confirm-owner.ts'
 import { followWrites } from '#features/catalogue/follows/routes.ts'
 import { threadWrites } from '#features/catalogue/threads/routes.ts'
@@ -51,7 +51,7 @@ export function v2Routes(app: App, deps: Deps & { confirmOwner: ConfirmOwner }):
     rejectRetired(
       scope,
       ['/user/:id/payouts', '/user/:id/payouts_fees'],
-      'Payouts are no part of this version any more; the third version has them below /v3/payout',
+      'The v2 API no longer supports payouts. Use /v3/payout',
     )
     tagged(scope, 'follows', (each) => followWrites(each, deps, ''))
     tagged(scope, 'teams', (each) => {

@@ -1,15 +1,15 @@
-// What the routes of the older API have in common, beside what every route of Depot has.
+// Behaviour that all v2 routes share.
 import type { FastifyError, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import Type from 'typebox'
 import { asApiError, handleError } from '#platform/http/error-handler.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 
-const Absent = Type.Null({ description: 'Absent, or hidden from the caller; no body' })
+const Absent = Type.Null({ description: 'The resource does not exist or is hidden from the caller. No body' })
 
 /**
- * Registers `routes` below `/v2`. There, what is absent is 404 without a body, which clients take for "no such thing";
- * only routes that take a form name what is missing. An empty value of a query counts as none.
+ * Registers `routes` below `/v2`. These routes return 404 without a body, because clients rely on it; only routes that
+ * accept a form describe the missing resource. An empty query value counts as absent.
  */
 export function v2Scope(app: App, { log }: { log: Log }, routes: (scope: App) => void): void {
   app.register(

@@ -27,12 +27,9 @@ const LINES_BYTES = 64 * 1024
 /** Creates a writer that owns `sink` and ends it. If the sink fails, the current or the next call rejects. */
 export async function createArchiveWriter(head: Head, sink: Writable): Promise<ArchiveWriter> {
   const folder = await mkdtemp(join(tmpdir(), 'depot-manifest-'))
-  const manifest = await open(join(folder, MANIFEST), 'wx', 0o600)
-  const manifestHash = createHash('sha256')
+  const manifest = await createManifest(join(folder, MANIFEST))
   const mtime = Math.floor(Date.parse(head.created) / 1000)
   const out = createBlockWriter(sink)
-  let lines = ''
-  let manifestBytes = 0
 
   async function begin(name: string, size: number): Promise<void> {
     await out.write(tarHeader({ name, size, mtime }))
@@ -60,34 +57,21 @@ export async function createArchiveWriter(head: Head, sink: Writable): Promise<A
     return digest.digest('hex')
   }
 
-  async function note(entry: ManifestEntry): Promise<void> {
-    lines += `${JSON.stringify(entry)}\n`
-    if (lines.length >= LINES_BYTES) await writeLines()
-  }
-
-  async function writeLines(): Promise<void> {
-    const bytes = Buffer.from(lines)
-    lines = ''
-    manifestHash.update(bytes)
-    manifestBytes += bytes.length
-    await manifest.appendFile(bytes)
-  }
-
   async function add(name: string, content: Buffer): Promise<void> {
     await write(name, content)
-    await note({ name, size: content.length, sha256: hash('sha256', content) })
+    await manifest.add({ name, size: content.length, sha256: hash('sha256', content) })
   }
 
   const writer: ArchiveWriter = {
     add,
     async addStream(name, size, stream) {
-      await note({ name, size, sha256: await writeStream(name, size, stream) })
+      await manifest.add({ name, size, sha256: await writeStream(name, size, stream) })
     },
-    note,
+    note: manifest.add,
     async finish() {
-      await writeLines()
-      await writeStream(MANIFEST, manifestBytes, createReadStream(join(folder, MANIFEST)))
-      const end: End = { id: head.id, manifestBytes, manifestSha256: manifestHash.digest('hex') }
+      const { bytes, sha256 } = await manifest.finish()
+      await writeStream(MANIFEST, bytes, createReadStream(join(folder, MANIFEST)))
+      const end: End = { id: head.id, manifestBytes: bytes, manifestSha256: sha256 }
       await write(END, Buffer.from(`${JSON.stringify(end)}\n`))
       await out.write(TAR_END)
       return { bytes: await out.end() }
@@ -104,6 +88,34 @@ export async function createArchiveWriter(head: Head, sink: Writable): Promise<A
   } catch (error) {
     await writer.dispose()
     throw error
+  }
+}
+
+/** Collects the lines of the manifest in a file. */
+async function createManifest(path: string) {
+  const file = await open(path, 'wx', 0o600)
+  const digest = createHash('sha256')
+  let lines = ''
+  let bytes = 0
+
+  async function flush(): Promise<void> {
+    const content = Buffer.from(lines)
+    lines = ''
+    digest.update(content)
+    bytes += content.length
+    await file.appendFile(content)
+  }
+
+  return {
+    async add(entry: ManifestEntry): Promise<void> {
+      lines += `${JSON.stringify(entry)}\n`
+      if (lines.length >= LINES_BYTES) await flush()
+    },
+    async finish(): Promise<{ bytes: number; sha256: string }> {
+      await flush()
+      return { bytes, sha256: digest.digest('hex') }
+    },
+    close: () => file.close(),
   }
 }
 

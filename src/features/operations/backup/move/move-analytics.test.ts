@@ -89,7 +89,7 @@ test('interrupted twice it goes on, stores every event once, and the counters fo
   const { rows } = await t.deps.pool.query('select sum(imported_downloads)::int as n from project')
   assert.equal(rows[0].n, 0)
   assert.ok(!existsSync(join(t.deps.config.dataDir, 'move-analytics')))
-  await assert.rejects(moveAnalytics(t.deps, target), /The new store has events already/)
+  await assert.rejects(moveAnalytics(t.deps, target), /The new store already has events/)
 })
 
 test('a store that keeps something else is noticed; events that come after an interruption are, too', async () => {
@@ -109,7 +109,7 @@ test('a store that keeps something else is noticed; events that come after an in
   await t.deps.analytics.append('view', batchOf([aView()]))
   await assert.rejects(
     moveAnalytics(t.deps, target),
-    /Events have come since a move was interrupted: view .* \(\d+ events/,
+    /The old store has changed since a move was interrupted: view .* \(\d+ events/,
   )
   // Another store is another move.
   const { resumed, events } = await moveAnalytics(t.deps, openNaiveStore())
@@ -139,7 +139,7 @@ test('what cannot be is refused in a sentence', async () => {
   const listener = new pg.Client({ connectionString: url, application_name: 'depot-listen' })
   await listener.connect()
   try {
-    await assert.rejects(moveAnalytics(t.deps, openNaiveStore()), /^OperatorError: A server takes events: stop it/)
+    await assert.rejects(moveAnalytics(t.deps, openNaiveStore()), /^OperatorError: A server is running\. Stop it/)
   } finally {
     await listener.end()
   }

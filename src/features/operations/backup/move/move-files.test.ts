@@ -75,7 +75,7 @@ test('bytes that are not those of their row are not moved, and missing ones are 
   const target = await emptyStore()
   await assert.rejects(moveFiles(t.deps, target), {
     name: 'OperatorError',
-    message: new RegExp(`The file ${key} is not`),
+    message: new RegExp(`The content of the file ${key} does not match`),
   })
   assert.equal(await target.stat(key), undefined)
   await t.deps.files.remove(key)

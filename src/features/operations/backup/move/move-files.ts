@@ -1,5 +1,6 @@
 // `depot move files`: copies every file of the database into another store. Does not change the old store.
 
+import { forEachConcurrently } from '#lib/concurrency/for-each-concurrently.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { Files } from '#ports/files/files.ts'
@@ -32,31 +33,23 @@ export async function moveFiles(
 ): Promise<MoveReport> {
   const report: MoveReport = { copied: 0, present: 0, bytes: 0, missing: [] }
   const client = await connectAlone(deps.pool, 'depot-move')
-  const running = new Set<Promise<void>>()
   try {
     await client.query('begin isolation level repeatable read read only')
     const total = await countStoredKeys(client, deps.config.files.baseUrl)
     let done = 0
-    for await (const stored of storedKeys(client, deps.config.files.baseUrl)) {
-      const work: Promise<void> = moveFile(deps.files, target, stored)
-        .then((outcome) => {
-          if (outcome === 'present') report.present += 1
-          else if (outcome !== 'missing') {
-            report.copied += 1
-            report.bytes += outcome
-          } else if (!stored.isUploading && report.missing.length < MISSING_MAX) report.missing.push(stored.key)
-          done += 1
-          onProgress?.(done, total)
-        })
-        .finally(() => running.delete(work))
-      work.catch(() => undefined)
-      running.add(work)
-      if (running.size >= CONCURRENCY) await Promise.race(running)
+    const copy = async (stored: StoredKey): Promise<void> => {
+      const outcome = await moveFile(deps.files, target, stored)
+      if (outcome === 'present') report.present += 1
+      else if (outcome !== 'missing') {
+        report.copied += 1
+        report.bytes += outcome
+      } else if (!stored.isUploading && report.missing.length < MISSING_MAX) report.missing.push(stored.key)
+      done += 1
+      onProgress?.(done, total)
     }
-    await Promise.all(running)
+    await forEachConcurrently(storedKeys(client, deps.config.files.baseUrl), copy, CONCURRENCY)
     return report
   } finally {
-    await Promise.allSettled(running)
     await client.end()
   }
 }

@@ -73,5 +73,5 @@ test('events go into ClickHouse, and the counters agree with them there', {
   assert.deepEqual([verified.findings, verified.skipped], [0, []])
   const again = await run(['move', 'analytics', '--to', path])
   assert.equal(again.code, 1)
-  assert.match(again.stderr, /^The new store has events already/)
+  assert.match(again.stderr, /^The new store already has events/)
 })

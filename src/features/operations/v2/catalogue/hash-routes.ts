@@ -1,4 +1,4 @@
-// Files by their hashes, in the older API: their versions and projects, and the versions to have instead.
+// v2 routes that find versions, projects and updates by the hashes of files.
 import Type, { type Static } from 'typebox'
 import {
   checkUpdate,
@@ -43,12 +43,14 @@ export function hashRoutesV2(app: App, deps: Deps): void {
   updates(app, deps)
 }
 
-/** The name of the algorithm comes with quotes from some clients. */
+/** Some clients send the name of the algorithm in quotes. */
 export const FileQueryV2 = Type.Object({
   algorithm: Type.Optional(
-    Type.String({ maxLength: 16, description: 'sha1 or sha512; unless given by the length of the hash' }),
+    Type.String({ maxLength: 16, description: 'sha1 or sha512. Default: by the length of the hash' }),
   ),
-  version_id: Type.Optional(Type.String({ maxLength: 64, description: 'Of several versions with the file, this one' })),
+  version_id: Type.Optional(
+    Type.String({ maxLength: 64, description: 'ID of the version, if several versions have the file' }),
+  ),
 })
 
 export function namedFile({ hash }: { hash: string }, query: Static<typeof FileQueryV2>): NamedFile {
@@ -72,7 +74,7 @@ function singleFiles(app: App, deps: Deps): void {
       config: { ...read, cache: 'public' },
       schema: {
         operationId: 'getVersionByHashV2',
-        summary: 'The version of a file; of several the one published last',
+        summary: 'Get the version of a file, the newest if several versions have the file',
         ...about,
         response: { 200: VersionV2 },
       },
@@ -89,7 +91,7 @@ function singleFiles(app: App, deps: Deps): void {
       config: read,
       schema: {
         operationId: 'downloadByHashV2',
-        summary: 'Go to the bytes of a file',
+        summary: 'Redirect to a file',
         ...about,
         response: { 307: FileAddress },
       },
@@ -106,7 +108,7 @@ function singleFiles(app: App, deps: Deps): void {
       config: read,
       schema: {
         operationId: 'findUpdateV2',
-        summary: 'The version to have instead of a file',
+        summary: 'Get the update of a file',
         ...about,
         body: FilterBody,
         response: { 200: VersionV2 },
@@ -128,7 +130,7 @@ function bulkFiles(app: App, deps: Deps): void {
       config: read,
       schema: {
         operationId: 'listVersionsByHashV2',
-        summary: 'The versions of files',
+        summary: 'List the versions of files',
         body: HashesBody,
         response: { 200: ByHash(VersionV2) },
       },
@@ -145,8 +147,8 @@ function bulkFiles(app: App, deps: Deps): void {
       config: { auth: { read: both } },
       schema: {
         operationId: 'listProjectsByHashV2',
-        summary: 'The projects of files',
-        description: 'What not everybody may see is shown to a token with both scopes.',
+        summary: 'List the projects of files',
+        description: 'Hidden projects and versions require a token with both scopes.',
         body: HashesBody,
         response: { 200: ByHash(ProjectV2) },
       },
@@ -161,7 +163,7 @@ function bulkFiles(app: App, deps: Deps): void {
   )
 }
 
-/** One at a time: of an answer that is too large only the beginning is ever made. */
+/** Generates one entry at a time, so that a response that is too large fails early. */
 function* versionEntries(deps: Deps, versions: ResultsByHash<CachedVersion>) {
   for (const [hash, version] of versions) yield [hash, versionBytes(deps, version)] as const
 }
@@ -182,7 +184,7 @@ function updates(app: App, deps: Deps): void {
         config: read,
         schema: {
           operationId: `find${noun}V2`,
-          summary: `The versions to have instead of files${path === 'update' ? '' : ', as lists'}`,
+          summary: `List the updates of files${path === 'update' ? '' : ', with all candidates'}`,
           body: UpdateBody,
           response: { 200: answer },
         },
@@ -200,8 +202,8 @@ function updates(app: App, deps: Deps): void {
       config: read,
       schema: {
         operationId: 'findIndividualUpdatesV2',
-        summary: 'The versions to have instead of files, each file with a filter of its own',
-        description: `At most ${FILTERS_PER_PROJECT_MAX} different filters for files of one project.`,
+        summary: 'List the updates of files, with a separate filter for each file',
+        description: `Accepts at most ${FILTERS_PER_PROJECT_MAX} different filters per project.`,
         body: IndividualBody,
         response: { 200: ByHash(VersionV2) },
       },
@@ -215,7 +217,7 @@ function updates(app: App, deps: Deps): void {
   )
 }
 
-/** The first filter for a hash counts: a file that is installed twice is asked for twice. */
+/** Uses the first filter per hash: clients send the hash of a file twice if it is installed twice. */
 function filtersByHash(wanted: Static<typeof IndividualBody>['hashes']): Map<string, VersionFilter> {
   const filters = new Map<string, VersionFilter>()
   for (const each of wanted.toReversed()) filters.set(each.hash, filterOfBody(each))

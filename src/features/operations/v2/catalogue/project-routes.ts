@@ -1,4 +1,4 @@
-// Projects of the older API: reading them.
+// v2 routes that read projects.
 import Type from 'typebox'
 import {
   getProject,
@@ -34,7 +34,7 @@ function singleProjects(app: App, deps: Deps): void {
       config: { ...config, ready: peek },
       schema: {
         operationId: 'getProjectV2',
-        summary: 'A project by ID or slug',
+        summary: 'Get a project by ID or slug',
         params: ProjectParams,
         response: { 200: ProjectV2 },
       },
@@ -54,7 +54,7 @@ function singleProjects(app: App, deps: Deps): void {
       config,
       schema: {
         operationId: 'checkProjectV2',
-        summary: 'Whether an ID or slug is a project, and its ID',
+        summary: 'Check whether a project exists, and get its ID',
         params: ProjectParams,
         response: { 200: Type.Object({ id: Type.String() }) },
       },
@@ -70,7 +70,7 @@ function singleProjects(app: App, deps: Deps): void {
       config,
       schema: {
         operationId: 'listProjectDependenciesV2',
-        summary: 'Projects and versions that the versions of a project depend on, newest first',
+        summary: 'List the dependencies of a project, newest first',
         params: ProjectParams,
         querystring: DependenciesQuery,
         response: {
@@ -101,7 +101,7 @@ function projectLists(app: App, deps: Deps): void {
       config,
       schema: {
         operationId: 'listProjectsV2',
-        summary: 'Projects by ID or slug',
+        summary: 'List projects by ID or slug',
         querystring: IdsQuery,
         response: { 200: Type.Array(ProjectV2) },
       },
@@ -117,8 +117,8 @@ function projectLists(app: App, deps: Deps): void {
       config: { auth: { read: ['PROJECT_READ'] } },
       schema: {
         operationId: 'listRandomProjectsV2',
-        summary: 'Approved and archived projects at random, each as likely as any other',
-        querystring: Type.Object({ count: Clamped('How many, 1 to 100; there may be fewer') }),
+        summary: 'List random approved and archived projects',
+        querystring: Type.Object({ count: Clamped('Maximum number of projects, 1 to 100') }),
         response: { 200: Type.Array(ProjectV2) },
       },
     },

@@ -1,18 +1,18 @@
-// The one project type of the older API, out of the list of the newer one.
+// Derives the single project type of the v2 API from the list of types in the v3 API.
 import Type from 'typebox'
 
 export const ProjectTypeView = Type.String({
-  description: 'mod, modpack, resourcepack, shader, or project: not known yet',
+  description: 'mod, modpack, resourcepack or shader. `project`: not known yet',
 })
 
-/** The type that decides: a pack is a pack, whatever else it is; without versions it is a `project`. */
+/** Returns the main type: `modpack` has priority, and a project without versions is a `project`. */
 export function mainType(projectTypes: readonly string[]): string {
   return projectTypes.includes('modpack') ? 'modpack' : (projectTypes[0] ?? 'project')
 }
 
 const SHOWN_AS_MOD = ['plugin', 'datapack']
 
-/** The type as it is shown. */
+/** Returns the type that the v2 API shows. */
 export function shownType(projectType: string): string {
   return SHOWN_AS_MOD.includes(projectType) ? 'mod' : projectType
 }

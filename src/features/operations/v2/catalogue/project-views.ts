@@ -1,4 +1,4 @@
-// The older shape of a project: other names, one project type, sides instead of the environment.
+// v2 views of projects: other names, a single project type, and sides instead of the environment.
 import Type, { type Static } from 'typebox'
 import {
   type CachedProject,
@@ -22,8 +22,8 @@ const Texts = Type.Array(Text)
 const DonationLink = Type.Object({ id: Text, platform: Text, url: Text }, { title: 'DonationLink' })
 const GalleryItem = Type.Object(
   {
-    url: Type.String({ description: 'Scaled for a page' }),
-    raw_url: Type.String({ description: 'The picture at its full size' }),
+    url: Type.String({ description: 'URL of the scaled image' }),
+    raw_url: Type.String({ description: 'URL of the original image' }),
     featured: Type.Boolean(),
     title: Nullable(Text),
     description: Nullable(Text),
@@ -41,8 +41,8 @@ export const ProjectV2 = Type.Object(
     team: Text,
     organization: Nullable(Text),
     title: Text,
-    description: Type.String({ description: 'The summary' }),
-    body: Type.String({ description: 'Markdown' }),
+    description: Type.String({ description: 'Summary' }),
+    body: Type.String({ description: 'Description in Markdown' }),
     body_url: Type.Null(),
     published: Timestamp,
     updated: Timestamp,
@@ -56,7 +56,7 @@ export const ProjectV2 = Type.Object(
     followers: Type.Integer(),
     categories: Texts,
     additional_categories: Texts,
-    loaders: Type.Array(Text, { description: 'Of its versions; of a pack those inside' }),
+    loaders: Type.Array(Text, { description: 'Loaders of the versions. For a pack: the loaders inside it' }),
     game_versions: Texts,
     environment: Texts,
     versions: Type.Array(Text, { description: 'IDs of listed and archived versions, oldest first' }),
@@ -70,7 +70,7 @@ export const ProjectV2 = Type.Object(
     discord_url: Link,
     donation_urls: Type.Array(DonationLink),
     gallery: Type.Array(GalleryItem),
-    color: Nullable(Type.Integer({ description: 'RGB, of the icon' })),
+    color: Nullable(Type.Integer({ description: 'RGB colour of the icon' })),
     thread_id: Text,
     monetization_status: Type.Enum(['monetized', 'demonetized', 'force-demonetized']),
   },
@@ -78,7 +78,7 @@ export const ProjectV2 = Type.Object(
 )
 export type ProjectV2 = Static<typeof ProjectV2>
 
-/** `environment` is that of the newest listed or archived version. */
+/** Converts a project. `environment` is the environment of the newest listed or archived version. */
 export function toProjectV2(view: ProjectView, environment: string | null): ProjectV2 {
   const fields = view as unknown as Record<string, string[] | undefined>
   const type = mainType(view.project_types)
@@ -126,7 +126,7 @@ export function toProjectV2(view: ProjectView, environment: string | null): Proj
   }
 }
 
-/** By platform, A-Z. */
+/** Sorts by platform. */
 function toDonationLinks(links: ProjectView['link_urls']): ProjectV2['donation_urls'] {
   return Object.entries(links)
     .filter(([, { donation }]) => donation)
@@ -140,7 +140,7 @@ const FORM: DerivedForm<CachedProject, JsonEntity> = {
   sizeOf: ({ bytes }) => bytes.length + 200,
 }
 
-/** A project as it is cached → its older shape as ready bytes. */
+/** v2 view of a cached project, as bytes. */
 export function projectBytes(reader: ProjectReader, project: CachedProject): JsonEntity {
   return projectForm(reader, project, FORM)
 }

@@ -1,4 +1,4 @@
-// `client_side` and `server_side` of the older API, which the field `environment` has replaced.
+// Converts between `client_side` and `server_side` of the v2 API and `environment`, which replaces them in the v3 API.
 import Type from 'typebox'
 import { sidesOf } from '#ports/search-index/sides.ts'
 
@@ -8,7 +8,7 @@ export const SideView = Type.Enum([...SIDES])
 
 export type Sides = { client_side: Side; server_side: Side }
 
-/** `projectType` is the type before plugins and data packs are shown as mods: some types run on one side only. */
+/** `projectType` is the main type, because some types run on one side only. */
 export function toSides(projectType: string, environment: string | null | undefined): Sides {
   return sidesOf([projectType], environment ?? undefined) as Sides
 }
@@ -22,14 +22,14 @@ const ENVIRONMENTS: Readonly<Record<string, string>> = {
   'optional optional': 'client_or_server',
 }
 
-/** The environment that a pair of sides stands for; `unknown` for pairs that say nothing. */
+/** Returns the environment for a pair of sides, or `unknown`. */
 export function environmentOf({ client_side, server_side }: Sides): string {
   return ENVIRONMENTS[`${client_side} ${server_side}`] ?? 'unknown'
 }
 
 /**
- * The environment of a version whose sides are set; a side that is not set keeps its value. An environment that shows
- * these sides already stays: several of them show the same.
+ * Returns the environment of a version after its sides change. An absent side is unchanged. An environment that already
+ * has these sides is unchanged, because several environments have the same sides.
  */
 export function changeSides(environment: string, sides: Partial<Sides>): string {
   const shown = toSides('mod', environment)

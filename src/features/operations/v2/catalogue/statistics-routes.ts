@@ -1,4 +1,4 @@
-// How much the catalogue holds; the same in both versions of the API.
+// The v2 route for catalogue statistics.
 import { getStatistics } from '#features/basics/statistics/queries.ts'
 import { StatisticsView } from '#features/basics/statistics/views.ts'
 import type { App } from '#platform/http/server.ts'
@@ -11,7 +11,7 @@ export function statisticsRoutesV2(app: App, { dbRead }: Pick<Deps, 'dbRead'>): 
       config: { auth: 'public', cache: 'shared' },
       schema: {
         operationId: 'getStatisticsV2',
-        summary: 'How many projects, versions, files and authors the catalogue shows',
+        summary: 'Count the public projects, versions, files and authors',
         response: { 200: StatisticsView },
       },
     },

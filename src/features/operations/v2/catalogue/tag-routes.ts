@@ -1,11 +1,11 @@
-// What projects and versions can be tagged with, as the older API lists it: bare arrays, other names.
+// v2 routes for categories, loaders and other tags: plain arrays with v2 names.
 import Type, { type Static } from 'typebox'
 import { LicenseParams } from '#features/basics/tags/requests.ts'
 import {
   Category,
   LicenseText,
-  License as Named,
-  type Loader as NewerLoader,
+  License as LicenseV3,
+  type Loader as LoaderV3,
   toCategoryViews,
   toLoaderFieldValues,
   toLoaderViews,
@@ -28,7 +28,7 @@ const GameVersion = Type.Object(
   { title: 'GameVersion' },
 )
 
-/** Names that are more than the word with a capital. */
+/** Display names that are not just the capitalised ID. */
 const DONATION_NAMES: Readonly<Record<string, string>> = {
   bmac: 'Buy Me A Coffee',
   github: 'GitHub Sponsors',
@@ -36,7 +36,7 @@ const DONATION_NAMES: Readonly<Record<string, string>> = {
   paypal: 'PayPal',
 }
 
-/** Loaders that packs are made for. */
+/** Loaders that packs can contain. */
 const LOADERS_OF_PACKS = ['forge', 'fabric', 'quilt', 'neoforge']
 
 export function tagRoutesV2(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void {
@@ -47,31 +47,36 @@ export function tagRoutesV2(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): voi
     give: () => Type.Static<Schema>[],
   ) => app.get(path, { config, schema: { ...about, response: { 200: Type.Array(element) } } }, give as never)
 
-  list('/tag/category', { operationId: 'listCategoriesV2', summary: 'Categories' }, Category, () =>
+  list('/tag/category', { operationId: 'listCategoriesV2', summary: 'List the categories' }, Category, () =>
     toCategoryViews(taxonomy),
   )
-  list('/tag/loader', { operationId: 'listLoadersV2', summary: 'Loaders' }, Loader, () =>
+  list('/tag/loader', { operationId: 'listLoadersV2', summary: 'List the loaders' }, Loader, () =>
     toLoaderViews(taxonomy)
       .filter(({ name }) => name !== PACK_LOADER)
       .map(toLoader),
   )
-  list('/tag/license', { operationId: 'listLicensesV2', summary: 'SPDX licences' }, Named, listLicenses)
+  list('/tag/license', { operationId: 'listLicensesV2', summary: 'List the SPDX licences' }, LicenseV3, listLicenses)
   list(
     '/tag/donation_platform',
-    { operationId: 'listDonationPlatformsV2', summary: 'Platforms that donation links may lead to' },
-    Named,
+    { operationId: 'listDonationPlatformsV2', summary: 'List the platforms of donation links' },
+    LicenseV3,
     () =>
       [...taxonomy.linkPlatforms.values()]
         .filter(({ donation }) => donation)
         .map(({ name }) => ({ short: name, name: DONATION_NAMES[name] ?? capitalised(name) })),
   )
-  list('/tag/report_type', { operationId: 'listReportTypesV2', summary: 'Reasons of reports' }, Text, () => [
+  list('/tag/report_type', { operationId: 'listReportTypesV2', summary: 'List the reasons for reports' }, Text, () => [
     ...taxonomy.reportTypes,
   ])
-  list('/tag/project_type', { operationId: 'listProjectTypesV2', summary: 'Types of projects' }, Text, () => [
+  list('/tag/project_type', { operationId: 'listProjectTypesV2', summary: 'List the project types' }, Text, () => [
     ...taxonomy.projectTypes,
   ])
-  list('/tag/side_type', { operationId: 'listSideTypesV2', summary: 'What a side may be' }, Text, () => [...SIDES])
+  list(
+    '/tag/side_type',
+    { operationId: 'listSideTypesV2', summary: 'List the values of `client_side` and `server_side`' },
+    Text,
+    () => [...SIDES],
+  )
   gameVersions(app, { taxonomy })
   app.get(
     '/tag/license/:id',
@@ -79,7 +84,7 @@ export function tagRoutesV2(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): voi
       config,
       schema: {
         operationId: 'getLicenseV2',
-        summary: 'The text of a licence',
+        summary: 'Get the text of a licence',
         params: LicenseParams,
         response: { 200: LicenseText },
       },
@@ -95,10 +100,14 @@ function gameVersions(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void {
       config,
       schema: {
         operationId: 'listGameVersionsV2',
-        summary: 'Versions of the game, newest first',
+        summary: 'List the game versions, newest first',
         querystring: Type.Object({
           type: Type.Optional(Type.String({ maxLength: 64, description: 'release, snapshot, beta or alpha' })),
-          major: Type.Optional(Type.Boolean({ description: 'Only major versions, or only others' })),
+          major: Type.Optional(
+            Type.Boolean({
+              description: 'Whether to return only major versions (true) or only others (false). Default: all',
+            }),
+          ),
         }),
         response: { 200: Type.Array(GameVersion) },
       },
@@ -121,7 +130,7 @@ function gameVersions(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void {
   )
 }
 
-function toLoader({ icon, name, supported_project_types: types }: Static<typeof NewerLoader>) {
+function toLoader({ icon, name, supported_project_types: types }: Static<typeof LoaderV3>) {
   const shown = [...types, 'project']
   if (LOADERS_OF_PACKS.includes(name)) shown.push('modpack')
   if (types.includes('datapack') || types.includes('plugin')) shown.push('mod')

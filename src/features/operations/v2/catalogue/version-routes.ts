@@ -1,4 +1,4 @@
-// Versions of the older API: reading them.
+// v2 routes that read versions.
 import Type, { type Static } from 'typebox'
 import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import {
@@ -45,7 +45,7 @@ function versionsById(app: App, deps: Deps): void {
       config: { ...config, ready: peek },
       schema: {
         operationId: 'getVersionV2',
-        summary: 'A version by ID',
+        summary: 'Get a version by ID',
         params: IdParams,
         response: { 200: VersionV2 },
       },
@@ -62,7 +62,7 @@ function versionsById(app: App, deps: Deps): void {
       config,
       schema: {
         operationId: 'listVersionsV2',
-        summary: 'Versions by ID',
+        summary: 'List versions by ID',
         querystring: VersionsQuery,
         response: { 200: Type.Array(VersionV2) },
       },
@@ -82,12 +82,12 @@ const ListQuery = Type.Object({
   game_versions,
   featured,
   version_type,
-  limit: Clamped('How many at most; all unless given'),
-  offset: Clamped('How many to leave out, exactly'),
+  limit: Clamped('Maximum number of versions. Default: all'),
+  offset: Clamped('Number of versions to skip. Default: 0'),
   include_changelog,
 })
 
-/** Keys that the older API does not have are left out here, so that they are ignored and not checked. */
+/** Omits keys that the v2 API does not have, so that they are ignored instead of validated. */
 function listFilter(query: Static<typeof ListQuery>): VersionListFilter {
   const { loaders, game_versions, featured, version_type, limit, offset } = query
   return versionListFilter({
@@ -100,7 +100,7 @@ function listFilter(query: Static<typeof ListQuery>): VersionListFilter {
   })
 }
 
-const BOTH_SCOPES = 'What not everybody may see is shown to a token with both scopes.'
+const BOTH_SCOPES = 'Hidden projects and versions require a token with both scopes.'
 
 function versionsOfProject(app: App, deps: Deps): void {
   const both = ['PROJECT_READ', 'VERSION_READ'] as const
@@ -111,7 +111,7 @@ function versionsOfProject(app: App, deps: Deps): void {
       config,
       schema: {
         operationId: 'listProjectVersionsV2',
-        summary: 'Listed and archived versions of a project, newest first',
+        summary: 'List the listed and archived versions of a project, newest first',
         description: BOTH_SCOPES,
         params: ProjectParams,
         querystring: ListQuery,
@@ -131,7 +131,7 @@ function versionsOfProject(app: App, deps: Deps): void {
       config,
       schema: {
         operationId: 'getProjectVersionV2',
-        summary: 'A listed or archived version of a project by number or ID',
+        summary: 'Get a listed or archived version of a project by number or ID',
         description: BOTH_SCOPES,
         params: NumberParams,
         response: { 200: VersionV2 },

@@ -1,4 +1,4 @@
-// The older shape of a version.
+// v2 views of versions.
 import Type, { type Static } from 'typebox'
 import { VERSION_STATUSES } from '#features/basics/access/version-status.ts'
 import { DEPENDENCY_TYPES, FILE_TYPES, VERSION_TYPES } from '#features/catalogue/versions/kinds.ts'
@@ -22,8 +22,8 @@ const FileV2 = Type.Object(
     hashes: Type.Object({ sha1: Text, sha512: Text }),
     url: Text,
     filename: Text,
-    primary: Type.Boolean({ description: 'The one to install' }),
-    size: Type.Integer({ description: 'Bytes' }),
+    primary: Type.Boolean({ description: 'Whether this is the primary file, which clients install' }),
+    size: Type.Integer({ description: 'Size in bytes' }),
     file_type: Nullable(Type.Enum([...FILE_TYPES])),
   },
   { title: 'File' },
@@ -47,7 +47,9 @@ export const VersionV2 = Type.Object(
     featured: Type.Boolean(),
     name: Text,
     version_number: Text,
-    changelog: Type.Optional(Nullable(Type.String({ description: 'Markdown; absent with include_changelog=false' }))),
+    changelog: Type.Optional(
+      Nullable(Type.String({ description: 'Changelog in Markdown. Absent if `include_changelog` is false' })),
+    ),
     changelog_url: Type.Null(),
     date_published: Timestamp,
     downloads: Type.Integer(),
@@ -55,7 +57,7 @@ export const VersionV2 = Type.Object(
     status: Type.Enum([...VERSION_STATUSES]),
     requested_status: Nullable(Text),
     game_versions: Type.Array(Text),
-    loaders: Type.Array(Text, { description: 'Of a pack those inside' }),
+    loaders: Type.Array(Text, { description: 'Loaders. For a pack: the loaders inside it' }),
     environment: Text,
     files: Type.Array(FileV2),
     dependencies: Type.Array(DependencyV2),
@@ -64,7 +66,7 @@ export const VersionV2 = Type.Object(
 )
 export type VersionV2 = Static<typeof VersionV2>
 
-/** Without its changelog, which lists may leave out. */
+/** Converts a version without its changelog, which lists can omit. */
 export function toVersionV2(view: VersionView): VersionV2 {
   const fields = view as unknown as Record<string, unknown>
   return {
@@ -94,12 +96,12 @@ const FORM: DerivedForm<CachedVersion, JsonEntityWithTail> = {
   sizeOf: ({ sizeBytes }) => sizeBytes + 300,
 }
 
-/** A version as it is cached → its older shape as ready bytes. */
+/** v2 view of a cached version, as bytes. */
 export function versionBytes(reader: VersionReader, version: CachedVersion): JsonEntityWithTail {
   return versionForm(reader, version, FORM)
 }
 
-/** The same for a list, with or without changelogs. */
+/** Converts a list of versions, with or without changelogs. */
 export function listVersionBytes(
   reader: VersionReader,
   versions: readonly CachedVersion[],

@@ -26,7 +26,7 @@ export function reportRoutesV2(app: App, { db }: ConversationDeps): void {
     '/report/:id',
     {
       config,
-      schema: { operationId: 'getReportV2', summary: 'A report', params: IdParams, response: { 200: ReportView } },
+      schema: { operationId: 'getReportV2', summary: 'Get a report', params: IdParams, response: { 200: ReportView } },
     },
     async (req) => toReportView(await getVisibleReport(db, requireViewer(req), parseId(req.params.id, 'id'))),
   )
@@ -36,8 +36,8 @@ export function reportRoutesV2(app: App, { db }: ConversationDeps): void {
       config,
       schema: {
         operationId: 'listReportsV2',
-        summary: 'Reports by ID',
-        description: 'In the order asked for. Reports of other people are left out, except for moderators.',
+        summary: 'List reports by ID',
+        description: 'Returns the reports in the requested order. Omits reports of other users, except for moderators.',
         querystring: IdsQuery,
         response: list,
       },
@@ -53,12 +53,16 @@ export function reportRoutesV2(app: App, { db }: ConversationDeps): void {
       config,
       schema: {
         operationId: 'listOpenReportsV2',
-        summary: 'Open reports',
-        description: 'Pages run from the oldest reports to the newest; within a page the newest comes first.',
+        summary: 'List open reports',
+        description: 'The first page contains the oldest reports. Within a page, the newest report is first.',
         querystring: Type.Object({
-          count: Clamped('Reports on a page, at most 1000; 100 unless given'),
-          offset: Clamped('How many to leave out, exactly'),
-          all: Type.Optional(Type.Boolean({ description: "Everybody's reports, for moderators; ignored otherwise" })),
+          count: Clamped('Maximum number of reports, at most 1,000. Default: 100'),
+          offset: Clamped('Number of reports to skip. Default: 0'),
+          all: Type.Optional(
+            Type.Boolean({
+              description: 'Whether to return the reports of all users. Ignored unless the caller is a moderator',
+            }),
+          ),
         }),
         response: list,
       },
@@ -103,7 +107,7 @@ export function threadRoutesV2(app: App, deps: ConversationDeps): void {
       config,
       schema: {
         operationId: 'getThreadV2',
-        summary: 'A conversation with moderators',
+        summary: 'Get a thread',
         params: IdParams,
         response: { 200: ThreadV2 },
       },
@@ -121,8 +125,8 @@ export function threadRoutesV2(app: App, deps: ConversationDeps): void {
       config,
       schema: {
         operationId: 'listThreadsV2',
-        summary: 'Conversations by ID',
-        description: 'In the order asked for; those that the caller may not read are left out.',
+        summary: 'List threads by ID',
+        description: 'Returns the threads in the requested order. Omits threads that the caller cannot read.',
         querystring: IdsQuery,
         response: { 200: Type.Array(ThreadV2) },
       },

@@ -1,4 +1,4 @@
-// Who belongs to a project or to teams, in the older API.
+// v2 routes that list the members of projects and teams.
 import Type from 'typebox'
 import { listProjectMembers, listTeams } from '#features/community/members/member-lists.ts'
 import { notFound } from '#lib/errors.ts'
@@ -18,7 +18,7 @@ export function memberRoutesV2(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxo
       config: read,
       schema: {
         operationId: 'listProjectMembersV2',
-        summary: "A project's team, then the members of its organization",
+        summary: 'List the members of a project: its team, then its organization',
         params: ProjectParams,
         response: { 200: Type.Array(MemberV2) },
       },
@@ -32,7 +32,7 @@ export function memberRoutesV2(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxo
       config: read,
       schema: {
         operationId: 'listTeamMembersV2',
-        summary: 'The members of a team',
+        summary: 'List the members of a team',
         params: IdParams,
         response: { 200: Type.Array(MemberV2) },
       },
@@ -49,7 +49,7 @@ export function memberRoutesV2(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxo
       config: read,
       schema: {
         operationId: 'listTeamsV2',
-        summary: 'The members of several teams, one list for each',
+        summary: 'List the members of several teams, one list per team',
         querystring: IdsQuery,
         response: { 200: Type.Array(Type.Array(MemberV2)) },
       },

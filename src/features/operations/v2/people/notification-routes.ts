@@ -1,4 +1,4 @@
-// Notifications of the older API: reading them.
+// v2 routes that read notifications.
 import Type from 'typebox'
 import { requireNotificationsReader } from '#features/people/notifications/policy.ts'
 import {
@@ -27,8 +27,8 @@ export function notificationRoutesV2(app: App, deps: Pick<Deps, 'db' | 'cache'>)
       config: READ,
       schema: {
         operationId: 'listUserNotificationsV2',
-        summary: 'Notifications of a user, newest first',
-        description: 'At most the newest 10,000; types that are only sent by mail are left out.',
+        summary: 'List the notifications of a user, newest first',
+        description: 'Returns at most the newest 10,000 notifications. Omits types that are only sent by email.',
         params: UserParams,
         response: list,
       },
@@ -45,7 +45,7 @@ export function notificationRoutesV2(app: App, deps: Pick<Deps, 'db' | 'cache'>)
       config: READ,
       schema: {
         operationId: 'listNotificationsV2',
-        summary: 'Notifications by ID, newest first',
+        summary: 'List notifications by ID, newest first',
         querystring: IdsQuery,
         response: list,
       },
@@ -61,7 +61,7 @@ export function notificationRoutesV2(app: App, deps: Pick<Deps, 'db' | 'cache'>)
       config: READ,
       schema: {
         operationId: 'getNotificationV2',
-        summary: 'A notification',
+        summary: 'Get a notification',
         params: IdParams,
         response: { 200: NotificationV2 },
       },

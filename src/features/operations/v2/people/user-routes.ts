@@ -1,4 +1,4 @@
-// Users of the older API, and the lists of what they have.
+// v2 routes that read users, their projects and the projects that they follow.
 import Type from 'typebox'
 import { requireFollowReader } from '#features/catalogue/follows/policy.ts'
 import { listFollowedIds } from '#features/catalogue/follows/queries.ts'
@@ -25,7 +25,7 @@ function users(app: App, deps: Deps): void {
     '/user',
     {
       config: { auth: { scope: ['USER_READ'] }, cache: 'private' },
-      schema: { operationId: 'getOwnUserV2', summary: "The caller's account", response: { 200: UserV2 } },
+      schema: { operationId: 'getOwnUserV2', summary: 'Get the account of the caller', response: { 200: UserV2 } },
     },
     async (req) => {
       const viewer = requireViewer(req)
@@ -38,7 +38,7 @@ function users(app: App, deps: Deps): void {
       config: { auth: { read: ['USER_READ'] }, cache: 'public' },
       schema: {
         operationId: 'getUserV2',
-        summary: 'A user by ID or username',
+        summary: 'Get a user by ID or username',
         params: UserParams,
         response: { 200: UserV2 },
       },
@@ -58,7 +58,7 @@ function users(app: App, deps: Deps): void {
       config: { auth: 'public', cache: 'shared' },
       schema: {
         operationId: 'listUsersV2',
-        summary: 'Users by ID or username',
+        summary: 'List users by ID or username',
         querystring: IdsQuery,
         response: { 200: Type.Array(UserV2) },
       },
@@ -81,8 +81,8 @@ function userProjects(app: App, deps: Deps): void {
       config: { auth: { read: ['PROJECT_READ'] }, cache: 'public' },
       schema: {
         operationId: 'listUserProjectsV2',
-        summary: 'Projects to whose own team a user belongs, newest first',
-        description: 'Others see only those that search shows.',
+        summary: 'List the projects whose team a user belongs to, newest first',
+        description: 'Other callers see only searchable projects.',
         ...list,
       },
     },
@@ -98,7 +98,7 @@ function userProjects(app: App, deps: Deps): void {
       config: { auth: { scope: ['USER_READ'] }, cache: 'private' },
       schema: {
         operationId: 'listUserFollowsV2',
-        summary: 'Projects that a user follows, the last followed first',
+        summary: 'List the projects that a user follows, the last followed project first',
         ...list,
       },
     },

@@ -1,4 +1,4 @@
-// The older shapes of people and of what they are shown: users, members, notifications, threads.
+// v2 views of users, members, notifications and threads.
 import Type, { type Static } from 'typebox'
 import type { ThreadForm } from '#features/catalogue/threads/thread-bytes.ts'
 import { ThreadMessageView, ThreadView } from '#features/catalogue/threads/views.ts'
@@ -15,7 +15,7 @@ import { parseOwn } from '../entities.ts'
 
 const Text = Type.String()
 
-/** Members and threads show users as the newer API does. */
+/** Members and threads contain users as in the v3 API. */
 export const MemberUser = UserView
 
 const { id, username, avatar_url, bio, created, role, badges, email, email_verified } = UserView.properties
@@ -38,7 +38,10 @@ export const UserV2 = Type.Object(
     payout_data,
     github_id: Type.Null(),
   },
-  { title: 'AccountUser', description: 'From `email` on, null unless the caller is this user or an admin.' },
+  {
+    title: 'AccountUser',
+    description: '`email` and the following fields are null unless the caller is this user or an admin.',
+  },
 )
 type UserV2 = Static<typeof UserV2>
 
@@ -67,7 +70,7 @@ const USER: DerivedForm<CachedUser, JsonEntity> = {
   sizeOf: ({ bytes }) => bytes.length + 200,
 }
 
-/** A user as everybody sees them, in the older shape, as ready bytes. */
+/** v2 view of the public fields of a user, as bytes. */
 export function userBytes(reader: { cache: EntityCache }, user: CachedUser): JsonEntity {
   return userForm(reader, user, USER)
 }
@@ -76,10 +79,10 @@ export const MemberV2 = Type.Object(
   {
     team_id: Text,
     user: MemberUser,
-    role: Type.String({ description: 'Owner for the owner alone' }),
+    role: Type.String({ description: 'Role. Only the owner has the role `Owner`' }),
     permissions: Nullable(Type.Integer({ description: 'Project permission bits' })),
-    accepted: Type.Boolean({ description: 'False while the invitation is pending' }),
-    payouts_split: Nullable(Type.Number({ description: '0-5000, hundredths of a percent' })),
+    accepted: Type.Boolean({ description: 'Whether the user has accepted the invitation' }),
+    payouts_split: Nullable(Type.Number({ description: 'Share of payouts, 0 to 5,000, in hundredths of a percent' })),
     ordering: Type.Integer(),
   },
   {
@@ -90,7 +93,7 @@ export const MemberV2 = Type.Object(
 
 const OWNER = 'Owner'
 
-/** Clients know the owner by the role's name, so nobody else may have it. */
+/** Clients recognise the owner by the name of the role, so no other member can have it. */
 export const writeMemberV2: MemberWriter = ({ row, asMember }, user) => {
   const own = JSON.stringify({
     team_id: row.team_id,
@@ -111,19 +114,19 @@ export const NotificationV2 = Type.Object(
     created: Timestamp,
     body: Type.Object(
       { type: Text },
-      { additionalProperties: Type.Unknown(), description: 'What it is about: fields by type' },
+      { additionalProperties: Type.Unknown(), description: 'Content of the notification. The fields depend on `type`' },
     ),
-    type: Nullable(Type.String({ description: 'The type of the body' })),
+    type: Nullable(Type.String({ description: 'Type of the body' })),
     title: Text,
     text: Text,
-    link: Type.String({ description: 'Path of a page' }),
+    link: Type.String({ description: 'Path of a page on the web site' }),
     actions: Type.Array(
       Type.Object({
         title: Text,
         action_route: Type.Array(Text, {
           minItems: 2,
           maxItems: 2,
-          description: 'Method, and path below the version prefix, without a leading slash',
+          description: 'HTTP method, and path below the version prefix without a leading slash',
         }),
       }),
     ),
@@ -152,5 +155,5 @@ export const ThreadV2 = Type.Object(
   { title: 'Thread' },
 )
 
-/** Messages without the mark that older clients do not know. */
+/** Messages without the fields that v2 clients do not know. */
 export const THREAD_FORM: ThreadForm = { toShown: ({ hide_identity: _, ...shown }) => shown }

@@ -1,4 +1,4 @@
-// Deleting one file of a version, in the older API.
+// The v2 route that deletes a file of a version.
 
 import { HashParams } from '#features/catalogue/versions/hashes/requests.ts'
 import { getFile } from '#features/catalogue/versions/hashes/resolve-files.ts'
@@ -16,7 +16,7 @@ export function fileWriteRoutesV2(app: App, deps: Deps): void {
       config: { auth: { scope: ['VERSION_WRITE'] } },
       schema: {
         operationId: 'deleteVersionFileV2',
-        summary: 'Delete a file of a version that has others',
+        summary: 'Delete a file of a version, except its last file',
         params: HashParams,
         querystring: FileQueryV2,
       },

@@ -1,4 +1,4 @@
-// Links of projects in requests of the older API: four of them have keys of their own, donation links come as a list.
+// Links of projects in v2 requests: four links have separate fields, donation links are a list.
 import Type, { type Static } from 'typebox'
 import { validationError } from '#lib/errors.ts'
 import { Maybe } from '#lib/schema/schema-parts.ts'
@@ -7,22 +7,24 @@ import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 
 const DONATIONS_MAX = 64
 
-const Url = Maybe(Type.String({ maxLength: URL_LENGTH_MAX, description: 'https; null clears it' }))
+const Url = Maybe(Type.String({ maxLength: URL_LENGTH_MAX, description: 'https URL; null removes the link' }))
 const Donation = Type.Object(
   {
-    id: Maybe(Type.String({ maxLength: 64, description: 'A short name of /v2/tag/donation_platform' })),
-    platform: Maybe(Type.String({ maxLength: 64, description: 'Counts in lower case where there is no `id`' })),
+    id: Maybe(Type.String({ maxLength: 64, description: 'Short name from `/v2/tag/donation_platform`' })),
+    platform: Maybe(
+      Type.String({ maxLength: 64, description: 'Name of the platform. Its lower-case form is the default of `id`' }),
+    ),
     url: Type.String({ maxLength: URL_LENGTH_MAX }),
   },
   { title: 'DonationLinkInput' },
 )
 const Donations = (description: string) => Maybe(Type.Array(Donation, { maxItems: DONATIONS_MAX, description }))
 
-/** Keys of bodies with links. */
+/** Request fields for links. */
 export const Link = {
   properties: { issues_url: Url, source_url: Url, wiki_url: Url, discord_url: Url },
   donations: Donations('Donation links'),
-  replacement: Donations('All donation links: those that are not here go'),
+  replacement: Donations('New list of donation links, which replaces the old list'),
 }
 
 const Links = Type.Object({
@@ -36,9 +38,9 @@ type DonationKey = 'donation_urls' | 'add_donation_urls' | 'remove_donation_urls
 const PLATFORMS = { issues_url: 'issues', source_url: 'source', wiki_url: 'wiki', discord_url: 'discord' } as const
 
 /**
- * What a body changes, by platform; null removes. `donation_urls` replaces all donation links, then those that are
- * removed go, then those that are added come.
- * @throws ApiError `validation_error` naming the key, of a list also the place.
+ * Returns the changed links by platform; null removes a link. First `donation_urls` replaces all donation links, then
+ * links are removed, then links are added.
+ * @throws ApiError `validation_error` with the field and, in a list, the index.
  */
 export function linkChanges(body: Static<typeof Links>, taxonomy: Taxonomy): Record<string, string | null> {
   const changes = new Map<string, string | null>()

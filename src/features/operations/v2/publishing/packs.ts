@@ -1,11 +1,11 @@
-// Packs that are published by the older API: it names the loaders inside, and only the names of parts and files, or the
-// type of the project, tell that something is a pack.
+// Modpacks in the v2 API: requests list the loaders inside the pack, and only the names of form parts and files, or the
+// project type, show that a version is a pack.
 import type { UploadedPart } from '#features/catalogue/versions/publish/prepare-files.ts'
 import { PACK_LOADER, PACK_LOADERS_FIELD } from '../catalogue/pack-loaders.ts'
 
 const PRIMARY_PART = 'mrpack-primary'
 
-/** Whether a part or file of this name is a pack. */
+/** Returns whether a form part or file with this name is a pack. */
 export function isPackName(name: string): boolean {
   return name === PRIMARY_PART || name.toLowerCase().endsWith('.mrpack')
 }
@@ -14,7 +14,7 @@ export function isPackPart({ name, filename }: Pick<UploadedPart, 'name' | 'file
   return isPackName(name) || isPackName(filename)
 }
 
-/** The loaders of a version as the newer API takes them: those sent are inside, where it is a pack. */
+/** Returns the loaders of a version for the v3 API. The requested loaders of a pack are those inside it. */
 export function loadersToWrite(
   loaders: readonly string[],
   isPack: boolean,

@@ -1,11 +1,8 @@
-// What requests of the older API say of projects, and the same in the words of the newer one.
+// v2 requests for projects, and their conversion to v3 requests.
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { ProjectBulkPatch, ProjectPatch } from '#features/catalogue/projects/edit/requests.ts'
-import {
-  ProjectBulkPatch as NewerBulkPatch,
-  ProjectPatch as NewerPatch,
-} from '#features/catalogue/projects/edit/requests.ts'
+import { ProjectBulkPatch as BulkPatchV3, ProjectPatch as PatchV3 } from '#features/catalogue/projects/edit/requests.ts'
 import { projectFields } from '#features/catalogue/projects/fields.ts'
 import { ProjectData } from '#features/catalogue/publishing/requests.ts'
 import type { UploadedPart } from '#features/catalogue/versions/publish/prepare-files.ts'
@@ -21,14 +18,18 @@ import { isPackVersion, parseVersionDataV2, toVersionData, versionFieldNames } f
 
 const data = ProjectData.properties
 
-/** Names of the newer API for fields that the older one calls otherwise. */
+/** v3 names of fields that have another name in the v2 API. */
 const NEWER = { title: 'name', description: 'summary', body: 'description' } as const
 
 export const ProjectDataV2 = Type.Object(
   {
     title: projectFields.name,
     project_type: Maybe(
-      Type.String({ minLength: 1, maxLength: 64, description: 'Only `modpack` matters: its versions are packs' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description: '`modpack`: the versions are packs. Other values are ignored',
+      }),
     ),
     slug: projectFields.slug,
     description: Type.String({ ...projectFields.summary, description: 'The summary' }),
@@ -55,9 +56,9 @@ const validator = Compile(ProjectDataV2)
 const ALIASES = { mod_name: 'title', mod_slug: 'slug', mod_description: 'description', mod_body: 'body' } as const
 
 /**
- * The description of a new project as the newer API takes it. `parts` are the files, as far as they are known: a
- * version with a pack among them is one.
- * @throws ApiError `validation_error` naming the field.
+ * Converts the description of a new project for the v3 API. `parts` are the files that are already known: a version with
+ * a pack among its files is a pack.
+ * @throws ApiError `validation_error`
  */
 export function toProjectData(
   input: unknown,
@@ -96,15 +97,15 @@ export function toProjectData(
 const renameProject = firstPart({ name: 'title', summary: 'description', description: 'body' })
 const INITIAL = /^(initial_versions\.\d+\.)(.+)$/
 
-/** Paths in a project, and in its first versions. */
+/** Renames paths in a project and in its initial versions. */
 export const projectFieldNames: FieldNames = (field) => {
   const [, at, inside] = INITIAL.exec(field) ?? []
   return at === undefined || inside === undefined ? renameProject(field) : `${at}${versionFieldNames(inside)}`
 }
 
-const patch = NewerPatch.properties
+const patch = PatchV3.properties
 
-/** Absent keeps a field, null clears a link, the licence's address and what moderation has set; elsewhere it is absent. */
+/** An absent field is unchanged. null clears links, the licence URL and moderation fields; for others, it means absent. */
 export const ProjectPatchV2 = Type.Object(
   {
     title: Maybe(projectFields.name),
@@ -129,7 +130,7 @@ export const ProjectPatchV2 = Type.Object(
 )
 type ProjectPatchV2 = Static<typeof ProjectPatchV2>
 
-/** Fields that are null where a client means absent. */
+/** Fields for which null means absent. */
 const NOT_CLEARED = [
   'title',
   'description',
@@ -154,8 +155,8 @@ export function toProjectPatch(body: ProjectPatchV2, taxonomy: Taxonomy): Projec
 }
 
 /**
- * The sides that an edit sets; undefined when it sets none, or those that the project shows: editors send back all that
- * they have read, and versions may differ from what the project shows.
+ * Returns the sides that an edit sets. Returns undefined if it sets none, or only the current sides of the project: clients
+ * send back all fields that they have read, and versions can have other sides than the project.
  */
 export function sidesToWrite({ client_side, server_side }: ProjectPatchV2, shown: Sides): Partial<Sides> | undefined {
   const isShown = (client_side ?? shown.client_side) === shown.client_side
@@ -163,7 +164,7 @@ export function sidesToWrite({ client_side, server_side }: ProjectPatchV2, shown
   return { ...(client_side == null ? {} : { client_side }), ...(server_side == null ? {} : { server_side }) }
 }
 
-const bulk = NewerBulkPatch.properties
+const bulk = BulkPatchV3.properties
 
 export const ProjectBulkPatchV2 = Type.Object(
   {
@@ -181,7 +182,7 @@ export const ProjectBulkPatchV2 = Type.Object(
   {
     title: 'ProjectBulkPatch',
     description:
-      'A replacement comes first, then what is removed, then what is added. Donation links go by their `id`.',
+      'Replaces lists first, then removes items, then adds items. Donation links are identified by their `id`.',
   },
 )
 

@@ -1,4 +1,4 @@
-// Projects of the older API: creating and editing them. Deleting one, its icon and its gallery are the same in both.
+// v2 routes that create and edit projects. Deletion, icons and galleries are the same as in the v3 API.
 
 import { requirePermission } from '#features/basics/access/project-policy.ts'
 import { updateProject } from '#features/catalogue/projects/edit/update-project.ts'
@@ -47,7 +47,7 @@ export function projectWriteRoutesV2(app: App, deps: Deps): void {
 function creation(app: App, deps: Deps): void {
   app.register(async (plain) => {
     const scope = plain as App
-    // The form is read by the handler, part by part.
+    // The handler reads the form part by part.
     scope.removeAllContentTypeParsers()
     leaveFormsUnparsed(scope)
     scope.post(
@@ -56,7 +56,7 @@ function creation(app: App, deps: Deps): void {
         config: { auth: { scope: ['PROJECT_CREATE'] }, formData: { schema: ProjectDataV2 }, cost: COSTS.archive },
         schema: {
           operationId: 'createProjectV2',
-          summary: 'Create a project, with versions and their files or as a draft without',
+          summary: 'Create a project with versions and files, or a draft without versions',
           consumes: ['multipart/form-data'],
           response: { 200: ProjectV2 },
         },
@@ -86,8 +86,8 @@ function edit(app: App, deps: Deps): void {
         operationId: 'updateProjectV2',
         summary: 'Edit a project',
         description:
-          'Sides other than those that the project shows are written to every listed version; they need the scope ' +
-          '`VERSION_WRITE` and the permission to edit versions besides.',
+          'Changed sides are written to every listed version. This also requires the scope `VERSION_WRITE` and the ' +
+          'permission to edit versions.',
         params: ProjectParams,
         body: ProjectPatchV2,
       },
@@ -127,7 +127,7 @@ function bulkEdit(app: App, deps: Deps): void {
       config: WRITE,
       schema: {
         operationId: 'updateProjectsV2',
-        summary: 'Edit categories and links of many projects, all of them or none',
+        summary: 'Edit categories and links of many projects. If one edit fails, no project is changed',
         querystring: IdsQuery,
         body: ProjectBulkPatchV2,
       },
@@ -147,7 +147,7 @@ function schedule(app: App, deps: Deps): void {
       config: WRITE,
       schema: {
         operationId: 'scheduleProjectV2',
-        summary: 'Set when a project gets another status',
+        summary: 'Schedule a status change of a project',
         params: ProjectParams,
         body: ProjectSchedule,
       },

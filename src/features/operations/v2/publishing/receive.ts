@@ -1,15 +1,15 @@
-// Forms of the older API. Whether a version is a pack may show only in the name of a file, which comes behind the
-// description: then the request is described a second time.
+// Reads forms of the v2 API. Sometimes only the name of a file shows that a version is a pack. The files follow the
+// description, so the description is then converted again.
 import { type ReceivedFiles, type UploadedPart, withParts } from '#features/catalogue/versions/publish/prepare-files.ts'
 import type { Deps } from '#ports/deps.ts'
 import { type FieldNames, withFieldNames } from '../error-names.ts'
 
-/** The description in the words of the newer API, with what the names of the files have shown. */
+/** Description for the v3 API, converted with the names of the files. */
 export type Translate = (data: unknown, parts: readonly UploadedPart[]) => Promise<unknown> | unknown
 
 /**
- * Reads a form by `receive`, translated by `translate` for `describe`: before the first file is read, and again behind
- * the last one where their names change what is described. What is staged is discarded when that refuses.
+ * Reads a form by `receive`. Converts the description by `translate` and checks it by `describe`: before the first file,
+ * and again after the last file if the names of the files change the result. If that fails, discards the staged files.
  */
 export async function receiveTranslated<Description>(
   deps: Pick<Deps, 'files'>,
@@ -22,7 +22,7 @@ export async function receiveTranslated<Description>(
     receive: (describe: (data: unknown) => Promise<Description>) => Promise<ReceivedFiles<Description>>
     translate: Translate
     describe: (data: unknown) => Promise<Description>
-    /** How errors of `describe` name their fields; those of `translate` are the client's own already. */
+    /** Field names for errors of `describe`. Errors of `translate` already have v2 names. */
     names: FieldNames
   },
 ): Promise<ReceivedFiles<Description>> {

@@ -1,4 +1,4 @@
-// What requests of the older API say of versions, and the same in the words of the newer one.
+// v2 requests for versions, and their conversion to v3 requests.
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { SETTABLE_VERSION_STATUSES } from '#features/basics/access/version-status.ts'
@@ -17,7 +17,7 @@ const data = VersionData.properties
 
 const GameVersions = Type.Array(Type.String({ maxLength: 64 }), {
   maxItems: 1000,
-  description: 'Names of /v2/tag/game_version',
+  description: 'Game versions from `/v2/tag/game_version`',
 })
 
 export const VersionDataV2 = Type.Object(
@@ -33,7 +33,7 @@ export const VersionDataV2 = Type.Object(
     loaders: data.loaders,
     featured: Maybe(versionFields.featured),
     environment: Maybe(
-      Type.String({ maxLength: 64, description: 'Unless given, that of the newest version of the project' }),
+      Type.String({ maxLength: 64, description: 'Default: the environment of the newest version of the project' }),
     ),
     primary_file: data.primary_file,
     status: Maybe(data.status),
@@ -46,7 +46,7 @@ export const VersionDataV2 = Type.Object(
 export type VersionDataV2 = Static<typeof VersionDataV2>
 const validator = Compile(VersionDataV2)
 
-/** Names under which older clients still send the same keys. */
+/** Alternative field names that some clients send. */
 const ALIASES = {
   mod_id: 'project_id',
   version_title: 'name',
@@ -56,7 +56,7 @@ const ALIASES = {
 
 /**
  * @param at dotted path of the object in the body (`initial_versions.0`), empty for the body itself.
- * @throws ApiError `validation_error` naming the field.
+ * @throws ApiError `validation_error`
  */
 export function parseVersionDataV2(input: unknown, at = ''): VersionDataV2 {
   return checkBody(validator, renameAliases(input, ALIASES), at)
@@ -66,7 +66,7 @@ export function isPackVersion({ file_parts, loaders }: VersionDataV2): boolean {
   return file_parts.some(isPackName) || loaders.includes('mrpack')
 }
 
-/** The description as the newer API takes it; `environment` counts where the description has none. */
+/** Converts the description for the v3 API. `environment` is the default of the environment. */
 export function toVersionData(
   version: VersionDataV2,
   { isPack, environment, taxonomy }: { isPack: boolean; environment: string | undefined; taxonomy: Taxonomy },
@@ -84,7 +84,7 @@ export function toVersionData(
   })
 }
 
-/** Keys that the older API does not have would be loader fields in the newer one. */
+/** Removes keys that the v2 API does not have, because the v3 API would treat them as loader fields. */
 function pickKnown(version: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(version).filter(([key]) => Object.hasOwn(VersionDataV2.properties, key)))
 }
@@ -113,7 +113,7 @@ const {
   file_types,
 } = versionPatchKeys
 
-/** Absent or null keeps a field: clients send back what they have read. */
+/** An absent or null field is unchanged, because clients send back the fields that they have read. */
 export const VersionPatchV2 = Type.Object(
   {
     name: Maybe(name),
@@ -131,16 +131,16 @@ export const VersionPatchV2 = Type.Object(
   { title: 'VersionPatch' },
 )
 
-/** The edit as the newer API takes it, of a version that is a pack or not. */
+/** Converts an edit for the v3 API. */
 export function toVersionPatch(body: Static<typeof VersionPatchV2>, { isPack }: { isPack: boolean }): VersionPatch {
   const sent = Object.entries(body).filter(
     ([key, value]) => Object.hasOwn(VersionPatchV2.properties, key) && value !== null,
   )
-  const { loaders: asked, ...patch } = Object.fromEntries(sent) as VersionPatch
-  return { ...patch, ...(asked === undefined ? {} : loadersToWrite(asked, isPack)) }
+  const { loaders: requestedLoaders, ...patch } = Object.fromEntries(sent) as VersionPatch
+  return { ...patch, ...(requestedLoaders === undefined ? {} : loadersToWrite(requestedLoaders, isPack)) }
 }
 
-const Time = Type.String({ format: 'date-time', maxLength: 64, description: 'When, in the future' })
+const Time = Type.String({ format: 'date-time', maxLength: 64, description: 'Time of the change, in the future' })
 export const VersionSchedule = Type.Object(
   { time: Time, requested_status: Type.Enum([...SETTABLE_VERSION_STATUSES]) },
   { title: 'VersionSchedule' },

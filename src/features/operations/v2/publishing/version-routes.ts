@@ -1,4 +1,4 @@
-// Versions of the older API: publishing and editing them. Deleting one and adding files are the same in both.
+// v2 routes that publish and edit versions. Deletion and added files are the same as in the v3 API.
 
 import { findProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { versionDeletionRoute } from '#features/catalogue/versions/lifecycle/routes.ts'
@@ -45,7 +45,7 @@ export function versionWriteRoutesV2(app: App, deps: Deps): void {
 function creation(app: App, deps: Deps): void {
   app.register(async (plain) => {
     const scope = plain as App
-    // The form is read by the handler, part by part.
+    // The handler reads the form part by part.
     scope.removeAllContentTypeParsers()
     leaveFormsUnparsed(scope)
     scope.post(
@@ -55,7 +55,8 @@ function creation(app: App, deps: Deps): void {
         schema: {
           operationId: 'createVersionV2',
           summary: 'Publish a version with its files',
-          description: 'It is a pack when a part or a file ends in .mrpack; its loaders are then those inside.',
+          description:
+            'If the name of a form part or a file ends in `.mrpack`, the version is a pack and `loaders` are the loaders inside it.',
           consumes: ['multipart/form-data'],
           response: { 200: VersionV2 },
         },
@@ -111,7 +112,7 @@ function edits(app: App, deps: Deps): void {
       config,
       schema: {
         operationId: 'scheduleVersionV2',
-        summary: 'Set when a version gets another status',
+        summary: 'Schedule a status change of a version',
         params: IdParams,
         body: VersionSchedule,
       },

@@ -1,9 +1,9 @@
-// Values of filters that clients of the older API write in any letter case.
+// Normalises the case of filter values, because v2 clients send them in any case.
 
 import { listLicenses } from '#platform/taxonomy/licenses.ts'
 import type { Predicate } from '#ports/search-index/filter/tree.ts'
 
-/** Fields whose values are words of the taxonomy, all in lower case. */
+/** Fields whose values are lower-case terms of the taxonomy. */
 const LOWER_CASE = new Set([
   'project_types',
   'all_project_types',
@@ -15,7 +15,7 @@ const LOWER_CASE = new Set([
   'environment',
 ])
 
-/** What brings the values of a predicate into the case in which they are stored. */
+/** Returns a function that changes the values of a predicate to their stored case. */
 export function caseFolder(): (predicate: Predicate) => Predicate {
   const licenses = new Map(listLicenses().map(({ short }) => [short.toLowerCase(), short]))
   const fold = (name: string, value: string | number): string | number => {

@@ -1,4 +1,4 @@
-// Searching in the older API.
+// The v2 search route.
 
 import Type, { type Static } from 'typebox'
 import { parseSearchRequest, SearchParameters } from '#features/operations/search/requests.ts'
@@ -14,16 +14,16 @@ import { caseFolder } from './fold-case.ts'
 import { createHitMemory, type HitMemory } from './hit-memory.ts'
 import { SearchResultV2 } from './views.ts'
 
-const { query, index, new_filters, facets, filters, version } = SearchParameters.properties
+const { query: text, index, new_filters, facets, filters, version } = SearchParameters.properties
 const SearchQueryV2 = Type.Object({
-  query,
+  query: text,
   index,
   new_filters,
   facets,
   filters,
   version,
-  limit: Clamped('Hits on a page, 1 to 100; 10 unless given'),
-  offset: Clamped('Hits skipped, exactly'),
+  limit: Clamped('Maximum number of hits, 1 to 100. Default: 10'),
+  offset: Clamped('Number of hits to skip. Default: 0'),
 })
 
 export function searchRoutesV2(app: App, deps: Pick<Deps, 'search' | 'cache'>): void {
@@ -37,20 +37,20 @@ export function searchRoutesV2(app: App, deps: Pick<Deps, 'search' | 'cache'>): 
         operationId: 'searchProjectsV2',
         summary: 'Search for projects',
         description:
-          'Approved and archived projects. Several filters are joined by AND. Types, categories, licences and sides are ' +
-          'found in any letter case.',
+          'Returns approved and archived projects that match all filters. Types, categories, licences and sides are not ' +
+          'case-sensitive.',
         querystring: SearchQueryV2,
         response: { 200: SearchResultV2 },
       },
     },
     async (req, reply) => {
-      const asked = parseSearchRequest(cut(req.query), foldCase)
-      return sendBytes(reply, writeResult(asked, await deps.search.search(asked, callerOf(req)), memory))
+      const query = parseSearchRequest(clampPage(req.query), foldCase)
+      return sendBytes(reply, writeResult(query, await deps.search.search(query, callerOf(req)), memory))
     },
   )
 }
 
-function cut({ limit, offset, ...rest }: Static<typeof SearchQueryV2>) {
+function clampPage({ limit, offset, ...rest }: Static<typeof SearchQueryV2>) {
   return {
     ...rest,
     limit: clamp(limit, { fallback: 10, min: 1, max: 100 }),

@@ -1,4 +1,4 @@
-// The older shape of search hits.
+// v2 views of search results.
 import Type, { type Static } from 'typebox'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { PACK_LOADER, PACK_LOADERS_FIELD } from '../catalogue/pack-loaders.ts'
@@ -12,33 +12,31 @@ const HitV2 = Type.Object(
   {
     project_id: Text,
     project_type: ProjectTypeView,
-    all_project_types: Type.Array(Text, { description: 'As the newer API names them' }),
+    all_project_types: Type.Array(Text, { description: 'All project types, as in the v3 API' }),
     slug: Nullable(Text),
     author: Type.String({ description: "Username of the owner, or of the organization's owner" }),
     author_id: Nullable(Text),
     organization: Nullable(Type.String({ description: 'Name of the owning organization' })),
     organization_id: Nullable(Text),
     title: Text,
-    description: Type.String({ description: 'The summary' }),
+    description: Type.String({ description: 'Summary' }),
     categories: Type.Array(Text, { description: 'All categories, and the loaders of the versions' }),
-    display_categories: Type.Array(Text, { description: 'Those for display, and the loaders of the versions' }),
+    display_categories: Type.Array(Text, { description: 'Categories for display, and the loaders of the versions' }),
     versions: Type.Array(Text, { description: 'Game versions' }),
     downloads: Type.Integer(),
     follows: Type.Integer(),
-    icon_url: Type.String({ description: 'Empty when there is none' }),
+    icon_url: Type.String({ description: 'Empty if the project has no icon' }),
     date_created: Timestamp,
     date_modified: Timestamp,
-    latest_version: Type.String({
-      description: 'ID of the newest version that the filters fit; empty when there is none',
-    }),
-    license: Type.String({ description: 'The first licence of the expression' }),
+    latest_version: Type.String({ description: 'ID of the newest version that matches the filters, or empty' }),
+    license: Type.String({ description: 'First licence of the SPDX expression' }),
     client_side: SideView,
     server_side: SideView,
     environment: Texts,
     disclosure_types: Texts,
-    gallery: Type.Array(Text, { description: 'Addresses of the pictures, without the featured one' }),
+    gallery: Type.Array(Text, { description: 'URLs of the images, without the featured image' }),
     featured_gallery: Nullable(Text),
-    color: Nullable(Type.Integer({ description: 'RGB, of the icon' })),
+    color: Nullable(Type.Integer({ description: 'RGB colour of the icon' })),
   },
   { title: 'SearchHit' },
 )
@@ -47,14 +45,14 @@ export type HitV2 = Static<typeof HitV2>
 export const SearchResultV2 = Type.Object(
   {
     hits: Type.Array(HitV2),
-    offset: Type.Integer({ minimum: 0, description: 'Hits skipped' }),
+    offset: Type.Integer({ minimum: 0, description: 'Number of skipped hits' }),
     limit: Type.Integer({ minimum: 1 }),
-    total_hits: Type.Integer({ minimum: 0, description: 'Exact' }),
+    total_hits: Type.Integer({ minimum: 0, description: 'Exact number of matching projects' }),
   },
   { title: 'SearchResult' },
 )
 
-/** What is read of a hit as the index shows it. */
+/** Fields of a v3 hit that the v2 view uses. */
 export type HitV3 = {
   version_id: string | null
   project_id: string
