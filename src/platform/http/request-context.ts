@@ -1,5 +1,5 @@
-// The first hook of every request, in the order that docs/api-design.md gives: headers of every answer, client address,
-// rate limit, preflight requests, User-Agent, percent-encoding.
+// The first hook of every request: common headers, client address, rate limit, preflight requests, User-Agent and
+// percent-encoding. docs/api-design.md documents the order.
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -26,7 +26,7 @@ export function requestContextHook(
     void reply.header('access-control-expose-headers', EXPOSED_HEADERS)
     if (req.routeOptions.config?.unlimited === true) return done()
     const address = clientAddress(req.raw, options.clientAddressHeader)
-    if (address === undefined) return done(noAddress())
+    if (address === undefined) return done(new ApiError('unauthorized', 'The client address cannot be determined'))
     req.clientAddress = address
     limiter.take(req, reply, (error) => {
       if (error !== undefined) return done(error)
@@ -37,23 +37,23 @@ export function requestContextHook(
 }
 
 /**
- * Addresses of which the router makes nothing run no hooks; they are counted, marked and logged all the same.
- * `answer` is the error handler, `note` writes the request's line.
+ * Handles URLs that the router cannot parse. They run no hooks, but are counted, get the common headers and are logged.
+ * `answer` is the error handler, `record` logs the request.
  */
 export function answerUnroutable(
   setContext: RequestContextHook,
   answer: (error: Error, req: FastifyRequest, reply: FastifyReply) => void,
-  note: RequestContextHook,
+  record: RequestContextHook,
 ) {
   return (error: Error, req: FastifyRequest, reply: FastifyReply): void => {
-    reply.raw.once('finish', () => note(req, reply, () => {}))
-    setContext(req, reply, (refused) => answer(refused ?? error, req, reply))
+    reply.raw.once('finish', () => record(req, reply, () => {}))
+    setContext(req, reply, (rejection) => answer(rejection ?? error, req, reply))
   }
 }
 
-/** What is wrong with the head of a request, whatever it asks for; undefined when nothing is. */
+/** Returns the error in the head of a request, if any. Does not depend on the route. */
 export function checkHead(req: IncomingMessage, blockedUserAgents: readonly RegExp[]): ApiError | undefined {
-  return checkHost(req) ?? checkUserAgent(req, blockedUserAgents) ?? checkAddress(req)
+  return checkHost(req) ?? checkUserAgent(req, blockedUserAgents) ?? checkUrl(req)
 }
 
 function checkHost(req: IncomingMessage): ApiError | undefined {
@@ -67,10 +67,10 @@ function isPreflight(req: FastifyRequest): boolean {
   return req.method === 'OPTIONS' && origin !== undefined && method !== undefined
 }
 
-/** Any origin may do anything an anonymous program may do; there are no cookies to protect on this surface. */
+/** Any origin can do what an anonymous program can do, because the API does not use cookies. */
 function answerPreflight(req: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const asked = req.headers['access-control-request-headers']
-  if (asked !== undefined) void reply.header('access-control-allow-headers', asked)
+  const headers = req.headers['access-control-request-headers']
+  if (headers !== undefined) void reply.header('access-control-allow-headers', headers)
   return reply
     .header('access-control-allow-methods', METHODS)
     .header('access-control-max-age', '3600')
@@ -83,46 +83,31 @@ function answerPreflight(req: FastifyRequest, reply: FastifyReply): FastifyReply
 function checkUserAgent(req: IncomingMessage, blocked: readonly RegExp[]): ApiError | undefined {
   const agent = req.headers['user-agent']
   if (agent === undefined || agent.trim() === '') {
-    return agentMissing()
+    return invalidInput('Every request needs a User-Agent that identifies the program', 'user-agent')
   }
   if (blocked.some((pattern) => pattern.test(agent))) {
-    return agentBlocked()
+    return new ApiError('forbidden', 'This User-Agent is blocked; use one that names your program and a contact')
   }
   return undefined
 }
 
-/** 401 where the header that names the client is missing or unreadable. */
-export function noAddress(): ApiError {
-  return new ApiError('unauthorized', 'The client address cannot be determined')
-}
-
-/** 400 for a request without a User-Agent. */
-export function agentMissing(): ApiError {
-  return invalidInput('Every request must carry a User-Agent that says what it is', 'user-agent')
-}
-
-/** 403 for a User-Agent that the operator has blocked. */
-export function agentBlocked(): ApiError {
-  return new ApiError('forbidden', 'This User-Agent is blocked; use one that names your program and a contact')
-}
-
-/** Before the body is looked at: a path that leads nowhere, or not with this method, leads nowhere with any body. */
+/** Returns 404 for unknown paths and methods before the body is read. */
 export function requireRoute(req: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
   done(req.is404 ? notFound('route') : undefined)
 }
 
 /**
- * The last onRequest hook of every route, once it is known that there is one and that the caller may use it. Bodies are
- * read as they come: limits and hashes are of the bytes that were sent.
+ * The last onRequest hook of every route, after authorization. Depot does not decompress bodies: limits and hashes apply
+ * to the bytes that the client sent.
  */
-export function refuseEncodedBody(req: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
+export function rejectEncodedBody(req: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
   const encoding = req.headers['content-encoding']
   if (encoding === undefined || encoding === 'identity') return done()
-  done(invalidInput('Compressed request bodies are not taken', 'content-encoding'))
+  done(invalidInput('Compressed request bodies are not supported', 'content-encoding'))
 }
 
-/** Percent-encodings that do not decode, and the NUL character, which the database refuses. */
-function checkAddress(req: IncomingMessage): ApiError | undefined {
+/** Rejects invalid percent-encoding, and the NUL character, which the database does not store. */
+function checkUrl(req: IncomingMessage): ApiError | undefined {
   const url = req.url ?? ''
   if (!url.includes('%')) return undefined
   const query = url.indexOf('?')
@@ -131,10 +116,10 @@ function checkAddress(req: IncomingMessage): ApiError | undefined {
   } catch {
     return invalidInput('The query has a malformed percent-encoding', 'query')
   }
-  // What the path decodes to is the router's part, and it has passed.
+  // The router has already decoded the path.
   const nul = url.indexOf('%00')
   if (nul >= 0) {
-    return invalidInput('The address contains the NUL character', query >= 0 && query < nul ? 'query' : 'path')
+    return invalidInput('The URL contains the NUL character', query >= 0 && query < nul ? 'query' : 'path')
   }
   return undefined
 }

@@ -1,10 +1,9 @@
-// One wide line a request, when its answer has left, and the request metrics.
+// Logs one line per request after the response is sent, and updates the request metrics.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '#platform/telemetry/log.ts'
 import type { Metrics } from '#platform/telemetry/metrics.ts'
 
-/** What is said of a request once its answer has left. */
-export type Answered = {
+export type RequestRecord = {
   id: string
   operation: string
   method: string
@@ -12,12 +11,12 @@ export type Answered = {
   route: string | undefined
   status: number
   viewerId: string | undefined
-  /** From the first byte of the request on. */
+  /** From the first byte of the request. */
   milliseconds: number
 }
 
-/** Counts and logs requests. Answers of 5xx are at error level where they were handled, not here. */
-export function createRequestLog(log: Log, metrics: Metrics): (answered: Answered) => void {
+/** Counts and logs requests. The error handler logs the cause of a 5xx. */
+export function createRequestLog(log: Log, metrics: Metrics): (request: RequestRecord) => void {
   return ({ id, operation, method, route, status, viewerId, milliseconds }) => {
     metrics.requests.inc({ operation, status })
     metrics.requestSeconds.observe({ operation }, milliseconds / 1000)
@@ -27,12 +26,12 @@ export function createRequestLog(log: Log, metrics: Metrics): (answered: Answere
   }
 }
 
-/** onResponse: the same for what the framework answers. */
-export function logRequest(note: (answered: Answered) => void) {
+/** The onResponse hook for requests of the framework. */
+export function logRequest(record: (request: RequestRecord) => void) {
   return (req: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    // Fastify makes this object again whenever it is asked for.
+    // Fastify creates this object on every access.
     const { schema, url } = req.routeOptions
-    note({
+    record({
       id: req.id,
       operation: schema?.operationId ?? 'unknown',
       method: req.method,

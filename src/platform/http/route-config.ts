@@ -1,62 +1,81 @@
-// What each route says of itself in `config`, and what the hooks put on a request.
+// What a route declares in `config`, and what the hooks add to a request.
+import type { IncomingMessage } from 'node:http'
 import type { FastifyContextConfig } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { ScopeName } from '#lib/access/scopes.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
-import type { CachedResponse } from './fast-path/cached-routes.ts'
-import type { FastPathSource } from './fast-path/fast-path.ts'
 import type { ListBuffers } from './responses/list-buffers.ts'
 
 /**
- * Who may call a route:
- * - `public`: anyone; a token is not even looked at.
- * - `{ read: [...] }`: anyone; a token that holds one of these scopes makes the caller known, any other is ignored.
- * - `{ scope: [...] }`: a valid token that holds all of these scopes (none listed: any valid token).
- * - `operator`: the header X-Admin-Key or an admin's session; for anybody else the route does not exist.
+ * The callers of a route:
+ * - `public`: everyone; the route ignores tokens.
+ * - `{ read: [...] }`: everyone; a token with one of these scopes identifies the caller, other tokens are ignored.
+ * - `{ scope: [...] }`: a valid token with all of these scopes (empty list: any valid token).
+ * - `operator`: the header X-Admin-Key or an admin's session; for all others the route does not exist.
  */
 export type RouteAuth = 'public' | { read: readonly ScopeName[] } | { scope: readonly ScopeName[] } | 'operator'
 
 /**
- * How long a response may be cached: `public` revalidates each time and turns `private` for a known
- * caller, `shared` is the same for every caller and stays public, `tags` lives an hour, `private` is for one caller,
- * `no-store` is never kept (the default).
+ * How long a response can be cached: `public` is revalidated each time and becomes `private` for an identified caller,
+ * `shared` is the same for every caller and stays public, `tags` is valid for one hour, `private` belongs to one caller,
+ * `no-store` is never cached (the default).
  */
 export type CachePolicy = 'public' | 'shared' | 'tags' | 'private' | 'no-store'
 
 /**
- * Against which of an address's request budgets a route counts: `api` (the default), `page` for pages that people open,
- * `asset` for what pages are made of: style, script, fonts, pictures.
+ * The request budget of a client address: `api` (the default), `page` for pages of the site, `asset` for what pages
+ * load: styles, scripts, fonts and images.
  */
 export type RateBudget = 'api' | 'page' | 'asset'
 
 /**
- * What requests count for that are expensive by nature: a password that is hashed, a file that is read through, a
- * picture of forty million pixels that is scaled. `npm run bench -- routes` holds them against what they take.
+ * Costs of expensive requests, such as hashing a password, reading an archive or scaling an image of 40 million pixels.
+ * `npm run bench -- routes` compares them with the measured times.
  */
 export const COSTS = { password: 5, archive: 3, picture: 3, largePicture: 15, analytics: 5, everything: 20 } as const
 
-/** One operation as the tests walk them. */
+/** One operation. */
 export type RouteEntry = {
   readonly method: string
   readonly url: string
   readonly operationId: string
   readonly config: Readonly<FastifyContextConfig>
-  /** Left out of the published description: pages, the viewer's files, retired versions, second addresses. */
+  /** Not in the published description: pages, files of the API viewer, retired versions, second paths. */
   readonly hidden: boolean
 }
 
+/** A cached public response: JSON with its ETag. */
+export type CachedResponse = { readonly bytes: Buffer; readonly etag: string }
+
+/** The route of a response that the fast path sends, for the limiter, the metrics and the log. */
+export type FastPathRoute = { url: string; operation: string; config: FastifyContextConfig }
+
+/**
+ * A response of the fast path. `headers` are names and values in turn, without the headers that every response has. A
+ * response without `bytes` is a 304.
+ */
+export type FastPathResponse = { route: FastPathRoute; headers: readonly string[]; bytes: Buffer | undefined }
+
+/**
+ * Returns the cached response to a GET; undefined leaves the request to the framework. A source must return undefined if
+ * the response depends on a header that the source does not read.
+ */
+export type FastPathSource = (req: IncomingMessage) => FastPathResponse | undefined
+
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Every route but HEAD and preflights, in the order of their registration. */
+    /** Every route except HEAD and preflight requests, in the order of registration. */
     routeTable(): RouteEntry[]
-    /** Says from now on that this process is about to stop: `/ready` is 503, and connections end with their answer. */
+    /** Announces that this process stops soon: `/ready` returns 503, and connections close after their response. */
     drain(): void
     isDraining(): boolean
-    /** Adds answers that leave before the framework sees the request. */
+    /** Adds a source of responses that are sent without calling the framework. */
     addFastPath(source: FastPathSource): void
+    /** Memory for list responses. */
+    listBuffers: ListBuffers
   }
   interface FastifySchema {
-    /** `verbNoun`, unique; every operation has one. */
+    /** `verbNoun`, unique. Every operation has one. */
     operationId?: string
     summary?: string
     description?: string
@@ -69,34 +88,27 @@ declare module 'fastify' {
     auth: RouteAuth
     cache?: CachePolicy
     budget?: RateBudget
-    /** A known caller must also be a moderator or an admin; others get 403. */
+    /** The caller must also be a moderator or an admin. Others get 403. */
     role?: 'moderator' | 'admin'
-    /** What becomes of the route in read-only mode, where its method and its `auth` do not say it. */
+    /** Behaviour in read-only mode. Default: reads are answered, changes are refused. */
     whenReadOnly?: 'answers' | 'refused'
-    /**
-     * How many requests one of these counts for at the rate limit, for what is expensive by nature; 1 unless given:
-     * about a unit for each 40 ms of processor time, which `npm run bench -- routes` measures.
-     */
+    /** Number of requests that this one counts as at the rate limit: about 1 per 40 ms of processor time. Default: 1. */
     cost?: number
     /**
-     * What a route of one path parameter answers everybody whom it does not know, where that is ready bytes at this
-     * moment: for a GET of `auth: { read }` that is asked often (`ready-routes.ts`). Undefined: the handler answers.
+     * Returns the cached response to an anonymous caller, or undefined to call the handler. For a frequent GET with
+     * `auth: { read }` and one path parameter (`cached-routes.ts`).
      */
     ready?: (value: string) => CachedResponse | undefined
-    /** The route answers outside limiter, User-Agent rule and rate headers (`/health`, `/ready`, `/metrics`). */
+    /** No rate limit, no rate headers and no required User-Agent (`/health`, `/ready`, `/metrics`). */
     unlimited?: boolean
-    /** For the description alone: the part `data` of a form that the handler reads itself. */
+    /** The part `data` of a form that the handler reads. Used only in the description. */
     formData?: { schema: TSchema; isOptional?: boolean }
-    /** `__proto__` stays in the body, for routes that refuse unknown keys by name. */
+    /** Keeps `__proto__` in the body, for routes that reject unknown keys by name. */
     keepProtoKeys?: boolean
-  }
-  interface FastifyInstance {
-    /** Memory for list answers. */
-    listBuffers: ListBuffers
   }
   interface FastifyRequest {
     viewer: Viewer | null
-    /** Empty only on unlimited routes, where it is not needed. */
+    /** Empty on unlimited routes, which do not use it. */
     clientAddress: string
   }
 }

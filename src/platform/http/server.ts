@@ -32,7 +32,7 @@ import { answersWhenReadOnly, type ReadOnlyState, readOnlyHook } from './read-on
 import {
   answerUnroutable,
   type RequestContextOptions,
-  refuseEncodedBody,
+  rejectEncodedBody,
   requestContextHook,
   requireRoute,
 } from './request-context.ts'
@@ -85,7 +85,7 @@ const PATH_VALUE_LENGTH_MAX = 2048
 export async function buildServer(options: ServerOptions): Promise<App> {
   const limiter = createRateLimiter({ ...options, bypassKey: options.rateLimitBypassKey?.reveal() })
   const setContext = requestContextHook(limiter, options)
-  const note = createRequestLog(options.log, options.metrics)
+  const record = createRequestLog(options.log, options.metrics)
   const app: App = Fastify({
     routerOptions: { maxParamLength: PATH_VALUE_LENGTH_MAX, constraints: { prefers: prefersConstraint } },
     bodyLimit: JSON_BODY_BYTES_MAX,
@@ -102,7 +102,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     connectionTimeout: SILENCE_MS,
     keepAliveTimeout: 72_000,
     clientErrorHandler: answerUnreadable,
-    frameworkErrors: answerUnroutable(setContext, handleError(options.log), logRequest(note)),
+    frameworkErrors: answerUnroutable(setContext, handleError(options.log), logRequest(record)),
   }).withTypeProvider<TypeBoxProvider>()
   // Expectations other than 100-continue may be ignored (RFC 9110, 10.1.1); Node's answer to them has no body.
   app.server.on('checkExpectation', (req, res) => app.server.emit('request', req, res))
@@ -113,7 +113,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   endSlowBodies(app.server, options.bodies)
   takeEveryMethod(app)
   takeLeave(app)
-  serveFastPath(app, { ...options, limiter, note })
+  serveFastPath(app, { ...options, limiter, record })
   app.addFastPath(cachedRoutes(app))
   app.setValidatorCompiler(compileValidator)
   app.setSerializerCompiler(lazySerializers())
@@ -131,7 +131,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   addRouteChecks(app, options)
   app.addHook('onSend', tagResponse)
   if (limiter.settle !== undefined) app.addHook('onSend', limiter.settle)
-  app.addHook('onResponse', logRequest(note))
+  app.addHook('onResponse', logRequest(record))
   app.addHook('onResponse', discardRest)
   await app.register(compress, {
     globalDecompression: false,
@@ -193,7 +193,7 @@ function addRouteChecks(app: App, options: ServerOptions): void {
     const ownHooks = [
       ...(hook === undefined ? [] : [hook]),
       ...(answersWhenReadOnly(methods, config) ? [] : [readOnlyHook(options.readOnly)]),
-      ...(config.unlimited === true ? [] : [refuseEncodedBody]),
+      ...(config.unlimited === true ? [] : [rejectEncodedBody]),
     ]
     route.onRequest = [...asArray(route.onRequest), ...(ownHooks as never[])]
     if (!methods.includes('HEAD') || methods.length > 1) routes.push(route)

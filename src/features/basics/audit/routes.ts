@@ -1,8 +1,10 @@
 // The audit log: operators see all entries, users see the entries about themselves.
+
 import { Readable } from 'node:stream'
 import Type from 'typebox'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
+import { sendRaw } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { exportEntries } from './export-entries.ts'
@@ -47,7 +49,7 @@ export function auditOperatorRoutes(app: App, { db }: Pick<Deps, 'db'>): void {
         const { format = 'jsonl', ...query } = req.query
         const pieces = exportEntries(db, toAuditFilter(query), format)
         void reply.header('content-disposition', `attachment; filename="audit-log.${format}"`)
-        return reply.type(TYPES[format]).send(Readable.from(pieces, { objectMode: false })) as never
+        return sendRaw(reply.type(TYPES[format]), Readable.from(pieces, { objectMode: false }))
       },
     )
   })

@@ -1,50 +1,46 @@
-// Routes of one path parameter that say by themselves what is ready: `config.ready`.
+// Fast path for routes with one path parameter that return cached responses (`config.ready`).
 import type { IncomingMessage } from 'node:http'
-import type { RouteOptions } from 'fastify'
+import type { FastifyInstance, RouteOptions } from 'fastify'
 import { EXPOSED_HEADERS } from '../request-context.ts'
 import { CACHE_CONTROL, matchesEntityTag } from '../responses/entity-tags.ts'
-import type { App } from '../server.ts'
-import type { FastPathRoute, FastPathSource, Ready } from './fast-path.ts'
+import type { CachedResponse, FastPathResponse, FastPathRoute, FastPathSource } from '../route-config.ts'
 
-/** A public answer of a route, JSON as its bytes and their tag. */
-export type CachedResponse = { readonly bytes: Buffer; readonly etag: string }
+type CachedRoute = { route: FastPathRoute; find: (value: string) => CachedResponse | undefined; cacheControl: string }
 
-type ReadyRoute = { route: FastPathRoute; ready: (value: string) => CachedResponse | undefined; cacheControl: string }
-
-/** `/v3/project/:id` and `/v3/project/:id/version`: what stands before the parameter, and what after it. */
+/** The parts before and after the parameter: `/v3/project/:id`, `/v3/project/:id/version`. */
 const SHAPE = /^(\/v\d\/[^/:]+\/):\w+((?:\/[^/:]+)*)$/
 const FIXED = /^\/v\d\/[^/:]+\/[^/:]+/
-/** IDs and common names. Others, such as percent-encoded ones, are for the router. */
+/** IDs and common names. The framework handles all others, such as percent-encoded names. */
 const PLAIN = /^[\w.-]{1,64}$/
 
-/** What the routes that are added from now on have ready. Compressed answers are the framework's. */
-export function cachedRoutes(app: App): FastPathSource {
-  const routes = new Map<string, ReadyRoute>()
-  /** Beginnings of paths that routes have word for word where others have a parameter. */
+/** Returns the fast path of the routes that are registered from now on. The framework sends compressed responses. */
+export function cachedRoutes(app: Pick<FastifyInstance, 'addHook'>): FastPathSource {
+  const routes = new Map<string, CachedRoute>()
+  /** Path prefixes of routes that have a fixed part where others have a parameter. */
   const fixed = new Set<string>()
   app.addHook('onRoute', (route) => {
-    const ready = toReadyRoute(route)
-    if (ready !== undefined) routes.set(keyOf(route.url), ready)
+    const cached = toCachedRoute(route)
+    if (cached !== undefined) routes.set(keyOf(route.url), cached)
     else if (FIXED.test(route.url)) fixed.add(FIXED.exec(route.url)?.[0] ?? '')
   })
 
-  return (req: IncomingMessage): Ready | undefined => {
-    const { url = '', headers } = req
+  return ({ url = '', headers }: IncomingMessage): FastPathResponse | undefined => {
     const from = url.indexOf('/', 4) + 1
     const end = url.indexOf('/', from)
     const [value, rest] = end < 0 ? [url.slice(from), ''] : [url.slice(from, end), url.slice(end)]
-    const found = routes.get(url.slice(0, from) + rest)
-    if (found === undefined || !PLAIN.test(value) || fixed.has(url.slice(0, from) + value)) return undefined
+    const route = routes.get(url.slice(0, from) + rest)
+    if (route === undefined || !PLAIN.test(value) || fixed.has(url.slice(0, from) + value)) return undefined
     if (headers['accept-encoding'] !== undefined) return undefined
-    const answer = found.ready(value)
-    return answer === undefined ? undefined : toReady(found, answer, headers['if-none-match'])
+    const response = route.find(value)
+    return response === undefined ? undefined : toFastPathResponse(route, response, headers['if-none-match'])
   }
 }
 
-function toReady({ route, cacheControl }: ReadyRoute, answer: CachedResponse, known: string | undefined): Ready {
-  const { bytes, etag } = answer
-  const isKnown = known !== undefined && matchesEntityTag(known, etag)
-  const type = ['content-type', 'application/json; charset=utf-8']
+function toFastPathResponse(
+  { route, cacheControl }: CachedRoute,
+  { bytes, etag }: CachedResponse,
+  ifNoneMatch: string | undefined,
+): FastPathResponse {
   const headers = [
     'access-control-allow-origin',
     '*',
@@ -55,18 +51,20 @@ function toReady({ route, cacheControl }: ReadyRoute, answer: CachedResponse, kn
     'cache-control',
     cacheControl,
   ]
-  return isKnown ? { route, headers, bytes: undefined } : { route, headers: [...headers, ...type], bytes }
+  const isUnchanged = ifNoneMatch !== undefined && matchesEntityTag(ifNoneMatch, etag)
+  if (isUnchanged) return { route, headers, bytes: undefined }
+  return { route, headers: [...headers, 'content-type', 'application/json; charset=utf-8'], bytes }
 }
 
-/** @throws Error for a route that cannot be answered this way. */
-function toReadyRoute({ method, url, config, schema, constraints }: RouteOptions): ReadyRoute | undefined {
+/** @throws Error if the fast path does not support the route. */
+function toCachedRoute({ method, url, config, schema, constraints }: RouteOptions): CachedRoute | undefined {
   if (config?.ready === undefined || method === 'HEAD') return undefined
   const isRead = typeof config.auth === 'object' && 'read' in config.auth
   if (method !== 'GET' || !SHAPE.test(url) || !isRead || config.cache !== 'public' || constraints !== undefined) {
-    throw new Error(`${String(method)} ${url} cannot have ready answers`)
+    throw new Error(`The fast path does not support ${String(method)} ${url}`)
   }
   const route = { url, operation: schema?.operationId ?? 'unknown', config }
-  return { route, ready: config.ready, cacheControl: CACHE_CONTROL[config.cache] }
+  return { route, find: config.ready, cacheControl: CACHE_CONTROL[config.cache] }
 }
 
 function keyOf(url: string): string {

@@ -1,16 +1,16 @@
-// Response schemas that every route shares.
+// Response schemas and helpers that all routes share.
 import type { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { ERRORS } from '#lib/errors.ts'
 
-const WORDS = [...new Set(Object.values(ERRORS).map(({ error }) => `\`${error}\``))].sort().join(', ')
+const CODES = [...new Set(Object.values(ERRORS).map(({ error }) => `\`${error}\``))].sort().join(', ')
 
 const ErrorBody = Type.Object(
   {
-    error: Type.String({ description: `Error code: one of ${WORDS}`, examples: ['validation_error'] }),
+    error: Type.String({ description: `Error code: one of ${CODES}`, examples: ['validation_error'] }),
     description: Type.String({
-      description: 'Message for people; its wording may change',
+      description: 'Message for people. Its wording can change',
       examples: ['Field name: must be at least 3 characters long'],
     }),
     details: Type.Optional(
@@ -25,12 +25,12 @@ const ErrorBody = Type.Object(
   { title: 'Error' },
 )
 
-const ErrorAnswers = { '4xx': ErrorBody, '5xx': ErrorBody } as const
+const ERROR_RESPONSES = { '4xx': ErrorBody, '5xx': ErrorBody } as const
 
 /** Success without a body. */
 export const Empty = Type.Null({ description: 'No body' })
 
-/** Answers 204 without a body: what most edits, deletions and actions do. A route that declares no answer has this one. */
+/** Sends 204 without a body, the default response of a route. */
 export function done(reply: FastifyReply): FastifyReply {
   return reply.status(204).send(null)
 }
@@ -40,7 +40,7 @@ export function sendRaw(reply: Pick<FastifyReply, 'send'>, body?: Readable | Uin
   return reply.send(body) as never
 }
 
-/** The answers of a route as it declares them, with those that every route has. */
+/** Adds the error responses of every route to the declared responses. */
 export function completeResponses(declared: Record<string, unknown> = { 204: Empty }): Record<string, unknown> {
-  return { ...declared, ...ErrorAnswers, ...declared }
+  return { ...declared, ...ERROR_RESPONSES, ...declared }
 }

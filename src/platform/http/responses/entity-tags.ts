@@ -1,11 +1,9 @@
-// Strong entity tags, conditional requests, and how long an answer may be kept.
+// Strong ETags, conditional requests and Cache-Control.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { entityTag, type JsonPart, joinedLength, joinJson, joinJsonObject } from '#lib/text/json-bytes.ts'
+import { sendRaw } from './declared-responses.ts'
 
-/**
- * Whether `If-None-Match` names `etag`: a list, `*`, weak forms (RFC 9110, 13.1.2: weak comparison), and the forms
- * that compressed answers carry.
- */
+/** Whether `If-None-Match` contains `etag`: in a list, as `*`, weak (RFC 9110, 13.1.2), or with the suffix of a compressed form. */
 export function matchesEntityTag(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch.trim() === '*') return true
   if (ifNoneMatch === etag) return true
@@ -23,7 +21,7 @@ export const CACHE_CONTROL = {
   'no-store': 'no-store',
 } as const
 
-/** onSend: marks a successful read with its tag and lifetime, and answers 304 where the client has it already. */
+/** The onSend hook that sets ETag and Cache-Control, and sends 304 if the client has the current version. */
 export function tagResponse(
   req: FastifyRequest,
   reply: FastifyReply,
@@ -32,8 +30,8 @@ export function tagResponse(
 ): void {
   if (reply.hasHeader('cache-control')) return done(null, payload)
   const policy = req.routeOptions.config?.cache ?? 'no-store'
-  const known = req.viewer !== null && policy === 'public'
-  void reply.header('cache-control', CACHE_CONTROL[known ? 'private' : policy])
+  const isPrivate = req.viewer !== null && policy === 'public'
+  void reply.header('cache-control', CACHE_CONTROL[isPrivate ? 'private' : policy])
   const isRead = req.method === 'GET' || req.method === 'HEAD'
   if (!isRead || reply.statusCode !== 200 || policy === 'no-store') return done(null, payload)
   if (typeof payload !== 'string' && !(payload instanceof Uint8Array)) return done(null, payload)
@@ -48,31 +46,28 @@ export function tagResponse(
   done(null, null)
 }
 
-/** A part of an answer, as ready bytes with their tag. */
+/** A cached part of a response, with its ETag. */
 type Entity = { readonly bytes: Uint8Array; readonly etag: string }
 
-/**
- * Sends a JSON array of entities that are ready bytes already. Its tag is made from theirs: cheaper than from the
- * bytes, of which there may be megabytes.
- */
+/** Sends a JSON array of cached entities. The ETag depends on their ETags, because hashing megabytes of content is slower. */
 export function sendList(reply: JoinedReply, entities: readonly Entity[]): never {
   const bytes = joinJson(entities, reuseBuffer(reply, joinedLength(entities)))
   return sendBytes(reply, bytes, entityTag(tagsOf(entities)))
 }
 
 /**
- * Sends a JSON object whose values are such entities or lists of them, with a tag from theirs where the request is a read.
- * @throws ApiError `invalid_input` when it would be too large; of `parts` no more are taken then.
+ * Sends a JSON object whose values are cached entities or lists of them. The response to a read gets an ETag.
+ * @throws ApiError `invalid_input` if the response would be too large; then the rest of `parts` is not read.
  */
 export function sendObject(reply: JoinedReply, parts: Iterable<readonly [key: string, JsonPart<Entity>]>): never {
   const { method } = reply.request
   const tags = method === 'GET' || method === 'HEAD' ? ([] as string[]) : undefined
-  const noted = tags === undefined ? parts : noteTags(parts, tags)
-  const bytes = joinJsonObject(noted, (length) => reuseBuffer(reply, length))
+  const recorded = tags === undefined ? parts : recordTags(parts, tags)
+  const bytes = joinJsonObject(recorded, (length) => reuseBuffer(reply, length))
   return sendBytes(reply, bytes, tags === undefined ? undefined : entityTag(tags.join()))
 }
 
-function* noteTags<Part extends readonly [key: string, JsonPart<Entity>]>(parts: Iterable<Part>, tags: string[]) {
+function* recordTags<Part extends readonly [key: string, JsonPart<Entity>]>(parts: Iterable<Part>, tags: string[]) {
   for (const part of parts) {
     const [key, value] = part
     tags.push(`${key}:${'etag' in value ? value.etag : `[${tagsOf(value)}]`}`)
@@ -84,11 +79,11 @@ function tagsOf(entities: readonly Entity[]): string {
   return entities.map(({ etag }) => etag).join()
 }
 
-/** Memory that is used again once the answer has left. */
+/** Returns memory that is reused after the response is sent. */
 function reuseBuffer({ raw, server: { listBuffers } }: JoinedReply, bytes: number): Buffer {
   const buffer = listBuffers.take(bytes)
   if (buffer === undefined) return Buffer.allocUnsafe(bytes)
-  // Once the last byte is with the operating system; of an answer that is cut off the memory is not used again.
+  // After the operating system has the last byte. The memory of an aborted response is not reused.
   raw.once('finish', () => listBuffers.giveBack(buffer))
   return buffer
 }
@@ -99,11 +94,8 @@ type JoinedReply = Pick<FastifyReply, 'header' | 'type'> & {
   server: Pick<FastifyReply['server'], 'listBuffers'>
 }
 
-/**
- * Sends ready JSON bytes with their tag, past the serialiser. Return what it returns: the reply, whose type says
- * `never` because the compiler cannot see that the bytes are of the declared response.
- */
+/** Sends JSON with its ETag and bypasses serialisation. A route handler can return the result. */
 export function sendBytes(reply: Pick<FastifyReply, 'header' | 'type'>, bytes: Uint8Array, etag?: string): never {
   if (etag !== undefined) void reply.header('etag', etag)
-  return reply.type('application/json; charset=utf-8').send(bytes) as never
+  return sendRaw(reply.type('application/json; charset=utf-8'), bytes)
 }

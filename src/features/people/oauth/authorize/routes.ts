@@ -1,9 +1,11 @@
 // `authorize`, and the person's answer. Web sites and programs call these with a session of the person and get the next
 // address as text with status 200, which scripts can read; browsers are redirected to the pages.
+
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { SCOPES } from '#lib/access/scopes.ts'
 import { requireScope, requireViewer } from '#platform/http/auth/auth.ts'
+import { sendRaw } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { answerAuthorization } from './answer-authorization.ts'
@@ -61,7 +63,7 @@ function answerRoute(app: App, deps: Deps, { name, accept }: { name: 'accept' | 
 }
 
 function sendAddress(reply: Pick<FastifyReply, 'header' | 'type'>, url: string): never {
-  return reply.header('location', url).type('text/plain; charset=utf-8').send(url) as never
+  return sendRaw(reply.header('location', url).type('text/plain; charset=utf-8'), url)
 }
 
 /** A person who follows a link: their browser sends no token, and wants a page. */

@@ -1,7 +1,7 @@
 // The endpoints that applications call themselves: token, introspection, revocation. Forms in, JSON out, never kept.
 import formbody from '@fastify/formbody'
 import { scopeNames } from '#lib/access/scopes.ts'
-import { Empty } from '#platform/http/responses/declared-responses.ts'
+import { Empty, sendRaw } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { authenticateClient } from './authenticate-client.ts'
@@ -113,7 +113,7 @@ function stateRoutes(app: App, deps: Deps): void {
       const client = await authenticateClient(deps.db, { form, authorization: req.headers.authorization })
       const text = requiredField(form, 'token')
       await revokeToken(deps, { client, text })
-      return reply.status(200).send('' as never)
+      return sendRaw(reply.status(200), '')
     },
   )
 }
