@@ -2,7 +2,7 @@ import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { removeImages } from '#features/basics/images/icons.ts'
 import { inheritTeams } from '#features/community/teams/queries.ts'
-import { type AnsweredRow, markInvitationsRead } from '#features/people/notifications/queries.ts'
+import { type InvitationRow, markInvitationsRead } from '#features/people/notifications/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
@@ -56,7 +56,7 @@ async function lockWithProjects(tx: Tx, name: string): Promise<OrganizationRow> 
   return lockOrganization(tx, id, 'deletion')
 }
 
-type Member = AnsweredRow & { is_owner: boolean }
+type Member = InvitationRow & { is_owner: boolean }
 
 /** Makes the owner of the organization the owner of its projects. Members who were not in the organization remain. */
 async function releaseProjects(tx: Tx, changed: ChangeSet, id: string, members: readonly Member[]): Promise<void> {

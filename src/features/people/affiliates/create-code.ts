@@ -1,5 +1,3 @@
-// Makes an affiliate code.
-
 import { lockAccountIfAny } from '#features/basics/access/accounts.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
@@ -13,12 +11,12 @@ import { requireAffiliate, requireSettableTerms } from './policy.ts'
 import { type AffiliateCodeRow, getBadges } from './queries.ts'
 import type { NewAffiliateCode } from './requests.ts'
 
-/** Codes of one account. */
+/** Maximum number of codes of an account. */
 const CODES_MAX = 256
 
 /**
- * Makes a code of the viewer's, or, for an admin, of the named account's.
- * @throws ApiError 403 without the badge, `validation_error` for an unknown account, `limit_reached` from 256 codes on.
+ * Creates a code for the viewer, or for the account that an admin names.
+ * @throws ApiError 403 without the affiliate badge, `validation_error` for an unknown account, `limit_reached`.
  */
 export async function createCode(
   deps: Pick<Deps, 'db' | 'cache' | 'now'>,
@@ -54,10 +52,10 @@ export async function createCode(
   })
 }
 
-/** Codes of one account are made one after the other, so that their number holds. */
+/** Locks the account, so that concurrent creations cannot exceed the limit. */
 async function lockAffiliate(tx: Tx, id: string): Promise<void> {
   const row = isIdForm(id) ? await lockAccountIfAny(tx, id) : undefined
-  if (row === undefined) throw validationError('affiliate', 'names no account')
+  if (row === undefined) throw validationError('affiliate', 'must be the ID of an account')
 }
 
 async function requireRoom(tx: Tx, accountId: string): Promise<void> {
@@ -67,6 +65,6 @@ async function requireRoom(tx: Tx, accountId: string): Promise<void> {
     .where('account_id', '=', accountId)
     .executeTakeFirstOrThrow()
   if (count >= CODES_MAX) {
-    throw new ApiError('limit_reached', `An account has at most ${CODES_MAX} affiliate codes; delete one first`)
+    throw new ApiError('limit_reached', `An account can have at most ${CODES_MAX} affiliate codes. Delete one first.`)
   }
 }

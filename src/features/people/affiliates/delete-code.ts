@@ -1,5 +1,3 @@
-// Deletes an affiliate code.
-
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -7,7 +5,7 @@ import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 import { getVisibleCode } from './queries.ts'
 
-/** Who sees a code may delete it; what it has earned stays. @throws ApiError 404 */
+/** Deletes a code that the viewer can see; its earnings remain. @throws ApiError 404 */
 export async function deleteCode(deps: Pick<Deps, 'db' | 'cache'>, viewer: Viewer, id: string): Promise<void> {
   await transaction(deps, async (tx) => {
     const code = await getVisibleCode(tx, viewer, id)

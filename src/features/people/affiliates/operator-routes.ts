@@ -1,4 +1,4 @@
-// What the operator's shop reports of affiliate codes.
+// The operator route that records sales through affiliate codes.
 import { operatorOf } from '#features/basics/audit/actor.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import type { App } from '#platform/http/server.ts'

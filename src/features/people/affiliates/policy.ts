@@ -1,33 +1,33 @@
-// Who makes, sees and changes affiliate codes.
+// Permissions for affiliate codes.
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 import { hasBadge } from '#lib/access/permissions.ts'
 import { isAdmin, type Viewer } from '#lib/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
 import type { DB } from '#platform/db/schema.ts'
 
-/** Whether the viewer sees a code of this account: their own, for admins everybody's. */
+/** Returns whether the viewer sees the codes of an account: users see their own, admins see all. */
 export function canSeeCodesOf(viewer: Viewer, accountId: string): boolean {
   return accountId === viewer.id || isAdmin(viewer)
 }
 
-/** The same in SQL. */
+/** Returns `canSeeCodesOf` as an SQL condition. */
 export function codeVisibleTo(viewer: Viewer): (eb: ExpressionBuilder<DB, 'affiliate_code'>) => Expression<SqlBool> {
   return (eb) => (isAdmin(viewer) ? sql<SqlBool>`true` : eb('affiliate_code.account_id', '=', viewer.id))
 }
 
-/** Whether the viewer sees who made a code, when, and for which share. */
+/** Returns whether the viewer sees the creator, the time and the share of a code. */
 export function canSeeTerms(viewer: Viewer): boolean {
   return isAdmin(viewer)
 }
 
-/** Admins, and accounts with the badge of affiliates. @throws ApiError 403 */
+/** Requires an admin or an account with the affiliate badge. @throws ApiError 403 */
 export function requireAffiliate(viewer: Viewer, { badges }: { badges: number }): void {
-  if (!isAdmin(viewer) && !hasBadge(badges, 'AFFILIATE')) throw forbidden('This needs the affiliate badge')
+  if (!isAdmin(viewer) && !hasBadge(badges, 'AFFILIATE')) throw forbidden('This request requires the affiliate badge')
 }
 
 /**
- * The owner and the share of a code are for admins to set. Null is no value, but it may not clear an admin's share.
- * @param current the code before the change, where there is one.
+ * Requires an admin to set the owner or the share of a code, or to clear a share that is set.
+ * @param current the code before the change, if it exists.
  * @throws ApiError 403
  */
 export function requireSettableTerms(
@@ -37,6 +37,6 @@ export function requireSettableTerms(
 ): void {
   if (isAdmin(viewer)) return
   const setsShare = revenue_split === null ? current.share !== null : revenue_split !== undefined
-  if (setsShare) throw forbidden('Only admins may set revenue_split')
-  if ((affiliate ?? viewer.id) !== viewer.id) throw forbidden('Only admins may set affiliate')
+  if (setsShare) throw forbidden('Only admins can set revenue_split')
+  if ((affiliate ?? viewer.id) !== viewer.id) throw forbidden('Only admins can set affiliate')
 }

@@ -1,4 +1,4 @@
-// Affiliate codes as rows.
+// Queries of affiliate codes.
 import type { Selectable } from 'kysely'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
@@ -13,20 +13,20 @@ export function findAffiliateCode(db: Db, id: string): Promise<AffiliateCodeRow 
   return db.selectFrom('affiliate_code').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** @throws ApiError 404 when it is absent or the viewer may not see it. */
+/** @throws ApiError 404 also if the viewer cannot see the code. */
 export async function getVisibleCode(db: Db, viewer: Viewer, id: string): Promise<AffiliateCodeRow> {
   const code = await findAffiliateCode(db, id)
   if (code === undefined || !canSeeCodesOf(viewer, code.account_id)) throw notFound('affiliate code')
   return code
 }
 
-/** IDs of an account's own codes; their number is bounded when they are made. */
+/** Returns the IDs of an account's codes; `createCode` limits their number. */
 export async function listAffiliateCodeIdsOf(db: Db, accountId: string): Promise<string[]> {
   const rows = await db.selectFrom('affiliate_code').select('id').where('account_id', '=', accountId).execute()
   return rows.map(({ id }) => id)
 }
 
-/** One page of the codes that the viewer sees, oldest first. */
+/** Returns a page of the codes that the viewer can see, oldest first. */
 export function listVisibleCodes(
   db: Db,
   viewer: Viewer,
@@ -43,7 +43,7 @@ export function listVisibleCodes(
     .execute()
 }
 
-/** The badges of an account; none for one that is gone. */
+/** Returns the badges of an account; 0 if the account does not exist. */
 export async function getBadges(db: Db, accountId: string): Promise<number> {
   const row = await db.selectFrom('account').select('badges').where('id', '=', accountId).executeTakeFirst()
   return row?.badges ?? 0

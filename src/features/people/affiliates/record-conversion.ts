@@ -1,5 +1,4 @@
-// A sale that a code brought about, recorded once however often the call is repeated.
-
+// Records a sale that was made through an affiliate code.
 import type { Actor } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { formatUnits, parseUnits, shareOf } from '#lib/decimal.ts'
@@ -12,14 +11,14 @@ import type { Deps } from '#ports/deps.ts'
 import { type ConversionRow, findAffiliateCode } from './queries.ts'
 import type { NewConversion } from './requests.ts'
 
-/** The time for refunds; after it the money is the affiliate's. */
+/** Time for refunds, after which the revenue is available. */
 const HELD_BACK_MS = 60 * DAY_MS
-/** Less than a hundredth earns nothing. */
+/** Minimum revenue; smaller amounts count as 0. */
 const SMALLEST_REVENUE = parseUnits('0.01')
 
 /**
- * Records it, or finds that it was recorded already with the same content.
- * @throws ApiError `conflict` for the same external ID with other content, `validation_error` for an unknown code.
+ * Records a conversion, or returns the existing record with the same content.
+ * @throws ApiError `conflict` if the external ID has different content, `validation_error` for an unknown code.
  */
 export async function recordConversion(
   deps: Pick<Deps, 'db' | 'cache' | 'now' | 'config'>,
@@ -27,8 +26,8 @@ export async function recordConversion(
   fields: NewConversion,
 ): Promise<{ conversion: ConversionRow; isNew: boolean }> {
   return transaction(deps, async (tx) => {
-    const known = await findConversion(tx, fields.external_id)
-    if (known !== undefined) return { conversion: requireSame(known, fields), isNew: false }
+    const existing = await findConversion(tx, fields.external_id)
+    if (existing !== undefined) return { conversion: requireSame(existing, fields), isNew: false }
     const conversion = await insertConversion(tx, fields, deps)
     if (conversion !== undefined) {
       await recordAudit(tx, {
@@ -40,23 +39,23 @@ export async function recordConversion(
       })
       return { conversion, isNew: true }
     }
-    // Another call with this ID came first; it has committed, or this one would still wait for it.
+    // A concurrent call has inserted this ID. It has committed, because the insert waits for it.
     const first = await findConversion(tx, fields.external_id)
     if (first === undefined) throw new ApiError('database_error', 'The conversion could not be recorded')
     return { conversion: requireSame(first, fields), isNew: false }
   })
 }
 
-/** Undefined when the external ID is taken. */
+/** Inserts a conversion; returns undefined if the external ID exists. */
 async function insertConversion(
   tx: Tx,
   { external_id, affiliate_code_id, amount, at }: NewConversion,
   { config, now }: Pick<Deps, 'config' | 'now'>,
 ): Promise<ConversionRow | undefined> {
   const code = isIdForm(affiliate_code_id) ? await findAffiliateCode(tx, affiliate_code_id) : undefined
-  if (code === undefined) throw validationError('affiliate_code_id', 'names no affiliate code')
+  if (code === undefined) throw validationError('affiliate_code_id', 'must be the ID of an affiliate code')
   const converted = at ?? Math.floor(now())
-  // The default is a number of the configuration; eight digits give the exact decimal that the operator wrote.
+  // The default is a floating-point number. Rounding it to 8 digits restores the decimal that the operator wrote.
   const share = shareOf(parseUnits(amount), code.share ?? config.money.affiliateShare.toFixed(8))
   return tx
     .insertInto('affiliate_conversion')
@@ -84,6 +83,6 @@ function requireSame(row: ConversionRow, { affiliate_code_id, amount, at }: NewC
     row.affiliate_code_id === affiliate_code_id &&
     parseUnits(row.amount) === parseUnits(amount) &&
     (at === undefined || row.converted.getTime() === at)
-  if (!isSame) throw new ApiError('conflict', 'This external_id was recorded with other content')
+  if (!isSame) throw new ApiError('conflict', 'This external_id was already recorded with different content')
   return row
 }

@@ -1,4 +1,4 @@
-// What clients send of affiliate codes, and the operator's shop of sales.
+// Requests for affiliate codes and conversions.
 
 import Type, { type Static } from 'typebox'
 import { AMOUNT_PATTERN } from '#lib/decimal.ts'
@@ -10,11 +10,13 @@ import { Offset } from '#platform/http/query-values.ts'
 import { parseRfc3339 } from '#ports/analytics-store/rfc3339.ts'
 
 export const LIST_MAX = 1_000
-/** How far the caller's clock may be ahead of ours. */
+/** Maximum difference by which the clock of the caller can be ahead. */
 const CLOCK_SKEW_MS = 5 * MINUTE_MS
 
 export const AffiliateCodesQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIST_MAX, default: LIST_MAX, description: 'Page size' })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: LIST_MAX, default: LIST_MAX, description: 'Maximum number of codes' }),
+  ),
   offset: Offset,
 })
 
@@ -22,20 +24,19 @@ const SOURCE_NAME = { min: 1, max: 255, visible: true }
 const SourceName = Type.String({
   minLength: SOURCE_NAME.min,
   maxLength: SOURCE_NAME.max,
-  description: 'Where the code is used',
+  description: 'Name of the site or page that uses the code',
 })
-/** A part of one, as decimal text. */
 const Share = Type.String({
   pattern: '^(0(\\.\\d{1,6})?|1(\\.0{1,6})?)$',
   maxLength: 8,
-  description: "The affiliate's fraction of a sale, 0 to 1; null for the operator's default",
+  description: "The affiliate's share of a sale, from 0 to 1; null for the operator's default",
 })
 
 export const NewAffiliateCode = Type.Object(
   {
     source_name: SourceName,
     affiliate: Type.Optional(
-      Nullable(Id('Owner of the code, by default the caller; only admins may name another account')),
+      Nullable(Id('ID of the account that owns the code. Default: the caller; only admins can name another account')),
     ),
     revenue_split: Type.Optional(Nullable(Share)),
   },
@@ -51,7 +52,7 @@ export function checkAffiliateCode<Fields extends NewAffiliateCode | AffiliateCo
 
 export const AffiliateCodePatch = Type.Object(
   { source_name: Type.Optional(SourceName), revenue_split: Type.Optional(Nullable(Share)) },
-  { title: 'AffiliateCodePatch', description: 'Absent fields keep their value. Only admins may set `revenue_split`.' },
+  { title: 'AffiliateCodePatch', description: 'Missing fields remain unchanged. Only admins can set `revenue_split`.' },
 )
 export type AffiliateCodePatch = Static<typeof AffiliateCodePatch>
 
@@ -60,20 +61,20 @@ export const NewConversion = Type.Object(
     external_id: Type.String({
       minLength: 1,
       maxLength: 255,
-      description: "The operator's ID of this record; repeating it does not record it twice",
+      description: "The operator's ID of this record. Repeating a request with the same ID does not record it twice",
     }),
     affiliate_code_id: Id(),
-    at: Type.Optional(Time('RFC 3339; default now')),
-    amount: Type.String({ pattern: AMOUNT_PATTERN, maxLength: 21, description: 'Decimal' }),
+    at: Type.Optional(Time('Time of the sale (RFC 3339). Default: now')),
+    amount: Type.String({ pattern: AMOUNT_PATTERN, maxLength: 21, description: 'Amount as a decimal string' }),
   },
   { title: 'NewConversion' },
 )
 export type NewConversion = Omit<Static<typeof NewConversion>, 'at'> & {
-  /** Milliseconds since 1970; undefined for the present moment. */
+  /** Milliseconds since 1970; undefined for the current time. */
   at: number | undefined
 }
 
-/** @throws ApiError `validation_error` for a time that is none or lies in the future. */
+/** @throws ApiError `validation_error` if the time is invalid or in the future. */
 export function parseConversion({ at, ...fields }: Static<typeof NewConversion>, now: number): NewConversion {
   return { ...fields, at: at === undefined ? undefined : parseTime(at, now) }
 }
@@ -81,6 +82,6 @@ export function parseConversion({ at, ...fields }: Static<typeof NewConversion>,
 function parseTime(text: string, now: number): number {
   const ms = parseRfc3339(text)
   if (ms === undefined) throw validationError('at', 'must be an RFC 3339 timestamp')
-  if (ms > now + CLOCK_SKEW_MS) throw validationError('at', 'lies in the future')
+  if (ms > now + CLOCK_SKEW_MS) throw validationError('at', 'must not be in the future')
   return ms
 }

@@ -1,4 +1,4 @@
-// Affiliate codes: an account's own, everybody's for admins.
+// Affiliate codes: users see their own, admins see all.
 import Type from 'typebox'
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
@@ -34,7 +34,7 @@ function reads(app: App, { db }: AffiliateDeps): void {
       config: readable,
       schema: {
         operationId: 'listAffiliateCodes',
-        summary: "List the caller's affiliate codes, for admins all codes; oldest first",
+        summary: "List the caller's affiliate codes, oldest first; admins get all codes",
         querystring: AffiliateCodesQuery,
         response: { 200: Type.Array(AffiliateCodeView, { maxItems: LIST_MAX }) },
       },
@@ -65,7 +65,7 @@ function reads(app: App, { db }: AffiliateDeps): void {
 }
 
 function creation(app: App, deps: AffiliateDeps): void {
-  // PUT is what existing clients send.
+  // Existing clients send PUT.
   for (const method of ['POST', 'PUT'] as const) {
     app.route({
       method,
@@ -75,7 +75,7 @@ function creation(app: App, deps: AffiliateDeps): void {
         operationId: method === 'POST' ? 'createAffiliateCode' : 'putAffiliateCode',
         hide: method === 'PUT',
         summary: 'Create an affiliate code',
-        description: 'Only for admins and accounts with the affiliate badge.',
+        description: 'Requires an admin or an account with the affiliate badge.',
         body: NewAffiliateCode,
         response: { 201: AffiliateCodeView },
       },
@@ -112,7 +112,7 @@ function changes(app: App, deps: AffiliateDeps): void {
       config: session,
       schema: {
         operationId: 'deleteAffiliateCode',
-        summary: 'Delete an affiliate code; its earnings are kept',
+        summary: 'Delete an affiliate code; its earnings remain',
         params: IdParams,
       },
     },

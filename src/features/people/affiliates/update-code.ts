@@ -1,5 +1,3 @@
-// Edits an affiliate code.
-
 import type { Updateable } from 'kysely'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
@@ -17,7 +15,7 @@ const COLUMNS: PatchColumns<AffiliateCodePatch, Updateable<AffiliateCode>> = {
   revenue_split: (share) => ({ share }),
 }
 
-/** @throws ApiError 404, 403 without the badge and for what only admins may set. */
+/** Edits a code. @throws ApiError 404, 403 without the affiliate badge or for fields that only admins can set. */
 export async function updateCode(
   deps: Pick<Deps, 'db' | 'cache'>,
   viewer: Viewer,

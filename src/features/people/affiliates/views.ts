@@ -1,4 +1,4 @@
-// The wire shapes of affiliate codes and conversions.
+// Response schemas of affiliate codes and conversions.
 import Type, { type Static } from 'typebox'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { toAmount } from '#lib/decimal.ts'
@@ -11,10 +11,14 @@ export const AffiliateCodeView = Type.Object(
     id: Type.String(),
     affiliate: Type.String({ description: 'ID of the account that owns the code' }),
     source_name: Type.String(),
-    // The rest is null for everybody but admins.
+    // Only admins see the following fields; for others they are null.
     created_at: Nullable(Timestamp),
     created_by: Nullable(Type.String()),
-    revenue_split: Nullable(Type.String({ description: 'Decimal' })),
+    revenue_split: Nullable(
+      Type.String({
+        description: 'Share of a sale, from 0 to 1; null if the caller is not an admin or the default applies',
+      }),
+    ),
   },
   { title: 'AffiliateCode' },
 )
@@ -38,7 +42,7 @@ export const ConversionView = Type.Object(
     affiliate_code_id: Type.String(),
     at: Timestamp,
     amount: Type.String(),
-    revenue: Type.String({ description: "The affiliate's part of the amount" }),
+    revenue: Type.String({ description: "The affiliate's share of the amount" }),
   },
   { title: 'Conversion' },
 )

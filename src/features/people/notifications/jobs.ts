@@ -1,4 +1,4 @@
-// Mails for notifications of the types that are mailed.
+// The job that sends notifications by email.
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import type { Deps } from '#ports/deps.ts'
 import { type MailContent, notificationMail } from '#ports/mail/messages.ts'
@@ -7,8 +7,8 @@ import { findNotification } from './queries.ts'
 
 export const notificationJobs = (deps: Pick<Deps, 'db' | 'cache' | 'mail' | 'config'>) => ({
   /**
-   * One mail a job, so that one that fails repeats no other. A process that dies between sending and recording sends
-   * twice, which is better than not at all.
+   * Sends one email per job, so that a failure does not repeat other emails. If a process dies before it records the
+   * job as done, the email is sent twice.
    */
   'notifications.send-mail': async ({ notification_id }: { notification_id: string }): Promise<void> => {
     const message = await composeNotificationMail(deps, notification_id)
@@ -16,7 +16,7 @@ export const notificationJobs = (deps: Pick<Deps, 'db' | 'cache' | 'mail' | 'con
   },
 })
 
-/** Undefined when there is nothing to send: the notification is deleted, or its account has no verified address. */
+/** Returns undefined if the notification was deleted or the account has no verified email address. */
 async function composeNotificationMail(
   deps: Pick<Deps, 'db' | 'cache' | 'config'>,
   notificationId: string,

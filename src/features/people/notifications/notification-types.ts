@@ -1,7 +1,7 @@
-// One row for each type of notification: its texts, whether lists show it and whether it is mailed. Texts name no project, because the reader may not be allowed to see it any
-// more; clients look up what the body's IDs stand for.
+// The types of notifications with their texts and channels. The texts do not name projects, because the reader might
+// have lost access to them; clients look up the IDs of the body.
 
-/** `message` is what the moderator wrote with the change. */
+/** `message` is the moderator's explanation. */
 type StatusChanged = { project_id: string; old_status: string; new_status: string; message?: string }
 
 export type NotificationBodies = {
@@ -24,20 +24,20 @@ export type NotificationBodies = {
 }
 export type NotificationType = keyof NotificationBodies
 
-/** What is stored of a notification: its type, IDs, and what a moderator wrote. Never a secret, because everything stored can be read back. */
+/** The stored part of a notification. It never contains secrets, because the account's export contains it. */
 export type NotificationBody = {
   [Type in NotificationType]: { type: Type } & NotificationBodies[Type]
 }[NotificationType]
 
-/** Something the reader can do about it: a label, and the method and path below the version prefix that do it. */
+/** An action of the reader: its label, and the HTTP method and path (below the version prefix) of the request. */
 export type NotificationAction = { name: string; action_route: [method: string, path: string] }
 
 export type NotificationText = { name: string; text: string; link: string; actions: NotificationAction[] }
 
 type TypeRow<Body> = {
-  /** Whether the list of a user's notifications shows it. */
+  /** Whether the user's list of notifications contains the type. */
   site: boolean
-  /** Whether it is mailed. */
+  /** Whether Depot sends the type by email. */
   mail: boolean
   textOf(body: Body, accountId: string): Omit<NotificationText, 'actions'> & { actions?: NotificationAction[] }
 }
@@ -66,8 +66,8 @@ const TYPES: { readonly [Type in NotificationType]: TypeRow<NotificationBodies[T
   team_invite: {
     ...SITE,
     textOf: ({ project_id, team_id, role }, accountId) => ({
-      name: 'You are invited to a team',
-      text: `You are invited to join the team of a project as ${role}.`,
+      name: 'You were invited to a team',
+      text: `You were invited to join the team of a project as ${role}.`,
       link: `/project/${project_id}`,
       actions: invitationActions(team_id, accountId),
     }),
@@ -75,8 +75,8 @@ const TYPES: { readonly [Type in NotificationType]: TypeRow<NotificationBodies[T
   organization_invite: {
     ...SITE,
     textOf: ({ organization_id, team_id, role }, accountId) => ({
-      name: 'You are invited to an organization',
-      text: `You are invited to join an organization as ${role}.`,
+      name: 'You were invited to an organization',
+      text: `You were invited to join an organization as ${role}.`,
       link: `/organization/${organization_id}`,
       actions: invitationActions(team_id, accountId),
     }),
@@ -89,15 +89,16 @@ const TYPES: { readonly [Type in NotificationType]: TypeRow<NotificationBodies[T
     ...SITE,
     textOf: ({ project_id, report_id }) => ({
       name: 'A moderator has written to you',
-      text: project_id === null ? 'There is an answer to your report.' : 'There is a message about your project.',
+      text:
+        project_id === null ? 'A moderator answered your report.' : 'A moderator wrote a message about your project.',
       link: project_id === null ? pageOfReport(report_id) : `/project/${project_id}`,
     }),
   },
   project_status_approved: {
     ...MAIL,
     textOf: ({ project_id }) => ({
-      name: 'Your project is approved',
-      text: 'A moderator has approved your project. It is public now.',
+      name: 'Your project was approved',
+      text: 'A moderator has approved your project. It is now public.',
       link: `/project/${project_id}`,
     }),
   },
@@ -109,7 +110,7 @@ const TYPES: { readonly [Type in NotificationType]: TypeRow<NotificationBodies[T
     ...MAIL,
     textOf: ({ project_id }) => ({
       name: 'A moderator has written to you',
-      text: 'There is a message from a moderator about your project.',
+      text: 'A moderator wrote a message about your project.',
       link: `/project/${project_id}`,
     }),
   },
@@ -117,15 +118,15 @@ const TYPES: { readonly [Type in NotificationType]: TypeRow<NotificationBodies[T
     ...SITE,
     textOf: ({ project_id, version_id }) => ({
       name: 'A version of your project is held back',
-      text: 'The scanner of uploaded files objects to a file of a version of your project. It stays hidden meanwhile.',
+      text: 'The file scanner reported a file in a version of your project. The version is hidden until a moderator decides.',
       link: `/project/${project_id}/version/${version_id}`,
     }),
   },
   report_submitted: {
     ...MAIL,
     textOf: ({ report_id }) => ({
-      name: 'Your report has arrived',
-      text: 'Thank you for your report. Moderators will look into it.',
+      name: 'Your report was received',
+      text: 'Thank you for your report. A moderator will review it.',
       link: pageOfReport(report_id),
     }),
   },
@@ -133,32 +134,31 @@ const TYPES: { readonly [Type in NotificationType]: TypeRow<NotificationBodies[T
     ...MAIL,
     textOf: ({ report_id }) => ({
       name: 'Your report was closed or reopened',
-      text: 'The status of a report of yours has changed.',
+      text: 'A moderator changed the status of one of your reports.',
       link: pageOfReport(report_id),
     }),
   },
   project_transferred: {
     ...MAIL,
     textOf: ({ project_id }) => ({
-      name: 'A project is yours now',
+      name: 'You are now the owner of a project',
       text: 'The ownership of a project was transferred to you.',
       link: `/project/${project_id}`,
     }),
   },
 }
 
-/** The types that the list of a user's notifications shows. */
+/** Types that a user's list of notifications contains. */
 export const SITE_TYPES: readonly string[] = Object.entries(TYPES).flatMap(([type, { site }]) => (site ? [type] : []))
 
 export function isMailed(type: NotificationType): boolean {
   return TYPES[type].mail
 }
 
-/** The texts of a stored notification; an unknown type, of another release, gets a general text. */
+/** Returns the texts of a notification. A type that another release has stored gets a general text. */
 export function notificationText(body: { type: string }, accountId: string): NotificationText {
-  if (!isKnown(body))
-    return { name: 'Notification', text: 'Something happened that concerns you.', link: '#', actions: [] }
-  // Only `insertNotifications` and the followers' job write bodies, and both take this type.
+  if (!isKnown(body)) return { name: 'Notification', text: 'You have a notification.', link: '#', actions: [] }
+  // Only `insertNotifications` and the followers' job write bodies, and both accept only this type.
   const row = TYPES[body.type] as TypeRow<NotificationBody>
   return { actions: [], ...row.textOf(body, accountId) }
 }

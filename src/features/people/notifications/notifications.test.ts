@@ -59,8 +59,8 @@ test('a notification says in words what happened, and what can be done about it'
     user_id: person.id,
     read: false,
     body: { type: 'team_invite', project_id: 'projectA', team_id: 'teamA', invited_by: 'personA', role: 'Artist' },
-    name: 'You are invited to a team',
-    text: 'You are invited to join the team of a project as Artist.',
+    name: 'You were invited to a team',
+    text: 'You were invited to join the team of a project as Artist.',
     link: '/project/projectA',
     actions: [
       { name: 'Accept', action_route: ['POST', 'team/teamA/join'] },
@@ -134,7 +134,7 @@ test('types that are mailed go to the verified address once, with the page of wh
   const mails = (await t.mails()).slice(before)
   assert.equal(mails.length, 1)
   assert.match(mails[0] ?? '', new RegExp(`To: ${person.email}`))
-  assert.match(mails[0] ?? '', /Subject: Your project is approved/)
+  assert.match(mails[0] ?? '', /Subject: Your project was approved/)
   assert.match(mails[0] ?? '', /^https:\/\/depot\.test\/project\/projectB\r?$/m)
   await notify([person], { type: 'report_submitted', report_id: 'r' })
   await t.deps.db.deleteFrom('notification').where('account_id', '=', person.id).execute()

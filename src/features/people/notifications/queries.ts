@@ -1,4 +1,4 @@
-// Notifications as rows: written where their cause is, read, marked and deleted by their account.
+// Queries that insert, read, mark and delete notifications.
 import { type Selectable, sql } from 'kysely'
 import { PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -14,12 +14,12 @@ export type NotificationRow = Pick<Selectable<Notification>, 'id' | 'account_id'
   body: { type: string } & Record<string, unknown>
 }
 
-/** The newest so many stand in lists of all of a user's notifications. */
+/** Maximum number of notifications in a user's list, which contains the newest. */
 const LISTED_MAX = 10_000
 
 /**
- * Notifies these accounts, each once, in the transaction of the cause; types that are mailed are mailed after the
- * commit. For tens of accounts: followers, of whom there may be a hundred thousand, have a job.
+ * Notifies each of these accounts once, in the transaction of the event. Emails are sent after the commit. Use it for
+ * up to tens of accounts; followers, of whom there can be 100,000, have a separate job.
  */
 export async function insertNotifications(
   tx: Tx,
@@ -27,12 +27,12 @@ export async function insertNotifications(
   body: NotificationBody,
 ): Promise<void> {
   if (accountIds.length === 0) return
-  // Accounts being deleted at this moment are left out; the others are locked until the rows are in.
+  // Omits accounts that were deleted, and locks the others until the rows are inserted.
   const accounts = await tx
     .selectFrom('account')
     .select('id')
     .where('id', 'in', [...new Set(accountIds)])
-    // Nobody reads what is sent to the placeholder.
+    // No one reads notifications of the placeholder account.
     .where('id', '<>', PLACEHOLDER_ID)
     .orderBy('id')
     .forKeyShare()
@@ -47,11 +47,11 @@ export async function insertNotifications(
   for (const { id } of rows) await enqueue(tx, 'notifications.send-mail', { notification_id: id })
 }
 
-/** What of a team's row says whose it is and whether they have accepted. */
-export type AnsweredRow = { account_id: string; team_id: string; accepted: boolean }
+/** The columns of a team member that identify an invitation. */
+export type InvitationRow = { account_id: string; team_id: string; accepted: boolean }
 
-/** Marks the invitations behind these rows as read: they were answered, or withdrawn. One statement. */
-export async function markInvitationsRead(tx: Tx, rows: readonly AnsweredRow[]): Promise<void> {
+/** Marks the invitations of these rows as read, after they were answered or withdrawn. */
+export async function markInvitationsRead(tx: Tx, rows: readonly InvitationRow[]): Promise<void> {
   const pending = rows.filter(({ accepted }) => !accepted)
   if (pending.length === 0) return
   await sql`update notification set read = true
@@ -72,7 +72,7 @@ export function findNotification(db: Db, id: string): Promise<NotificationRow | 
   return readNotifications(db).where('id', '=', id).executeTakeFirst()
 }
 
-/** The notifications that an account's list shows, newest first. */
+/** Returns the notifications in an account's list, newest first. */
 export function listNotificationsOf(db: Db, accountId: string): Promise<NotificationRow[]> {
   return readNotifications(db)
     .where('account_id', '=', accountId)
@@ -83,12 +83,12 @@ export function listNotificationsOf(db: Db, accountId: string): Promise<Notifica
     .execute()
 }
 
-/** All notifications of an account, newest first, with those that are only mailed: for the data export. */
+/** Returns all notifications of an account for the data export, newest first, including those sent only by email. */
 export function listAllNotificationsOf(db: Db, accountId: string): Promise<NotificationRow[]> {
   return readNotifications(db).where('account_id', '=', accountId).orderBy('created', 'desc').orderBy('id').execute()
 }
 
-/** The notifications with these IDs that the viewer may read, of every type, newest first. */
+/** Returns the notifications with these IDs that the viewer can read, of all types, newest first. */
 export async function listReadableNotifications(
   db: Db,
   viewer: Viewer,
@@ -103,14 +103,14 @@ export async function listReadableNotifications(
     .execute()
 }
 
-/** @throws ApiError 404 when it is absent or the viewer may not read it. */
+/** @throws ApiError 404 also if the viewer cannot read the notification. */
 export async function getReadableNotification(db: Db, viewer: Viewer, id: string): Promise<NotificationRow> {
   const row = await findNotification(db, id)
   if (row === undefined || !canReadNotificationsOf(viewer, row.account_id)) throw notFound('notification')
   return row
 }
 
-/** Marks as read; those of other accounts and those that are gone are skipped. */
+/** Marks notifications of the account as read. Ignores other IDs. */
 export async function markNotificationsRead(db: Db, ids: readonly string[], accountId: string): Promise<void> {
   if (ids.length === 0) return
   await db
@@ -122,7 +122,7 @@ export async function markNotificationsRead(db: Db, ids: readonly string[], acco
     .execute()
 }
 
-/** Deletes; those of other accounts and those that are gone are skipped. */
+/** Deletes notifications of the account. Ignores other IDs. */
 export async function deleteNotifications(db: Db, ids: readonly string[], accountId: string): Promise<void> {
   if (ids.length === 0) return
   await db.deleteFrom('notification').where('id', 'in', ids).where('account_id', '=', accountId).execute()

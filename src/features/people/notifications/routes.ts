@@ -1,4 +1,4 @@
-// Notifications: reading one's own, marking them as read, deleting them.
+// Reads notifications, marks them as read and deletes them.
 import Type from 'typebox'
 import { getCachedUser } from '#features/people/users/user-cache.ts'
 import { parseId } from '#lib/ids.ts'
@@ -23,12 +23,27 @@ import { NotificationView, toNotificationView } from './views.ts'
 const READ = { auth: { scope: ['NOTIFICATION_READ'] }, cache: 'private' } as const
 const WRITE = { auth: { scope: ['NOTIFICATION_WRITE'] } } as const
 
+const CHANGES = [
+  {
+    method: 'patch',
+    change: markNotificationsRead,
+    one: { operationId: 'markNotificationRead', summary: 'Mark a notification as read' },
+    many: { operationId: 'markNotificationsRead', summary: 'Mark notifications as read' },
+  },
+  {
+    method: 'delete',
+    change: deleteNotifications,
+    one: { operationId: 'deleteNotification', summary: 'Delete a notification' },
+    many: { operationId: 'deleteNotifications', summary: 'Delete notifications' },
+  },
+] as const
+
 export function notificationRoutes(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
-  notificationReads(app, deps)
+  readRoutes(app, deps)
   notificationWrites(app, deps)
 }
 
-function notificationReads(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
+function readRoutes(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
   const list = { 200: Type.Array(NotificationView) }
   app.get(
     '/v3/user/:id/notifications',
@@ -37,7 +52,7 @@ function notificationReads(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       schema: {
         operationId: 'listUserNotifications',
         summary: "List a user's notifications, newest first",
-        description: 'At most the newest 10,000, without types that are only sent by mail.',
+        description: 'Returns at most the newest 10,000, without types that are only sent by email.',
         params: UserParams,
         response: list,
       },
@@ -83,76 +98,22 @@ function notificationReads(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
   )
 }
 
-/** `prefix`: the v2 API has the same routes. */
-export function notificationWrites(app: App, deps: Pick<Deps, 'db' | 'cache'>, prefix = '/v3'): void {
-  app.patch(
-    `${prefix}/notifications`,
-    {
-      config: WRITE,
-      schema: {
-        operationId: 'markNotificationsRead',
-        summary: 'Mark notifications as read',
-        querystring: IdsQuery,
+/** Registers the routes that change one or many notifications, which the v2 API shares under another prefix. */
+export function notificationWrites(app: App, { db }: Pick<Deps, 'db'>, prefix = '/v3'): void {
+  for (const { method, change, one, many } of CHANGES) {
+    app[method](
+      `${prefix}/notifications`,
+      { config: WRITE, schema: { ...many, querystring: IdsQuery } },
+      async (req, reply) => {
+        await change(db, parseNotificationIds(req.query), requireViewer(req).id)
+        return done(reply)
       },
-    },
-    async (req, reply) => {
-      await markNotificationsRead(deps.db, parseNotificationIds(req.query), requireViewer(req).id)
+    )
+    app[method](`${prefix}/notification/:id`, { config: WRITE, schema: { ...one, params: IdParams } }, async (req, reply) => {
+      const id = parseId(req.params.id, 'id')
+      const { account_id } = await getReadableNotification(db, requireViewer(req), id)
+      await change(db, [id], account_id)
       return done(reply)
-    },
-  )
-  app.delete(
-    `${prefix}/notifications`,
-    {
-      config: WRITE,
-      schema: {
-        operationId: 'deleteNotifications',
-        summary: 'Delete notifications',
-        querystring: IdsQuery,
-      },
-    },
-    async (req, reply) => {
-      await deleteNotifications(deps.db, parseNotificationIds(req.query), requireViewer(req).id)
-      return done(reply)
-    },
-  )
-  app.patch(
-    `${prefix}/notification/:id`,
-    {
-      config: WRITE,
-      schema: {
-        operationId: 'markNotificationRead',
-        summary: 'Mark a notification as read',
-        params: IdParams,
-      },
-    },
-    async (req, reply) => {
-      const { id, account_id } = await getReadableNotification(
-        deps.db,
-        requireViewer(req),
-        parseId(req.params.id, 'id'),
-      )
-      await markNotificationsRead(deps.db, [id], account_id)
-      return done(reply)
-    },
-  )
-  app.delete(
-    `${prefix}/notification/:id`,
-    {
-      config: WRITE,
-      schema: {
-        operationId: 'deleteNotification',
-        summary: 'Delete a notification',
-        params: IdParams,
-      },
-    },
-    async (req, reply) => {
-      const { id, account_id } = await getReadableNotification(
-        deps.db,
-        requireViewer(req),
-        parseId(req.params.id, 'id'),
-      )
-      await deleteNotifications(deps.db, [id], account_id)
-      return done(reply)
-    },
-  )
+    })
+  }
 }

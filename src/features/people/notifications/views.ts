@@ -1,4 +1,4 @@
-// The wire shape of a notification.
+// Response schema of a notification.
 import Type, { type Static } from 'typebox'
 import { Timestamp } from '#lib/schema/schema-parts.ts'
 import { notificationText } from './notification-types.ts'
@@ -12,11 +12,11 @@ export const NotificationView = Type.Object(
     created: Timestamp,
     body: Type.Object(
       { type: Type.String() },
-      { additionalProperties: Type.Unknown(), description: 'Details; the fields depend on `type`' },
+      { additionalProperties: Type.Unknown(), description: 'Details of the event; the fields depend on `type`' },
     ),
     name: Type.String(),
     text: Type.String(),
-    link: Type.String({ description: 'Path of a page' }),
+    link: Type.String({ description: 'Path of the page; `#` without a page' }),
     actions: Type.Array(
       Type.Object({
         name: Type.String(),

@@ -1,4 +1,4 @@
-// Distributes a day's revenue to people, by the views and downloads of their projects.
+// Distributes the revenue of a day to the members of projects, in proportion to views and downloads.
 
 import type { Selectable } from 'kysely'
 import { sql } from 'kysely'
@@ -15,30 +15,30 @@ import { listProjectWeights } from './project-weights.ts'
 import type { NewRevenue } from './requests.ts'
 import type { RevenueView } from './views.ts'
 
-/** Days from the first of the next month until a share is available: the time that advertisers take to pay. */
+/** Days from the first of the next month until a share is available, because advertisers pay late. */
 const HELD_BACK_DAYS = 59
-/** How long the newest events may take to be stored; without it a failing store would block the call for minutes. */
+/** Maximum wait for the newest events to be stored. Without it, a failing store would block the call for minutes. */
 const FLUSH_MS = 15_000
-/** Rows of one insert. */
+/** Maximum number of rows in an insert. */
 const INSERT_ROWS = 5_000
 
 type Share = { project_id: string; account_id: string; amount: bigint }
 type DistributeDeps = Pick<Deps, 'db' | 'cache' | 'analytics' | 'events' | 'now'>
 
 /**
- * Distributes an amount once, by the day's events known now: the external ID is unique, so that of parallel calls, in
- * one process or in many, one distributes and the others find its result. What projects that are not monetized or not
- * public would get stays with the operator.
- * @throws ApiError `conflict` for the same external ID with other content, `analytics_database_error`.
+ * Distributes an amount once, by the day's events that are stored now. The external ID is unique, so that of several
+ * concurrent calls one distributes and the others return its result. The operator keeps the shares of projects that
+ * are not monetized or not public.
+ * @throws ApiError `conflict` if the external ID has different content, `analytics_database_error`.
  */
 export async function distributeRevenue(
   deps: DistributeDeps,
   actor: Actor,
   revenue: NewRevenue,
 ): Promise<{ revenue: RevenueView; isNew: boolean }> {
-  const known = await findPart(deps.db, revenue.externalId)
-  if (known !== undefined) return { revenue: await toView(deps.db, assertSame(known, revenue)), isNew: false }
-  await storeNewest(deps)
+  const existing = await findPart(deps.db, revenue.externalId)
+  if (existing !== undefined) return { revenue: await toView(deps.db, assertSame(existing, revenue)), isNew: false }
+  await storePendingEvents(deps)
   const shares = await computeShares(deps, revenue)
   const isNew = await transaction(deps, async (tx) => {
     if (!(await insertPart(tx, { ...revenue, shares, now: deps.now() }))) return false
@@ -52,18 +52,22 @@ export async function distributeRevenue(
   return { revenue: await toView(deps.db, isNew ? part : assertSame(part, revenue)), isNew }
 }
 
-/** What was accepted a moment ago counts too. @throws ApiError `analytics_database_error` */
-async function storeNewest({ events }: DistributeDeps): Promise<void> {
+/** Stores the events that are still in memory, so that they count. @throws ApiError `analytics_database_error` */
+async function storePendingEvents({ events }: DistributeDeps): Promise<void> {
   try {
     await events.flush(AbortSignal.timeout(FLUSH_MS))
   } catch (cause) {
-    throw new ApiError('analytics_database_error', 'The newest events are not stored yet; try again', { cause })
+    throw new ApiError(
+      'analytics_database_error',
+      'The newest events are not stored yet. Nothing was distributed; try again.',
+      { cause },
+    )
   }
 }
 
 async function computeShares({ db, analytics }: DistributeDeps, { day, units }: NewRevenue): Promise<Share[]> {
   const projects = await listProjectWeights({ db, analytics }, day)
-  // Everybody's weight divides the amount; what those who cannot earn would get is nobody's.
+  // All weights divide the amount. The shares of projects that cannot earn are not distributed.
   const pots = splitUnits(
     units,
     projects.map(({ weight }) => BigInt(weight)),
@@ -80,7 +84,7 @@ async function computeShares({ db, analytics }: DistributeDeps, { day, units }: 
 
 type MemberSplit = { account_id: string; payouts_split: string }
 
-/** By `payouts_split`, whatever they add up to; in equal parts where all of them are zero. */
+/** Divides a project's amount in proportion to `payouts_split`, or equally if all splits are 0. */
 function splitPot(projectId: string, pot: bigint, members: readonly MemberSplit[]): Share[] {
   const splits = members.map(({ payouts_split }) => parseUnits(payouts_split))
   const weights = splits.every((split) => split === 0n) ? splits.map(() => 1n) : splits
@@ -91,7 +95,7 @@ function splitPot(projectId: string, pot: bigint, members: readonly MemberSplit[
   })
 }
 
-/** Accepted members of each project's team, and those of its organization that are not among them; in a fixed order. */
+/** Returns the accepted members of each project's team and of its organization, each once and in a fixed order. */
 async function listMemberSplits(db: Db, projectIds: readonly string[]): Promise<Map<string, MemberSplit[]>> {
   const { rows } = await sql<MemberSplit & { project_id: string }>`
     with earning as (select id, team_id, organization_id from project where id = any(${projectIds}::text[]))
@@ -113,7 +117,7 @@ async function listMemberSplits(db: Db, projectIds: readonly string[]): Promise<
   return byProject
 }
 
-/** False when the external ID was taken meanwhile; then nothing is written. */
+/** Inserts the revenue with its shares. Returns false and inserts nothing if the external ID exists. */
 async function insertPart(tx: Tx, part: NewRevenue & { shares: readonly Share[]; now: number }): Promise<boolean> {
   const day = new Date(part.day)
   const row = await tx
@@ -126,7 +130,7 @@ async function insertPart(tx: Tx, part: NewRevenue & { shares: readonly Share[];
   const available = new Date(Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + 1, 1 + HELD_BACK_DAYS))
   for (let from = 0; from < part.shares.length; from += INSERT_ROWS) {
     const shares = part.shares.slice(from, from + INSERT_ROWS)
-    // The share of a member whose account was deleted meanwhile stays, without a name.
+    // If the account of a member was deleted during the computation, its share is stored without an account.
     await sql`insert into revenue_share (part_id, project_id, account_id, day, amount, available)
       select ${row.id}, share.project_id, account.id, ${day}, share.amount, ${available}
       from unnest(${shares.map((share) => share.project_id)}::text[], ${shares.map((share) => share.account_id)}::text[],
@@ -144,7 +148,7 @@ function findPart(db: Db, externalId: string): Promise<PartRow | undefined> {
 
 function assertSame(row: PartRow, { day, units }: NewRevenue): PartRow {
   if (row.day.getTime() === day && parseUnits(row.amount) === units) return row
-  throw new ApiError('conflict', 'This external_id was recorded with other content')
+  throw new ApiError('conflict', 'This external_id was already recorded with different content')
 }
 
 async function toView(db: Db, row: PartRow): Promise<RevenueView> {

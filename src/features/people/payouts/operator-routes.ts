@@ -1,4 +1,4 @@
-// What operators report of money: a day's revenue, and payouts made by hand.
+// Operator routes for revenue and for payouts that the operator makes.
 import { operatorOf } from '#features/basics/audit/actor.ts'
 import { parseId } from '#lib/ids.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
@@ -15,7 +15,8 @@ import { PayoutView, RevenueView, toPayoutView } from './views.ts'
 type OperatorDeps = Pick<Deps, 'db' | 'cache' | 'analytics' | 'events' | 'now'>
 
 const config = { auth: 'operator' } as const
-const once = 'Idempotent by `external_id`: 201 for a new record, 200 for a repetition, 409 if the content differs.'
+const IDEMPOTENT =
+  'Idempotent by `external_id`: 201 for a new record, 200 for a repetition, 409 if the content differs.'
 
 export function payoutOperatorRoutes(app: App, deps: OperatorDeps): void {
   mountInternal(app, (scope) => {
@@ -32,7 +33,7 @@ function revenueRoute(app: App, deps: OperatorDeps): void {
       schema: {
         operationId: 'distributeRevenue',
         summary: "Distribute revenue by a day's monetized views and signed-in downloads",
-        description: `${once} Several amounts for one day add up.`,
+        description: `${IDEMPOTENT} Several amounts for the same day add up.`,
         body: NewRevenue,
         response: { 200: RevenueView, 201: RevenueView },
       },
@@ -51,8 +52,8 @@ function ledgerRoutes(app: App, deps: OperatorDeps): void {
       config,
       schema: {
         operationId: 'recordPayout',
-        summary: 'Record a payout made by hand',
-        description: once,
+        summary: 'Record a payout that the operator has made',
+        description: IDEMPOTENT,
         body: NewPayout,
         response: { 200: PayoutView, 201: PayoutView },
       },

@@ -1,21 +1,21 @@
-// The weight of each project on a day: monetized views, and downloads by signed-in accounts.
+// The weight of each project on a day: its monetized views and its downloads by signed-in users.
 
 import { DAY_MS } from '#lib/time.ts'
 import type { Db } from '#platform/db/db.ts'
 import { type AnalyticsStore, SOURCES_MAX } from '#ports/analytics-store/analytics-store.ts'
 import { sliceGrid } from '#ports/analytics-store/slices.ts'
 
-const WEIGHED = ['project_views', 'project_downloads'] as const
+const WEIGHTED_METRICS = ['project_views', 'project_downloads'] as const
 
-export type WeighedProject = { id: string; status: string; monetization_status: string; weight: number }
+export type WeightedProject = { id: string; status: string; monetization_status: string; weight: number }
 
-/** Projects with a weight on the UTC day that begins at `day`, in the order of their IDs. */
+/** Returns the projects with a weight above 0 on the UTC day that begins at `day`, ordered by ID. */
 export async function listProjectWeights(
   { db, analytics }: { db: Db; analytics: AnalyticsStore },
   day: number,
-): Promise<WeighedProject[]> {
+): Promise<WeightedProject[]> {
   const grid = sliceGrid(day, day + DAY_MS, { slices: 1 })
-  const weighed: WeighedProject[] = []
+  const weighted: WeightedProject[] = []
   for (let after = ''; ; ) {
     const projects = await db
       .selectFrom('project')
@@ -25,10 +25,15 @@ export async function listProjectWeights(
       .limit(SOURCES_MAX)
       .execute()
     const last = projects.at(-1)
-    if (last === undefined) return weighed
+    if (last === undefined) return weighted
     after = last.id
     const sources = projects.map(({ id }) => id)
-    const metrics = WEIGHED.map((metric) => ({ metric, bucketBy: [], filterBy: { monetized: [true] }, sources }))
+    const metrics = WEIGHTED_METRICS.map((metric) => ({
+      metric,
+      bucketBy: [],
+      filterBy: { monetized: [true] },
+      sources,
+    }))
     const weights = new Map<string, number>()
     for (const { slices } of await analytics.query({ grid, metrics })) {
       for (const point of slices[0] ?? []) {
@@ -39,7 +44,7 @@ export async function listProjectWeights(
     }
     for (const project of projects) {
       const weight = weights.get(project.id) ?? 0
-      if (weight > 0) weighed.push({ ...project, weight })
+      if (weight > 0) weighted.push({ ...project, weight })
     }
   }
 }

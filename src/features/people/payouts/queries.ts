@@ -1,31 +1,28 @@
-// What people have earned, what of it is available, and what was paid out.
+// Queries of earnings, balances and payouts.
 
-import { type Selectable, sql } from 'kysely'
+import { sql } from 'kysely'
 import { compare } from '#lib/compare.ts'
 import { parseUnits, toAmount } from '#lib/decimal.ts'
 import { invalidInput } from '#lib/errors.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
-import type { Payout } from '#platform/db/schema.ts'
 import { type BalanceView, type HistoryView, toWithdrawal } from './views.ts'
 
-export type PayoutRow = Selectable<Payout>
-
-/** The most days of earnings, and payouts, that one history shows: the newest ones. */
+/** Maximum number of payouts, and of days with earnings, in a history. It contains the newest. */
 const HISTORY_MAX = 5_000
-/** The most days on which pending amounts are shown to become available: 60 days, and some at the ends of months. */
+/** Maximum number of days on which pending amounts become available. */
 const DATES_MAX = 400
 
-/** Everything an account has earned: by projects and by affiliate codes. */
+/** Earnings of an account, from projects and from affiliate codes. */
 const earnings = (accountId: string) => sql`
   (select available, amount, 'creator_rewards' as source from revenue_share where account_id = ${accountId}
    union all
    select available, revenue, 'affiliates' from affiliate_conversion where account_id = ${accountId} and revenue > 0)`
 
-/** Payouts that succeeded or are in transit; those that failed or were cancelled give the money back. */
+/** Payouts that reduce the balance: those that succeeded or are in transit. */
 const withdrawn = (accountId: string) => sql`
   (select amount, fee, created from payout where account_id = ${accountId} and status in ('success', 'in-transit'))`
 
-/** What an account has at `now`, in milliseconds since 1970; days are those of UTC, amounts decimal texts. */
+/** Returns the balance of an account at `now`. Days are in UTC. */
 export async function getBalance(db: Db, accountId: string, now: number): Promise<BalanceView> {
   const at = new Date(now)
   const newYear = new Date(Date.UTC(at.getUTCFullYear(), 0, 1))
@@ -52,7 +49,7 @@ export async function getBalance(db: Db, accountId: string, now: number): Promis
   }
 }
 
-/** Payouts, and what became available on each day; oldest first. */
+/** Returns the payouts of an account and the amounts that became available on each day, oldest first. */
 export async function getHistory(db: Db, accountId: string, now: number): Promise<HistoryView> {
   const payouts = await db
     .selectFrom('payout')
@@ -78,7 +75,7 @@ export async function getHistory(db: Db, accountId: string, now: number): Promis
   return entries.sort((a, b) => compare(a.created, b.created))
 }
 
-/** @throws ApiError `invalid_input` unless the locked account has these units available at `now`. */
+/** Requires that the locked account has an amount available. @throws ApiError `invalid_input`. */
 export async function assertAvailable(
   tx: Tx,
   { accountId, units, now }: { accountId: string; units: bigint; now: number },

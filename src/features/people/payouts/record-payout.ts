@@ -1,4 +1,4 @@
-// Records a payout in the manual ledger: the operator pays people by any means, and records what was paid.
+// Records a payout that the operator has made by any means outside Depot.
 
 import { lockAccountIfAny } from '#features/basics/access/accounts.ts'
 import type { Actor } from '#features/basics/audit/actor.ts'
@@ -9,14 +9,15 @@ import { newId } from '#lib/ids.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
-import { assertAvailable, type PayoutRow } from './queries.ts'
+import { assertAvailable } from './queries.ts'
 import type { NewPayout } from './requests.ts'
+import type { PayoutRow } from './views.ts'
 
 /**
- * Records a payout, or finds that it was recorded already with the same content. The account's row stays locked
- * meanwhile, so that two payouts never take the same money.
- * @throws ApiError `conflict` for the same external ID with other content, `validation_error` for an unknown user,
- * `invalid_input` for more than is available.
+ * Records a payout, or returns the existing record with the same content. Locks the account's row, so that two payouts
+ * cannot use the same money.
+ * @throws ApiError `conflict` if the external ID has different content, `validation_error` for an unknown user,
+ * `invalid_input` if the amount exceeds the available balance.
  */
 export async function recordPayout(
   deps: Pick<Deps, 'db' | 'cache' | 'now'>,
@@ -25,9 +26,9 @@ export async function recordPayout(
 ): Promise<{ payout: PayoutRow; isNew: boolean }> {
   return transaction(deps, async (tx) => {
     const account = await lockAccountIfAny(tx, input.userId)
-    const known = await findPayout(tx, input.externalId)
-    if (known !== undefined) return { payout: assertSame(known, account?.id ?? null, input), isNew: false }
-    if (account === undefined) throw validationError('user_id', 'names no account')
+    const existing = await findPayout(tx, input.externalId)
+    if (existing !== undefined) return { payout: assertSame(existing, account?.id ?? null, input), isNew: false }
+    if (account === undefined) throw validationError('user_id', 'must be the ID of an account')
     const now = deps.now()
     const units = parseUnits(input.amount) + parseUnits(input.fee)
     await assertAvailable(tx, { accountId: account.id, units, now })
@@ -56,8 +57,8 @@ export async function recordPayout(
       })
       return { payout, isNew: true }
     }
-    // Another account's payout with this ID came first.
-    throw sameIdOtherContent()
+    // A concurrent payout to another account has used this external ID.
+    throw differentContent()
   })
 }
 
@@ -65,16 +66,16 @@ function findPayout(tx: Tx, externalId: string): Promise<PayoutRow | undefined> 
   return tx.selectFrom('payout').selectAll().where('external_id', '=', externalId).executeTakeFirst()
 }
 
-/** The status may have changed since, so it is not compared. After the account was deleted, row and call name none. */
+/** Compares everything except the status, which can have changed. After an account is deleted, both IDs are null. */
 function assertSame(row: PayoutRow, accountId: string | null, { amount, fee }: NewPayout): PayoutRow {
   const isSame =
     row.account_id === accountId &&
     parseUnits(row.amount) === parseUnits(amount) &&
     parseUnits(row.fee) === parseUnits(fee)
-  if (!isSame) throw sameIdOtherContent()
+  if (!isSame) throw differentContent()
   return row
 }
 
-function sameIdOtherContent(): ApiError {
-  return new ApiError('conflict', 'This external_id was recorded with other content')
+function differentContent(): ApiError {
+  return new ApiError('conflict', 'This external_id was already recorded with different content')
 }

@@ -1,4 +1,4 @@
-// What operators report of money: a day's revenue, and payouts made by hand. Amounts are decimal texts.
+// Requests of operators for revenue and payouts. Amounts are decimal strings.
 
 import Type, { type Static } from 'typebox'
 import { AMOUNT_PATTERN, parseUnits } from '#lib/decimal.ts'
@@ -7,11 +7,11 @@ import { isIdForm } from '#lib/ids.ts'
 import { Id } from '#lib/schema/schema-parts.ts'
 import { DAY_MS } from '#lib/time.ts'
 
-const AmountInput = Type.String({ pattern: AMOUNT_PATTERN, maxLength: 21, description: 'Decimal' })
+const AmountInput = Type.String({ pattern: AMOUNT_PATTERN, maxLength: 21, description: 'Amount as a decimal string' })
 const ExternalId = Type.String({
   minLength: 1,
   maxLength: 255,
-  description: "The operator's ID of this record; repeating it does not record it twice",
+  description: "The operator's ID of this record. Repeating a request with the same ID does not record it twice",
 })
 
 const PAYOUT_STATUSES = ['in-transit', 'success', 'cancelled', 'failed'] as const
@@ -23,7 +23,7 @@ export const NewRevenue = Type.Object(
     day: Type.String({
       maxLength: 10,
       describedAs: { format: 'date' },
-      description: 'UTC day, YYYY-MM-DD; not in the future',
+      description: 'Day in UTC, as YYYY-MM-DD; not in the future',
     }),
     amount: AmountInput,
   },
@@ -44,13 +44,13 @@ export function parseRevenue({ external_id, day, amount }: Static<typeof NewReve
   return { externalId: external_id, day: ms, units: parseUnits(amount) }
 }
 
-/** Midnight UTC of a day that exists and has begun. */
+/** Returns midnight UTC of a day. @throws ApiError `validation_error` if the day does not exist or is in the future. */
 function parseDay(text: string, now: number): number {
   const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00.000Z`) : Number.NaN
   if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== text) {
-    throw validationError('day', 'must be a day, YYYY-MM-DD')
+    throw validationError('day', 'must be a date in the form YYYY-MM-DD')
   }
-  if (ms > Math.floor(now / DAY_MS) * DAY_MS) throw validationError('day', 'lies in the future')
+  if (ms > Math.floor(now / DAY_MS) * DAY_MS) throw validationError('day', 'must not be in the future')
   return ms
 }
 
@@ -60,7 +60,7 @@ export const NewPayout = Type.Object(
     user_id: Id(),
     amount: AmountInput,
     fee: Type.Optional(AmountInput),
-    status: Type.Optional(Type.Enum(['in-transit', 'success'], { description: 'Default success' })),
+    status: Type.Optional(Type.Enum(['in-transit', 'success'], { description: 'Default: success' })),
   },
   { title: 'NewPayout' },
 )
@@ -77,12 +77,12 @@ export type NewPayout = {
 export function parsePayout(input: Static<typeof NewPayout>): NewPayout {
   const { external_id, user_id, amount, fee = '0', status = 'success' } = input
   requirePositive(amount)
-  if (!isIdForm(user_id)) throw validationError('user_id', 'names no account')
+  if (!isIdForm(user_id)) throw validationError('user_id', 'must be the ID of an account')
   return { externalId: external_id, userId: user_id, amount, fee, status }
 }
 
 function requirePositive(amount: string): void {
-  if (parseUnits(amount) === 0n) throw validationError('amount', 'must be greater than zero')
+  if (parseUnits(amount) === 0n) throw validationError('amount', 'must be greater than 0')
 }
 
 export const PayoutPatch = Type.Object({ status: PayoutStatus }, { title: 'PayoutPatch' })

@@ -1,4 +1,4 @@
-// What the caller has earned and was paid.
+// The caller's balance and payouts.
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'

@@ -1,5 +1,3 @@
-// Changes the status of a payout.
-
 import type { Updateable } from 'kysely'
 import { lockAccountIfAny } from '#features/basics/access/accounts.ts'
 import type { Actor } from '#features/basics/audit/actor.ts'
@@ -13,16 +11,16 @@ import type { Deps } from '#ports/deps.ts'
 import { assertAvailable } from './queries.ts'
 import type { PayoutPatch } from './requests.ts'
 
-/** What takes money from a balance. */
-const WITHDRAWS: readonly string[] = ['in-transit', 'success']
+/** Statuses in which a payout reduces the balance. */
+const WITHDRAWN: readonly string[] = ['in-transit', 'success']
 
 const COLUMNS: PatchColumns<PayoutPatch, Updateable<Payout>> = {
   status: (status) => ({ status }),
 }
 
 /**
- * Changes the status. A payout that failed or was cancelled gives its money back, and can take it again.
- * @throws ApiError 404, `invalid_input` when the money is gone meanwhile.
+ * Changes the status of a payout. A failed or cancelled payout returns its amount to the balance.
+ * @throws ApiError 404, `invalid_input` if the amount exceeds the available balance.
  */
 export async function updatePayout(
   deps: Pick<Deps, 'db' | 'cache' | 'now'>,
@@ -30,12 +28,12 @@ export async function updatePayout(
   { id, patch }: { id: string; patch: PayoutPatch },
 ): Promise<void> {
   await transaction(deps, async (tx) => {
-    const found = await tx.selectFrom('payout').select('account_id').where('id', '=', id).executeTakeFirst()
-    if (found === undefined) throw notFound('payout')
-    // The account before the payout, as where payouts are recorded.
-    if (found.account_id !== null) await lockAccountIfAny(tx, found.account_id)
+    const payout = await tx.selectFrom('payout').select('account_id').where('id', '=', id).executeTakeFirst()
+    if (payout === undefined) throw notFound('payout')
+    // Locks the account before the payout, like `recordPayout`, to prevent deadlocks.
+    if (payout.account_id !== null) await lockAccountIfAny(tx, payout.account_id)
     const row = await tx.selectFrom('payout').selectAll().where('id', '=', id).forUpdate().executeTakeFirstOrThrow()
-    if (row.account_id !== null && WITHDRAWS.includes(patch.status) && !WITHDRAWS.includes(row.status)) {
+    if (row.account_id !== null && WITHDRAWN.includes(patch.status) && !WITHDRAWN.includes(row.status)) {
       const units = parseUnits(row.amount) + parseUnits(row.fee)
       await assertAvailable(tx, { accountId: row.account_id, units, now: deps.now() })
     }

@@ -1,18 +1,21 @@
-// The wire shapes of money. Amounts are decimal texts.
+// Response schemas of revenue, balances and payouts. Amounts are decimal strings.
+import type { Selectable } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { toAmount } from '#lib/decimal.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
-import type { PayoutRow } from './queries.ts'
+import type { Payout } from '#platform/db/schema.ts'
 import { PayoutStatus } from './requests.ts'
 
-const Amount = Type.String({ description: 'Decimal' })
+export type PayoutRow = Selectable<Payout>
+
+const Amount = Type.String({ description: 'Amount as a decimal string' })
 
 export const RevenueView = Type.Object(
   {
     external_id: Type.String(),
     day: Type.String(),
     amount: Amount,
-    distributed: Type.String({ description: 'Amount credited to accounts; the rest stays with the operator' }),
+    distributed: Type.String({ description: 'Amount credited to accounts; the operator keeps the rest' }),
     projects: Type.Integer({ description: 'Number of projects that received a share' }),
   },
   { title: 'Revenue' },
@@ -27,7 +30,7 @@ const withdrawal = {
   fee: Amount,
   method_type: Type.Literal('manual'),
   method_id: Type.Null(),
-  method_address: Nullable(Type.String({ description: "The recipient's payout handle when the payout was recorded" })),
+  method_address: Nullable(Type.String({ description: 'Payout handle of the recipient at the time of the payout' })),
 }
 
 export const PayoutView = Type.Object(
@@ -39,10 +42,10 @@ export type PayoutView = Static<typeof PayoutView>
 export const BalanceView = Type.Object(
   {
     available: Amount,
-    pending: Type.String({ description: 'Earned, but not yet available' }),
+    pending: Type.String({ description: 'Earnings that are not yet available' }),
     withdrawn_lifetime: Amount,
-    withdrawn_ytd: Type.String({ description: 'Since 1 January, UTC' }),
-    dates: Type.Record(Type.String(), Amount, { description: 'Date → amount that becomes available on it' }),
+    withdrawn_ytd: Type.String({ description: 'Amount withdrawn since 1 January, UTC' }),
+    dates: Type.Record(Type.String(), Amount, { description: 'Amount that becomes available on each date' }),
   },
   { title: 'Balance' },
 )
@@ -59,11 +62,10 @@ const PayoutAvailable = Type.Object(
   { title: 'PayoutAvailable' },
 )
 
-/** Oldest first. */
 export const HistoryView = Type.Array(Type.Union([Withdrawal, PayoutAvailable]))
 export type HistoryView = Static<typeof HistoryView>
 
-/** A payout in the history of its account. */
+/** Maps a payout for the history of its account. */
 export function toWithdrawal(row: PayoutRow) {
   return {
     id: row.id,

@@ -1,5 +1,4 @@
-// A user's picture: the user and moderators change it.
-
+// The avatar of a user, which the user and moderators can change.
 import { lockAccount } from '#features/basics/access/accounts.ts'
 import { ICON_BYTES_MAX, type IconOwner } from '#features/basics/images/icons.ts'
 import type { Deps } from '#ports/deps.ts'

@@ -1,4 +1,3 @@
-// What users see of themselves, and admins of everybody.
 import { getBalance } from '#features/people/payouts/queries.ts'
 import { hasScope } from '#lib/access/scopes.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -6,7 +5,7 @@ import type { Deps } from '#ports/deps.ts'
 import type { AccountRow } from './queries.ts'
 import { toPrivateUserView, type UserView } from './views.ts'
 
-/** The view that the user and admins get, as far as the scopes of the viewer's token go. */
+/** Returns the view of an account for the user and admins, with the fields that the scopes of the token allow. */
 export async function getPrivateView(
   { db, now }: Pick<Deps, 'db' | 'now'>,
   viewer: Viewer | null,

@@ -1,25 +1,25 @@
-// Reads of accounts as users.
-import { type Selectable, sql } from 'kysely'
+// Queries of users and of their projects and organizations.
+import { type Expression, type ExpressionBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import { isReservedUsername, PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
 import { listedFor } from '#features/basics/access/project-policy.ts'
 import type { Role, Viewer } from '#lib/access/viewer.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import type { Db } from '#platform/db/db.ts'
 import { isNamed } from '#platform/db/names.ts'
-import type { Account } from '#platform/db/schema.ts'
+import type { Account, DB } from '#platform/db/schema.ts'
 
 export type AccountRow = Selectable<Account>
 
-type Finding = {
-  /** Also accounts whose deletion is pending, which nobody finds otherwise. */
+type FindOptions = {
+  /** Whether to include accounts with a pending deletion. Default: false. */
   withLeaving?: boolean
 }
 
-/** Accounts that `names` name as ID or, case-insensitively, as username. */
+/** Returns the accounts with these IDs or, ignoring case, usernames. */
 export function listAccountsByNames(
   db: Db,
   names: readonly string[],
-  { withLeaving = false }: Finding = {},
+  { withLeaving = false }: FindOptions = {},
 ): Promise<AccountRow[]> {
   return db
     .selectFrom('account')
@@ -36,17 +36,17 @@ export async function getAccount(db: Db, id: string): Promise<AccountRow> {
   return row
 }
 
-/** The account that `name` names as ID or username; the ID wins. @throws ApiError 404. */
-export async function getAccountByName(db: Db, name: string, finding: Finding = {}): Promise<AccountRow> {
-  const rows = await listAccountsByNames(db, [name], finding)
+/** Returns the account with this ID or else with this username. @throws ApiError 404. */
+export async function getAccountByName(db: Db, name: string, options: FindOptions = {}): Promise<AccountRow> {
+  const rows = await listAccountsByNames(db, [name], options)
   const row = rows.find(({ id }) => id === name) ?? rows[0]
   if (row === undefined) throw notFound('user')
   return row
 }
 
 /**
- * Refuses a username that is another's name, anybody's ID, or kept for the placeholder account, case aside: names and
- * IDs address users alike.
+ * Requires that a username is not the name of another user, the ID of any user, or reserved for the placeholder
+ * account, ignoring case. Paths accept both names and IDs, so both must be unique. @throws ApiError `conflict`.
  */
 export async function assertUsernameFree(db: Db, username: string, exceptId?: string): Promise<void> {
   if (isReservedUsername(username)) throw usernameTaken()
@@ -60,7 +60,7 @@ export function usernameTaken(): ApiError {
   return new ApiError('conflict', 'This username is taken', { details: { field: 'username', message: 'is taken' } })
 }
 
-/** An account by e-mail address, case aside. */
+/** Returns the account with this email address, ignoring case. */
 export function findAccountByEmail(db: Db, email: string): Promise<AccountRow | undefined> {
   return db
     .selectFrom('account')
@@ -70,70 +70,71 @@ export function findAccountByEmail(db: Db, email: string): Promise<AccountRow | 
     .executeTakeFirst()
 }
 
-/** Accounts for operators, the newest first, and how many there are; `text` is part of a name or an address. */
+/** Returns accounts, newest first, and their total number. `text` is a part of the username or email address. */
 export async function listAccounts(
   db: Db,
   { role, text, limit }: { role: Role | undefined; text: string | undefined; limit: number },
 ): Promise<{ accounts: AccountRow[]; total: number }> {
-  const pattern = `%${(text ?? '').toLowerCase().replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`
-  let found = db.selectFrom('account').where('id', '<>', PLACEHOLDER_ID)
-  if (role !== undefined) found = found.where('role', '=', role)
-  if (text !== undefined) {
-    found = found.where(sql<boolean>`(lower(username) like ${pattern} or lower(email) like ${pattern})`)
-  }
-  const { total } = await found.select((eb) => eb.fn.countAll<string>().as('total')).executeTakeFirstOrThrow()
-  const accounts = await found.selectAll().orderBy('created', 'desc').orderBy('id').limit(limit).execute()
+  const pattern = `%${likeEscaped(text ?? '')}%`
+  const matching = db
+    .selectFrom('account')
+    .where('id', '<>', PLACEHOLDER_ID)
+    .$if(role !== undefined, (query) => query.where('role', '=', role ?? 'developer'))
+    .$if(text !== undefined, (query) =>
+      query.where(sql<boolean>`(lower(username) like ${pattern} or lower(email) like ${pattern})`),
+    )
+  const { total } = await matching.select((eb) => eb.fn.countAll<string>().as('total')).executeTakeFirstOrThrow()
+  const accounts = await matching.selectAll().orderBy('created', 'desc').orderBy('id').limit(limit).execute()
   return { accounts, total: Number(total) }
 }
 
-/** The most users that a search by the beginning of their name finds. */
-const FOUND_MAX = 25
+/** Lowers the case of a text and escapes it for a `like` pattern. */
+const likeEscaped = (text: string): string => text.toLowerCase().replace(/[\\%_]/g, (sign) => `\\${sign}`)
 
-/** Users whose name begins with `prefix`, case aside: the exact name first, the others in alphabetical order. */
+/** Maximum number of users that a search by prefix returns. */
+const PREFIX_SEARCH_MAX = 25
+
+/** Returns the users whose name begins with `prefix`, ignoring case. The order puts an exact match first. */
 export function listUsersByPrefix(
   db: Db,
   prefix: string,
 ): Promise<Pick<AccountRow, 'id' | 'username' | 'avatar_url'>[]> {
   const folded = sql<string>`(lower(username) collate "C")`
-  const pattern = `${prefix.toLowerCase().replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`
-  // In the order of characters a name stands before the longer ones that begin with it.
+  const pattern = `${likeEscaped(prefix)}%`
   return db
     .selectFrom('account')
     .select(['id', 'username', 'avatar_url'])
     .where(folded, 'like', pattern)
     .where('deletion_due', 'is', null)
     .orderBy(folded)
-    .limit(FOUND_MAX)
+    .limit(PREFIX_SEARCH_MAX)
     .execute()
 }
 
-/**
- * IDs of the projects to whose own team an account belongs, newest first: those that stand in another's list for this
- * viewer.
- */
-export async function listProjectIdsOf(db: Db, viewer: Viewer | null, accountId: string): Promise<string[]> {
-  const rows = await db
-    .selectFrom('project')
-    .select('project.id')
-    .where('project.team_id', 'in', acceptedTeams(db, accountId))
-    .where(listedFor(viewer))
-    .orderBy('project.published', 'desc')
-    .orderBy('project.id')
-    .execute()
-  return rows.map(({ id }) => id)
+/** Returns the IDs of the projects to whose own team an account belongs and that the viewer sees in lists, newest first. */
+export function listProjectIdsOf(db: Db, viewer: Viewer | null, accountId: string): Promise<string[]> {
+  return listListedIds(db, viewer, (eb) => eb('project.team_id', 'in', acceptedTeams(db, accountId)))
 }
 
-/** The same for all projects of these organizations. */
+/** Returns the IDs of the projects of these organizations that the viewer sees in lists, newest first. */
 export async function listOrganizationProjectIds(
   db: Db,
   viewer: Viewer | null,
   organizationIds: readonly string[],
 ): Promise<string[]> {
   if (organizationIds.length === 0) return []
+  return listListedIds(db, viewer, (eb) => eb('project.organization_id', 'in', organizationIds))
+}
+
+async function listListedIds(
+  db: Db,
+  viewer: Viewer | null,
+  condition: (eb: ExpressionBuilder<DB, 'project'>) => Expression<SqlBool>,
+): Promise<string[]> {
   const rows = await db
     .selectFrom('project')
     .select('project.id')
-    .where('project.organization_id', 'in', organizationIds)
+    .where(condition)
     .where(listedFor(viewer))
     .orderBy('project.published', 'desc')
     .orderBy('project.id')
@@ -141,7 +142,7 @@ export async function listOrganizationProjectIds(
   return rows.map(({ id }) => id)
 }
 
-/** IDs of the organizations of which an account is an accepted member, oldest first. */
+/** Returns the IDs of the organizations of which an account is an accepted member, oldest first. */
 export async function listOrganizationIdsOf(db: Db, accountId: string): Promise<string[]> {
   const rows = await db
     .selectFrom('organization')
@@ -157,7 +158,7 @@ function acceptedTeams(db: Db, accountId: string) {
   return db.selectFrom('team_member').select('team_id').where('account_id', '=', accountId).where('accepted', '=', true)
 }
 
-/** IDs of the projects whose team's owner is this account. */
+/** Returns the IDs of the projects whose team this account owns. */
 export async function listOwnedProjectIds(db: Db, accountId: string): Promise<string[]> {
   const rows = await db
     .selectFrom('team_member')

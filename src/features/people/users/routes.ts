@@ -1,4 +1,4 @@
-// Users as others see them, and the caller's own account.
+// Public profiles of users, and the caller's own account.
 import Type from 'typebox'
 import type { ConfirmOwner } from '#features/basics/access/confirm-owner.ts'
 import { iconRoutes } from '#features/basics/images/icon-routes.ts'
@@ -89,8 +89,8 @@ function foundUsers(app: App, deps: UserDeps): void {
       config: { auth: 'public', cache: 'shared' },
       schema: {
         operationId: 'searchUsers',
-        summary: 'Find users by the beginning of their username',
-        description: 'At most 25 users: the exact name first, then in alphabetical order. Empty for a blank query.',
+        summary: 'Search users by a prefix of their username',
+        description: 'Returns at most 25 users, in alphabetical order. Returns no users for a blank query.',
         querystring: UserSearchQuery,
         response: { 200: Type.Array(FoundUserView) },
       },
@@ -106,7 +106,7 @@ function foundUsers(app: App, deps: UserDeps): void {
       config: { auth: { scope: ['USER_READ_EMAIL'] }, role: 'admin', cache: 'private' },
       schema: {
         operationId: 'getUserByEmail',
-        summary: 'Get a user by e-mail address',
+        summary: 'Get a user by email address',
         querystring: EmailQuery,
         response: { 200: UserView },
       },
@@ -128,7 +128,7 @@ function updateRoute(app: App, deps: UpdatingDeps, prefix: string): void {
         operationId: 'updateUser',
         summary: 'Edit a user',
         description:
-          'Users edit themselves, moderators name, bio and picture of any user. Only admins may change roles and badges, and where the payouts of others go.',
+          'Users can edit themselves. Moderators can edit the name, bio and avatar of every user. Only admins can change roles, badges and the payout handles of others.',
         params: UserParams,
         body: UserPatch,
       },

@@ -27,10 +27,9 @@ const columns = {
 export type UpdatingDeps = Pick<Deps, 'db' | 'cache' | 'log' | 'metrics' | 'now'> & { confirmOwner: ConfirmOwner }
 
 /**
- * Edits the user that `name` names; when one field is refused, none is saved.
- * `proof` is asked for where it changes where money goes.
- * @throws ApiError 404, 403 for what the viewer may not change, `conflict` naming `username`, 400 for the role of the
- * last admin, as `ConfirmOwner`.
+ * Edits a user. If a field is invalid, nothing is saved. A change of the payout handle requires `proof`.
+ * @throws ApiError 404, 403 for fields that the viewer cannot change, `conflict` naming `username`, 400 for the role of
+ * the last admin, and like `ConfirmOwner`.
  */
 export async function updateUser(
   deps: UpdatingDeps,
@@ -70,7 +69,7 @@ export async function updateUser(
   }
 }
 
-/** What decides what an account may do, and where its money goes. */
+/** Adds audit entries for changes that concern security or money. */
 async function recordChange(
   tx: Tx,
   viewer: Viewer,
@@ -80,13 +79,9 @@ async function recordChange(
   if (update.role !== undefined && update.role !== before.role) {
     await recordAudit(tx, { ...entry, action: 'account.role_changed', details: { from: before.role, to: update.role } })
   }
-  // A person's text is of interest where somebody else has changed it.
-  const watched = [
-    'username',
-    'badges',
-    'payout_handle',
-    ...(viewer.id === before.id ? [] : (['bio'] as const)),
-  ] as const
-  const fields = watched.filter((field) => update[field] !== undefined && update[field] !== before[field])
+  // A changed bio is of interest only if another user changed it.
+  const audited: ('username' | 'badges' | 'payout_handle' | 'bio')[] = ['username', 'badges', 'payout_handle']
+  if (viewer.id !== before.id) audited.push('bio')
+  const fields = audited.filter((field) => update[field] !== undefined && update[field] !== before[field])
   if (fields.length > 0) await recordAudit(tx, { ...entry, action: 'account.changed', details: { fields } })
 }

@@ -1,4 +1,4 @@
-// A user as routes answer with it: what everybody sees, and what the user and admins see beyond it.
+// Response schemas of users, with the fields that only the user and admins see.
 import Type, { type Static } from 'typebox'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import type { AccountRow } from './queries.ts'
@@ -16,9 +16,9 @@ export const UserView = Type.Object(
     badges: Type.Integer({ description: 'Bit field' }),
     campaigns: Type.Object(
       { pride_26: Type.Null() },
-      { description: 'Donation campaigns, which this service has none of; clients demand the key' },
+      { description: 'Donation campaigns. Always empty; existing clients require the key' },
     ),
-    // The rest is null unless the viewer is the user or an admin.
+    // The following fields are null unless the viewer is the user or an admin.
     email: Nullable(Type.String()),
     email_verified: Nullable(Type.Boolean()),
     has_password: Nullable(Type.Boolean()),
@@ -29,7 +29,9 @@ export const UserView = Type.Object(
       Type.Object({
         payout_handle: Nullable(Type.String()),
         balance: Type.String({ description: 'Available amount, as a decimal string' }),
-        balance_number: Type.Number({ description: 'The same as a number, for programs that cannot read the text' }),
+        balance_number: Type.Number({
+          description: 'Available amount as a number, for clients that cannot parse the string',
+        }),
       }),
     ),
   },
@@ -40,7 +42,7 @@ export const UserView = Type.Object(
 )
 export type UserView = Static<typeof UserView>
 
-/** What everybody sees. */
+/** Maps an account to the public view. */
 export function toPublicUserView(row: AccountRow): UserView {
   return {
     id: row.id,
@@ -61,7 +63,7 @@ export function toPublicUserView(row: AccountRow): UserView {
   }
 }
 
-/** What the user and admins see; e-mail and the available balance only where the token's scopes allow. */
+/** Maps an account for the user and admins, with the email address and balance if the scopes of the token allow it. */
 export function toPrivateUserView(row: AccountRow, show: { email: boolean; balance: string | undefined }): UserView {
   return {
     ...toPublicUserView(row),
@@ -78,10 +80,10 @@ export function toPrivateUserView(row: AccountRow, show: { email: boolean; balan
   }
 }
 
-/** What the export adds to the view of the user. */
+/** Fields that the data export contains in addition to the view of the user. */
 export const OwnFacts = Type.Object(
   {
-    code_host_id: Nullable(Type.String({ description: 'The linked account at the code host' })),
+    code_host_id: Nullable(Type.String({ description: 'ID of the linked account at the code host' })),
     raw_avatar_url: Nullable(Type.String()),
     limits: Nullable(
       Type.Object({
@@ -96,7 +98,6 @@ export const OwnFacts = Type.Object(
 )
 export type OwnFacts = Static<typeof OwnFacts>
 
-/** A user in the answer to a search. */
 export const FoundUserView = Type.Object(
   { id: Type.String(), username: Type.String(), avatar_url: Nullable(Type.String()) },
   { title: 'FoundUser' },

@@ -1,7 +1,7 @@
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { shareOrganization } from '#features/community/teams/change-team.ts'
-import { type AnsweredRow, markInvitationsRead } from '#features/people/notifications/queries.ts'
+import { type InvitationRow, markInvitationsRead } from '#features/people/notifications/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound, validationError } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
@@ -48,7 +48,7 @@ export async function addProject(
 function deleteOwnerRows(
   tx: Tx,
   { teamId, organizationTeamId }: { teamId: string; organizationTeamId: string },
-): Promise<AnsweredRow[]> {
+): Promise<InvitationRow[]> {
   return tx
     .deleteFrom('team_member')
     .where('team_id', '=', teamId)
