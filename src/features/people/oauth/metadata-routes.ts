@@ -1,13 +1,13 @@
-// What an OAuth client needs to know of this server (RFC 8414).
+// Server metadata for OAuth clients (RFC 8414).
 
 import { GRANTABLE_SCOPES, isScopeSubset, SCOPES } from '#lib/access/scopes.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
-import { Metadata } from './views.ts'
+import { Metadata } from './tokens/views.ts'
 
 export function metadataRoutes(app: App, { config }: Pick<Deps, 'config'>): void {
   const issuer = config.http.baseUrl
-  // One address for each endpoint; those under the other prefixes answer alike.
+  // One URL per endpoint. The routes under the other prefixes are identical.
   const endpoint = (name: string): string => `${issuer}/v2/_internal/oauth/${name}`
   const methods = ['client_secret_basic', 'client_secret_post', 'none']
   const metadata = {

@@ -1,4 +1,4 @@
-// OAuth 2.0 for third parties: applications, consent, tokens. See docs/features/oauth.md.
+// The OAuth 2.0 routes. See docs/features/oauth.md.
 import { mountInternal } from '#platform/http/mounts.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -9,7 +9,7 @@ import { metadataRoutes } from './metadata-routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 
 export function oauthRoutes(app: App, deps: Deps): void {
-  // Clients call these below the public API's prefix too.
+  // Existing clients also call these routes below the prefix of the public API.
   mountInternal(
     app,
     (scope) => {

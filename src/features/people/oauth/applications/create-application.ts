@@ -11,12 +11,12 @@ import type { Deps } from '#ports/deps.ts'
 import { countApplications, insertRedirectUris } from './queries.ts'
 import { checkApplication, type NewApplication } from './requests.ts'
 
-/** Applications of one account. */
+/** Maximum number of applications of an account. */
 const APPLICATIONS_MAX = 100
 
 /**
- * Makes an application; its secret can be read this once. A public client has none.
- * @throws ApiError `validation_error` naming the field, `limit_reached` from 100 applications on.
+ * Creates an application and returns its secret, which cannot be read again; null for a public client.
+ * @throws ApiError `validation_error` naming the field, `limit_reached`.
  */
 export async function createApplication(
   deps: Pick<Deps, 'db' | 'cache' | 'now'>,
@@ -28,11 +28,11 @@ export async function createApplication(
   const { public_client: isPublic = false, redirect_uris, description = null, url = null, ...rest } = fields
   const max_scopes = toScopeBits(fields.max_scopes, 'max_scopes')
   const id = newId()
-  const made = isPublic ? undefined : newSecret()
+  const credentials = isPublic ? undefined : newSecret()
   await transaction(deps, async (tx) => {
     await lockAccount(tx, accountId)
     if ((await countApplications(tx, accountId)) >= APPLICATIONS_MAX) {
-      throw new ApiError('limit_reached', `An account has at most ${APPLICATIONS_MAX} applications; delete one first`)
+      throw new ApiError('limit_reached', `An account can have at most ${APPLICATIONS_MAX} applications. Delete one first.`)
     }
     const created = new Date(deps.now())
     await tx
@@ -44,7 +44,7 @@ export async function createApplication(
         max_scopes,
         description,
         url,
-        secret_hash: made?.hash ?? null,
+        secret_hash: credentials?.hash ?? null,
         created,
       })
       .execute()
@@ -52,5 +52,5 @@ export async function createApplication(
     const subject = { kind: 'oauth_application', id } as const
     await recordAudit(tx, { action: 'oauth.application_created', actor: actorOf(viewer), subject })
   })
-  return { id, secret: made?.secret ?? null }
+  return { id, secret: credentials?.secret ?? null }
 }

@@ -7,7 +7,7 @@ import type { Deps } from '#ports/deps.ts'
 import { requireEditable } from './policy.ts'
 import { deleteTokens, lockApplication } from './queries.ts'
 
-/** Deletes an application with everything people allowed it; its tokens end at once. @throws ApiError 404, 403. */
+/** Deletes an application with its authorizations, and revokes its tokens immediately. @throws ApiError 404, 403. */
 export async function deleteApplication(
   deps: Pick<Deps, 'db' | 'cache' | 'config'>,
   viewer: Viewer,

@@ -1,33 +1,30 @@
-// Who may change an application: pure rules.
+// Permissions for changes of applications.
 
 import { isAdmin, isModerator, type Viewer } from '#lib/access/viewer.ts'
 import { type ApiError, forbidden, notFound } from '#lib/errors.ts'
 
 type Owned = { account_id: string }
 
-/** @throws ApiError 403 unless it is the viewer's own or the viewer is a moderator. */
+/** Requires the owner or a moderator. @throws ApiError 403 */
 export function requireEditable<Application extends Owned>(viewer: Viewer, application: Application): Application {
-  if (application.account_id !== viewer.id && !isModerator(viewer)) throw notYours()
+  if (application.account_id !== viewer.id && !isModerator(viewer)) throw notOwner()
   return application
 }
 
-/**
- * Where its codes go and what it may ask for are the owner's; no moderator changes them.
- * @throws ApiError 403 unless it is the viewer's own or the viewer is an admin.
- */
+/** Requires the owner or an admin for changes of redirect URIs and scopes. @throws ApiError 403 */
 export function requireCredentialsEditable(viewer: Viewer, application: Owned): void {
   if (application.account_id !== viewer.id && !isAdmin(viewer)) {
-    throw forbidden('Redirect addresses and scopes of the applications of others are for admins')
+    throw forbidden('Only admins can change the redirect URIs and scopes of the applications of others')
   }
 }
 
-/** The secret is for the owner alone: no moderator needs it. @throws ApiError 403. */
+/** Requires the owner, because no one else needs the secret. @throws ApiError 403 */
 export function requireSecretOwner<Application extends Owned>(viewer: Viewer, application: Application): Application {
-  if (application.account_id !== viewer.id) throw notYours()
+  if (application.account_id !== viewer.id) throw notOwner()
   return application
 }
 
-/** On the settings pages of others an application is as good as absent. @throws ApiError 404. */
+/** Requires the owner, and hides the application from others. @throws ApiError 404 */
 export function requireOwnApplication<Application extends Owned>(
   viewer: Viewer,
   application: Application,
@@ -36,6 +33,6 @@ export function requireOwnApplication<Application extends Owned>(
   return application
 }
 
-function notYours(): ApiError {
-  return forbidden('This is the application of another account')
+function notOwner(): ApiError {
+  return forbidden('This application belongs to another user')
 }

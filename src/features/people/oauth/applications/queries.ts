@@ -6,7 +6,7 @@ import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { OauthClient } from '#platform/db/schema.ts'
 
-/** An application with its redirect addresses, in the order they were given. */
+/** An application with its redirect URIs, in the order of the request. */
 export type Application = Selectable<OauthClient> & { redirect_uris: { id: string; uri: string }[] }
 
 function selectApplications(db: Db) {
@@ -35,7 +35,7 @@ export async function getApplication(db: Db, id: string): Promise<Application> {
   return application
 }
 
-/** In the order of `ids`; unknown ones are left out. */
+/** Returns applications in the order of `ids`. Ignores unknown IDs. */
 export async function listApplications(db: Db, ids: readonly string[]): Promise<Application[]> {
   if (ids.length === 0) return []
   const rows = await selectApplications(db).where('oauth_client.id', 'in', ids).execute()
@@ -43,7 +43,7 @@ export async function listApplications(db: Db, ids: readonly string[]): Promise<
   return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
-/** An account's applications, newest first; their number is bounded when they are made. */
+/** Returns an account's applications, newest first; `createApplication` limits their number. */
 export function listApplicationsOf(db: Db, accountId: string): Promise<Application[]> {
   return selectApplications(db)
     .where('oauth_client.account_id', '=', accountId)
@@ -61,14 +61,14 @@ export async function countApplications(db: Db, accountId: string): Promise<numb
   return count
 }
 
-/** Locks an application against everything that would issue codes or tokens for it. @throws ApiError 404 */
+/** Locks an application, which blocks new codes and tokens for it. @throws ApiError 404 */
 export async function lockApplication(tx: Tx, id: string): Promise<Selectable<OauthClient>> {
   const row = await tx.selectFrom('oauth_client').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
   if (row === undefined) throw notFound('application')
   return row
 }
 
-/** Registers addresses, in this order. Duplicates are collapsed. */
+/** Inserts redirect URIs in this order, without duplicates. */
 export async function insertRedirectUris(tx: Tx, clientId: string, uris: readonly string[]): Promise<void> {
   if (uris.length === 0) return
   const rows = [...new Set(uris)].map((uri, position) => ({ id: newId(), client_id: clientId, uri, position }))
@@ -76,13 +76,13 @@ export async function insertRedirectUris(tx: Tx, clientId: string, uris: readonl
     .insertInto('oauth_redirect_uri')
     .values(rows)
     .onConflict((conflict) =>
-      // The address keeps its identifier and takes its new place.
+      // An existing URI retains its ID and gets its new position.
       conflict.columns(['client_id', 'uri']).doUpdateSet((eb) => ({ position: eb.ref('excluded.position') })),
     )
     .execute()
 }
 
-/** Ends the tokens that `of` names, in caches too. */
+/** Deletes tokens and removes them from caches; returns their number. */
 export async function deleteTokens(
   tx: Tx,
   changed: ChangeSet,

@@ -1,11 +1,11 @@
-// What requests about applications bring.
+// Requests of OAuth applications.
 import type { Updateable } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { scopeField, toScopeBits } from '#lib/access/scope-field.ts'
 import { grantProblem } from '#lib/access/scopes.ts'
 import { validationError } from '#lib/errors.ts'
 import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
-import { Maybe } from '#lib/schema/schema-parts.ts'
+import { Id, Maybe } from '#lib/schema/schema-parts.ts'
 import { checkHttpsUrl, checkText, URL_LENGTH_MAX } from '#lib/text/text-rules.ts'
 import type { OauthClient } from '#platform/db/schema.ts'
 import { redirectUriProblem } from './redirect-uri.ts'
@@ -16,7 +16,7 @@ const REDIRECT_URIS_MAX = 20
 
 const Name = Type.String({ minLength: NAME_LENGTH_MIN, maxLength: TEXT_LENGTH_MAX })
 const Text = Maybe(Type.String({ maxLength: TEXT_LENGTH_MAX }))
-const Scopes = scopeField('The most that the application may ask for, without restricted scopes')
+const Scopes = scopeField('Scopes that the application can request, without restricted scopes')
 const RedirectUri = Type.String({ maxLength: URL_LENGTH_MAX })
 
 export const NewApplication = Type.Object(
@@ -28,7 +28,8 @@ export const NewApplication = Type.Object(
     description: Text,
     public_client: Type.Optional(
       Type.Boolean({
-        description: 'For programs that cannot keep a secret: no secret is issued, and PKCE is required',
+        description:
+          'Whether the application cannot keep a secret, such as an installed program. If true, it has no secret and must use PKCE. Default: false',
       }),
     ),
   },
@@ -36,7 +37,7 @@ export const NewApplication = Type.Object(
 )
 export type NewApplication = Static<typeof NewApplication>
 
-/** Absent keeps a field; null clears `url` and `description`. */
+/** Missing fields remain unchanged; null clears `url` and `description`. */
 export const ApplicationPatch = Type.Object(
   {
     name: Type.Optional(Name),
@@ -50,25 +51,27 @@ export const ApplicationPatch = Type.Object(
 export type ApplicationPatch = Static<typeof ApplicationPatch>
 
 export const IdsQuery = Type.Object({
-  ids: Type.String({ maxLength: 65_536, description: 'JSON array of IDs, or IDs separated by commas' }),
+  ids: Type.String({ maxLength: 65_536, description: 'IDs as a JSON array or separated by commas' }),
 })
+
+export const ClientQuery = Type.Object({ client_id: Id('ID of the application') })
 
 const columns = {
   name: (name) => ({ name }),
   description: (description) => ({ description }),
   url: (url) => ({ url }),
   max_scopes: (scopes) => ({ max_scopes: toScopeBits(scopes, 'max_scopes') }),
-  // Rows of their own.
+  // A separate table has the redirect URIs.
   redirect_uris: () => ({}),
 } satisfies PatchColumns<ApplicationPatch, Updateable<OauthClient>>
 
-/** What a patch sets in the application's row. @throws ApiError `validation_error` naming the first wrong field. */
+/** Returns the columns that a patch changes. @throws ApiError `validation_error` naming the first invalid field. */
 export function toApplicationColumns(patch: ApplicationPatch): Updateable<OauthClient> {
   checkApplication(patch)
   return toColumns<ApplicationPatch, Updateable<OauthClient>>(patch, columns)
 }
 
-/** @throws ApiError `validation_error` naming the first wrong field of those that are given. */
+/** Validates the fields that are set. @throws ApiError `validation_error` naming the first invalid field. */
 export function checkApplication(fields: NewApplication | ApplicationPatch): void {
   const { name, description, url, max_scopes: scopes, redirect_uris: uris } = fields
   if (name !== undefined) checkText(name, 'name', { min: NAME_LENGTH_MIN, max: TEXT_LENGTH_MAX, visible: true })
@@ -82,7 +85,7 @@ export function checkApplication(fields: NewApplication | ApplicationPatch): voi
 
 function checkRedirectUris(uris: readonly string[]): void {
   if (uris.length > REDIRECT_URIS_MAX)
-    throw validationError('redirect_uris', `may have at most ${REDIRECT_URIS_MAX} items`)
+    throw validationError('redirect_uris', `must have at most ${REDIRECT_URIS_MAX} items`)
   for (const [index, uri] of uris.entries()) {
     const problem = redirectUriProblem(uri)
     if (problem !== undefined) throw validationError(`redirect_uris.${index}`, problem)

@@ -9,8 +9,8 @@ import { requireSecretOwner } from './policy.ts'
 import { lockApplication } from './queries.ts'
 
 /**
- * Gives an application another secret; the old one ends.
- * @throws ApiError 404, 403 for anybody but its owner, `invalid_input` for a public client.
+ * Replaces the secret of an application and returns the new secret.
+ * @throws ApiError 404, 403 unless the viewer is the owner, `invalid_input` for a public client.
  */
 export async function rotateSecret(deps: Pick<Deps, 'db' | 'cache'>, viewer: Viewer, id: string): Promise<string> {
   const { secret, hash } = newSecret()

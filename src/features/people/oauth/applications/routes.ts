@@ -1,4 +1,4 @@
-// Applications of third parties: making, editing, giving a new secret, deleting.
+// OAuth applications of third parties.
 import Type from 'typebox'
 import { iconRoutes } from '#features/basics/images/icon-routes.ts'
 import { requireOwnUser } from '#features/people/users/policy.ts'
@@ -55,7 +55,7 @@ function reads(app: App, { db }: Deps): void {
   )
 }
 
-/** Clients send both forms. */
+/** Parses IDs in both formats that existing clients send. */
 function readIds(text: string): string[] {
   const ids = parseIds(text.trimStart().startsWith('[') ? text : JSON.stringify(text.split(',').map((id) => id.trim())))
   for (const id of ids) parseId(id, 'ids')
@@ -69,7 +69,7 @@ function writes(app: App, deps: Deps): void {
       config: session,
       schema: {
         operationId: 'createApplication',
-        summary: 'Create an OAuth application; its secret is shown only once',
+        summary: 'Create an OAuth application; its secret is returned only once',
         body: NewApplication,
         response: { 201: NewApplicationView },
       },
@@ -88,7 +88,7 @@ function writes(app: App, deps: Deps): void {
         operationId: 'updateApplication',
         summary: 'Edit an OAuth application',
         description:
-          'Changing the scopes or removing a redirect URI cancels pending consent requests and unused authorization codes.',
+          'Changing the scopes or removing a redirect URI cancels pending consent requests and unused authorization codes. Existing tokens keep their scopes.',
         params: IdParams,
         body: ApplicationPatch,
       },
@@ -136,7 +136,7 @@ function writes(app: App, deps: Deps): void {
   )
 }
 
-/** Below a user's path, so it exists once and not under each prefix. */
+/** Registers the route below the path of a user, which exists under one prefix only. */
 export function userApplicationRoutes(app: App, { db }: Deps): void {
   app.get(
     '/v3/user/:id/oauth_apps',
@@ -144,7 +144,7 @@ export function userApplicationRoutes(app: App, { db }: Deps): void {
       config: { ...session, cache: 'private' },
       schema: {
         operationId: 'listUserApplications',
-        summary: "List a user's OAuth applications; for the user and for admins",
+        summary: "List a user's OAuth applications; only for the user and admins",
         params: UserParams,
         response: { 200: Type.Array(ApplicationView) },
       },

@@ -11,9 +11,8 @@ import { insertRedirectUris, lockApplication } from './queries.ts'
 import { type ApplicationPatch, toApplicationColumns } from './requests.ts'
 
 /**
- * Edits an application. When its scopes change or it loses an address, requests that wait for consent and codes that
- * were not exchanged end; tokens keep what people allowed.
- * Redirect addresses and scopes are the owner's and admins'.
+ * Edits an application. A change of its scopes or the removal of a redirect URI deletes pending consent requests and
+ * unused codes; tokens retain the scopes that users granted.
  * @throws ApiError 404, 403, `validation_error` naming the field.
  */
 export async function updateApplication(
@@ -22,10 +21,10 @@ export async function updateApplication(
   { id, patch }: { id: string; patch: ApplicationPatch },
 ): Promise<void> {
   const { max_scopes, redirect_uris } = patch
-  const holdsCredentials = max_scopes !== undefined || redirect_uris !== undefined
+  const changesCredentials = max_scopes !== undefined || redirect_uris !== undefined
   const accountId = await transaction(deps, async (tx) => {
     const before = requireEditable(viewer, await lockApplication(tx, id))
-    if (holdsCredentials) requireCredentialsEditable(viewer, before)
+    if (changesCredentials) requireCredentialsEditable(viewer, before)
     const values = toApplicationColumns(patch)
     const fields = Object.entries(patch).flatMap(([field, value]) => (value === undefined ? [] : [field]))
     await recordAudit(tx, {
@@ -36,20 +35,20 @@ export async function updateApplication(
       details: { fields },
     })
     if (Object.keys(values).length > 0) await tx.updateTable('oauth_client').set(values).where('id', '=', id).execute()
-    const isFewer = redirect_uris !== undefined && (await replaceRedirectUris(tx, id, redirect_uris))
-    // A form sends the scopes with every other change.
-    const isSame = max_scopes === undefined || toScopeBits(max_scopes, 'max_scopes') === before.max_scopes
-    if (isSame && !isFewer) return before.account_id
+    const removesUri = redirect_uris !== undefined && (await replaceRedirectUris(tx, id, redirect_uris))
+    // The form of the site sends the scopes with every change.
+    const hasSameScopes = max_scopes === undefined || toScopeBits(max_scopes, 'max_scopes') === before.max_scopes
+    if (hasSameScopes && !removesUri) return before.account_id
     await tx.deleteFrom('oauth_flow').where('client_id', '=', id).execute()
     await tx.deleteFrom('oauth_code').where('client_id', '=', id).execute()
     return before.account_id
   })
-  if (holdsCredentials && accountId !== viewer.id) {
+  if (changesCredentials && accountId !== viewer.id) {
     recordEvent(deps, 'oauth.application_changed_by_admin', { application_id: id, admin_id: viewer.id })
   }
 }
 
-/** Whether one of the old ones is gone. */
+/** Replaces the redirect URIs; returns whether it removed one. */
 async function replaceRedirectUris(tx: Tx, id: string, uris: readonly string[]): Promise<boolean> {
   const { numDeletedRows } = await tx
     .deleteFrom('oauth_redirect_uri')

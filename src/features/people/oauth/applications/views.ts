@@ -1,4 +1,4 @@
-// Applications as routes answer with them.
+// Response schemas of OAuth applications.
 import Type, { type Static } from 'typebox'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import type { Application } from './queries.ts'
@@ -11,7 +11,7 @@ const fields = {
   icon_url: Nullable(Type.String()),
   max_scopes: Type.Number({ description: 'Bit field of up to 48 bits' }),
   redirect_uris: Type.Array(Type.Object({ id: Type.String(), client_id: Type.String(), uri: Type.String() })),
-  public_client: Type.Boolean({ description: 'A public client has no secret and must use PKCE' }),
+  public_client: Type.Boolean({ description: 'Whether the application has no secret and must use PKCE' }),
   created_by: Type.String(),
   created: Timestamp,
 }
@@ -22,14 +22,14 @@ export type ApplicationView = Static<typeof ApplicationView>
 export const NewApplicationView = Type.Object(
   {
     ...fields,
-    client_secret: Nullable(Type.String({ description: 'Shown only in this response; null for a public client' })),
+    client_secret: Nullable(Type.String({ description: 'Secret, returned only in this response; null for a public client' })),
   },
   { title: 'NewOAuthApplication' },
 )
 
 export const ClientSecretView = Type.Object(
   {
-    client_secret: Type.String({ description: 'Shown only in this response; the previous secret is no longer valid' }),
+    client_secret: Type.String({ description: 'New secret, returned only in this response. The previous secret is no longer valid' }),
   },
   { title: 'OAuthClientSecret' },
 )

@@ -1,4 +1,4 @@
-// Which applications an account has allowed to act for it.
+// Queries of the applications that a user has authorized.
 import type { Db } from '#platform/db/db.ts'
 
 export type AuthorizationRow = {
@@ -14,7 +14,7 @@ export type AuthorizationRow = {
   last_used: Date | null
 }
 
-/** Newest first; an account that allows more than a thousand sees the newest of them. */
+/** Maximum number of listed authorizations: the newest. */
 const LISTED_MAX = 1000
 
 export function listAuthorizations(db: Db, accountId: string): Promise<AuthorizationRow[]> {

@@ -6,8 +6,8 @@ import type { Deps } from '#ports/deps.ts'
 import { deleteTokens } from '../applications/queries.ts'
 
 /**
- * Ends what an account allowed an application: its tokens at once, with codes and requests that wait. Nothing happens
- * where nothing was allowed.
+ * Revokes the authorization of an application, with its tokens, codes and pending requests. Does nothing if there is
+ * no authorization.
  */
 export async function revokeAuthorization(
   deps: Pick<Deps, 'db' | 'cache'>,
@@ -16,20 +16,20 @@ export async function revokeAuthorization(
 ): Promise<void> {
   const { id: accountId } = viewer
   await transaction(deps, async (tx, changed) => {
-    // Codes before the authorization, as an exchange takes them.
+    // Locks codes before the authorization, in the same order as the exchange of a code.
     await tx.deleteFrom('oauth_code').where('client_id', '=', clientId).where('account_id', '=', accountId).execute()
-    const allowed = await tx
+    const authorization = await tx
       .selectFrom('oauth_authorization')
       .select('id')
       .where('client_id', '=', clientId)
       .where('account_id', '=', accountId)
       .forUpdate()
       .executeTakeFirst()
-    if (allowed === undefined) return
-    // While the row is locked no exchange adds a token that would stay in caches.
-    await deleteTokens(tx, changed, { column: 'authorization_id', value: allowed.id })
+    if (authorization === undefined) return
+    // The lock prevents an exchange from adding a token that would remain in caches.
+    await deleteTokens(tx, changed, { column: 'authorization_id', value: authorization.id })
     await tx.deleteFrom('oauth_flow').where('client_id', '=', clientId).where('account_id', '=', accountId).execute()
-    await tx.deleteFrom('oauth_authorization').where('id', '=', allowed.id).execute()
+    await tx.deleteFrom('oauth_authorization').where('id', '=', authorization.id).execute()
     const subject = { kind: 'oauth_application', id: clientId } as const
     await recordAudit(tx, { action: 'oauth.authorization_revoked', actor: actorOf(viewer), subject })
   })

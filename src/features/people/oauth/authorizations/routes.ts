@@ -1,4 +1,4 @@
-// What the caller has allowed applications, and ending it.
+// Lists and revokes the caller's authorizations of applications.
 import Type from 'typebox'
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
@@ -7,7 +7,7 @@ import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { getApplication } from '../applications/queries.ts'
 import { listAuthorizations } from './queries.ts'
-import { ClientQuery } from './requests.ts'
+import { ClientQuery } from '../applications/requests.ts'
 import { revokeAuthorization } from './revoke-authorization.ts'
 import { AuthorizationView, toAuthorizationView } from './views.ts'
 

@@ -6,35 +6,33 @@ import { ApiError, notFound } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 import { type Application, getApplication, lockApplication } from '../applications/queries.ts'
-import { codeUrl, refusalUrl } from './answer-urls.ts'
-import { requireRequestedAccount } from './policy.ts'
+import { withParameters } from '../applications/redirect-uri.ts'
 import { type ConsentRequest, deleteFlow, findFlow, insertCode, upsertAuthorization } from './queries.ts'
+import type { RedirectError } from './requests.ts'
 
 type AnswerDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now'>
 
-/** What a person is asked to allow. @throws ApiError 404, also when another account was asked. */
+/** Returns a pending consent request with its application. @throws ApiError 404 also if it is for another account. */
 export async function getConsentRequest(
   { db, now }: Pick<AnswerDeps, 'db' | 'now'>,
   { accountId, flow }: { accountId: string; flow: string },
 ): Promise<ConsentRequest & { application: Application }> {
   const consent = await findFlow(db, { secret: flow, now: now() })
-  if (consent === undefined) throw notFound('flow')
-  requireRequestedAccount(accountId, consent)
+  if (consent?.account_id !== accountId) throw notFound('flow')
   return { ...consent, application: await getApplication(db, consent.client_id) }
 }
 
 type Answer = { flow: string; accept: boolean }
 
 /**
- * Answers a request for consent, once, and returns the address that takes the answer to the application. Another
- * account's try leaves the request as it is.
- * @throws ApiError 404 for a request that is unknown, answered, too old or another account's
+ * Accepts or denies a consent request, once, and returns the URL that takes the answer to the application.
+ * @throws ApiError 404 if the request is unknown, already answered, expired or for another account
  */
 export async function answerAuthorization(deps: AnswerDeps, viewer: Viewer, { flow, accept }: Answer): Promise<string> {
   const { now } = deps
   const { application: _, ...consent } = await getConsentRequest(deps, { accountId: viewer.id, flow })
   const code = await transaction(deps, async (tx) => {
-    // Locked first, as by changes of an application, which end its requests.
+    // Locks the application first, like changes of an application, which delete its requests.
     await lockForAnswer(tx, consent.client_id)
     if (!(await deleteFlow(tx, flow))) throw notFound('flow')
     if (!accept) return undefined
@@ -48,17 +46,27 @@ export async function answerAuthorization(deps: AnswerDeps, viewer: Viewer, { fl
     return insertCode(tx, { authorizationId, consent, now: now() })
   })
   if (code !== undefined) return codeUrl(deps.config, consent, code)
-  return refusalUrl(deps.config, {
+  return errorUrl(deps.config, {
     redirectUri: consent.redirect_uri,
     state: consent.state,
     error: 'access_denied',
-    description: 'The request was refused',
+    description: 'The user denied the request',
   })
 }
 
-/** An application that is gone took its requests along. */
+/** Locks the application of a request. A deleted application has no requests. */
 async function lockForAnswer(tx: Parameters<typeof lockApplication>[0], id: string): Promise<void> {
   await lockApplication(tx, id).catch((error: unknown) => {
     throw error instanceof ApiError && error.kind === 'not_found' ? notFound('flow') : error
   })
+}
+
+/** Returns the URL that takes a code to the application. `iss` prevents mix-ups with another server (RFC 9207). */
+export function codeUrl(config: Deps['config'], { redirect_uri, state }: ConsentRequest, code: string): string {
+  return withParameters(redirect_uri, { code, state, iss: config.http.baseUrl })
+}
+
+/** Returns the URL that takes an error to the application. */
+export function errorUrl(config: Deps['config'], { redirectUri, state, error, description }: RedirectError): string {
+  return withParameters(redirectUri, { error, error_description: description, state, iss: config.http.baseUrl })
 }

@@ -1,4 +1,4 @@
-// Requests that wait for consent, what people allowed, and codes that wait to be exchanged.
+// Queries of pending consent requests, authorizations and unused codes.
 
 import { sql } from 'kysely'
 import { hashToken, newSecret } from '#lib/access/tokens.ts'
@@ -9,11 +9,11 @@ import type { AuthorizeRequest } from './requests.ts'
 
 const FLOW_LIFETIME_MS = 30 * MINUTE_MS
 const CODE_LIFETIME_MS = 10 * MINUTE_MS
-/** Of one account only the newest requests wait, and of one authorization only the newest codes. */
+/** Maximum number of pending requests of an account, and of unused codes of an authorization. The newest remain. */
 const FLOWS_MAX = 50
 const CODES_MAX = 20
 
-/** What a person is asked to allow, as it is kept. */
+/** A request for the user's consent, as it is stored. */
 export type ConsentRequest = {
   client_id: string
   account_id: string
@@ -34,7 +34,7 @@ export function toConsentRequest(accountId: string, request: AuthorizeRequest): 
   }
 }
 
-/** Keeps a request until it is answered and returns the secret that answers it. */
+/** Stores a consent request and returns the secret that is needed to answer it. */
 export async function insertFlow(tx: Tx, consent: ConsentRequest, now: number): Promise<string> {
   const { secret, hash } = newSecret()
   await tx
@@ -47,7 +47,7 @@ export async function insertFlow(tx: Tx, consent: ConsentRequest, now: number): 
   return secret
 }
 
-/** The request behind a secret, for any account; it stays. */
+/** Returns the consent request with this secret, for any account. */
 export function findFlow(
   db: Db,
   { secret, now }: { secret: string; now: number },
@@ -60,7 +60,7 @@ export function findFlow(
     .executeTakeFirst()
 }
 
-/** Uses a request up; of parallel answers a single one gets it. */
+/** Deletes a consent request. Returns false if a concurrent answer has deleted it. */
 export async function deleteFlow(tx: Tx, secret: string): Promise<boolean> {
   const { numDeletedRows } = await tx
     .deleteFrom('oauth_flow')
@@ -81,7 +81,7 @@ export function findAuthorization(
     .executeTakeFirst()
 }
 
-/** What an account allows an application from now on, in place of what it allowed before. */
+/** Stores the scopes that an account grants to an application, in place of the previous scopes. */
 export async function upsertAuthorization(tx: Tx, consent: ConsentRequest, now: number): Promise<string> {
   const { client_id, account_id, scopes } = consent
   const { id } = await tx
@@ -93,16 +93,16 @@ export async function upsertAuthorization(tx: Tx, consent: ConsentRequest, now: 
   return id
 }
 
-/** Makes a code; only its hash is kept. */
+/** Creates a code and stores its hash. */
 export async function insertCode(
   tx: Tx,
   { authorizationId, consent, now }: { authorizationId: string; consent: ConsentRequest; now: number },
 ): Promise<string> {
   const { secret, hash } = newSecret()
-  const { state: _, ...asked } = consent
+  const { state: _, ...request } = consent
   await tx
     .insertInto('oauth_code')
-    .values({ ...asked, code_hash: hash, authorization_id: authorizationId, expires: new Date(now + CODE_LIFETIME_MS) })
+    .values({ ...request, code_hash: hash, authorization_id: authorizationId, expires: new Date(now + CODE_LIFETIME_MS) })
     .execute()
   await sql`delete from oauth_code where authorization_id = ${authorizationId} and code_hash in (
     select code_hash from oauth_code where authorization_id = ${authorizationId}

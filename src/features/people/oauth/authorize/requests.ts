@@ -1,6 +1,5 @@
-// The request with which an application sends a person to `authorize`: read, and compared with what the application may
-// ask. Errors that concern the person (which application asks, where they would be sent) are thrown; the others are sent
-// to the application, at an address that is known to be its own (RFC 6749, 4.1.2.1).
+// Parses and validates the request of an application for authorization. An invalid application or redirect URI throws an
+// error for the user. All other errors are sent to the redirect URI of the application (RFC 6749, 4.1.2.1).
 import Type from 'typebox'
 import { isScopeSubset, readScopeNames, type ScopeBits } from '#lib/access/scopes.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
@@ -11,7 +10,7 @@ import type { Db } from '#platform/db/db.ts'
 import { type Application, findApplication } from '../applications/queries.ts'
 import { matchesRedirectUri } from '../applications/redirect-uri.ts'
 
-/** Path of the page on which a person answers an application's request. */
+/** Path of the page on which a user answers the request of an application. */
 export const AUTHORIZE_PAGE = '/account/authorize'
 
 const STATE_LENGTH_MAX = 2048
@@ -20,22 +19,22 @@ export const AuthorizeQueryFields = Type.Object({
   client_id: Id('ID of the application'),
   redirect_uri: Type.String({
     maxLength: URL_LENGTH_MAX,
-    description: 'A redirect URI that the application has registered',
+    description: 'Registered redirect URI of the application',
   }),
   scope: Type.Optional(
     Type.String({
       maxLength: 4096,
-      description: 'Names as `USER_READ`, separated by spaces or `+`; absent means all it may ask',
+      description: 'Scope names such as `USER_READ`, separated by spaces or `+`. Default: all scopes that the application can request',
     }),
   ),
   state: Type.Optional(
-    Type.String({ maxLength: STATE_LENGTH_MAX, description: 'Returned unchanged; a value known only to this browser' }),
+    Type.String({ maxLength: STATE_LENGTH_MAX, description: 'Value that only this browser knows; returned unchanged' }),
   ),
   response_type: Type.Optional(Type.Literal('code', { description: 'Must be `code`' })),
   code_challenge: Type.Optional(
     Type.String({
       maxLength: 43,
-      description: 'PKCE (RFC 7636): SHA-256 of the verifier; required for public clients',
+      description: 'PKCE challenge (RFC 7636): SHA-256 hash of the verifier. Required for public clients',
     }),
   ),
   code_challenge_method: Type.Optional(Type.Literal('S256', { description: 'Must be `S256`' })),
@@ -43,7 +42,7 @@ export const AuthorizeQueryFields = Type.Object({
 
 export const ConsentAnswer = Type.Object({ flow: Type.String({ maxLength: 128 }) })
 
-/** A query as it was parsed: a parameter that came twice is a list. */
+/** A parsed query. A repeated parameter is a list. */
 export type AuthorizeQuery = Record<string, unknown>
 
 export type AuthorizeRequest = {
@@ -65,8 +64,9 @@ export type RedirectError = {
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/
 
 /**
- * @throws ApiError 404 for an unknown application, 400 for an address that is none of its own: the error is then
- * answered here, and nobody is sent anywhere.
+ * Parses an authorization request.
+ * @throws ApiError 404 for an unknown application, 400 for a redirect URI that is not registered. The server must then
+ * show the error and not redirect the user.
  */
 export async function readAuthorizeRequest(db: Db, query: AuthorizeQuery): Promise<AuthorizeRequest | RedirectError> {
   const clientId = parseId(requireText(query, 'client_id'), 'client_id')
@@ -74,7 +74,7 @@ export async function readAuthorizeRequest(db: Db, query: AuthorizeQuery): Promi
   const application = await findApplication(db, clientId)
   if (application === undefined) throw notFound('application')
   if (!application.redirect_uris.some(({ uri }) => matchesRedirectUri(uri, redirectUri))) {
-    throw invalidInput('redirect_uri is none of the addresses that the application has registered', 'redirect_uri')
+    throw invalidInput('redirect_uri is not a registered redirect URI of the application', 'redirect_uri')
   }
   return readRest(query, application, redirectUri)
 }
@@ -82,7 +82,7 @@ export async function readAuthorizeRequest(db: Db, query: AuthorizeQuery): Promi
 function requireText(query: AuthorizeQuery, name: string): string {
   const value = query[name]
   if (value === undefined || value === '') throw invalidInput(`${name} is required`, name)
-  if (typeof value !== 'string') throw invalidInput(`${name} may come only once`, name)
+  if (typeof value !== 'string') throw invalidInput(`${name} must be set only once`, name)
   if (value.length > URL_LENGTH_MAX) throw invalidInput(`${name} is longer than ${URL_LENGTH_MAX} characters`, name)
   return value
 }
@@ -101,40 +101,40 @@ function readRest(
   } = query
   const isState = (value: unknown): value is string | null =>
     value === null || (typeof value === 'string' && value.length <= STATE_LENGTH_MAX && isStorable(value))
-  const refuse = (error: RedirectError['error'], description: string): RedirectError => ({
+  const reject = (error: RedirectError['error'], description: string): RedirectError => ({
     redirectUri,
     state: isState(state) ? state : null,
     error,
     description,
   })
   for (const name of ['state', 'response_type', 'scope', 'code_challenge', 'code_challenge_method']) {
-    if (Array.isArray(query[name])) return refuse('invalid_request', `${name} may come only once`)
+    if (Array.isArray(query[name])) return reject('invalid_request', `${name} must be set only once`)
   }
   if (!isState(state))
-    return refuse('invalid_request', `state must be a text of at most ${STATE_LENGTH_MAX} characters`)
-  if (type !== 'code') return refuse('unsupported_response_type', 'response_type must be code')
+    return reject('invalid_request', `state must have at most ${STATE_LENGTH_MAX} characters`)
+  if (type !== 'code') return reject('unsupported_response_type', 'response_type must be code')
   const problem = problemOfChallenge(application, challenge, method)
-  if (problem !== undefined) return refuse('invalid_request', problem)
+  if (problem !== undefined) return reject('invalid_request', problem)
   const scopes = readScopes(application, scope)
-  if (typeof scopes === 'string') return refuse('invalid_scope', scopes)
+  if (typeof scopes === 'string') return reject('invalid_scope', scopes)
   return { application, redirectUri, scopes, state, codeChallenge: challenge as string | null }
 }
 
 function problemOfChallenge(application: Application, challenge: unknown, method: unknown): string | undefined {
   if (challenge === null) {
-    if (method !== undefined) return 'code_challenge_method without code_challenge'
-    return application.secret_hash === null ? 'code_challenge is required of applications without a secret' : undefined
+    if (method !== undefined) return 'code_challenge_method must be set only with code_challenge'
+    return application.secret_hash === null ? 'code_challenge is required for applications without a secret' : undefined
   }
-  // `plain`, which an absent method means, protects against nobody who can read the request.
+  // A missing method means `plain`, which does not protect against an attacker who can read the request.
   if (method !== 'S256') return 'code_challenge_method must be S256'
   return CHALLENGE.test(String(challenge)) ? undefined : 'code_challenge must be 43 characters of base64url'
 }
 
-/** The scopes, or what is wrong with them. Absent means the most the application may have; empty means none. */
-function readScopes({ max_scopes: most }: Application, scope: unknown): ScopeBits | string {
-  if (scope === undefined) return most
+/** Returns the scopes, or an error message. A missing parameter means all allowed scopes; an empty one means none. */
+function readScopes({ max_scopes: allowed }: Application, scope: unknown): ScopeBits | string {
+  if (scope === undefined) return allowed
   const words = String(scope).split(/[ +]/)
   const { bits, unknown } = readScopeNames(words.filter((word) => word !== ''))
-  if (unknown.length > 0) return 'scope has words that name no scope; names are in capitals, with spaces between'
-  return isScopeSubset(bits, most) ? bits : 'scope goes beyond what the application may ask'
+  if (unknown.length > 0) return 'scope contains unknown names; names are in capitals and separated by spaces'
+  return isScopeSubset(bits, allowed) ? bits : 'scope contains scopes that the application cannot request'
 }

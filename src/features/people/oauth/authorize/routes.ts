@@ -1,6 +1,5 @@
-// `authorize`, and the person's answer. Web sites and programs call these with a session of the person and get the next
-// address as text with status 200, which scripts can read; browsers are redirected to the pages.
-
+// Starts and answers authorization requests. Clients call these routes with the user's session and get the next URL as
+// text with status 200, because scripts cannot read redirects. Browsers are redirected to the page.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { SCOPES } from '#lib/access/scopes.ts'
@@ -11,23 +10,23 @@ import type { Deps } from '#ports/deps.ts'
 import { answerAuthorization } from './answer-authorization.ts'
 import { AUTHORIZE_PAGE, type AuthorizeQuery, AuthorizeQueryFields, ConsentAnswer } from './requests.ts'
 import { startAuthorization } from './start-authorization.ts'
-import { Address, Consent, toConsent } from './views.ts'
+import { Consent, NextUrl, toConsent } from './views.ts'
 
 export function authorizeRoutes(app: App, deps: Deps): void {
   app.get(
     '/oauth/authorize',
     {
-      // Any caller reaches the handler: browsers are redirected, others need USER_AUTH_WRITE.
+      // Every caller reaches the handler: it redirects browsers and requires USER_AUTH_WRITE of others.
       config: { auth: { read: SCOPES.map(({ name }) => name) }, whenReadOnly: 'refused' },
-      // The handler answers errors of the query by the rules of RFC 6749, 4.1.2.1.
+      // The handler reports errors of the query according to RFC 6749, 4.1.2.1.
       attachValidation: true,
       schema: {
         operationId: 'authorize',
         summary: 'Start an authorization request',
         description:
-          'Returns the consent request or, if the user has already granted these scopes, the next address as text.',
+          'Returns the consent request or, if the user has already granted these scopes, the next URL as text.',
         querystring: AuthorizeQueryFields,
-        response: { 200: Type.Union([Consent, Address]) },
+        response: { 200: Type.Union([Consent, NextUrl]) },
       },
     },
     async (req, reply) => {
@@ -36,7 +35,7 @@ export function authorizeRoutes(app: App, deps: Deps): void {
       requireScope(viewer, 'USER_AUTH_WRITE')
       const query = req.query as AuthorizeQuery
       const authorization = await startAuthorization(deps, { accountId: viewer.id, query })
-      if (authorization.next === 'redirect') return sendAddress(reply, authorization.url)
+      if (authorization.next === 'redirect') return sendUrl(reply, authorization.url)
       return toConsent(authorization)
     },
   )
@@ -53,25 +52,25 @@ function answerRoute(app: App, deps: Deps, { name, accept }: { name: 'accept' | 
         operationId: `${name}Authorization`,
         summary: accept ? 'Grant an authorization request' : 'Deny an authorization request',
         body: ConsentAnswer,
-        response: { 200: Address },
+        response: { 200: NextUrl },
       },
     },
     async (req, reply) => {
-      return sendAddress(reply, await answerAuthorization(deps, requireViewer(req), { flow: req.body.flow, accept }))
+      return sendUrl(reply, await answerAuthorization(deps, requireViewer(req), { flow: req.body.flow, accept }))
     },
   )
 }
 
-function sendAddress(reply: Pick<FastifyReply, 'header' | 'type'>, url: string): never {
+function sendUrl(reply: Pick<FastifyReply, 'header' | 'type'>, url: string): never {
   return sendRaw(reply.header('location', url).type('text/plain; charset=utf-8'), url)
 }
 
-/** A person who follows a link: their browser sends no token, and wants a page. */
+/** Returns whether a browser follows a link: it sends no token and accepts HTML. */
 function isBrowser(req: FastifyRequest): boolean {
   return req.headers.authorization === undefined && /\btext\/html\b/i.test(req.headers.accept ?? '')
 }
 
-/** The page takes the same query, letter by letter. */
+/** Returns the URL of the page with the unchanged query. */
 function pageUrl({ config }: Pick<Deps, 'config'>, req: FastifyRequest): string {
   const { url = '' } = req.raw
   const query = url.indexOf('?')

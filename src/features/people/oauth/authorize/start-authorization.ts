@@ -4,20 +4,19 @@ import { transaction } from '#platform/cache/transaction.ts'
 import { isForeignKeyViolation } from '#platform/db/pg-errors.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { Application } from '../applications/queries.ts'
-import { codeUrl, refusalUrl } from './answer-urls.ts'
+import { codeUrl, errorUrl } from './answer-authorization.ts'
 import { findAuthorization, insertCode, insertFlow, toConsentRequest } from './queries.ts'
 import { type AuthorizeQuery, readAuthorizeRequest } from './requests.ts'
 
-/** What follows from a request: the person is sent back at once, or asked. */
+/** The next step of a request: a redirect to the application, or a request for the user's consent. */
 export type Authorization =
   | { next: 'redirect'; url: string }
   | { next: 'consent'; flow: string; application: Application; scopes: number; redirectUri: string }
 
 /**
- * Starts an authorization. A person who has allowed the application as much before is sent back at once, unless the
- * application has no secret: then another program may pose as it, and only the person can tell them apart
- * (RFC 8252, 8.6).
- * @throws ApiError as `readAuthorizeRequest`
+ * Starts an authorization. If the user has already granted the scopes, no consent is needed, except for applications
+ * without a secret: another program can impersonate these, and only the user can notice it (RFC 8252, 8.6).
+ * @throws ApiError like `readAuthorizeRequest`
  */
 export async function startAuthorization(
   deps: Pick<Deps, 'db' | 'cache' | 'config' | 'now'>,
@@ -25,31 +24,31 @@ export async function startAuthorization(
 ): Promise<Authorization> {
   const { db, now } = deps
   const request = await readAuthorizeRequest(db, query)
-  if ('error' in request) return { next: 'redirect', url: refusalUrl(deps.config, request) }
+  if ('error' in request) return { next: 'redirect', url: errorUrl(deps.config, request) }
   const { application, scopes, redirectUri } = request
   const consent = toConsentRequest(accountId, request)
-  const allowed =
+  const authorization =
     application.secret_hash === null ? undefined : await findAuthorization(db, { clientId: application.id, accountId })
   const code =
-    allowed === undefined || !isScopeSubset(scopes, allowed.scopes)
+    authorization === undefined || !isScopeSubset(scopes, authorization.scopes)
       ? undefined
-      : await transaction(deps, (tx) => insertCode(tx, { authorizationId: allowed.id, consent, now: now() })).catch(
-          ifRevoked,
+      : await transaction(deps, (tx) => insertCode(tx, { authorizationId: authorization.id, consent, now: now() })).catch(
+          undefinedIfRevoked,
         )
   if (code !== undefined) return { next: 'redirect', url: codeUrl(deps.config, consent, code) }
-  const flow = await transaction(deps, (tx) => insertFlow(tx, consent, now())).catch(ifGone)
+  const flow = await transaction(deps, (tx) => insertFlow(tx, consent, now())).catch(throwDeleted)
   return { next: 'consent', flow, application, scopes, redirectUri }
 }
 
-/** The application, or the account, ended between looking at it and asking. */
-function ifGone(error: unknown): never {
+/** Handles the deletion of the application or account during the request. */
+function throwDeleted(error: unknown): never {
   if (isForeignKeyViolation(error, 'oauth_flow_client_id_fkey')) throw notFound('application')
-  if (isForeignKeyViolation(error)) throw new ApiError('unauthorized', 'The account does not exist any more')
+  if (isForeignKeyViolation(error)) throw new ApiError('unauthorized', 'The account was deleted')
   throw error
 }
 
-/** The authorization ended between looking at it and using it. */
-function ifRevoked(error: unknown): undefined {
+/** Handles the revocation of the authorization during the request. */
+function undefinedIfRevoked(error: unknown): undefined {
   if (isForeignKeyViolation(error)) return undefined
   throw error
 }

@@ -1,10 +1,9 @@
 import Type, { type Static } from 'typebox'
 import type { Application } from '../applications/queries.ts'
 
-/** What a person is asked to allow. */
 export const Consent = Type.Object(
   {
-    flow_id: Type.String({ description: 'To pass to accept or reject within 30 minutes' }),
+    flow_id: Type.String({ description: 'Secret for the accept or reject request; valid for 30 minutes' }),
     client_id: Type.String(),
     client_name: Type.String(),
     client_icon: Type.Union([Type.String(), Type.Null()]),
@@ -24,4 +23,4 @@ export function toConsent(request: { application: Application; flow: string; sco
   }
 }
 
-export const Address = Type.String({ description: 'Address to send the user to; the same as the header `Location`' })
+export const NextUrl = Type.String({ description: 'URL to open in the browser; also in the header `Location`' })

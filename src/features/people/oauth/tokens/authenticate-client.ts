@@ -1,4 +1,4 @@
-// Which application calls, and the proof of it.
+// Authenticates the application that calls a token endpoint.
 import { timingSafeEqual } from 'node:crypto'
 import { hashToken, parseAuthorization } from '#lib/access/tokens.ts'
 import { isIdForm } from '#lib/ids.ts'
@@ -6,7 +6,7 @@ import type { Db } from '#platform/db/db.ts'
 import { OAuthError } from './oauth-error.ts'
 import { type Form, optionalField } from './requests.ts'
 
-/** An application that has proved who it is, as far as it can. */
+/** An authenticated application; a public client is only identified. */
 export type Client = { id: string }
 
 type Credentials = { id: string | undefined; secret: string | undefined }
@@ -14,9 +14,9 @@ type Credentials = { id: string | undefined; secret: string | undefined }
 const NO_HASH = Buffer.alloc(32)
 
 /**
- * The application behind a request to the token endpoints. Its secret comes in the form (`client_secret`), or in the
- * Authorization header as Basic, as Bearer or raw; one that has none is named by `client_id` alone.
- * @throws OAuthError `invalid_client`, the same for an unknown application and a wrong secret; `invalid_request`
+ * Returns the application that calls. Its secret is in the form (`client_secret`) or in the Authorization header as
+ * Basic, Bearer or plain value. A public client sends only `client_id`.
+ * @throws OAuthError `invalid_client` for an unknown application and for a wrong secret; `invalid_request`
  */
 export async function authenticateClient(
   db: Db,
@@ -28,7 +28,7 @@ export async function authenticateClient(
     ? await db.selectFrom('oauth_client').select(['id', 'secret_hash']).where('id', '=', id).executeTakeFirst()
     : undefined
   if (row?.secret_hash === null && secret === undefined) return { id: row.id }
-  // Compared also where there is nothing to compare with, so that the time is the same.
+  // Compares hashes even without a row, so that the response time reveals nothing.
   const isRight = timingSafeEqual(hashToken(secret ?? ''), row?.secret_hash ?? NO_HASH)
   if (row === undefined || secret === undefined || !isRight) {
     throw new OAuthError('invalid_client', 'The application is unknown or its secret is missing or wrong')
@@ -40,18 +40,18 @@ function readCredentials(form: Form, authorization: string | undefined): Credent
   const inForm = { id: optionalField(form, 'client_id'), secret: optionalField(form, 'client_secret') }
   if (authorization === undefined) return inForm
   if (inForm.secret !== undefined) {
-    throw new OAuthError('invalid_request', 'The secret may be in the form or in the Authorization header, not in both')
+    throw new OAuthError('invalid_request', 'The secret must be either in the form or in the Authorization header, not in both')
   }
   const basic = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization.trim())
   if (basic === null) return { id: inForm.id, secret: parseAuthorization(authorization) ?? '' }
-  const given = readBasic(Buffer.from(basic[1] ?? '', 'base64').toString('utf8'))
-  if (inForm.id !== undefined && given.id !== inForm.id) {
-    throw new OAuthError('invalid_request', 'client_id differs from the user name in the Authorization header')
+  const inHeader = readBasic(Buffer.from(basic[1] ?? '', 'base64').toString('utf8'))
+  if (inForm.id !== undefined && inHeader.id !== inForm.id) {
+    throw new OAuthError('invalid_request', 'client_id differs from the username in the Authorization header')
   }
-  return given
+  return inHeader
 }
 
-/** Both parts are encoded as in a form; an empty secret is none (RFC 6749, 2.3.1). */
+/** Parses Basic credentials, which are encoded like form fields (RFC 6749, 2.3.1). An empty secret means no secret. */
 function readBasic(text: string): Credentials {
   const colon = text.indexOf(':')
   const decode = (part: string): string => new URLSearchParams(`v=${part.replaceAll('&', '%26')}`).get('v') ?? ''

@@ -12,9 +12,9 @@ import { deleteTokens } from '../applications/queries.ts'
 import type { Client } from './authenticate-client.ts'
 import { OAuthError } from './oauth-error.ts'
 
-/** Two weeks, as sessions. There is no refresh: the person is asked again. */
+/** 14 days, like sessions. There are no refresh tokens: the application must request authorization again. */
 export const TOKEN_LIFETIME_MS = 14 * DAY_MS
-/** Tokens of one authorization; one more ends the oldest. */
+/** Maximum number of tokens of an authorization. A new token deletes the oldest. */
 const TOKENS_MAX = 50
 
 type Exchange = { client: Client; code: string; redirectUri: string; verifier: string | undefined }
@@ -29,8 +29,8 @@ type Code = {
 }
 
 /**
- * Gives a token for a code. Any try that reaches a code uses it up, also one that fails. A code that comes again ends
- * the token it was exchanged for (RFC 6749, 4.1.2), since one of the two who sent it has stolen it.
+ * Exchanges a code for a token. Every attempt deletes the code, even if it fails. A repeated code deletes the token that
+ * it was exchanged for, because one of the two clients has stolen it (RFC 6749, 4.1.2).
  * @throws OAuthError `invalid_grant`
  */
 export async function exchangeCode(
@@ -38,26 +38,26 @@ export async function exchangeCode(
   exchange: Exchange,
 ): Promise<{ token: string; scopes: number }> {
   const codeHash = hashToken(exchange.code)
-  const made = await transaction(deps, async (tx, changed) => {
-    const code = await takeCode(tx, codeHash)
+  const result = await transaction(deps, async (tx, changed) => {
+    const code = await deleteCode(tx, codeHash)
     if (code === undefined) {
       await deleteTokens(tx, changed, { column: 'code_hash', value: codeHash })
       return { refusal: 'The code is unknown, was used, or has expired' }
     }
-    // Not thrown: the code stays used up.
+    // Returned and not thrown, so that the transaction commits and the code remains deleted.
     const refusal = refusalOf(code, exchange, deps.now())
     if (refusal !== undefined) return { refusal }
     return { token: await insertToken(tx, changed, { code, codeHash, now: deps.now() }), scopes: code.scopes }
   }).catch((error: unknown) => {
-    // The person or the application has ended the authorization at this moment.
+    // The authorization was revoked during the exchange.
     if (isForeignKeyViolation(error)) return { refusal: 'The authorization was revoked' }
     throw error
   })
-  if ('refusal' in made) throw new OAuthError('invalid_grant', made.refusal)
-  return made
+  if ('refusal' in result) throw new OAuthError('invalid_grant', result.refusal)
+  return result
 }
 
-function takeCode(tx: Tx, codeHash: Buffer): Promise<Code | undefined> {
+function deleteCode(tx: Tx, codeHash: Buffer): Promise<Code | undefined> {
   return tx
     .deleteFrom('oauth_code')
     .where('code_hash', '=', codeHash)
@@ -66,16 +66,16 @@ function takeCode(tx: Tx, codeHash: Buffer): Promise<Code | undefined> {
 }
 
 function refusalOf(code: Code, { client, redirectUri, verifier }: Exchange, now: number): string | undefined {
-  if (code.client_id !== client.id) return 'The code was given to another application'
+  if (code.client_id !== client.id) return 'The code was issued to another application'
   if (code.expires.getTime() <= now) return 'The code is unknown, was used, or has expired'
-  if (code.redirect_uri !== redirectUri) return 'redirect_uri is not the one the code was sent to'
+  if (code.redirect_uri !== redirectUri) return 'redirect_uri differs from the redirect URI of the authorization request'
   if (code.code_challenge === null) {
-    // Else an attacker could strip the challenge from a request (RFC 9700, 4.8).
-    return verifier === undefined ? undefined : 'The code was asked for without code_challenge'
+    // Otherwise an attacker could remove the challenge from a request (RFC 9700, 4.8).
+    return verifier === undefined ? undefined : 'The code was requested without code_challenge'
   }
   if (verifier === undefined) return 'code_verifier is required'
   const challenge = createHash('sha256').update(verifier, 'utf8').digest('base64url')
-  return secretsEqual(challenge, code.code_challenge) ? undefined : 'code_verifier does not fit code_challenge'
+  return secretsEqual(challenge, code.code_challenge) ? undefined : 'code_verifier does not match code_challenge'
 }
 
 async function insertToken(

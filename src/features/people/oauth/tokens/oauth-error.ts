@@ -1,5 +1,5 @@
-// Errors of the endpoints that applications call with their own credentials: they have the form of RFC 6749, 5.2, and
-// beside it `description`, like all other errors of this API.
+// Errors of the token endpoints, in the format of RFC 6749, 5.2. In addition, they contain `description` like all other
+// errors of this API.
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { ApiError } from '#lib/errors.ts'
@@ -28,7 +28,7 @@ const OAuthErrorBody = Type.Object(
 
 export const OAuthErrorAnswers = { '4xx': OAuthErrorBody, '5xx': OAuthErrorBody } as const
 
-/** Answers errors that the application made in that form; others are thrown on to the common error handler. */
+/** Sends an error of the application in OAuth's format; throws others for the common error handler. */
 export function sendOAuthError(thrown: Error, reply: FastifyReply): void {
   const error = toOAuthError(thrown)
   if (error === undefined) throw thrown
@@ -47,7 +47,7 @@ function toOAuthError(thrown: Error & { code?: string }): OAuthError | undefined
   if (thrown instanceof OAuthError) return thrown
   if (thrown instanceof ApiError)
     return thrown.status === 400 ? new OAuthError('invalid_request', thrown.message) : undefined
-  // Fastify's own errors about a body: wrong type, too large, wrong length.
+  // Errors of Fastify about the body: wrong type, too large, wrong length.
   if (thrown.code?.startsWith('FST_ERR_CTP_') === true) {
     return new OAuthError('invalid_request', 'The body must be a form (application/x-www-form-urlencoded)')
   }

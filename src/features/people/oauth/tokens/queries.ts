@@ -11,7 +11,7 @@ export type TokenRow = {
   username: string
 }
 
-/** The OAuth token behind a secret, expired or not. */
+/** Returns the OAuth token with this secret, even if it has expired. */
 export async function findToken(db: Db, text: string): Promise<TokenRow | undefined> {
   const parsed = parseToken(text)
   if (parsed?.kind !== 'oauth') return undefined

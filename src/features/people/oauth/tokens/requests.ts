@@ -1,4 +1,4 @@
-// What applications send with their own credentials: forms, as OAuth has them.
+// Forms that applications send to the token endpoints.
 import Type from 'typebox'
 import { URL_LENGTH_MAX } from '#lib/text/text-rules.ts'
 import { OAuthError } from './oauth-error.ts'
@@ -6,13 +6,13 @@ import { OAuthError } from './oauth-error.ts'
 /** RFC 7636, 4.1. */
 const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/
 
-// For the API description; the handlers read the form by the rules of RFC 6749, which has its own error format.
+// Only for the API description. The handlers parse the form, because RFC 6749 has its own error format.
 const credentials = {
   client_id: Type.Optional(
-    Type.String({ maxLength: 64, description: 'Required unless the Authorization header uses Basic' }),
+    Type.String({ maxLength: 64, description: 'ID of the application; required unless the Authorization header uses Basic' }),
   ),
   client_secret: Type.Optional(
-    Type.String({ maxLength: 512, description: 'May be sent in the Authorization header instead' }),
+    Type.String({ maxLength: 512, description: 'Secret of the application; can be sent in the Authorization header instead' }),
   ),
 }
 export const TokenForm = Type.Object({
@@ -20,29 +20,29 @@ export const TokenForm = Type.Object({
   code: Type.String({ maxLength: 128 }),
   redirect_uri: Type.String({
     maxLength: URL_LENGTH_MAX,
-    description: 'The same redirect URI as in the authorization request',
+    description: 'Redirect URI of the authorization request',
   }),
   grant_type: Type.Optional(Type.Literal('authorization_code')),
   code_verifier: Type.Optional(Type.String({ maxLength: 128 })),
 })
-export const HeldToken = Type.Object({
+export const TokenQueryForm = Type.Object({
   ...credentials,
   token: Type.String({ maxLength: 512 }),
   token_type_hint: Type.Optional(Type.String({ maxLength: 64 })),
 })
 
-/** A form: a parameter that came twice is a list. */
+/** A parsed form. A repeated field is a list. */
 export type Form = Record<string, unknown>
 
-/** One value of a form; an empty one counts as absent (RFC 6749, 3.2). @throws OAuthError when it came twice */
+/** Returns a field of a form; undefined if missing or empty (RFC 6749, 3.2). @throws OAuthError if it is repeated */
 export function optionalField(form: unknown, name: string): string | undefined {
   const value = typeof form === 'object' && form !== null ? (form as Form)[name] : undefined
   if (value === undefined || value === '') return undefined
-  if (typeof value !== 'string') throw new OAuthError('invalid_request', `${name} may come only once`)
+  if (typeof value !== 'string') throw new OAuthError('invalid_request', `${name} must be set only once`)
   return value
 }
 
-/** @throws OAuthError when it is absent or came twice */
+/** Returns a field of a form. @throws OAuthError if it is missing or repeated */
 export function requiredField(form: unknown, name: string): string {
   const value = optionalField(form, name)
   if (value === undefined) throw new OAuthError('invalid_request', `${name} is required`)

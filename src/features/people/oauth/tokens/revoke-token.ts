@@ -6,8 +6,8 @@ import { OAuthError } from './oauth-error.ts'
 import { findToken } from './queries.ts'
 
 /**
- * RFC 7009. For a text that is no token this does nothing; a token of another application is refused.
- * @throws OAuthError `unauthorized_client`
+ * Revokes a token (RFC 7009). Does nothing if the token does not exist.
+ * @throws OAuthError `unauthorized_client` for a token of another application.
  */
 export async function revokeToken(
   deps: Pick<Deps, 'db' | 'cache'>,
@@ -17,7 +17,7 @@ export async function revokeToken(
     const row = await findToken(tx, text)
     if (row === undefined) return
     if (row.client_id !== client.id)
-      throw new OAuthError('unauthorized_client', 'The token was given to another application')
+      throw new OAuthError('unauthorized_client', 'The token was issued to another application')
     await deleteTokens(tx, changed, { column: 'id', value: row.id })
   })
 }

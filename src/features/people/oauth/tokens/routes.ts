@@ -1,16 +1,16 @@
-// The endpoints that applications call themselves: token, introspection, revocation. Forms in, JSON out, never kept.
+// The token endpoints that applications call: exchange, introspection, revocation. Responses must not be cached.
 import formbody from '@fastify/formbody'
 import { scopeNames } from '#lib/access/scopes.ts'
 import { Empty, sendRaw } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { authenticateClient } from './authenticate-client.ts'
-import { describeToken } from './describe-token.ts'
 import { exchangeCode, TOKEN_LIFETIME_MS } from './exchange-code.ts'
 import { OAuthError, OAuthErrorAnswers, sendOAuthError } from './oauth-error.ts'
-import { HeldToken, optionalField, readVerifier, requiredField, TokenForm } from './requests.ts'
+import { TokenQueryForm, optionalField, readVerifier, requiredField, TokenForm } from './requests.ts'
 import { revokeToken } from './revoke-token.ts'
-import { AccessToken, TokenState } from './views.ts'
+import { findToken } from './queries.ts'
+import { AccessToken, TokenState, toTokenState } from './views.ts'
 
 const consumes = ['application/x-www-form-urlencoded']
 const config = { auth: 'public' } as const
@@ -24,7 +24,7 @@ export function tokenRoutes(app: App, deps: Deps): void {
   })
 }
 
-/** Runs `routes` in a scope whose bodies are forms, and whose errors have OAuth's form. */
+/** Registers routes whose bodies are forms and whose errors have OAuth's format. */
 function withForms(app: App, routes: (scope: App) => void): void {
   app.register(async (plain) => {
     const scope = plain as App
@@ -84,14 +84,14 @@ function stateRoutes(app: App, deps: Deps): void {
         operationId: 'introspectToken',
         summary: 'Introspect a token of the application (RFC 7662)',
         consumes,
-        body: HeldToken,
+        body: TokenQueryForm,
         response: { 200: TokenState, ...OAuthErrorAnswers },
       },
     },
     async (req) => {
       const { body: form } = req
       const client = await authenticateClient(deps.db, { form, authorization: req.headers.authorization })
-      return describeToken(deps.db, client, { text: requiredField(form, 'token'), now: deps.now() })
+      return toTokenState(await findToken(deps.db, requiredField(form, 'token')), client.id, deps.now())
     },
   )
   app.post(
@@ -104,7 +104,7 @@ function stateRoutes(app: App, deps: Deps): void {
         summary: 'Revoke a token of the application (RFC 7009)',
         description: 'Returns 200 without a body, also if the token does not exist.',
         consumes,
-        body: HeldToken,
+        body: TokenQueryForm,
         response: { 200: Empty, ...OAuthErrorAnswers },
       },
     },
