@@ -32,7 +32,10 @@ export async function createApplication(
   await transaction(deps, async (tx) => {
     await lockAccount(tx, accountId)
     if ((await countApplications(tx, accountId)) >= APPLICATIONS_MAX) {
-      throw new ApiError('limit_reached', `An account can have at most ${APPLICATIONS_MAX} applications. Delete one first.`)
+      throw new ApiError(
+        'limit_reached',
+        `An account can have at most ${APPLICATIONS_MAX} applications. Delete one first.`,
+      )
     }
     const created = new Date(deps.now())
     await tx

@@ -22,14 +22,18 @@ export type ApplicationView = Static<typeof ApplicationView>
 export const NewApplicationView = Type.Object(
   {
     ...fields,
-    client_secret: Nullable(Type.String({ description: 'Secret, returned only in this response; null for a public client' })),
+    client_secret: Nullable(
+      Type.String({ description: 'Secret, returned only in this response; null for a public client' }),
+    ),
   },
   { title: 'NewOAuthApplication' },
 )
 
 export const ClientSecretView = Type.Object(
   {
-    client_secret: Type.String({ description: 'New secret, returned only in this response. The previous secret is no longer valid' }),
+    client_secret: Type.String({
+      description: 'New secret, returned only in this response. The previous secret is no longer valid',
+    }),
   },
   { title: 'OAuthClientSecret' },
 )

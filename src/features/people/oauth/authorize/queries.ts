@@ -102,7 +102,12 @@ export async function insertCode(
   const { state: _, ...request } = consent
   await tx
     .insertInto('oauth_code')
-    .values({ ...request, code_hash: hash, authorization_id: authorizationId, expires: new Date(now + CODE_LIFETIME_MS) })
+    .values({
+      ...request,
+      code_hash: hash,
+      authorization_id: authorizationId,
+      expires: new Date(now + CODE_LIFETIME_MS),
+    })
     .execute()
   await sql`delete from oauth_code where authorization_id = ${authorizationId} and code_hash in (
     select code_hash from oauth_code where authorization_id = ${authorizationId}

@@ -24,7 +24,8 @@ export const AuthorizeQueryFields = Type.Object({
   scope: Type.Optional(
     Type.String({
       maxLength: 4096,
-      description: 'Scope names such as `USER_READ`, separated by spaces or `+`. Default: all scopes that the application can request',
+      description:
+        'Scope names such as `USER_READ`, separated by spaces or `+`. Default: all scopes that the application can request',
     }),
   ),
   state: Type.Optional(
@@ -110,8 +111,7 @@ function readRest(
   for (const name of ['state', 'response_type', 'scope', 'code_challenge', 'code_challenge_method']) {
     if (Array.isArray(query[name])) return reject('invalid_request', `${name} must be set only once`)
   }
-  if (!isState(state))
-    return reject('invalid_request', `state must have at most ${STATE_LENGTH_MAX} characters`)
+  if (!isState(state)) return reject('invalid_request', `state must have at most ${STATE_LENGTH_MAX} characters`)
   if (type !== 'code') return reject('unsupported_response_type', 'response_type must be code')
   const problem = problemOfChallenge(application, challenge, method)
   if (problem !== undefined) return reject('invalid_request', problem)

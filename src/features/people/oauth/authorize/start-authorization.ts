@@ -32,9 +32,9 @@ export async function startAuthorization(
   const code =
     authorization === undefined || !isScopeSubset(scopes, authorization.scopes)
       ? undefined
-      : await transaction(deps, (tx) => insertCode(tx, { authorizationId: authorization.id, consent, now: now() })).catch(
-          undefinedIfRevoked,
-        )
+      : await transaction(deps, (tx) =>
+          insertCode(tx, { authorizationId: authorization.id, consent, now: now() }),
+        ).catch(undefinedIfRevoked)
   if (code !== undefined) return { next: 'redirect', url: codeUrl(deps.config, consent, code) }
   const flow = await transaction(deps, (tx) => insertFlow(tx, consent, now())).catch(throwDeleted)
   return { next: 'consent', flow, application, scopes, redirectUri }

@@ -40,7 +40,10 @@ function readCredentials(form: Form, authorization: string | undefined): Credent
   const inForm = { id: optionalField(form, 'client_id'), secret: optionalField(form, 'client_secret') }
   if (authorization === undefined) return inForm
   if (inForm.secret !== undefined) {
-    throw new OAuthError('invalid_request', 'The secret must be either in the form or in the Authorization header, not in both')
+    throw new OAuthError(
+      'invalid_request',
+      'The secret must be either in the form or in the Authorization header, not in both',
+    )
   }
   const basic = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization.trim())
   if (basic === null) return { id: inForm.id, secret: parseAuthorization(authorization) ?? '' }

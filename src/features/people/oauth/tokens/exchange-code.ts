@@ -68,7 +68,8 @@ function deleteCode(tx: Tx, codeHash: Buffer): Promise<Code | undefined> {
 function refusalOf(code: Code, { client, redirectUri, verifier }: Exchange, now: number): string | undefined {
   if (code.client_id !== client.id) return 'The code was issued to another application'
   if (code.expires.getTime() <= now) return 'The code is unknown, was used, or has expired'
-  if (code.redirect_uri !== redirectUri) return 'redirect_uri differs from the redirect URI of the authorization request'
+  if (code.redirect_uri !== redirectUri)
+    return 'redirect_uri differs from the redirect URI of the authorization request'
   if (code.code_challenge === null) {
     // Otherwise an attacker could remove the challenge from a request (RFC 9700, 4.8).
     return verifier === undefined ? undefined : 'The code was requested without code_challenge'

@@ -9,10 +9,16 @@ const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/
 // Only for the API description. The handlers parse the form, because RFC 6749 has its own error format.
 const credentials = {
   client_id: Type.Optional(
-    Type.String({ maxLength: 64, description: 'ID of the application; required unless the Authorization header uses Basic' }),
+    Type.String({
+      maxLength: 64,
+      description: 'ID of the application; required unless the Authorization header uses Basic',
+    }),
   ),
   client_secret: Type.Optional(
-    Type.String({ maxLength: 512, description: 'Secret of the application; can be sent in the Authorization header instead' }),
+    Type.String({
+      maxLength: 512,
+      description: 'Secret of the application; can be sent in the Authorization header instead',
+    }),
   ),
 }
 export const TokenForm = Type.Object({

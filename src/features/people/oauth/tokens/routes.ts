@@ -7,9 +7,9 @@ import type { Deps } from '#ports/deps.ts'
 import { authenticateClient } from './authenticate-client.ts'
 import { exchangeCode, TOKEN_LIFETIME_MS } from './exchange-code.ts'
 import { OAuthError, OAuthErrorAnswers, sendOAuthError } from './oauth-error.ts'
-import { TokenQueryForm, optionalField, readVerifier, requiredField, TokenForm } from './requests.ts'
-import { revokeToken } from './revoke-token.ts'
 import { findToken } from './queries.ts'
+import { optionalField, readVerifier, requiredField, TokenForm, TokenQueryForm } from './requests.ts'
+import { revokeToken } from './revoke-token.ts'
 import { AccessToken, TokenState, toTokenState } from './views.ts'
 
 const consumes = ['application/x-www-form-urlencoded']

@@ -45,7 +45,6 @@ export function toTokenState(row: TokenRow | undefined, clientId: string, now: n
   }
 }
 
-
 const Names = Type.Array(Type.String())
 /** Server metadata (RFC 8414). */
 export const Metadata = Type.Object(
