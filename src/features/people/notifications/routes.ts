@@ -109,11 +109,15 @@ export function notificationWrites(app: App, { db }: Pick<Deps, 'db'>, prefix = 
         return done(reply)
       },
     )
-    app[method](`${prefix}/notification/:id`, { config: WRITE, schema: { ...one, params: IdParams } }, async (req, reply) => {
-      const id = parseId(req.params.id, 'id')
-      const { account_id } = await getReadableNotification(db, requireViewer(req), id)
-      await change(db, [id], account_id)
-      return done(reply)
-    })
+    app[method](
+      `${prefix}/notification/:id`,
+      { config: WRITE, schema: { ...one, params: IdParams } },
+      async (req, reply) => {
+        const id = parseId(req.params.id, 'id')
+        const { account_id } = await getReadableNotification(db, requireViewer(req), id)
+        await change(db, [id], account_id)
+        return done(reply)
+      },
+    )
   }
 }
