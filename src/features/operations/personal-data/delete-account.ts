@@ -1,4 +1,4 @@
-// Deletes an account: what it owns and has published goes to the placeholder, nothing else of the person remains.
+// Deletes an account: its projects and versions go to the placeholder account, everything else is deleted.
 
 import { sql } from 'kysely'
 import { lockOtherAdmins } from '#features/basics/access/accounts.ts'
@@ -22,10 +22,10 @@ import { hideAccount } from './hide-account.ts'
 export type DeletingDeps = Deps & { confirmOwner: ConfirmOwner }
 
 /**
- * Deletes an account; where operators leave time to undo that, hides it until then.
- * @param proof that the owner of the viewer's account asks.
- * @throws ApiError 404, 400 for the last admin, 403 for another's account unless the viewer is an admin, and for the placeholder; as
- * `ConfirmOwner`.
+ * Deletes an account. If `ACCOUNT_DELETION_DAYS` is set, hides the account until the deletion is due.
+ * @param proof Proof that the owner of the viewer's account sends the request.
+ * @throws ApiError 404; 400 for the last admin; 403 for the placeholder and, unless the viewer is an admin, for other
+ * accounts; the errors of `ConfirmOwner`.
  */
 export async function deleteAccount(
   deps: DeletingDeps,
@@ -44,7 +44,7 @@ export async function deleteAccount(
 }
 
 /**
- * Deletes an account at once and for good, also one whose deletion is pending. For operators, who need no proof.
+ * Deletes an account immediately and permanently, also if its deletion is pending. For operators, who need no proof.
  * @throws ApiError 404, 400 for the last admin, 403 for the placeholder.
  */
 export async function deleteAccountOf(deps: Deps, account: AccountRow, actor: Actor): Promise<void> {
@@ -52,14 +52,14 @@ export async function deleteAccountOf(deps: Deps, account: AccountRow, actor: Ac
   await transaction(deps, async (tx, changed) => {
     const erasure = { tx, changed, accountId: account.id }
     const { role, deletion_due } = await lockAll(erasure)
-    // One whose deletion is pending does not count as an admin any more.
+    // An admin whose deletion is pending no longer counts as an admin.
     if (role === 'admin' && deletion_due === null) await lockOtherAdmins(tx, account.id, deps.now())
     await erase(erasure, deps.config, actor)
   })
   recordEvent(deps, 'account.deleted', { account_id: account.id })
 }
 
-/** Deletes an account for good if its deletion is due, and was not undone meanwhile. Returns whether it did. */
+/** Deletes an account permanently if its deletion is due and was not undone. Returns whether the account was deleted. */
 export async function deleteDueAccount(deps: Deps, accountId: string): Promise<boolean> {
   const isDeleted = await transaction(deps, async (tx, changed) => {
     const erasure = { tx, changed, accountId }
@@ -83,7 +83,7 @@ async function erase(erasure: Erasure, config: Deps['config'], actor: Actor): Pr
   await nameTokens(erasure)
   await removeOwnPictures(erasure, config)
   await tx.deleteFrom('account').where('id', '=', accountId).execute()
-  // What counts authors keeps a row at 0.
+  // The counter of authors leaves a row with the value 0.
   await tx.deleteFrom('author').where('account_id', '=', accountId).where('teams', '=', 0).execute()
   await recordAudit(tx, { action: 'account.deleted', actor, subject: { kind: 'user', id: PLACEHOLDER_ID } })
   await forgetAccount(tx, accountId)
@@ -91,12 +91,12 @@ async function erase(erasure: Erasure, config: Deps['config'], actor: Actor): Pr
   changed.add('viewer', accountId)
 }
 
-/** Amounts stay in the books, without a name; where they went to goes. */
+/** Deletes payout addresses. The amounts remain, without the name of the account. */
 async function forgetPayouts({ tx, accountId }: Erasure): Promise<void> {
   await tx.updateTable('payout').set({ address: null }).where('account_id', '=', accountId).execute()
 }
 
-/** Reports by the account go with their threads; those about it stay. Its messages become empty places in their threads. */
+/** Deletes the account's reports and their threads, anonymises reports about the account, and empties its messages. */
 async function eraseConversations({ tx, accountId }: Erasure): Promise<void> {
   await dropImagesOf(tx, accountId)
   await tx.deleteFrom('report').where('reporter_id', '=', accountId).execute()
@@ -110,7 +110,7 @@ async function eraseConversations({ tx, accountId }: Erasure): Promise<void> {
       then jsonb_build_object('type', 'deleted', 'private', coalesce(body -> 'private', 'false'::jsonb))
       else body end
     where author_id = ${accountId}`.execute(tx)
-  // Pictures that belong to nothing are removed in time; those in the texts of projects stay with these.
+  // A job deletes images without a target. Images in the texts of projects remain.
   await tx
     .updateTable('image')
     .set({ report_id: null, thread_message_id: null })
@@ -118,7 +118,7 @@ async function eraseConversations({ tx, accountId }: Erasure): Promise<void> {
     .execute()
 }
 
-/** Invitations by the account stay; the placeholder stands as the inviter. */
+/** Replaces the account by the placeholder in its invitations. */
 async function forgetInviter({ tx, accountId }: Erasure): Promise<void> {
   await sql`update notification set body = jsonb_set(body, '{invited_by}', to_jsonb(${PLACEHOLDER_ID}::text))
     where body ->> 'invited_by' = ${accountId}`.execute(tx)

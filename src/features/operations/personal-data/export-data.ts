@@ -1,5 +1,6 @@
-// Everything Depot keeps of a person, for that person: no secrets, nothing of what others wrote.
+// Exports all data that Depot stores about a user, without secrets and without texts of other users.
 
+import { type RawBuilder, sql } from 'kysely'
 import type { ProjectReader } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { listVisibleByIds } from '#features/catalogue/projects/lookup/visible-lists.ts'
 import { listCollectionsOf } from '#features/community/collections/queries.ts'
@@ -19,7 +20,7 @@ import type { Db } from '#platform/db/db.ts'
 
 export type ExportReader = ProjectReader & { now: () => number }
 
-/** The JSON object of it all, as bytes. The number of statements does not depend on how much there is. */
+/** Returns the export as JSON. The number of statements does not depend on the amount of data. */
 export async function exportData(reader: ExportReader, viewer: Viewer): Promise<Buffer> {
   const { db } = reader
   const now = reader.now()
@@ -47,7 +48,7 @@ export async function exportData(reader: ExportReader, viewer: Viewer): Promise<
 
 const toJson = (value: unknown): Buffer => Buffer.from(JSON.stringify(value))
 
-/** What no other answer shows of an account: where it signs in from, its unscaled picture, limits of its own. */
+/** Returns the fields of an account that no other response contains. */
 async function toOwnFacts(db: Db, { id, code_host_id, raw_avatar_url }: AccountRow): Promise<OwnFacts> {
   const limits = await db
     .selectFrom('quota_override')
@@ -70,99 +71,46 @@ async function exportRows(db: Db, { id, token }: Viewer): Promise<Record<string,
     .where('account_id', '=', id)
     .orderBy('created')
     .execute()
-  const teams = await db
-    .selectFrom('team_member')
-    .select([
-      'team_id',
-      'role',
-      'is_owner',
-      'permissions',
-      'organization_permissions',
-      'accepted',
-      'payouts_split',
-      'ordering',
-      'created',
-    ])
-    .where('account_id', '=', id)
-    .orderBy('created')
-    .execute()
-  const versions = await db
-    .selectFrom('version')
-    .select(['id', 'project_id', 'name', 'version_number', 'date_published'])
-    .where('author_id', '=', id)
-    .orderBy('date_published')
-    .execute()
-  const follows = await db
-    .selectFrom('follow')
-    .select(['project_id', 'created'])
-    .where('account_id', '=', id)
-    .orderBy('created')
-    .execute()
-  const reports = await db
-    .selectFrom('report')
-    .select(['id', 'report_type', 'item_type', 'item_id', 'body', 'created', 'closed'])
-    .where('reporter_id', '=', id)
-    .orderBy('created')
-    .execute()
-  const messages = await db
-    .selectFrom('thread_message')
-    .select(['id', 'thread_id', 'body', 'created'])
-    .where('author_id', '=', id)
-    .orderBy('created')
-    .execute()
-  const oauthClients = await db
-    .selectFrom('oauth_client')
-    .select(['id', 'name', 'description', 'url', 'max_scopes', 'created'])
-    .where('account_id', '=', id)
-    .orderBy('created')
-    .execute()
-  const oauthAuthorizations = await db
-    .selectFrom('oauth_authorization')
-    .select(['id', 'client_id', 'scopes', 'created'])
-    .where('account_id', '=', id)
-    .orderBy('created')
-    .execute()
-  const oauthTokens = await db
-    .selectFrom('oauth_token')
-    .select(['id', 'client_id', 'scopes', 'created', 'expires', 'last_used'])
-    .where('account_id', '=', id)
-    .orderBy('created')
-    .execute()
-  const releasedScans = await db
-    .selectFrom('version_scan')
-    .select(['version_id', 'finished'])
-    .where('released_by', '=', id)
-    .orderBy('finished')
-    .execute()
-  const images = await db
-    .selectFrom('image')
-    .select(['id', 'url', 'context', 'size_bytes', 'created'])
-    .select(['project_id', 'version_id', 'report_id', 'thread_message_id'])
-    .where('owner_id', '=', id)
-    .orderBy('created')
-    .execute()
-  const affiliateCodes = await db
-    .selectFrom('affiliate_code')
-    .select(['id', 'source_name', 'share', 'created'])
-    .where('account_id', '=', id)
-    .orderBy('created')
-    .execute()
-  const unchanged = <Row>(rows: Row[]) => writeJsonArray(rows, (row) => row)
-  return {
+  const parts: Record<string, Buffer> = {
     sessions: await writeJsonArray(sessions, (row) =>
       toSessionView(row, { secret: null, current: token.kind === 'session' && row.id === token.id }),
     ),
     pats: await writeJsonArray(pats, (row) => toAccessTokenView(row, null)),
-    teams: await writeJsonArray(teams, (row) => ({ ...row, payouts_split: Number(row.payouts_split) })),
-    versions: await unchanged(versions),
-    follows: await unchanged(follows),
-    reports: await unchanged(reports),
-    messages: await unchanged(messages),
-    oauth_clients: await unchanged(oauthClients),
-    oauth_authorizations: await unchanged(oauthAuthorizations),
-    oauth_tokens: await unchanged(oauthTokens),
-    affiliate_codes: await unchanged(affiliateCodes),
-    uploaded_images: await unchanged(images),
-    released_scans: await unchanged(releasedScans),
   }
+  for (const [name, query] of Object.entries(queriesOf(id))) {
+    parts[name] = await writeJsonArray((await query.execute(db)).rows, (row) => row)
+  }
+  return parts
 }
+
+/** Queries whose rows are exported unchanged. */
+const queriesOf = (accountId: string): Record<string, RawBuilder<unknown>> => ({
+  teams: sql`
+    select team_id, role, is_owner, permissions, organization_permissions, accepted,
+      payouts_split::float8 as payouts_split, ordering, created
+    from team_member where account_id = ${accountId} order by created`,
+  versions: sql`
+    select id, project_id, name, version_number, date_published
+    from version where author_id = ${accountId} order by date_published`,
+  follows: sql`select project_id, created from follow where account_id = ${accountId} order by created`,
+  reports: sql`
+    select id, report_type, item_type, item_id, body, created, closed
+    from report where reporter_id = ${accountId} order by created`,
+  messages: sql`
+    select id, thread_id, body, created from thread_message where author_id = ${accountId} order by created`,
+  oauth_clients: sql`
+    select id, name, description, url, max_scopes, created
+    from oauth_client where account_id = ${accountId} order by created`,
+  oauth_authorizations: sql`
+    select id, client_id, scopes, created from oauth_authorization where account_id = ${accountId} order by created`,
+  oauth_tokens: sql`
+    select id, client_id, scopes, created, expires, last_used
+    from oauth_token where account_id = ${accountId} order by created`,
+  affiliate_codes: sql`
+    select id, source_name, share, created from affiliate_code where account_id = ${accountId} order by created`,
+  uploaded_images: sql`
+    select id, url, context, size_bytes, created, project_id, version_id, report_id, thread_message_id
+    from image where owner_id = ${accountId} order by created`,
+  released_scans: sql`
+    select version_id, finished from version_scan where released_by = ${accountId} order by finished`,
+})

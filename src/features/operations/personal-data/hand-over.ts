@@ -1,4 +1,4 @@
-// What an account that goes gives away: its projects, organizations, versions and applications, to the placeholder.
+// Transfers the projects, organizations, versions and applications of a deleted account to the placeholder account.
 
 import { type Selectable, sql } from 'kysely'
 import { PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
@@ -9,13 +9,13 @@ import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Account, Project } from '#platform/db/schema.ts'
 
-/** One transaction that takes an account away. */
+/** Transaction that deletes an account. */
 export type Erasure = { tx: Tx; changed: ChangeSet; accountId: string }
 type OwnedProject = Pick<Selectable<Project>, 'id' | 'status'>
 
 /**
- * Ends follows and memberships; what the account owned and published goes to the placeholder, which must be there.
- * Projects under review are rejected. The account is locked by `lockAll` before.
+ * Ends follows and memberships, transfers everything that the account owned and published to the placeholder, and rejects
+ * projects under review. The placeholder must exist, and `lockAll` must have locked the account.
  */
 export async function handOver(erasure: Erasure): Promise<void> {
   await unfollowAll(erasure)
@@ -27,10 +27,10 @@ export async function handOver(erasure: Erasure): Promise<void> {
 }
 
 /**
- * Locks the account, so that no new row can refer to it, and around it all that is about to change, so that for
- * instance no ownership can be handed to it meanwhile. Other transactions lock follows, projects, organizations, team
- * rows and accounts in this order; what came between the first look and the lock of the account is locked by the second
- * look. A transaction that holds those locks in the opposite order ends in a deadlock, and is run again.
+ * Locks the account, so that no new row can refer to it, and all rows that will change, so that for example no project can
+ * be transferred to it. All transactions lock follows, projects, organizations, team rows and accounts in this order. Rows
+ * that are added before the account is locked are locked by the second pass; if that causes a deadlock, the transaction
+ * is repeated.
  */
 export async function lockAll(erasure: Erasure): Promise<Selectable<Account>> {
   const { tx, accountId } = erasure
@@ -69,7 +69,7 @@ async function unfollowAll({ tx, changed, accountId }: Erasure): Promise<void> {
   for (const id of projectIds) changed.add('project', id)
 }
 
-/** The placeholder owns what the account owned; other memberships end. Returns the projects that changed hands. */
+/** Transfers owned teams to the placeholder and ends other memberships. Returns the transferred projects. */
 async function handOverTeams({ tx, changed, accountId }: Erasure): Promise<OwnedProject[]> {
   const teams = await tx
     .selectFrom('team_member')
@@ -80,9 +80,9 @@ async function handOverTeams({ tx, changed, accountId }: Erasure): Promise<Owned
   changed.add('team', ...teams.map(({ team_id }) => team_id))
   await tx.deleteFrom('team_member').where('account_id', '=', accountId).where('is_owner', '=', false).execute()
   if (owned.length === 0) return []
-  // It may have been invited to one of them.
+  // The placeholder might already be a member.
   await tx.deleteFrom('team_member').where('account_id', '=', PLACEHOLDER_ID).where('team_id', 'in', owned).execute()
-  // New rows instead of changed ones: members are counted as they come and go.
+  // Inserts new rows instead of updating, because triggers count members on insert and delete.
   await sql`with given as (delete from team_member where account_id = ${accountId} and is_owner returning *)
     insert into team_member (team_id, account_id, role, is_owner, permissions, organization_permissions, accepted,
       payouts_split, ordering, created)
@@ -90,12 +90,12 @@ async function handOverTeams({ tx, changed, accountId }: Erasure): Promise<Owned
       payouts_split, ordering, created
     from given`.execute(tx)
   const projects = await tx.selectFrom('project').select(['id', 'status']).where('team_id', 'in', owned).execute()
-  // Search shows projects with the name of their owner.
+  // Search hits contain the name of the owner.
   changed.add('project', ...projects.map(({ id }) => id))
   return projects
 }
 
-/** Nobody is left to answer the moderators. */
+/** Rejects projects under review, because no member is left to respond to the moderators. */
 async function rejectUnderReview({ tx, changed }: Erasure, projects: readonly OwnedProject[]): Promise<void> {
   const underReview = projects.filter(({ status }) => status === 'processing')
   if (underReview.length === 0) return
@@ -111,7 +111,7 @@ async function rejectUnderReview({ tx, changed }: Erasure, projects: readonly Ow
   )
 }
 
-/** A note for moderators alone: why the projects have this owner. */
+/** Adds a private note for moderators that explains the owner of the projects. */
 async function noteDeletion(tx: Tx, projects: readonly OwnedProject[]): Promise<void> {
   if (projects.length === 0) return
   const threads = await tx
@@ -137,7 +137,7 @@ async function noteDeletion(tx: Tx, projects: readonly OwnedProject[]): Promise<
     .execute()
 }
 
-/** The versions it published, and the applications that others may have come to rely on. */
+/** Transfers the published versions. */
 async function handOverWorks({ tx, changed, accountId }: Erasure): Promise<void> {
   const versions = await tx
     .updateTable('version')
@@ -151,12 +151,12 @@ async function handOverWorks({ tx, changed, accountId }: Erasure): Promise<void>
   )
 }
 
-/** Applications stay for those who use them. */
+/** Transfers the applications, because other users might depend on them. */
 async function handOverApplications({ tx, accountId }: Erasure): Promise<void> {
   await tx.updateTable('oauth_client').set({ account_id: PLACEHOLDER_ID }).where('account_id', '=', accountId).execute()
 }
 
-/** Caches are notified of each session and token, and the rates granted to them go; so do they, with the account's row. */
+/** Announces all sessions and tokens as changed and deletes their rate limit grants. Deleting the account deletes them. */
 export async function nameTokens({ tx, changed, accountId }: Erasure): Promise<void> {
   const { rows } = await sql<{ id: string; hash: string }>`
     select id, encode(token_hash, 'hex') as hash from session where account_id = ${accountId}

@@ -1,4 +1,4 @@
-// The first step of a deletion that can be undone: everybody else sees the account as deleted, and what it owns is kept.
+// The first step of a deletion that can be undone: hides the account, and stores what it owned.
 
 import { lockOtherAdmins } from '#features/basics/access/accounts.ts'
 import { ensurePlaceholder } from '#features/basics/access/placeholder.ts'
@@ -18,10 +18,10 @@ import type { Deps } from '#ports/deps.ts'
 import { handOver, lockAll, nameTokens } from './hand-over.ts'
 
 /**
- * Hides an account until its deletion is due, after `ACCOUNT_DELETION_DAYS`. Its sessions and tokens end; what it owns
- * and follows is handed over as by a deletion, and noted, so that `restoreAccount` can give it back; its collections
- * become private. Its name and address stay taken. The owner is told by mail. Returns when it is due.
- * @throws ApiError 404, also for one that is hidden; 400 for the last admin, 403 for the placeholder.
+ * Hides an account until its deletion is due, after `ACCOUNT_DELETION_DAYS`. Ends its sessions and tokens, makes its
+ * collections private, and transfers and records what it owns and follows, so that `restoreAccount` can return it. The
+ * name and the email address stay reserved. Notifies the user by email. Returns when the deletion is due.
+ * @throws ApiError 404, also if the account is hidden; 400 for the last admin; 403 for the placeholder.
  */
 export async function hideAccount(
   deps: Pick<Deps, 'db' | 'cache' | 'config' | 'now'>,
@@ -46,7 +46,7 @@ export async function hideAccount(
     await nameTokens(erasure)
     await deleteOtherSessions(tx, changed, { accountId })
     await deleteAllTokens(tx, changed, accountId)
-    // A link that takes back a change of the address goes on working: whoever made the change may have deleted the account.
+    // Links that undo a change of the email address stay valid: an attacker might have changed it and deleted the account.
     await deleteFlows(tx, accountId, ['verify_email', 'sign_in_second_factor', 'set_up_totp'])
     await tx.updateTable('account').set({ deletion_due: due }).where('id', '=', accountId).execute()
     await enqueue(tx, 'accounts.send-mail', { kind: 'deletion-pending', account_id: accountId })

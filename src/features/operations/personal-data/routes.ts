@@ -1,4 +1,4 @@
-// What a person may ask for about their own data: all of it, and its deletion.
+// Routes to export and delete the data of a user.
 
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
@@ -26,7 +26,7 @@ function exportRoute(app: App, deps: ExportReader): void {
         schema: {
           operationId: 'exportData',
           summary: 'Export all data stored about the caller',
-          description: 'Requires a session. Secrets are not included.',
+          description: 'Requires a session. Omits passwords and other secrets.',
           response: { 200: ExportView },
         },
       },
@@ -45,7 +45,8 @@ export function deletionRoute(app: App, deps: DeletingDeps, prefix = '/v3'): voi
         operationId: 'deleteUser',
         summary: 'Delete an account',
         description:
-          'Users may delete their own account, admins any. Its projects, versions, organizations and applications go to a placeholder account; everything else is deleted.',
+          'Users can delete their own account, admins any account. Transfers its projects, versions, organizations and ' +
+          'applications to a placeholder account, and deletes everything else.',
         params: UserParams,
         body: DeletionProof,
       },

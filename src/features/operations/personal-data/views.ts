@@ -9,7 +9,7 @@ import { BalanceView, HistoryView } from '#features/people/payouts/views.ts'
 import { OwnFacts, UserView } from '#features/people/users/views.ts'
 
 const Rows = Type.Array(Type.Object({}, { additionalProperties: Type.Unknown() }))
-/** Everything that is kept about a person. */
+/** All data that Depot stores about a user. */
 export const ExportView = Type.Object(
   {
     user: UserView,
