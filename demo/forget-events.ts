@@ -2,7 +2,7 @@
 // until then, so that a run that was cut off is taken up by the next.
 import { sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
-import { StoreHeldError } from '#ports/analytics-store/analytics-store.ts'
+import { StoreInUseError } from '#ports/analytics-store/analytics-store.ts'
 import type { Deps } from '#ports/deps.ts'
 
 type ForgetDeps = Pick<Deps, 'db' | 'analytics'>
@@ -16,7 +16,7 @@ export async function isStoreHeld({ analytics }: Pick<Deps, 'analytics'>): Promi
     return false
   } catch (error) {
     for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
-      if (cause instanceof StoreHeldError) return true
+      if (cause instanceof StoreInUseError) return true
     }
     throw error
   }

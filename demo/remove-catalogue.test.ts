@@ -6,7 +6,7 @@ import { removeCatalogue } from '#demo/remove-catalogue.ts'
 import { seedCatalogue } from '#demo/seed-catalogue.ts'
 import { demoId } from '#demo/seed-ids.ts'
 import { PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
-import { StoreHeldError } from '#ports/analytics-store/analytics-store.ts'
+import { StoreInUseError } from '#ports/analytics-store/analytics-store.ts'
 import { EVENT_KINDS } from '#ports/analytics-store/events.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { signIn } from '#test/support/http/account-steps.ts'
@@ -123,7 +123,7 @@ test('beside a server that holds the store of events the server removes them, an
   // Downloads of the test before may still be on their way.
   await t.deps.events.flush()
   const before = await countEvents()
-  const analytics = { ...t.deps.analytics, identity: () => Promise.reject(new StoreHeldError('held')) }
+  const analytics = { ...t.deps.analytics, identity: () => Promise.reject(new StoreInUseError('held')) }
   const report = await removeCatalogue({ ...t.deps, analytics })
   assert.equal(report.events.isLeft, true)
   assert.equal(await countEvents(), before)

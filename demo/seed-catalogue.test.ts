@@ -6,7 +6,7 @@ import { type SeedReport, seedCatalogue } from '#demo/seed-catalogue.ts'
 import { demoId, demoVersionId } from '#demo/seed-ids.ts'
 import { DEMO_BIO } from '#demo/seed-people.ts'
 import { reconcileDownloads } from '#features/operations/downloads/reconcile-downloads.ts'
-import { StoreHeldError } from '#ports/analytics-store/analytics-store.ts'
+import { StoreInUseError } from '#ports/analytics-store/analytics-store.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { assertError, signIn } from '#test/support/http/account-steps.ts'
 
@@ -243,7 +243,7 @@ test('events of months stand behind the newest downloads, and counters, events a
 })
 
 test('where the store of events is a server’s, the server takes the rest in', async () => {
-  const analytics = { ...t.deps.analytics, identity: () => Promise.reject(new StoreHeldError('held')) }
+  const analytics = { ...t.deps.analytics, identity: () => Promise.reject(new StoreInUseError('held')) }
   const report = await seedCatalogue({ ...t.deps, analytics }, PROJECTS + 20)
   assert.deepEqual(report.events, { added: 0, isLeft: true })
   const left = async () =>

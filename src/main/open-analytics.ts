@@ -35,7 +35,7 @@ export function openAnalytics(deps: Needs, mode: 'server' | 'command'): OpenedAn
   const open = () => openStore(config.analytics.store)
   const analytics = openLazily({
     open: mode === 'command' ? open : () => openAttached(deps, open),
-    mayBeHeld: mode === 'command',
+    mayBeInUse: mode === 'command',
   })
   const follower = createCounterFollower({ ...deps, store: analytics })
   const spool = openSpool(deps, follower.sink)

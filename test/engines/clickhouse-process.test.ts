@@ -162,7 +162,7 @@ describe('Depot on ClickHouse', { skip: withoutClickHouse }, () => {
     const wrong = { ...env, CLICKHOUSE_URL: clickHouse.url.replace('depot-test', 'wrong-secret') }
     const { code, stderr } = await depot(dataDir, ['serve'], wrong)
     assert.equal(code, 1)
-    assert.match(stderr, /CLICKHOUSE_URL: .* does not know the user depot, or the password is wrong/)
+    assert.match(stderr, /CLICKHOUSE_URL: .* rejected the user depot or the password/)
     assert.doesNotMatch(stderr, /wrong-secret/)
   })
 })

@@ -1,8 +1,8 @@
-// Downloads of a batch, added up for the counters in the database.
-import type { DownloadCounts } from './analytics-store.ts'
+// Adds up downloads for the counters in the database.
+import type { DownloadCounts, VersionDownloads } from './analytics-store.ts'
 import type { DownloadEvent } from './events.ts'
 
-/** By project and by version, in order of their IDs, which is also the order in which rows are to be locked. */
+/** Counts downloads by project and version, in order of their IDs, which is also the order of row locks. */
 export function countByVersion(events: Iterable<Pick<DownloadEvent, 'project_id' | 'version_id'>>): DownloadCounts {
   const byProject = new Map<string, Map<string, number>>()
   for (const { project_id, version_id } of events) {
@@ -12,14 +12,20 @@ export function countByVersion(events: Iterable<Pick<DownloadEvent, 'project_id'
   }
   const counts: DownloadCounts = { projects: [], versions: [] }
   for (const [project_id, byVersion] of [...byProject].sort(byKey)) {
-    let downloads = 0
-    for (const [version_id, count] of [...byVersion].sort(byKey)) {
-      counts.versions.push({ project_id, version_id, downloads: count })
-      downloads += count
+    for (const [version_id, downloads] of [...byVersion].sort(byKey)) {
+      addDownloads(counts, { project_id, version_id, downloads })
     }
-    counts.projects.push({ project_id, downloads })
   }
   return counts
+}
+
+/** Adds the downloads of a version. Versions must be added in order of their projects. */
+export function addDownloads({ projects, versions }: DownloadCounts, version: VersionDownloads): void {
+  const { project_id, downloads } = version
+  const last = projects.at(-1)
+  if (last?.project_id === project_id) last.downloads += downloads
+  else projects.push({ project_id, downloads })
+  versions.push(version)
 }
 
 function byKey(a: readonly [string, unknown], b: readonly [string, unknown]): number {

@@ -1,14 +1,14 @@
-// What one recorded event looks like, kind by kind, and how each of its columns is stored. Neither an address,
-// nor a hash of one, nor an account is part of an event: what tells visitors apart (visitor.ts) serves the counting
-// rules before an event is made, nothing reads it afterwards, and it would be a third of the disk.
+// The kinds of events and the types of their columns. Events contain no IP address, no hash of one and no account.
+// Counting rules distinguish visitors before an event is created (visitor.ts); nothing needs this data later, and it would
+// take a third of the disk.
 
-/** Who did it and where, as far as it is kept. */
+/** The origin of an event. */
 type Origin = {
-  /** Server time in milliseconds since 1970, an integer. */
+  /** Server time in whole milliseconds since 1970. */
   recorded_at: number
-  /** ISO 3166 alpha-2 in capitals, `XX` when unknown. */
+  /** ISO 3166-1 alpha-2 code in capitals; `XX` if unknown. */
   country: string
-  /** Label of a known client program, empty when unknown; never the raw header. */
+  /** Label of a known client program; empty if unknown. Never the raw header. */
   user_agent: string
 }
 
@@ -49,14 +49,14 @@ export type Events = {
 export type EventKind = keyof Events
 
 /**
- * How a column is kept. `term`: text of many distinct values, stored once and referred to by a number; `text`: text of
- * few distinct values.
+ * Storage of a column. `term`: text with many distinct values, which are stored once and referred to by a number; `text`:
+ * text with few distinct values.
  */
 export type ColumnType = 'time' | 'term' | 'text' | 'flag' | 'number'
 
 const ORIGIN = { recorded_at: 'time', country: 'text', user_agent: 'text' } as const
 
-/** Every column of every kind, in the order they are stored. */
+/** Columns of every kind, in stored order. */
 export const COLUMNS = {
   view: { ...ORIGIN, project_id: 'term', domain: 'text', site_path: 'term', monetized: 'flag' },
   download: {
@@ -83,21 +83,29 @@ export const COLUMNS = {
 
 export const EVENT_KINDS = Object.keys(COLUMNS) as EventKind[]
 
+/** Name of the table of each kind. */
+export const TABLES = {
+  view: 'views',
+  download: 'downloads',
+  playtime: 'playtime',
+  affiliate_click: 'affiliate_clicks',
+} as const satisfies Record<EventKind, string>
+
 export type ColumnValue = string | number | boolean
 export type EventRow = Readonly<Record<string, ColumnValue>>
 
-/** Name and type of each column of a kind, in stored order. */
+/** Returns the name and type of each column of a kind, in stored order. */
 export function columnsOf(kind: EventKind): [name: string, type: ColumnType][] {
   return Object.entries(COLUMNS[kind])
 }
 
-/** Longest text of a column in UTF-16 code units; a domain name has at most 253, facts for paths 512. */
+/** Maximum length of a column in UTF-16 code units. */
 const TEXT_MAX: Readonly<Record<string, number>> = { domain: 253, site_path: 512 }
 const OTHER_TEXT_MAX = 64
 
 /**
- * The event with every text cut to its longest length and made well-formed Unicode, so that a flood of long paths
- * cannot fill memory and every adapter stores the same characters. An unusable country becomes `XX`.
+ * Cuts every text to its maximum length, so that long paths cannot fill the memory, and converts it to well-formed Unicode,
+ * so that every adapter stores the same characters. An invalid country becomes `XX`.
  */
 export function boundEvent<K extends EventKind>(event: Events[K]): Events[K] {
   const row: Record<string, ColumnValue> = { ...event }

@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import { ApiError } from '#lib/errors.ts'
 import { aDownload, batchOf } from '#test/support/factories/analytics-events.ts'
 import { openNaiveStore } from '#test/support/stand-ins/reference-analytics-store.ts'
-import { StoreHeldError } from './analytics-store.ts'
+import { StoreInUseError } from './analytics-store.ts'
 import { openLazily } from './lazy-store.ts'
 
 const held = async () => {
-  throw new StoreHeldError('in use by another process')
+  throw new StoreInUseError('in use by another process')
 }
 const isStoreError = (error: unknown) => error instanceof ApiError && error.kind === 'analytics_database_error'
 
@@ -41,7 +41,7 @@ test('an opening that failed is tried again by the next call', async () => {
 test('a store that another process holds fails its check in plain words, unless that may be', async () => {
   await assert.rejects(openLazily({ open: held }).check(), /in use by another process/)
   await assert.rejects(openLazily({ open: held }).settledAt(), isStoreError)
-  await openLazily({ open: held, mayBeHeld: true }).check()
+  await openLazily({ open: held, mayBeInUse: true }).check()
 })
 
 test('closing what was never used opens nothing, and nothing is opened afterwards', async () => {

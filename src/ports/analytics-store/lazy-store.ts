@@ -1,17 +1,17 @@
-// A store that is opened when it is first used. Loading an embedded store takes most of a second, which neither the
-// start of a server nor a test that never asks it should wait for.
+// Opens a store with its first use, because loading the embedded store takes most of a second. The start of a server and
+// tests that do not use it need not wait.
 import { ApiError } from '#lib/errors.ts'
 import { OperatorError } from '#lib/operator-error.ts'
-import { type AnalyticsStore, StoreHeldError } from './analytics-store.ts'
+import { type AnalyticsStore, StoreInUseError } from './analytics-store.ts'
 
 export type LazyStoreOptions = {
-  /** A failed opening is tried again by the next call. */
+  /** The next call repeats a failed opening. */
   open: () => Promise<AnalyticsStore>
-  /** For commands that run beside a server: a store that the server holds passes `check`. */
-  mayBeHeld?: boolean
+  /** For commands that run while the server runs: `check` accepts a store that the server has opened. */
+  mayBeInUse?: boolean
 }
 
-export function openLazily({ open, mayBeHeld = false }: LazyStoreOptions): AnalyticsStore {
+export function openLazily({ open, mayBeInUse = false }: LazyStoreOptions): AnalyticsStore {
   let opened: Promise<AnalyticsStore> | undefined
   let isClosed = false
 
@@ -19,12 +19,12 @@ export function openLazily({ open, mayBeHeld = false }: LazyStoreOptions): Analy
     if (isClosed) throw new ApiError('analytics_database_error', 'The analytics store is closed')
     opened ??= open().catch((cause: unknown) => {
       opened = undefined
-      throw isPlain(cause) ? cause : unavailable(cause)
+      throw isSpecific(cause) ? cause : unavailable(cause)
     })
     return opened
   }
 
-  /** Runs one call; a store that cannot be opened is one that does not answer. */
+  /** Runs a call. @throws ApiError also if the store cannot be opened */
   async function use<T>(call: (store: AnalyticsStore) => Promise<T>): Promise<T> {
     let ready: AnalyticsStore
     try {
@@ -50,8 +50,7 @@ export function openLazily({ open, mayBeHeld = false }: LazyStoreOptions): Analy
       try {
         await (await store()).check()
       } catch (error) {
-        // The plain sentence of a store that another process holds says more than that it does not answer.
-        if (!(mayBeHeld && error instanceof StoreHeldError)) throw error
+        if (!(mayBeInUse && error instanceof StoreInUseError)) throw error
       }
     },
 
@@ -63,9 +62,9 @@ export function openLazily({ open, mayBeHeld = false }: LazyStoreOptions): Analy
   }
 }
 
-/** Whether it says more than that the store cannot be opened. */
-function isPlain(cause: unknown): boolean {
-  return cause instanceof StoreHeldError || cause instanceof ApiError || cause instanceof OperatorError
+/** Whether the error says more than that the store cannot be opened. */
+function isSpecific(cause: unknown): boolean {
+  return cause instanceof StoreInUseError || cause instanceof ApiError || cause instanceof OperatorError
 }
 
 function unavailable(cause: unknown): ApiError {

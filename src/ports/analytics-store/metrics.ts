@@ -1,28 +1,28 @@
-// The one table of what can be asked: each metric with its source, its bucket fields and its filters, in the order of
-// the specification. Validation, both store adapters and the order of an answer are all drawn from it.
+// The table of metrics with their sources, bucket fields and filters, in the order of the response. Validation, the store
+// adapters and the order of points use it.
 import type { EventKind } from './events.ts'
 
 type Metric = {
-  /** `metric_kind` of its points. */
+  /** `metric_kind` of the points. */
   kind: 'views' | 'downloads' | 'playtime' | 'revenue' | 'clicks' | 'conversions'
-  /** Name of the value in its points. */
+  /** Name of the value in the points. */
   value: string
-  /** Column that names what is counted; always grouped by. */
+  /** Column of the counted resource; results are always grouped by it. */
   source: 'project_id' | 'affiliate_code_id'
-  /** What may be asked in `bucket_by`, in the order of the specification. */
+  /** Values of `bucket_by`, in the order of the points. */
   buckets: readonly string[]
-  /** What may be asked in `filter_by`; a superset of the buckets less the project. */
+  /** Fields of `filter_by`: all buckets except the project, and others. */
   filters: readonly string[]
-  /** The events it is counted from, or `records`: transaction rows in the database, which the store knows nothing of. */
+  /** Kind of the counted events, or `records`: rows of the database, which are not in the store. */
   from: EventKind | 'records'
-  /** Column that is summed; without one, events are counted. */
+  /** Column to add up. Default: events are counted. */
   sum?: string
-  /** A country with fewer than this in one cell is reported as `XX`. 0 = no floor. */
+  /** A country with a smaller amount in a cell is reported as `XX`. 0: no floor. */
   countryFloor: number
   needsPayoutsRead: boolean
 }
 
-/** specification, "Country anonymization". */
+/** Protects the privacy of visitors from rare countries. */
 const COUNTRY_FLOOR = 50
 
 export const METRICS = {
@@ -111,36 +111,54 @@ export const METRICS = {
 
 export type MetricKey = keyof typeof METRICS
 
-/** The metrics in the order in which answers list them. */
+/** Metrics in the order of the response. */
 export const METRIC_KEYS = Object.keys(METRICS) as MetricKey[]
 
-/** One metric as asked: fields are in the order of the specification and without duplicates. */
+/** A requested metric; fields are in the order of the table and without duplicates. */
 export type MetricRequest = {
   metric: MetricKey
   bucketBy: readonly string[]
-  /** Values in one field are alternatives, fields are conjunctive; a field without values is absent. */
+  /** The values of a field are alternatives; all fields must match. A field without values is omitted. */
   filterBy: Readonly<Record<string, readonly (string | boolean)[]>>
 }
 
-/** The table's row, with the type that all rows share. */
+/** Returns a row of the table with the type that all rows share. */
 export function metricOf(key: MetricKey): Metric {
   return METRICS[key]
 }
 
 /**
- * The columns that a question groups by besides the source: what is bucketed or filtered. A filtered column takes part
- * in the country floor like a bucketed one (facts 1.1.3), so that a filter cannot be used to look below it.
+ * Returns the columns to group by in addition to the source: buckets and filters. Grouping by filters applies the country
+ * floor to each filtered value, so that a filter cannot reveal amounts below it.
  */
 export function dimensionsOf(request: MetricRequest): string[] {
   const { source, buckets, filters } = metricOf(request.metric)
-  const known = new Set([...buckets, ...filters])
-  known.delete(source)
-  return [...known].filter((field) => request.bucketBy.includes(field) || field in request.filterBy)
+  const fields = new Set([...buckets, ...filters])
+  fields.delete(source)
+  return [...fields].filter((field) => request.bucketBy.includes(field) || field in request.filterBy)
 }
 
-/** The sources that are left when the question also filters by the source itself. */
+/** Returns the dimensions in the order of the points: buckets first, then fields that are only filtered. */
+export function sortedDimensions(request: MetricRequest): string[] {
+  const isBucket = (field: string) => request.bucketBy.includes(field)
+  return dimensionsOf(request).sort((a, b) => Number(isBucket(b)) - Number(isBucket(a)))
+}
+
+/** Whether the country floor merges cells. With a filter by country, it removes them instead. */
+export function mergesCountries({ metric, filterBy, bucketBy }: MetricRequest): boolean {
+  return metricOf(metric).countryFloor > 0 && bucketBy.includes('country') && !Object.hasOwn(filterBy, 'country')
+}
+
+/** @throws Error for a metric of database records */
+export function eventKindOf(key: MetricKey): EventKind {
+  const { from } = metricOf(key)
+  if (from === 'records') throw new Error(`The analytics store does not count ${key}`)
+  return from
+}
+
+/** Returns the unique sources, without those that a filter by the source excludes. */
 export function sourcesOf(request: MetricRequest, ids: readonly string[]): string[] {
-  const wanted = request.filterBy[metricOf(request.metric).source]
+  const allowed = request.filterBy[metricOf(request.metric).source]
   const unique = [...new Set(ids)]
-  return wanted === undefined ? unique : unique.filter((id) => wanted.includes(id))
+  return allowed === undefined ? unique : unique.filter((id) => allowed.includes(id))
 }

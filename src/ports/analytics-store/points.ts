@@ -1,14 +1,14 @@
-// From counted cells to the points of an answer: the country floor, the merging and the order, in one place for every
-// adapter and for the metrics that come from the database, so that none can disagree with another.
+// Converts counted cells to the points of a response. Every adapter and the metrics from the database share these rules for
+// the country floor, merging and order.
 import { compare } from '#lib/compare.ts'
 import { dimensionsOf, METRIC_KEYS, type MetricKey, type MetricRequest, metricOf } from './metrics.ts'
 
-/** The country of a cell whose country is unknown or too rare to be shown. */
+/** Country of a cell whose country is unknown or too rare to be shown. */
 export const HIDDEN_COUNTRY = 'XX'
 
 /**
- * What was counted for one slice, source and combination of dimensions (`dimensionsOf` the request, in that order). An
- * adapter gives at most one cell for each combination, or the floor would be held to parts.
+ * The amount for one slice, source and combination of dimensions (in the order of `dimensionsOf`). An adapter must return
+ * at most one cell per combination, because the floor is applied to each cell.
  */
 export type Cell = {
   slice: number
@@ -17,36 +17,36 @@ export type Cell = {
   amount: number
 }
 
-/** One element of a slice; its keys are in a fixed order, so equal questions give equal bytes. */
+/** An element of a slice; keys are in a fixed order, so that equal queries return equal bytes. */
 export type Point = Record<string, string | number | boolean>
 
-/** One metric's part of an answer: exactly one list for each slice of the grid. */
+/** The result of a metric: one list per slice of the grid. */
 export type MetricSlices = { metric: MetricKey; slices: Point[][] }
 
 export type PointBuilder = {
-  /** Adds a cell. It is read at once, so the caller may use the object and its `values` again for the next one. */
+  /** Adds a cell. The caller can reuse the object and its `values`. */
   add(cell: Cell): void
-  /** The points of one slice in order; asked once. Cells that came in that order need no sorting here. */
+  /** Returns the sorted points of a slice. Call it once per slice. Faster if the cells were added in this order. */
   slice(index: number): Point[]
 }
 
 type SlicePoints = { points: Point[]; isOrdered: boolean }
 
 /**
- * Applies facts 1.3: cells below the floor become `XX`, or vanish when the question filters by country (else a filter
- * would show what the floor hides); then dimensions that were only filtered by are dropped and equal cells merged.
- * Cells that count nothing make no point.
+ * Applies the country floor: the country of cells below it becomes `XX`. If the query filters by country, such cells are
+ * removed, because a filter must not reveal what the floor hides. Then removes dimensions that are not buckets, and merges
+ * equal cells. Omits cells with amount 0.
  */
 export function pointBuilder(request: MetricRequest): PointBuilder {
   const { countryFloor, value } = metricOf(request.metric)
   const dimensions = dimensionsOf(request)
-  const kept = dimensions.map((field) => request.bucketBy.includes(field))
+  const isBucket = dimensions.map((field) => request.bucketBy.includes(field))
   const country = countryFloor > 0 ? dimensions.indexOf('country') : -1
   const isCountryFiltered = Object.hasOwn(request.filterBy, 'country')
   const compare = pointOrder(request)
   const slices = new Map<number, SlicePoints>()
 
-  // There can be a quarter of a million cells: nothing is made of one but its point.
+  // Creates no other objects per cell, because there can be 250,000 cells.
   function add({ slice, source, values, amount }: Cell): void {
     if (amount === 0) return
     const isBelow = country >= 0 && amount < countryFloor && values[country] !== HIDDEN_COUNTRY
@@ -55,33 +55,33 @@ export function pointBuilder(request: MetricRequest): PointBuilder {
     for (let i = 0; i < dimensions.length; i += 1) {
       const field = dimensions[i]
       const bucket = isBelow && i === country ? HIDDEN_COUNTRY : values[i]
-      // A bucket without a value is left out: an unknown domain is a point without `domain` (facts 1.1.3).
-      if (kept[i] === true && field !== undefined && bucket !== undefined && bucket !== '') point[field] = bucket
+      // An empty value, such as an unknown domain, is omitted.
+      if (isBucket[i] === true && field !== undefined && bucket !== undefined && bucket !== '') point[field] = bucket
     }
     point[value] = amount
     push(slice, point)
   }
 
   function push(slice: number, point: Point): void {
-    const found = slices.get(slice)
-    const last = found?.points.at(-1)
-    if (found === undefined || last === undefined) {
+    const entry = slices.get(slice)
+    const last = entry?.points.at(-1)
+    if (entry === undefined || last === undefined) {
       slices.set(slice, { points: [point], isOrdered: true })
       return
     }
-    if (found.isOrdered && compare(last, point) >= 0) found.isOrdered = false
-    found.points.push(point)
+    if (entry.isOrdered && compare(last, point) >= 0) entry.isOrdered = false
+    entry.points.push(point)
   }
 
   function slice(index: number): Point[] {
     const { points, isOrdered } = slices.get(index) ?? { points: [], isOrdered: true }
-    return isOrdered ? points : mergedNeighbours(points.sort(compare), compare, value)
+    return isOrdered ? points : mergeAdjacent(points.sort(compare), compare, value)
   }
 
   return { add, slice }
 }
 
-/** All points of one metric at once. */
+/** Builds all points of a metric. */
 export function buildSlices(request: MetricRequest, sliceCount: number, cells: Iterable<Cell>): MetricSlices {
   const builder = pointBuilder(request)
   for (const cell of cells) builder.add(cell)
@@ -89,8 +89,8 @@ export function buildSlices(request: MetricRequest, sliceCount: number, cells: I
 }
 
 /**
- * A metric counted from database records: at most one amount for each slice and source, zero ones left out by the
- * caller. Amounts are decimal texts (revenue) or counts (conversions).
+ * Builds the points of a metric from database records: at most one amount per slice and source, without zeros. Amounts are
+ * decimal strings (revenue) or counts (conversions).
  */
 export function recordSlices(
   request: MetricRequest,
@@ -106,7 +106,7 @@ export function recordSlices(
   return { metric: request.metric, slices }
 }
 
-/** The answer: slice by slice, the points of all metrics in the order of the specification. */
+/** Joins the points of all metrics per slice, in the order of METRICS. */
 export function joinSlices(parts: readonly MetricSlices[], sliceCount: number): Point[][] {
   const ordered = METRIC_KEYS.flatMap((metric) => parts.filter((part) => part.metric === metric))
   return Array.from({ length: sliceCount }, (_, i) => ordered.flatMap((part) => part.slices[i] ?? []))
@@ -114,7 +114,7 @@ export function joinSlices(parts: readonly MetricSlices[], sliceCount: number): 
 
 const SOURCE_KEYS = { project_id: 'source_project', affiliate_code_id: 'source_affiliate_code' } as const
 
-/** A point with what all points of a source begin with. */
+/** Returns a point with the keys that all points of a source have. */
 function sourcePoint({ metric, bucketBy }: MetricRequest, id: string): Point {
   const { kind, source } = metricOf(metric)
   const point: Point = { [SOURCE_KEYS[source]]: id, metric_kind: kind }
@@ -122,8 +122,8 @@ function sourcePoint({ metric, bucketBy }: MetricRequest, id: string): Point {
   return point
 }
 
-/** Adds up neighbours that are the same but for their amount. */
-function mergedNeighbours(sorted: readonly Point[], compare: Compare, value: string): Point[] {
+/** Adds up adjacent points that differ only in their amount. */
+function mergeAdjacent(sorted: readonly Point[], compare: Compare, value: string): Point[] {
   const merged: Point[] = []
   for (const point of sorted) {
     const last = merged.at(-1)
@@ -135,7 +135,7 @@ function mergedNeighbours(sorted: readonly Point[], compare: Compare, value: str
 
 type Compare = (a: Point, b: Point) => number
 
-/** By source, then by the bucket fields in their order; a bucket without a value comes first. */
+/** Compares by source, then by the bucket fields; a missing bucket comes first. */
 function pointOrder(request: MetricRequest): Compare {
   const { source } = metricOf(request.metric)
   const fields = [SOURCE_KEYS[source], ...dimensionsOf(request).filter((field) => request.bucketBy.includes(field))]

@@ -1,10 +1,10 @@
-// Reading RFC 3339 timestamps strictly: `Date.parse` takes many other forms and turns 30 February into March.
+// Parses RFC 3339 timestamps strictly. `Date.parse` accepts other formats and converts 30 February to March.
 
 const FORM = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,32}))?([Zz]|[+-]\d{2}:\d{2})$/
 
 /**
- * Milliseconds since 1970, finer fractions cut; undefined for whatever is not a timestamp with an offset, or names a
- * day or time that does not exist. A leap second (`:60`) is refused: no event is ever recorded in one.
+ * Returns milliseconds since 1970, without finer fractions; undefined if the text is not a timestamp with an offset, or if
+ * the day or time does not exist. Leap seconds (`:60`) are invalid.
  */
 export function parseRfc3339(text: string): number | undefined {
   const match = FORM.exec(text)
@@ -20,7 +20,7 @@ export function parseRfc3339(text: string): number | undefined {
   const offset = offsetMinutes(match[8] ?? 'Z')
   if (offset === undefined || hour > 23 || minute > 59 || second > 59) return undefined
   const date = new Date(0)
-  // Not Date.UTC: that reads the years 0-99 as 1900-1999.
+  // Date.UTC would convert the years 0-99 to 1900-1999.
   date.setUTCFullYear(year, month - 1, day)
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined
   const fraction = Number((match[7] ?? '').padEnd(3, '0').slice(0, 3))

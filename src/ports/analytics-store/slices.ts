@@ -1,11 +1,11 @@
-// Slice arithmetic: which slice an instant falls into, exactly, in whole milliseconds of UTC. Slices are half-open and
-// aligned to the start of the range, never to midnight, so days of 23 or 25 hours do not exist here.
+// Computes the slices of a time range exactly, in milliseconds. Slices are half-open and aligned to the start of the range,
+// not to midnight, so that days of 23 or 25 hours do not matter.
 
 import { MINUTE_MS } from '#lib/time.ts'
 
 /**
- * A range `[startMs, endMs)` cut into `count` slices. Slice `i` begins at `startMs + i * widthMs / parts`, which need
- * not be a whole number; keeping the fraction makes the slices of `{slices: 7}` equal to the last millisecond.
+ * The range `[startMs, endMs)` in `count` slices. Slice `i` begins at `startMs + i * widthMs / parts`. The fraction makes
+ * the slices of `{slices: 7}` equal to the last millisecond.
  */
 export type SliceGrid = {
   startMs: number
@@ -19,22 +19,22 @@ export type SliceGrid = {
 export type Resolution = { slices: number } | { minutes: number }
 
 /**
- * `slices`: that many equal parts. `minutes`: parts of exactly that length, the last one cut at the end.
- * The caller has checked `startMs < endMs` and that the numbers are positive integers.
+ * Splits a range into equal `slices`, or into slices of `minutes` of which the last one ends with the range.
+ * The caller must check that `startMs < endMs` and that the numbers are positive integers.
  */
 export function sliceGrid(startMs: number, endMs: number, resolution: Resolution): SliceGrid {
   const rangeMs = endMs - startMs
   if ('slices' in resolution) {
     return { startMs, endMs, count: resolution.slices, widthMs: rangeMs, parts: resolution.slices }
   }
-  // A part longer than the range is the range; what was asked may be beyond what a number holds exactly.
+  // Limited to the range, because the product can exceed the safe integers.
   const widthMs = Math.min(resolution.minutes * MINUTE_MS, rangeMs)
   return { startMs, endMs, count: Math.ceil(rangeMs / widthMs), widthMs, parts: 1 }
 }
 
 /**
- * `count + 1` edges: slice `i` holds the instants `edges[i] <= t < edges[i + 1]`. A fractional edge is rounded up,
- * because the first whole millisecond at or after it is the first that belongs to the later slice.
+ * Returns `count + 1` edges: slice `i` contains the instants `edges[i] <= t < edges[i + 1]`. Rounds up, because the later
+ * slice begins with the first whole millisecond at or after a fractional edge.
  */
 export function sliceEdges(grid: SliceGrid): number[] {
   const parts = BigInt(grid.parts)

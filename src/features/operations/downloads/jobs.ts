@@ -1,7 +1,7 @@
 // The background job of downloads.
 
 import type { Jobs } from '#platform/jobs/queue.ts'
-import { StoreHeldError } from '#ports/analytics-store/analytics-store.ts'
+import { StoreInUseError } from '#ports/analytics-store/analytics-store.ts'
 import type { Deps } from '#ports/deps.ts'
 import { reconcileDownloads } from './reconcile-downloads.ts'
 
@@ -13,7 +13,7 @@ export const downloadJobs = ({ db, cache, log, metrics, analytics }: ReconcileDe
     const isHeldElsewhere = await analytics.check().then(
       () => false,
       (error: unknown) => {
-        if (error instanceof StoreHeldError) return true
+        if (error instanceof StoreInUseError) return true
         throw error
       },
     )

@@ -1,5 +1,5 @@
-// One ClickHouse server or cluster by its address: statements with time limits, a bounded number at once, and errors
-// that say whether it is away or refuses.
+// The connection to ClickHouse: limits the time and number of statements, and distinguishes an unavailable server from
+// rejected statements.
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { type ClickHouseClient, ClickHouseError, type ClickHouseSettings, createClient } from '@clickhouse/client'
@@ -7,10 +7,10 @@ import { createLimiter } from '#lib/concurrency/limiter.ts'
 import { ApiError } from '#lib/errors.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 
-/** Statements under way at once, and further ones that may wait; more are refused. */
+/** Maximum number of running and of waiting statements. */
 const RUNNING_MAX = 8
 const WAITING_MAX = 128
-/** The server gives a statement up before the client does, so that nothing goes on unseen. */
+/** Time limit of the server, which is shorter than that of the client, so that no statement continues unnoticed. */
 export const STATEMENT_SECONDS = 20
 const REQUEST_TIMEOUT_MS = 25_000
 const RETRY_AFTER_SECONDS = 5
@@ -22,8 +22,8 @@ const SETTINGS: ClickHouseSettings = {
   cancel_http_readonly_queries_on_client_close: 1,
 }
 
-/** Codes of ClickHouse that mean "not now": limits, memory, connections to replicas, shutting down. */
-const NOT_NOW = new Set([
+/** Error codes of temporary failures: limits, memory, connections to replicas, shutdown. */
+const TEMPORARY = new Set([
   '159',
   '160',
   '202',
@@ -46,29 +46,29 @@ export type Statement = {
   sql: string
   params?: Record<string, unknown>
   signal?: AbortSignal | undefined
-  /** Who asks: statements wait fairly between callers. */
+  /** Identifies the client. Statements wait in turn between callers. */
   caller?: string | undefined
-  /** Of this statement only, over those of every statement. */
+  /** Settings of this statement, in addition to those of every statement. */
   settings?: ClickHouseSettings
 }
 
 export type ClickHouse = {
   /**
-   * Hands the rows of a question over, some at a time as they arrive, each time after `onRows` is done with the rows
-   * before. @throws ApiError, or what `onRows` throws
+   * Reads the rows of a query in parts and awaits `onRows` for each part.
+   * @throws ApiError, or the error of `onRows`
    */
-  read(statement: Statement, onRows: (rows: Row[]) => void | Promise<void>): Promise<void>
-  /** All rows of a question. @throws ApiError */
-  all(statement: Statement): Promise<Row[]>
-  /** A statement without an answer. @throws ApiError */
+  read<R extends Row>(statement: Statement, onRows: (rows: R[]) => void | Promise<void>): Promise<void>
+  /** Returns all rows of a query. @throws ApiError */
+  all<R extends Row>(statement: Statement): Promise<R[]>
+  /** Runs a statement without result. @throws ApiError */
   run(statement: Statement): Promise<void>
-  /** Stores the lines of a JSONCompactEachRow body. @throws ApiError: the rows may be stored or not. */
+  /** Stores the lines of a JSONCompactEachRow body. @throws ApiError; the rows may be stored nevertheless */
   insert(rows: { table: string; columns: readonly string[]; lines: Readable; token: string }): Promise<void>
-  /** Ends what is running after its time limits at the latest; idempotent. */
+  /** Waits for running statements, at most for their time limits. Idempotent. */
   close(): Promise<void>
 }
 
-/** Nothing is connected before the first statement. `url` names user, password and database. */
+/** Connects with the first statement. `url` contains user, password and database. */
 export function connectClickHouse(url: string): ClickHouse {
   const client: ClickHouseClient = createClient({
     url,
@@ -77,7 +77,7 @@ export function connectClickHouse(url: string): ClickHouse {
     max_open_connections: RUNNING_MAX + 2,
     clickhouse_settings: SETTINGS,
     use_multipart_params_auto: true,
-    // What goes wrong is thrown; the library would write it to standard output, too.
+    // Prevents the library from writing errors, which it also throws, to standard output.
     log: { LoggerClass: SilentLogger },
   })
   const limiter = createLimiter({
@@ -86,7 +86,7 @@ export function connectClickHouse(url: string): ClickHouse {
     refuse: () => unavailable(new Error(`More than ${WAITING_MAX} statements are waiting`)),
   })
 
-  /** One statement at a place of the limiter; errors become those of the port. */
+  /** Runs a statement within the limits and converts its errors to those of the port. */
   function guarded(
     work: () => Promise<unknown>,
     { signal, caller }: Pick<Statement, 'signal' | 'caller'> = {},
@@ -101,9 +101,9 @@ export function connectClickHouse(url: string): ClickHouse {
     }, caller)
   }
 
-  function read(
+  function read<R extends Row>(
     { sql, params = {}, signal, caller, settings = {} }: Statement,
-    onRows: (rows: Row[]) => void | Promise<void>,
+    onRows: (rows: R[]) => void | Promise<void>,
   ): Promise<void> {
     return guarded(
       async () => {
@@ -114,7 +114,7 @@ export function connectClickHouse(url: string): ClickHouse {
           clickhouse_settings: settings,
           ...(signal === undefined ? {} : { abort_signal: signal }),
         })
-        for await (const part of result.stream<Row>()) await onRows(part.map((row) => row.json<Row>()))
+        for await (const part of result.stream<R>()) await onRows(part.map((row) => row.json<R>()))
       },
       { signal, caller },
     )
@@ -122,12 +122,12 @@ export function connectClickHouse(url: string): ClickHouse {
 
   return {
     read,
-    async all(statement) {
-      const found: Row[] = []
-      await read(statement, (rows) => {
-        for (const row of rows) found.push(row)
+    async all<R extends Row>(statement: Statement) {
+      const all: R[] = []
+      await read<R>(statement, (rows) => {
+        for (const row of rows) all.push(row)
       })
-      return found
+      return all
     },
     run: ({ sql, params = {}, settings = {} }) =>
       guarded(() => client.command({ query: sql, query_params: params, clickhouse_settings: settings })),
@@ -140,9 +140,9 @@ export function connectClickHouse(url: string): ClickHouse {
             async_insert: 0,
             insert_deduplicate: 1,
             insert_deduplication_token: token,
-            // What was stored without its entry in the list of batches gets it when it comes again.
+            // A batch that was stored without its row in `event_batches` gets the row when it is sent again.
             deduplicate_blocks_in_dependent_materialized_views: 1,
-            // The rows of a batch stay one block, so that it is stored, and recognised, as a whole.
+            // Keeps a batch in one block, so that it is stored and deduplicated as a whole.
             input_format_parallel_parsing: 0,
           },
         })
@@ -160,7 +160,7 @@ class SilentLogger {
   error(): void {}
 }
 
-/** ClickHouse's number of an error in a chain of causes; undefined when the server did not answer at all. */
+/** Returns the ClickHouse error code in a chain of causes; undefined if the server did not respond. */
 export function clickHouseCode(error: unknown): string | undefined {
   for (let current = error; current instanceof Error; current = current.cause) {
     if (current instanceof ClickHouseError) return current.code
@@ -172,12 +172,12 @@ function asApiError(error: unknown, signal?: AbortSignal): unknown {
   if (signal?.aborted === true) return signal.reason
   if (error instanceof ApiError || error instanceof OperatorError) return error
   const code = clickHouseCode(error)
-  if (code === undefined || NOT_NOW.has(code)) return unavailable(error)
-  return new ApiError('analytics_database_error', 'The analytics store refused the request', { cause: error })
+  if (code === undefined || TEMPORARY.has(code)) return unavailable(error)
+  return new ApiError('analytics_database_error', 'The analytics store rejected the request', { cause: error })
 }
 
 function unavailable(cause: unknown): ApiError {
-  return new ApiError('analytics_unavailable', 'The analytics store does not answer at the moment; try again', {
+  return new ApiError('analytics_unavailable', 'The analytics store does not respond; try again later', {
     cause,
     headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
   })

@@ -1,10 +1,9 @@
-// Reads whole tables of events back, for backups: a month of one kind at a time, as the table is partitioned.
+// Reads whole tables of events for backups, one monthly partition at a time.
 import { APPEND_EVENTS_MAX } from '../analytics-store.ts'
-import { columnsOf, type EventKind } from '../events.ts'
+import { columnsOf, type EventKind, TABLES } from '../events.ts'
 import type { ClickHouse } from './connection.ts'
-import { TABLES } from './schema.ts'
 
-/** `AnalyticsStore.readEvents`. A statement holds the parts it reads, so merging meanwhile changes nothing. */
+/** Implements `AnalyticsStore.readEvents`. Merges during a statement do not affect the parts that it reads. */
 export async function readEvents(
   connection: ClickHouse,
   kind: EventKind,
@@ -19,7 +18,7 @@ export async function readEvents(
     const statement = {
       sql: `SELECT ${selected.join(', ')} FROM ${TABLES[kind]} WHERE toYYYYMM(recorded_at) = {month:UInt32}`,
       params: { month },
-      // A month is read as fast as the reader takes it.
+      // No time limit, because `onLines` can be slow.
       settings: { max_execution_time: 0 },
     }
     await connection.read(statement, async (rows) => {

@@ -1,20 +1,12 @@
-// The tables in ClickHouse, made where they are missing. Each kind of event has a table, a partition for each month. Each
-// insert into one of them also writes one row into `event_batches`, by a view: the ID of the batch, when it was stored,
-// and for downloads what it adds to the counters.
+// Creates the tables in ClickHouse. Each kind of event has a table with monthly partitions. For each insert, a view writes a
+// row to `event_batches`: the ID of the batch, the time and, for downloads, the counts.
 import { OperatorError } from '#lib/operator-error.ts'
-import { type ColumnType, columnsOf, EVENT_KINDS, type EventKind } from '../events.ts'
+import { type ColumnType, columnsOf, EVENT_KINDS, type EventKind, TABLES } from '../events.ts'
 import { type ClickHouse, clickHouseCode, connectClickHouse } from './connection.ts'
-
-export const TABLES = {
-  view: 'views',
-  download: 'downloads',
-  playtime: 'playtime',
-  affiliate_click: 'affiliate_clicks',
-} as const satisfies Record<EventKind, string>
 
 const OLDEST_MAJOR = 24
 
-/** Inserts whose tokens a table remembers: minutes of batches of many processes. Later repetitions are looked up. */
+/** Number of insert tokens that a table remembers: minutes of batches. `isStored` finds older batches. */
 const DEDUPLICATION_WINDOW = 10_000
 
 const SQL_TYPES = {
@@ -25,7 +17,7 @@ const SQL_TYPES = {
   number: 'UInt32 CODEC(ZSTD)',
 } as const satisfies Record<ColumnType, string>
 
-/** The column that answers are asked by; rows are sorted by it. */
+/** The column that queries filter by, and by which rows are sorted. */
 const SOURCES = {
   view: 'project_id',
   download: 'project_id',
@@ -33,11 +25,11 @@ const SOURCES = {
   affiliate_click: 'affiliate_code_id',
 } as const satisfies Record<EventKind, string>
 
-/** What downloads add to the counters: keys `project TAB version`, and the number for each. */
+/** Counts of downloads: keys `project TAB version`, and the number for each. */
 const NO_COUNTS = "CAST(([], []), 'Tuple(Array(String), Array(UInt64))')"
 const DOWNLOAD_COUNTS = "sumMap([concat(project_id, '\\t', version_id)], [toUInt64(1)])"
 
-/** The statements that make what is missing, also for operators who make it by hand. */
+/** Returns the statements that create missing tables. Operators can also run them by hand. */
 export function createStatements(): string[] {
   return [
     `CREATE TABLE IF NOT EXISTS event_batches (
@@ -71,9 +63,9 @@ export function createStatements(): string[] {
 }
 
 /**
- * Makes sure that the server is new enough and has the tables.
- * @throws OperatorError in one sentence, for the wrong version, database, user, password or right; ApiError
- * `analytics_unavailable` when it does not answer.
+ * Checks the version of the server and creates missing tables.
+ * @throws OperatorError for a wrong version, database, user, password or permission; ApiError `analytics_unavailable` if
+ * the server does not respond.
  */
 export async function prepareDatabase(connection: ClickHouse, url: string): Promise<void> {
   try {
@@ -83,7 +75,7 @@ export async function prepareDatabase(connection: ClickHouse, url: string): Prom
     for (const sql of createStatements()) await connection.run({ sql })
   } catch (error) {
     const code = clickHouseCode(error)
-    if (code === '81' && (await makeDatabase(url))) return prepareDatabase(connection, url)
+    if (code === '81' && (await createDatabase(url))) return prepareDatabase(connection, url)
     throw code === undefined ? error : asOperatorError(code, error, url)
   }
 }
@@ -95,12 +87,12 @@ const MISSING_SQL =
 async function checkVersion(connection: ClickHouse): Promise<void> {
   const [[version] = []] = await connection.all({ sql: 'SELECT version()' })
   if (!(Number.parseInt(String(version), 10) >= OLDEST_MAJOR)) {
-    throw new OperatorError(`CLICKHOUSE_URL: ClickHouse ${OLDEST_MAJOR} or newer is needed, and this is ${version}`)
+    throw new OperatorError(`CLICKHOUSE_URL: Depot needs ClickHouse ${OLDEST_MAJOR} or later, but this is ${version}`)
   }
 }
 
-/** @returns whether it is worth another try. */
-async function makeDatabase(url: string): Promise<boolean> {
+/** Returns whether the database was created. */
+async function createDatabase(url: string): Promise<boolean> {
   const server = new URL(url)
   const name = databaseOf(url)
   server.pathname = ''
@@ -122,11 +114,11 @@ function asOperatorError(code: string, cause: unknown, url: string): unknown {
   const { host, username } = new URL(url)
   const user = username === '' ? 'default' : decodeURIComponent(username)
   const sentence = {
-    '81': `the database ${databaseOf(url)} does not exist at ${host}, and the user ${user} may not make it`,
-    '192': `${host} does not know the user ${user}, or the password is wrong`,
-    '193': `${host} does not know the user ${user}, or the password is wrong`,
-    '497': `the user ${user} lacks a right: CREATE TABLE, CREATE VIEW, SELECT and INSERT are needed in ${databaseOf(url)}`,
-    '516': `${host} does not know the user ${user}, or the password is wrong`,
+    '81': `the database ${databaseOf(url)} does not exist at ${host}, and the user ${user} must not create it`,
+    '192': `${host} rejected the user ${user} or the password`,
+    '193': `${host} rejected the user ${user} or the password`,
+    '497': `the user ${user} lacks a permission. It needs CREATE TABLE, CREATE VIEW, SELECT and INSERT in ${databaseOf(url)}`,
+    '516': `${host} rejected the user ${user} or the password`,
   }[code]
   return sentence === undefined ? cause : new OperatorError(`CLICKHOUSE_URL: ${sentence}`, { cause })
 }

@@ -1,4 +1,4 @@
-// The adapter for a ClickHouse server or cluster, version 24 or newer, that any number of processes write to at once.
+// The adapter for a ClickHouse server or cluster of version 24 or later, to which any number of processes can write.
 
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
@@ -11,31 +11,31 @@ import {
   PROJECT_KINDS,
   READ_BATCHES_MAX,
 } from '../analytics-store.ts'
-import { type ColumnType, type ColumnValue, columnsOf, type EventKind, type EventRow } from '../events.ts'
+import { type ColumnType, type ColumnValue, columnsOf, type EventKind, type EventRow, TABLES } from '../events.ts'
 import type { MetricSlices } from '../points.ts'
 import { countDownloads, isStored, listBatches, readBatches } from './batches.ts'
 import { connectClickHouse, STATEMENT_SECONDS } from './connection.ts'
 import { queryMetric } from './query.ts'
 import { readEvents } from './read-events.ts'
-import { prepareDatabase, TABLES } from './schema.ts'
+import { prepareDatabase } from './schema.ts'
 
 export type ClickHouseOptions = {
   /** `http://user:password@host:8123/database` */
   url: string
-  /** How long a batch may take from the server's clock to being visible. Default: longer than any insert may run. */
+  /** Maximum time from `stored_at` of a batch until it is visible. Default: longer than the time limit of an insert. */
   settleMs?: number
 }
 
 const SETTLE_MS = (STATEMENT_SECONDS + 10) * 1000
-/** The server recognises a repetition by itself as long as this; an older batch is looked up before it is stored. */
-const RECOGNISED_MS = MINUTE_MS
-/** Rows turned into text before requests are answered in between. */
-const ROWS_AT_ONCE = 500
+/** The server ignores a repeated batch for at least this time. For older batches, `isStored` is checked first. */
+const DEDUPLICATED_MS = MINUTE_MS
+/** Number of rows serialised before the event loop can serve requests. */
+const ROWS_PER_TURN = 500
 
 /**
- * Opens the store, making tables that are missing.
- * @throws OperatorError in one sentence when version, database, user or rights are wrong; ApiError
- * `analytics_unavailable` when the server does not answer.
+ * Opens the store and creates missing tables.
+ * @throws OperatorError for a wrong version, database, user or permission; ApiError `analytics_unavailable` if the server
+ * does not respond.
  */
 export async function openClickHouseStore({ url, settleMs = SETTLE_MS }: ClickHouseOptions): Promise<AnalyticsStore> {
   const connection = connectClickHouse(url)
@@ -51,7 +51,7 @@ export async function openClickHouseStore({ url, settleMs = SETTLE_MS }: ClickHo
     async append(kind, batch) {
       checkBatch(batch)
       const { id, madeAt } = batch
-      if (madeAt < Date.now() - RECOGNISED_MS && (await isStored(connection, { id, madeAt }))) return
+      if (madeAt < Date.now() - DEDUPLICATED_MS && (await isStored(connection, { id, madeAt }))) return
       const events = batch.events as readonly EventRow[]
       await connection.insert({
         table: TABLES[kind],
@@ -81,7 +81,7 @@ export async function openClickHouseStore({ url, settleMs = SETTLE_MS }: ClickHo
     listBatches: (range) => listBatches(connection, range),
 
     async readBatches(ids) {
-      if (ids.length > READ_BATCHES_MAX) throw new RangeError(`At most ${READ_BATCHES_MAX} batches are read at once`)
+      if (ids.length > READ_BATCHES_MAX) throw new RangeError(`At most ${READ_BATCHES_MAX} batches per call`)
       return readBatches(connection, ids)
     },
 
@@ -99,7 +99,7 @@ export async function openClickHouseStore({ url, settleMs = SETTLE_MS }: ClickHo
     },
 
     async identity() {
-      // Made with the table; one that is made from a backup has another.
+      // A table that was restored from a backup has another UUID.
       const sql = `SELECT replaceAll(toString(uuid), '-', '') FROM system.tables
         WHERE database = currentDatabase() AND name = '${TABLES.download}'`
       const [[id] = []] = await connection.all({ sql })
@@ -122,9 +122,9 @@ async function* linesOf(
   { id, events }: { id: string; events: readonly EventRow[] },
 ): AsyncGenerator<string> {
   const columns = columnsOf(kind)
-  for (let from = 0; from < events.length; from += ROWS_AT_ONCE) {
+  for (let from = 0; from < events.length; from += ROWS_PER_TURN) {
     const lines = events
-      .slice(from, from + ROWS_AT_ONCE)
+      .slice(from, from + ROWS_PER_TURN)
       .map((event) => JSON.stringify([...columns.map(([name, type]) => stored(event[name], type)), id]))
     yield `${lines.join('\n')}\n`
     await setImmediate()
@@ -132,8 +132,8 @@ async function* linesOf(
 }
 
 function stored(value: ColumnValue | undefined, type: ColumnType): ColumnValue {
-  if (value === undefined) throw new Error('An event lacks a column')
-  // Seconds with three decimals, which ClickHouse reads exactly.
+  if (value === undefined) throw new Error('A column of an event is missing')
+  // ClickHouse parses seconds with three decimals exactly.
   if (type === 'time') return (Number(value) / 1000).toFixed(3)
   return value
 }

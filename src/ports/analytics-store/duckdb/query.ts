@@ -1,5 +1,5 @@
-// One SQL statement for each metric: counted by slice, source and dimensions, read in chunks into the shared rules of
-// points.ts, with a pause for the event loop between chunks.
+// Runs one SQL statement per metric, which counts by slice, source and dimensions, and passes the cells to points.ts in
+// chunks. The event loop can serve requests between chunks.
 import { setImmediate } from 'node:timers/promises'
 import {
   type DuckDBConnection,
@@ -19,17 +19,17 @@ import {
   tooManyCells,
   type VersionDownloads,
 } from '../analytics-store.ts'
-import { columnsOf, type EventKind } from '../events.ts'
-import { dimensionsOf, metricOf, sourcesOf } from '../metrics.ts'
+import { addDownloads } from '../download-counts.ts'
+import { columnsOf, TABLES } from '../events.ts'
+import { dimensionsOf, eventKindOf, mergesCountries, metricOf, sortedDimensions, sourcesOf } from '../metrics.ts'
 import { HIDDEN_COUNTRY, type MetricSlices, pointBuilder } from '../points.ts'
 import type { SliceGrid } from '../slices.ts'
-import { TABLES } from './schema.ts'
 import { findTermKeys, TERM_COLUMNS, termTable } from './terms.ts'
 
 /**
- * DuckDB counts one metric after another (two at once on two cores took half as long again), and counts the next one
- * while this thread makes the points of the last.
- * @throws ApiError `invalid_input` when a metric has more than CELLS_MAX cells.
+ * Queries one metric after another, because two concurrent queries on two cores take 50 % longer. DuckDB counts a metric
+ * while this thread builds the points of the previous one.
+ * @throws ApiError `invalid_input` if a metric has more than CELLS_MAX cells.
  */
 export async function queryMetrics(
   connection: DuckDBConnection,
@@ -40,52 +40,52 @@ export async function queryMetrics(
   const parts: Promise<MetricSlices>[] = []
   try {
     for (const request of metrics) {
-      const sources = knownSources(request, keys)
+      const sources = existingSources(request, keys)
       const cells = sources.keys.length === 0 ? undefined : await countCells(connection, grid, request, sources)
-      const part = makePoints(request, grid, { sources, cells })
-      // An error is thrown below; until then it is nobody's.
+      const part = buildPoints(request, grid, { sources, cells })
+      // Awaited below; until then an error must not count as unhandled.
       part.catch(() => undefined)
       parts.push(part)
     }
     return await Promise.all(parts)
   } finally {
-    // What was counted is read to its end before the connection is another's, or closed.
+    // The results must be read before another query uses the connection, or before it is closed.
     await Promise.allSettled(parts)
   }
 }
 
-/** Keys of sources by their names, for each column that names a metric's source. */
+/** Keys of sources by their IDs, for each source column. */
 type SourceKeys = ReadonlyMap<string, ReadonlyMap<string, number>>
 
-/** The keys of all that a question's metrics name: looked up once, not for each metric. */
+/** Finds the keys of the sources of all metrics together. */
 async function keysOfSources(connection: DuckDBConnection, metrics: readonly SourcedMetric[]): Promise<SourceKeys> {
-  const named = new Map<string, Set<string>>()
+  const idsOf = new Map<string, Set<string>>()
   for (const { metric, sources } of metrics) {
     const { source } = metricOf(metric)
-    named.set(source, (named.get(source) ?? new Set()).union(new Set(sources)))
+    idsOf.set(source, (idsOf.get(source) ?? new Set()).union(new Set(sources)))
   }
   const keys = new Map<string, ReadonlyMap<string, number>>()
-  for (const [source, names] of named) keys.set(source, await findTermKeys(connection, source, names))
+  for (const [source, ids] of idsOf) keys.set(source, await findTermKeys(connection, source, ids))
   return keys
 }
 
-/** The sources that exist, in the order of their names, which is the order of an answer. */
-type KnownSources = { names: readonly string[]; keys: readonly number[] }
+/** The sources that exist, in the order of their IDs, which is the order of the points. */
+type ExistingSources = { ids: readonly string[]; keys: readonly number[] }
 
-function knownSources(request: SourcedMetric, keys: SourceKeys): KnownSources {
-  const known = keys.get(metricOf(request.metric).source)
-  const names = sourcesOf(request, request.sources)
-    .filter((id) => known?.has(id))
+function existingSources(request: SourcedMetric, keys: SourceKeys): ExistingSources {
+  const keyOf = keys.get(metricOf(request.metric).source)
+  const ids = sourcesOf(request, request.sources)
+    .filter((id) => keyOf?.has(id))
     .sort()
-  return { names, keys: names.map((id) => known?.get(id) ?? 0) }
+  return { ids, keys: ids.map((id) => keyOf?.get(id) ?? 0) }
 }
 
-/** The counted cells, held by DuckDB until they are read. */
+/** Counts the cells, which stay in DuckDB until they are read. */
 async function countCells(
   connection: DuckDBConnection,
   grid: SliceGrid,
   request: SourcedMetric,
-  sources: KnownSources,
+  sources: ExistingSources,
 ): Promise<DuckDBMaterializedResult> {
   const { sql, values } = cellsSql(grid, request, sources.keys, await filterKeys(connection, request))
   const cells = await connection.run(sql, values)
@@ -93,20 +93,20 @@ async function countCells(
   return cells
 }
 
-async function makePoints(
+async function buildPoints(
   request: SourcedMetric,
   grid: SliceGrid,
-  { sources, cells }: { sources: KnownSources; cells: DuckDBMaterializedResult | undefined },
+  { sources, cells }: { sources: ExistingSources; cells: DuckDBMaterializedResult | undefined },
 ): Promise<MetricSlices> {
   const builder = pointBuilder(request)
   if (cells !== undefined) {
     const cell = { slice: 0, source: '', values: dimensionsOf(request).map((): string | boolean => ''), amount: 0 }
-    for await (const [slices = [], ranks = [], amounts = [], ...dimensions] of chunksOf(cells)) {
+    for await (const [slices, ranks, amounts, ...dimensions] of chunksOf<CellColumns>(cells)) {
       for (let i = 0; i < slices.length; i += 1) {
-        cell.slice = slices[i] as number
-        cell.source = sources.names[ranks[i] as number] ?? ''
-        cell.amount = amounts[i] as number
-        for (let d = 0; d < dimensions.length; d += 1) cell.values[d] = dimensions[d]?.[i] as string | boolean
+        cell.slice = slices[i] ?? 0
+        cell.source = sources.ids[ranks[i] ?? -1] ?? ''
+        cell.amount = amounts[i] ?? 0
+        for (let d = 0; d < dimensions.length; d += 1) cell.values[d] = dimensions[d]?.[i] ?? ''
         builder.add(cell)
       }
     }
@@ -114,11 +114,13 @@ async function makePoints(
   return { metric: request.metric, slices: Array.from({ length: grid.count }, (_, i) => builder.slice(i)) }
 }
 
-/** Downloads by project and version, in order of their IDs (byte order). */
+type CellColumns = [slices: number[], ranks: number[], amounts: number[], ...dimensions: (string | boolean)[][]]
+
+/** Counts downloads by project and version, in byte order of their IDs. */
 export async function countDownloads(connection: DuckDBConnection, range: DownloadRange): Promise<DownloadCounts> {
   const conditions: string[] = []
   if (range.storedBefore !== undefined) {
-    // Numbers and instants grow together; rows whose batch is no longer remembered are older than all that are.
+    // Sequences and times increase together. Rows whose batch has expired are older than all others.
     const first = await connection.run(
       `SELECT min(sequence)::DOUBLE FROM batches WHERE kind = 'download' AND stored_at >= ${integer(range.storedBefore)}`,
     )
@@ -140,33 +142,29 @@ export async function countDownloads(connection: DuckDBConnection, range: Downlo
       JOIN ${termTable('version_id')} v ON v.key = version_id
     ORDER BY 1, 2`
   const counts: DownloadCounts = { projects: [], versions: [] }
-  for await (const [projects = [], versions = [], amounts = []] of chunksOf(await connection.run(sql))) {
-    for (const [i, project] of projects.entries()) {
-      const project_id = project as string
-      const downloads = amounts[i] as number
-      const last = counts.projects.at(-1)
-      if (last?.project_id === project_id) last.downloads += downloads
-      else counts.projects.push({ project_id, downloads })
-      counts.versions.push({ project_id, version_id: versions[i] as string, downloads })
+  const chunks = chunksOf<[projects: string[], versions: string[], amounts: number[]]>(await connection.run(sql))
+  for await (const [projects, versions, amounts] of chunks) {
+    for (const [i, project_id] of projects.entries()) {
+      addDownloads(counts, { project_id, version_id: versions[i] ?? '', downloads: amounts[i] ?? 0 })
     }
   }
   return counts
 }
 
-/** Batches of downloads with `from <= stored_at < to`, oldest first. */
+/** Lists batches of downloads with `from <= stored_at < to`, oldest first. */
 export async function listBatches(
   connection: DuckDBConnection,
   { from, to }: { from: number; to?: number },
 ): Promise<ListedBatch[]> {
   const upTo = to === undefined ? '' : `AND stored_at < ${integer(to)}`
-  const found = await connection.run(
+  const result = await connection.run(
     `SELECT id, stored_at::DOUBLE FROM batches WHERE kind = 'download' AND stored_at >= ${integer(from)} ${upTo}
       ORDER BY stored_at LIMIT ${LISTED_BATCHES_MAX}`,
   )
-  return ((await found.getRows()) as [string, number][]).map(([id, storedAt]) => ({ id, storedAt }))
+  return ((await result.getRows()) as [string, number][]).map(([id, storedAt]) => ({ id, storedAt }))
 }
 
-/** Counts by version of these batches of downloads, of those that are stored. */
+/** Counts the downloads of each stored batch by version. */
 export async function readBatches(
   connection: DuckDBConnection,
   ids: readonly string[],
@@ -179,36 +177,33 @@ export async function readBatches(
       JOIN ${termTable('project_id')} p ON p.key = project_id
       JOIN ${termTable('version_id')} v ON v.key = version_id
     ORDER BY 1, 2, 3`
-  const found = new Map<string, VersionDownloads[]>([...batches.values()].map((id) => [id, []]))
-  for await (const [sequences = [], projects = [], versions = [], amounts = []] of chunksOf(
+  const counts = new Map<string, VersionDownloads[]>([...batches.values()].map((id) => [id, []]))
+  const chunks = chunksOf<[sequences: number[], projects: string[], versions: string[], amounts: number[]]>(
     await connection.run(sql),
-  )) {
+  )
+  for await (const [sequences, projects, versions, amounts] of chunks) {
     for (const [i, sequence] of sequences.entries()) {
-      found.get(batches.get(sequence as number) ?? '')?.push({
-        project_id: projects[i] as string,
-        version_id: versions[i] as string,
-        downloads: amounts[i] as number,
-      })
+      const [project_id = '', version_id = '', downloads = 0] = [projects[i], versions[i], amounts[i]]
+      counts.get(batches.get(sequence) ?? '')?.push({ project_id, version_id, downloads })
     }
   }
-  return found
+  return counts
 }
 
-/** The IDs of batches of downloads by their numbers, of those that are stored. */
+/** Returns the IDs of stored batches of downloads by sequence. */
 async function sequencesOf(connection: DuckDBConnection, ids: readonly string[]): Promise<Map<number, string>> {
   if (ids.length === 0) return new Map()
-  const found = await connection.run(
+  const result = await connection.run(
     `SELECT sequence::DOUBLE, id FROM batches WHERE kind = 'download' AND id IN (SELECT unnest($1))`,
     [listValue(ids)],
     [LIST(VARCHAR)],
   )
-  return new Map((await found.getRows()) as [number, string][])
+  return new Map((await result.getRows()) as [number, string][])
 }
 
 /**
- * Columns: slice, rank of the source in `sources`, amount, then the dimensions in their order. Rows come sorted as
- * points.ts sorts them, by what the points keep before what is only filtered by, so that nothing is left to sort on the
- * event loop. Numbers are written into the text, all of them being integers of ours; texts of the caller are bound.
+ * Returns a statement with the columns of `CellColumns`; the rank is the index of the source. Rows are sorted as the points
+ * are, so that the event loop does not need to sort them. Integers are part of the SQL; values of the caller are bound.
  */
 function cellsSql(
   grid: SliceGrid,
@@ -217,18 +212,18 @@ function cellsSql(
   termFilters: ReadonlyMap<string, readonly number[]>,
 ) {
   const metric = metricOf(request.metric)
-  const kind = metric.from as EventKind
+  const kind = eventKindOf(request.metric)
   const types = new Map(columnsOf(kind))
   const dimensions = dimensionsOf(request)
   const values: DuckDBValue[] = []
   const bind = (value: DuckDBValue) => `$${values.push(value)}`
   const filters = Object.entries(request.filterBy)
     .filter(([field]) => field !== metric.source)
-    .map(([field, wanted]) => {
+    .map(([field, allowed]) => {
       const keys = termFilters.get(field)
-      return `e.${field} IN ${keys === undefined ? `(${wanted.map(bind).join(', ')})` : integerSet(keys)}`
+      return `e.${field} IN ${keys === undefined ? `(${allowed.map(bind).join(', ')})` : integerSet(keys)}`
     })
-  // An amount is a DOUBLE because that arrives as a number: exact up to 2^53.
+  // A DOUBLE is returned as a number, which is exact up to 2^53.
   const cells = `
     SELECT (((e.recorded_at - ${integer(grid.startMs)}) * ${integer(grid.parts)}) // ${integer(grid.widthMs)})::INTEGER
         AS slice,
@@ -242,24 +237,21 @@ function cellsSql(
     GROUP BY ALL`
   const terms = dimensions.filter((field) => types.get(field) === 'term')
   const columnOf = (field: string) => (terms.includes(field) ? `, ${field}_t.text` : `, ${field}`)
-  const isKept = (field: string) => request.bucketBy.includes(field)
-  const inOrder = [...dimensions.filter(isKept), ...dimensions.filter((field) => !isKept(field))]
   const sql = `
     SELECT slice, rank::INTEGER, amount ${dimensions.map(columnOf).join('')}
     FROM (${withEarlyFloor(cells, request, dimensions)} LIMIT ${CELLS_MAX + 1})
     ${terms.map((field) => `JOIN ${termTable(field)} ${field}_t ON ${field}_t.key = ${field}`).join(' ')}
-    ORDER BY slice, rank ${inOrder.map(columnOf).join('')}`
+    ORDER BY slice, rank ${sortedDimensions(request).map(columnOf).join('')}`
   return { sql, values }
 }
 
 /**
- * Merges the cells below the country floor before they leave the database. points.ts applies the same rule again and
- * finds nothing left to do; without this a year of days and countries would be millions of rows to carry over.
+ * Merges the cells below the country floor in the database, because a year of days and countries could be millions of
+ * rows. points.ts applies the same rule again, without effect.
  */
 function withEarlyFloor(cells: string, request: SourcedMetric, dimensions: readonly string[]): string {
   const { countryFloor } = metricOf(request.metric)
-  const isFiltered = Object.hasOwn(request.filterBy, 'country')
-  if (countryFloor === 0 || isFiltered || !dimensions.includes('country')) return cells
+  if (!mergesCountries(request)) return cells
   const others = dimensions.filter((field) => field !== 'country')
   return `
     SELECT slice, rank, sum(amount) AS amount ${others.map((field) => `, ${field}`).join('')},
@@ -267,23 +259,23 @@ function withEarlyFloor(cells: string, request: SourcedMetric, dimensions: reado
     FROM (${cells}) GROUP BY ALL`
 }
 
-/** The keys of the values that are filtered by, for the columns that hold keys. */
+/** Returns the keys of the filter values, for columns that are stored as terms. */
 async function filterKeys(connection: DuckDBConnection, request: SourcedMetric): Promise<Map<string, number[]>> {
-  const found = new Map<string, number[]>()
+  const keysOf = new Map<string, number[]>()
   for (const [field, values] of Object.entries(request.filterBy)) {
     if (!TERM_COLUMNS.includes(field)) continue
     const keys = await findTermKeys(connection, field, values.map(String))
-    found.set(field, [...keys.values()])
+    keysOf.set(field, [...keys.values()])
   }
-  return found
+  return keysOf
 }
 
-/** The columns of a result, 2048 rows at a time, with a pause for requests in between. */
-async function* chunksOf(result: DuckDBMaterializedResult) {
+/** Reads the columns of a result in chunks of 2,048 rows. The event loop can serve requests between chunks. */
+async function* chunksOf<Columns extends DuckDBValue[][]>(result: DuckDBMaterializedResult): AsyncGenerator<Columns> {
   for (;;) {
     const chunk = await result.fetchChunk()
     if (chunk === null || chunk.rowCount === 0) return
-    yield chunk.getColumns()
+    yield chunk.getColumns() as Columns
     await setImmediate()
   }
 }

@@ -1,11 +1,10 @@
-// Reads whole tables of events back, for backups: terms become texts again, a chunk of DuckDB's at a time. DuckDB writes
-// the JSON: an object for each event and each of its texts would be five times the work, and all of the memory.
+// Reads whole tables of events for backups, one chunk at a time, with texts in place of terms. DuckDB writes the JSON,
+// because creating objects in JavaScript would take five times as long and much memory.
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { columnsOf, type EventKind } from '../events.ts'
-import { TABLES } from './schema.ts'
+import { columnsOf, type EventKind, TABLES } from '../events.ts'
 import { termTable } from './terms.ts'
 
-/** `AnalyticsStore.readEvents` on a connection of its own, which is as of one moment. */
+/** Implements `AnalyticsStore.readEvents`. A separate connection reads the state of one moment. */
 export async function readEvents(
   connection: DuckDBConnection,
   kind: EventKind,

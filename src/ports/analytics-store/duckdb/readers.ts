@@ -1,29 +1,29 @@
-// A fixed number of reading connections. Each running question holds one, and one thread of Node's pool, so the rest
-// of the service keeps its threads; questions that come when all are taken wait, fairly between callers.
+// A pool of reading connections. A running query uses one connection and one thread of Node's pool; the limit leaves threads
+// for the rest of the service. Further queries wait in turn between callers.
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { createLimiter } from '#lib/concurrency/limiter.ts'
 
 export type ReaderLimits = {
   connections: number
-  /** Questions that may wait for a connection; further ones are refused. */
+  /** Maximum number of queries that wait for a connection. */
   waitingMax: number
   timeoutMs: number
 }
 
 export type Readers = {
   /**
-   * Runs `work` on a connection of its own and interrupts its statement at the signal, or at the time limit, which
-   * counts from its start. `caller` is who asks; absent means the service itself.
-   * @throws ApiError 503 when too much waits.
+   * Runs `work` on a separate connection. The signal or the time limit, which begins with `work`, interrupts its statement.
+   * `caller` identifies the client; without it, the caller is the service.
+   * @throws ApiError 503 if too many queries wait.
    */
   use<T>(signal: AbortSignal | undefined, work: Work<T>, caller?: string): Promise<T>
-  /** Interrupts what runs, and resolves when nothing does. */
+  /** Interrupts running queries and resolves when they have ended. */
   close(): Promise<void>
 }
 
 type Work<T> = (connection: DuckDBConnection) => Promise<T>
 
-/** Close them before the instance. */
+/** The readers must be closed before the instance. */
 export async function openReaders(instance: DuckDBInstance, limits: ReaderLimits): Promise<Readers> {
   const all = await Promise.all(Array.from({ length: limits.connections }, () => instance.connect()))
   const free = [...all]
@@ -39,7 +39,7 @@ export async function openReaders(instance: DuckDBInstance, limits: ReaderLimits
     ])
     limit.throwIfAborted()
     const connection = free.pop()
-    if (connection === undefined) throw new Error('unreachable: there are as many connections as places')
+    if (connection === undefined) throw new Error('No connection is free, although the limiter admitted the query')
     const interrupt = () => connection.interrupt()
     limit.addEventListener('abort', interrupt, { once: true })
     try {
@@ -48,7 +48,7 @@ export async function openReaders(instance: DuckDBInstance, limits: ReaderLimits
       limit.throwIfAborted()
       return result
     } catch (error) {
-      // The reason of the interruption says more than "interrupted".
+      // Throws the reason of the interruption instead of "interrupted".
       limit.throwIfAborted()
       throw error
     } finally {

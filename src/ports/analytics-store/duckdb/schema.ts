@@ -1,31 +1,24 @@
-// The DuckDB file: its settings and its tables. One table for each kind of event, rows in the order they arrive, so
-// that DuckDB's zone maps keep months apart by themselves: a question about 30 days reads 30 days.
+// Opens the DuckDB file and creates its tables. Each kind of event has a table with rows in order of arrival. DuckDB's zone
+// maps can therefore skip other months: a query of 30 days reads 30 days.
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { newId } from '#lib/ids.ts'
 import { OperatorError } from '#lib/operator-error.ts'
-import { StoreHeldError } from '../analytics-store.ts'
-import { type ColumnType, columnsOf, EVENT_KINDS, type EventKind } from '../events.ts'
+import { StoreInUseError } from '../analytics-store.ts'
+import { type ColumnType, columnsOf, EVENT_KINDS, TABLES } from '../events.ts'
 import { TERM_COLUMNS, termTable } from './terms.ts'
 
 export type DuckDbOptions = {
-  /** Folder of the store's own; made when absent. */
+  /** A dedicated folder; created if missing. */
   dir: string
-  /** Memory that DuckDB may use; larger work spills into the folder. */
+  /** Memory limit of DuckDB. Larger queries use temporary files in the folder. */
   memoryLimitMb: number
   threads: number
 }
 
 const FILE_NAME = 'events.duckdb'
 const SPILL_NAME = 'spill'
-
-export const TABLES = {
-  view: 'views',
-  download: 'downloads',
-  playtime: 'playtime',
-  affiliate_click: 'affiliate_clicks',
-} as const satisfies Record<EventKind, string>
 
 const SQL_TYPES = {
   time: 'BIGINT',
@@ -36,8 +29,8 @@ const SQL_TYPES = {
 } as const satisfies Record<ColumnType, string>
 
 /**
- * Opens the file and makes missing tables. DuckDB replays its log by itself after a crash.
- * @throws StoreHeldError with a plain sentence when another process holds the file.
+ * Opens the file and creates missing tables. DuckDB replays its log automatically after a crash.
+ * @throws StoreInUseError if another process has opened the file
  */
 export async function openDatabase(options: DuckDbOptions): Promise<DuckDBInstance> {
   await mkdir(options.dir, { recursive: true })
@@ -47,11 +40,11 @@ export async function openDatabase(options: DuckDbOptions): Promise<DuckDBInstan
     memory_limit: `${options.memoryLimitMb}MB`,
     temp_directory: join(options.dir, SPILL_NAME),
     max_temp_directory_size: '8GB',
-    // The store never reaches for the network.
+    // Prevents DuckDB from downloading extensions.
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
   })
-  // What a killed process spilled; the file's lock says that nobody else is using the folder.
+  // Temporary files of a killed process. The lock of the file ensures that no other process uses them.
   await rm(join(options.dir, SPILL_NAME), { recursive: true, force: true })
   const connection = await instance.connect()
   for (const statement of createStatements()) await connection.run(statement)
@@ -64,21 +57,21 @@ async function openFile(path: string, settings: Record<string, string>): Promise
     return await DuckDBInstance.create(path, settings)
   } catch (cause) {
     if (cause instanceof Error && cause.message.includes('lock')) {
-      throw new StoreHeldError(`The analytics database ${path} is in use by another process`, { cause })
+      throw new StoreInUseError(`The analytics database ${path} is in use by another process`, { cause })
     }
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new OperatorError(
-      `The analytics database ${path} cannot be opened: ${reason} Bring it back from a backup, or begin an empty one ` +
-        'beside it: stop Depot and run `depot analytics set-aside`.',
+      `Could not open the analytics database ${path}: ${reason} Restore it from a backup. To start with an empty one ` +
+        'instead, stop Depot and run `depot analytics set-aside`.',
       { cause },
     )
   }
 }
 
-/** What tells this file from every other: made with it, and copied with it. */
+/** Returns the unique ID of this file, which copies of the file share. */
 export async function findIdentity(connection: DuckDBConnection): Promise<string> {
-  const found = await connection.run('SELECT id FROM identity')
-  return String((await found.getRows())[0]?.[0])
+  const result = await connection.run('SELECT id FROM identity')
+  return String((await result.getRows())[0]?.[0])
 }
 
 function createStatements(): string[] {
@@ -87,10 +80,10 @@ function createStatements(): string[] {
     if (kind === 'download') columns.unshift('sequence BIGINT NOT NULL')
     return `CREATE TABLE IF NOT EXISTS ${TABLES[kind]} (${columns.join(', ')})`
   })
-  // `sequence` counts the batches of downloads upwards from 1, as their rows have it; it is 0 for other kinds.
+  // `sequence` numbers the batches of downloads from 1; it is 0 for other kinds.
   const batches = `CREATE TABLE IF NOT EXISTS batches
     (id VARCHAR NOT NULL, kind VARCHAR NOT NULL, sequence BIGINT NOT NULL, stored_at BIGINT NOT NULL)`
-  // Uniqueness is kept by the one writer: an index on the text would have to live in memory.
+  // The only writer ensures that terms are unique, because an index on the text would have to fit in memory.
   const terms = TERM_COLUMNS.map(
     (column) => `CREATE TABLE IF NOT EXISTS ${termTable(column)} (key UINTEGER NOT NULL, text VARCHAR NOT NULL)`,
   )

@@ -1,5 +1,5 @@
-// The embedded adapter: one DuckDB file in the data folder, one writer, a few bounded readers. All of DuckDB's work
-// runs on threads of its own; this process only hands rows over and takes cells back.
+// The embedded adapter: a DuckDB file in the data folder with one writer and a few readers. DuckDB works in its own
+// threads.
 import { ApiError } from '#lib/errors.ts'
 import {
   type AnalyticsStore,
@@ -17,12 +17,12 @@ import { openWriter } from './writer.ts'
 
 const DEFAULTS = { memoryLimitMb: 512, threads: 2 } as const
 
-/** Two of Node's four pool threads, so that files and passwords keep the others. */
+/** Two of the four threads of Node's pool, so that files and passwords can use the others. */
 const LIMITS: ReaderLimits = { connections: 2, waitingMax: 128, timeoutMs: 20_000 }
 
 /**
- * Opens the store in `dir`, recovering by itself after a crash. One process at a time may hold it.
- * @throws StoreHeldError when another process holds the file; Error with a plain sentence when it cannot be opened.
+ * Opens the store in `dir`, which only one process can open. Recovers automatically after a crash.
+ * @throws StoreInUseError if another process has opened the file; OperatorError if it cannot be opened
  */
 export async function openDuckDbStore(
   options: Pick<DuckDbOptions, 'dir'> & Partial<DuckDbOptions>,
@@ -34,7 +34,7 @@ export async function openDuckDbStore(
 
   async function closeAll(): Promise<void> {
     await Promise.all([readers.close(), writer.close()])
-    // Closing writes the log into the file.
+    // Writes the log to the file.
     instance.closeSync()
   }
 
@@ -59,7 +59,7 @@ export async function openDuckDbStore(
     listBatches: (range) => guarded(readers.use(undefined, (connection) => listBatches(connection, range))),
 
     async readBatches(ids) {
-      if (ids.length > READ_BATCHES_MAX) throw new RangeError(`At most ${READ_BATCHES_MAX} batches are read at once`)
+      if (ids.length > READ_BATCHES_MAX) throw new RangeError(`At most ${READ_BATCHES_MAX} batches per call`)
       return guarded(readers.use(undefined, (connection) => readBatches(connection, ids)))
     },
 
@@ -88,12 +88,12 @@ export async function openDuckDbStore(
   }
 }
 
-/** What goes wrong inside the store is one error outside; its cause is for the log. */
+/** Converts errors of DuckDB to `analytics_database_error` with the cause. */
 async function guarded<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (cause) {
     if (cause instanceof ApiError) throw cause
-    throw new ApiError('analytics_database_error', 'The analytics store did not answer', { cause })
+    throw new ApiError('analytics_database_error', 'The analytics store did not respond', { cause })
   }
 }

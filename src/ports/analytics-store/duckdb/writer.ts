@@ -1,5 +1,5 @@
-// The one writer of a file: batches are stored one after another, each in a transaction of its own that is on disk when
-// the promise resolves, together with the batch's ID, so that none is stored twice. Rows are handed to DuckDB column by column; the commit with its fsync runs off the event loop.
+// The only writer of a file. It stores batches one after another, each in a transaction that also stores the ID of the
+// batch, so that no batch is stored twice. DuckDB commits and syncs outside of the event loop.
 
 import { setImmediate } from 'node:timers/promises'
 import {
@@ -16,26 +16,25 @@ import {
 } from '@duckdb/node-api'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import { PROJECT_KINDS } from '../analytics-store.ts'
-import { type ColumnType, type ColumnValue, columnsOf, type EventKind, type EventRow } from '../events.ts'
-import { TABLES } from './schema.ts'
+import { type ColumnType, type ColumnValue, columnsOf, type EventKind, type EventRow, TABLES } from '../events.ts'
 import {
+  addCached,
+  createTermCache,
+  findCached,
   findLastTermKey,
   findTermKeys,
-  recall,
-  remember,
   TERM_COLUMNS,
-  type TermMemory,
-  termMemory,
+  type TermCache,
   termTable,
 } from './terms.ts'
 
-/** DuckDB's vector size: a data chunk holds no more rows. */
+/** Vector size of DuckDB, the maximum number of rows in a chunk. */
 const CHUNK_ROWS = 2048
-/** How long the IDs of batches are remembered. */
-const BATCHES_KEPT_MS = 3 * DAY_MS
-/** Forgotten ones are removed once in so many batches. */
+/** Time for which the IDs of batches are retained. */
+const BATCHES_RETAINED_MS = 3 * DAY_MS
+/** Number of batches between removals of expired IDs. */
 const BATCHES_BETWEEN_CLEANING = 10_000
-/** How far the clock that an ID was made by may be ahead of ours. */
+/** Maximum lead of the clock that created the ID of a batch. */
 const CLOCK_SKEW_MS = HOUR_MS
 
 const TYPES = {
@@ -49,31 +48,30 @@ const TYPES = {
 type WrittenBatch = { id: string; madeAt: number; events: readonly EventRow[] }
 
 export type Writer = {
-  /** All or nothing; a batch that is stored already adds nothing. Calls wait for each other. */
+  /** Stores a batch atomically; ignores a batch that is stored already. Calls run one after another. */
   append(kind: EventKind, batch: WrittenBatch): Promise<void>
-  /** Removes what names these projects. */
+  /** Removes all events of these projects. */
   forgetProjects(ids: readonly string[]): Promise<void>
-  /** An instant after every batch stored so far and before every later one. */
+  /** Returns an instant after every stored batch and before every later one. */
   settledAt(): Promise<number>
   close(): Promise<void>
 }
 
-/** What the writer knows of one column's terms. */
-type KnownTerms = { memory: TermMemory; lastKey: number }
+type ColumnTerms = { cache: TermCache; lastKey: number }
 
 type State = {
   connection: DuckDBConnection
-  terms: Map<string, KnownTerms>
+  terms: Map<string, ColumnTerms>
   lastSequence: number
-  /** The newest instant given to anybody, in milliseconds since 1970; each is given once. */
+  /** The newest returned instant in milliseconds since 1970. Each instant is returned once. */
   lastInstant: number
   batchesUntilCleaning: number
 }
 
-/** The terms of one column in a batch; `made` are those that are not stored yet. */
-type BatchTerms = { column: string; keys: Map<string, number>; made: Map<string, number> }
+/** The terms of one column in a batch; `added` are not stored yet. */
+type BatchTerms = { column: string; keys: Map<string, number>; added: Map<string, number> }
 
-/** Takes the connection over; there is one writer of an instance, which knows the last sequence and the terms. */
+/** Uses the connection exclusively. An instance must have only one writer, which caches the last sequence and the terms. */
 export async function openWriter(connection: DuckDBConnection): Promise<Writer> {
   const newest = await connection.run(
     `SELECT (SELECT coalesce(max(sequence), 0)::DOUBLE FROM downloads),
@@ -88,7 +86,7 @@ export async function openWriter(connection: DuckDBConnection): Promise<Writer> 
     batchesUntilCleaning: BATCHES_BETWEEN_CLEANING,
   }
   for (const column of TERM_COLUMNS) {
-    state.terms.set(column, { memory: termMemory(), lastKey: await findLastTermKey(connection, column) })
+    state.terms.set(column, { cache: createTermCache(), lastKey: await findLastTermKey(connection, column) })
   }
   let tail: Promise<unknown> = Promise.resolve()
   function queued<T>(work: () => T | Promise<T>): Promise<T> {
@@ -113,12 +111,12 @@ function nextInstant(state: State): number {
 }
 
 async function isStored({ connection }: State, { id, madeAt }: WrittenBatch): Promise<boolean> {
-  // Bounded by time, so that DuckDB reads only the newest rows.
-  const found = await connection.run('SELECT 1 FROM batches WHERE id = $1 AND stored_at >= $2', [
+  // The time limit makes DuckDB read only the newest rows.
+  const result = await connection.run('SELECT 1 FROM batches WHERE id = $1 AND stored_at >= $2', [
     id,
     BigInt(Math.floor(madeAt) - CLOCK_SKEW_MS),
   ])
-  return (await found.getRows()).length > 0
+  return (await result.getRows()).length > 0
 }
 
 async function appendBatch(state: State, kind: EventKind, batch: WrittenBatch): Promise<void> {
@@ -130,7 +128,7 @@ async function appendBatch(state: State, kind: EventKind, batch: WrittenBatch): 
   for (const [name, type] of columns) if (type === 'term') terms.set(name, await termsOf(state, name, rows))
   const sequence = kind === 'download' ? state.lastSequence + 1 : 0
   const storedAt = nextInstant(state)
-  const isCleaning = state.batchesUntilCleaning === 0
+  const removesExpired = state.batchesUntilCleaning === 0
   const numbered = kind === 'download' ? [BigInt(sequence)] : []
   const types: DuckDBType[] = [...numbered.map(() => BIGINT), ...columns.map(([, type]) => TYPES[type])]
   const toColumns = (part: readonly EventRow[]) => [
@@ -138,8 +136,8 @@ async function appendBatch(state: State, kind: EventKind, batch: WrittenBatch): 
     ...columns.map(([name, type]) => part.map((row) => stored(row[name], type, terms.get(name)))),
   ]
   await inTransaction(connection, async () => {
-    for (const { column, made } of terms.values()) {
-      await appendRows(connection, termTable(column), [UINTEGER, VARCHAR], [...made], (part) => [
+    for (const { column, added } of terms.values()) {
+      await appendRows(connection, termTable(column), [UINTEGER, VARCHAR], [...added], (part) => [
         part.map(([, key]) => key),
         part.map(([text]) => text),
       ])
@@ -147,15 +145,15 @@ async function appendBatch(state: State, kind: EventKind, batch: WrittenBatch): 
     await appendRows(connection, TABLES[kind], types, rows, toColumns)
     const row = [id, kind, BigInt(sequence), BigInt(storedAt)]
     await connection.run('INSERT INTO batches VALUES ($1, $2, $3, $4)', row)
-    if (isCleaning)
-      await connection.run('DELETE FROM batches WHERE stored_at < $1', [BigInt(storedAt - BATCHES_KEPT_MS)])
+    if (removesExpired)
+      await connection.run('DELETE FROM batches WHERE stored_at < $1', [BigInt(storedAt - BATCHES_RETAINED_MS)])
   })
-  for (const batch of terms.values()) keepMade(state, batch)
+  for (const batch of terms.values()) cacheAdded(state, batch)
   if (kind === 'download') state.lastSequence = sequence
-  state.batchesUntilCleaning = isCleaning ? BATCHES_BETWEEN_CLEANING : state.batchesUntilCleaning - 1
+  state.batchesUntilCleaning = removesExpired ? BATCHES_BETWEEN_CLEANING : state.batchesUntilCleaning - 1
 }
 
-/** Their terms stay: the numbers of terms are given once. */
+/** Does not remove terms, because their numbers must not be reused. */
 async function forgetProjects(connection: DuckDBConnection, ids: readonly string[]): Promise<void> {
   const keys = [...(await findTermKeys(connection, 'project_id', ids)).values()]
   if (keys.length === 0) return
@@ -173,54 +171,54 @@ async function inTransaction(connection: DuckDBConnection, work: () => Promise<v
     await work()
     await connection.run('COMMIT')
   } catch (error) {
-    // A failed commit has ended the transaction already; then there is nothing to roll back.
+    // Fails if a failed commit has already ended the transaction.
     await connection.run('ROLLBACK').catch(() => undefined)
     throw error
   }
 }
 
 async function termsOf(state: State, column: string, rows: readonly EventRow[]): Promise<BatchTerms> {
-  const { memory, lastKey } = knownTerms(state, column)
+  const { cache, lastKey } = columnTerms(state, column)
   const keys = new Map<string, number>()
   const unknown = new Set<string>()
   for (const row of rows) {
     const text = String(row[column])
     if (keys.has(text) || unknown.has(text)) continue
-    const key = recall(memory, text)
+    const key = findCached(cache, text)
     if (key === undefined) unknown.add(text)
     else keys.set(text, key)
   }
   for (const [text, key] of await findTermKeys(state.connection, column, unknown)) {
-    remember(memory, text, key)
+    addCached(cache, text, key)
     keys.set(text, key)
     unknown.delete(text)
   }
-  const made = new Map([...unknown].map((text, i) => [text, lastKey + 1 + i]))
-  for (const [text, key] of made) keys.set(text, key)
-  return { column, keys, made }
+  const added = new Map([...unknown].map((text, i) => [text, lastKey + 1 + i]))
+  for (const [text, key] of added) keys.set(text, key)
+  return { column, keys, added }
 }
 
-/** Once the batch is stored, and not before: a key given in a batch that failed is given again. */
-function keepMade(state: State, { column, made }: BatchTerms): void {
-  const known = knownTerms(state, column)
-  for (const [text, key] of made) remember(known.memory, text, key)
-  known.lastKey += made.size
+/** Must be called after the batch is stored, because the keys of a failed batch are assigned again. */
+function cacheAdded(state: State, { column, added }: BatchTerms): void {
+  const terms = columnTerms(state, column)
+  for (const [text, key] of added) addCached(terms.cache, text, key)
+  terms.lastKey += added.size
 }
 
-function knownTerms(state: State, column: string): KnownTerms {
-  const known = state.terms.get(column)
-  if (known === undefined) throw new Error(`${column} is not stored as terms`)
-  return known
+function columnTerms(state: State, column: string): ColumnTerms {
+  const terms = state.terms.get(column)
+  if (terms === undefined) throw new Error(`${column} is not stored as terms`)
+  return terms
 }
 
 function stored(value: ColumnValue | undefined, type: ColumnType, terms: BatchTerms | undefined): DuckDBValue {
-  if (value === undefined) throw new Error('An event lacks a column')
+  if (value === undefined) throw new Error('A column of an event is missing')
   if (type === 'time') return BigInt(value)
   if (type === 'term') return terms?.keys.get(String(value)) ?? null
   return value
 }
 
-/** Hands rows over a block at a time, and lets requests be answered between blocks. */
+/** Appends rows in chunks; the event loop can serve requests between them. */
 async function appendRows<T>(
   connection: DuckDBConnection,
   table: string,
@@ -240,7 +238,7 @@ async function appendRows<T>(
     }
     appender.flushSync()
   } catch (error) {
-    // Else closing, or the garbage collector, would store the first blocks of a batch that failed.
+    // Otherwise closing the appender would store the first chunks of a failed batch.
     appender.clear()
     throw error
   } finally {

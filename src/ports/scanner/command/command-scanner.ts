@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
-import { RESPONSE_BYTES_MAX, describeFile, oneLine, readJudgement, type Scanner, ScannerFailure } from '../scanner.ts'
+import { describeFile, oneLine, RESPONSE_BYTES_MAX, readJudgement, type Scanner, ScannerFailure } from '../scanner.ts'
 
 export type CommandScannerOptions = {
   /** The program, then its arguments; no shell reads them. */

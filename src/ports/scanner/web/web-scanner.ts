@@ -2,7 +2,7 @@
 // its verdict.
 import { openAsBlob } from 'node:fs'
 import type { Secret } from '#lib/access/secret.ts'
-import { RESPONSE_BYTES_MAX, describeFile, readJudgement, type Scanner, ScannerFailure } from '../scanner.ts'
+import { describeFile, RESPONSE_BYTES_MAX, readJudgement, type Scanner, ScannerFailure } from '../scanner.ts'
 
 export type WebScannerOptions = { url: string; token: Secret | undefined; timeoutMs: number }
 

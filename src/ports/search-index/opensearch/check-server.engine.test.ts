@@ -36,10 +36,7 @@ test('an index of the name that the alias needs is refused', { skip }, async () 
   assert.ok(typeof engine !== 'string')
   const prefix = engine.prefix()
   await fetch(`${engine.url}/${prefix}`, { method: 'PUT' })
-  await assert.rejects(
-    checkOpenSearch({ url: engine.url, prefix }),
-    says(/An index named .* exists/),
-  )
+  await assert.rejects(checkOpenSearch({ url: engine.url, prefix }), says(/An index named .* exists/))
 })
 
 test('an old version, another product, a wrong password and a missing right are named', async (t) => {
