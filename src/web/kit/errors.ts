@@ -29,7 +29,7 @@ export async function showError(web: WebDeps, { area, thrown, req, reply }: Fail
   if (status >= 500) web.deps.log.error({ request_id: req.id, err: error.cause ?? error }, error.message)
   for (const [name, value] of Object.entries(error.headers ?? {})) void reply.header(name, value)
   void reply.removeHeader('etag')
-  const request = await readRequest(web, { area, req, reply }).catch(() => undefined)
+  const request = await readRequest(web, req, reply, { area }).catch(() => undefined)
   if (request === undefined)
     return reply
       .status(503)

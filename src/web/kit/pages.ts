@@ -55,13 +55,13 @@ export function registerArea(app: App, web: WebDeps, area: Area, addPages: (page
         schema: { operationId: name, hide: true },
         handler: (req, reply) => {
           const key = dependsOn === undefined ? undefined : web.pageCache.keyOf(req)
-          if (key === undefined) return readRequest(web, { area, req, reply }).then(handler)
+          if (key === undefined) return readRequest(web, req, reply, { area }).then(handler)
           const cached = dependsOn === 'entities' ? web.pageCache.find(key) : undefined
           // Without a promise, a cached page is sent faster.
           if (cached !== undefined) return void sendCachedPage(req, reply, cached)
           return web.pageCache.record({ key, route }, async (cache, recorder) => {
             const recording = { ...web, deps: { ...web.deps, cache } }
-            return handler(await readRequest(recording, { area, req, reply, recorder }))
+            return handler(await readRequest(recording, req, reply, { area, recorder }))
           })
         },
       })

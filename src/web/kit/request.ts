@@ -102,10 +102,13 @@ export type PageRequest = Omit<WebDeps, 'site' | 'tokens' | 'pageCache'> & {
   toSignIn(next?: string): FastifyReply
 }
 
-export type ReadOptions = { area: Area; req: FastifyRequest; reply: FastifyReply; recorder?: PageRecorder }
-
-/** Reads who asks and what they chose. */
-export async function readRequest(web: WebDeps, { area, req, reply, recorder }: ReadOptions): Promise<PageRequest> {
+/** Identifies the viewer and reads their choices. */
+export async function readRequest(
+  web: WebDeps,
+  req: FastifyRequest,
+  reply: FastifyReply,
+  { area, recorder }: { area: Area; recorder?: PageRecorder },
+): Promise<PageRequest> {
   const { site, tokens, pageCache, ...shared } = web
   const { deps, cookie } = shared
   // Fastify has not parsed the cookies if it rejected the request early.

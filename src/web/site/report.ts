@@ -17,9 +17,8 @@ import { icon, pathTo } from '#platform/html/page-context.ts'
 import { attempt, checkValues, type FormRefusal } from '#web/kit/forms.ts'
 import { PATHS, projectPath, reportPath, userPath, versionPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
-import { viewOf } from './lists/rows.ts'
+import { versionOf, viewOf } from './lists/rows.ts'
 import { tagName } from './names.ts'
-import { versionOf } from './project/offer.ts'
 
 const TEXT_MAX = 65_536
 

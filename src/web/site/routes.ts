@@ -2,7 +2,7 @@
 // add a page.
 
 import type { FastifyReply } from 'fastify'
-import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { type CachedProject, getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { notFound } from '#lib/errors.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
@@ -50,6 +50,7 @@ const SITE: Area = {
 }
 
 type Handler = (request: PageRequest) => Promise<FastifyReply>
+type ProjectHandler = (request: PageRequest, project: CachedProject) => Promise<FastifyReply>
 
 export function sitePages(app: App, web: WebDeps): void {
   const { config, taxonomy } = web.deps
@@ -94,7 +95,7 @@ function listPages(pages: Pages, taxonomy: Taxonomy): void {
  * Cached pages depend on the project, its versions, their dependencies, and the users behind them. Every change to these
  * is announced. The other pages show data whose changes are not announced.
  */
-const PROJECT_PAGES: readonly { path: string; name: string; show: Handler; isCached: boolean }[] = [
+const PROJECT_PAGES: readonly { path: string; name: string; show: ProjectHandler; isCached: boolean }[] = [
   { path: '', name: 'siteProject', show: showProject, isCached: true },
   { path: '/gallery', name: 'siteGallery', show: showGallery, isCached: true },
   { path: '/versions', name: 'siteVersions', show: showVersions, isCached: true },
@@ -114,19 +115,31 @@ function projectPages(pages: Pages, taxonomy: Taxonomy): void {
   for (const segment of projectSegments(taxonomy)) {
     const project = `/${segment}/:slug`
     for (const { path, name, show, isCached } of PROJECT_PAGES) {
-      const handler: Handler = async (request) => (await redirectToCanonical(request)) ?? show(request)
+      const handler = withProject(async (request, row) => redirectToCanonical(request, row) ?? show(request, row))
       pages.open('GET', `${project}${path}`, name, handler, isCached ? { dependsOn: 'entities' } : {})
     }
-    pages.open('POST', `${project}/save`, 'siteSaveForm', saveFromPage)
-    pages.open('POST', `${project}/follow`, 'siteFollow', (request) => followFromPage(request, true))
-    pages.open('POST', `${project}/unfollow`, 'siteUnfollow', (request) => followFromPage(request, false))
+    const form = (path: string, name: string, handler: ProjectHandler) =>
+      pages.open('POST', `${project}${path}`, name, withProject(handler))
+    form('/save', 'siteSaveForm', saveFromPage)
+    form('/follow', 'siteFollow', (request, row) => followFromPage(request, row, true))
+    form('/unfollow', 'siteUnfollow', (request, row) => followFromPage(request, row, false))
+  }
+}
+
+/** Loads the project of the path. @throws ApiError 404 if the project does not exist or is hidden from the viewer */
+function withProject(handler: ProjectHandler): Handler {
+  return async (request) => {
+    const { deps, viewer, param } = request
+    return handler(request, await getProject(deps, viewer, param('slug')))
   }
 }
 
 /** Leads to the canonical path of a project if the path has another type, a previous slug or an ID. */
-async function redirectToCanonical(request: PageRequest): Promise<FastifyReply | undefined> {
-  const { deps, viewer, param, redirectPermanently, page } = request
-  const { slug, project_types: types } = viewOf(await getProject(deps, viewer, param('slug')))
+function redirectToCanonical(
+  { redirectPermanently, page }: PageRequest,
+  project: CachedProject,
+): FastifyReply | undefined {
+  const { slug, project_types: types } = viewOf(project)
   const path = page.address.split('?')[0] ?? ''
   const [, , , ...below] = path.split('/')
   const canonical = [projectPath({ slug, types }), ...below].join('/')

@@ -1,10 +1,10 @@
 // Queries the search index for a list: the projects of one page, and the counts next to the filters.
 
-import { countChoices, fieldIs, releasesOf } from '#features/operations/search/facet-counts.ts'
+import { countChoices, releasesOf } from '#features/operations/search/facet-counts.ts'
 import type { DerivedDefinition } from '#platform/cache/derived-cache.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { Deps } from '#ports/deps.ts'
-import { FIELDS } from '#ports/search-index/filter/fields.ts'
+import { FIELDS, type Field } from '#ports/search-index/filter/fields.ts'
 import { normalize } from '#ports/search-index/filter/normalize.ts'
 import { EVERYTHING, type Expression, type Filter } from '#ports/search-index/filter/tree.ts'
 import type { SearchAnswer } from '#ports/search-index/search-index.ts'
@@ -46,7 +46,7 @@ export async function queryList(deps: ListDeps, list: ListRequest, caller: strin
   const removals = total > 0 ? [] : removalsOf(list)
   const groups = () => [
     {
-      values: types.map((type) => fieldIs('project_types', [type])),
+      values: types.map((type) => is('project_types', [type])),
       base: filterOf({ ...list, type: undefined }, { now, taxonomy }),
     },
     ...facets.map(({ facet, values }) => ({
@@ -175,8 +175,8 @@ type FilterContext = { now: number; taxonomy: Taxonomy }
 /** Converts a list into a filter of the index. */
 export function filterOf(list: ListRequest, { now, taxonomy }: FilterContext): Filter {
   const parts: Expression[] = []
-  if (list.type !== undefined) parts.push(fieldIs('project_types', [list.type]))
-  if (list.dependency !== '') parts.push(fieldIs('required_dependency_project_ids', [list.dependency]))
+  if (list.type !== undefined) parts.push(is('project_types', [list.type]))
+  if (list.dependency !== '') parts.push(is('required_dependency_project_ids', [list.dependency]))
   for (const facet of FACETS) {
     const values = list.chosen[facet]
     const included = values.filter((value) => !value.startsWith('-')).map((value) => conditionOf(facet, value, now))
@@ -190,10 +190,10 @@ export function filterOf(list: ListRequest, { now, taxonomy }: FilterContext): F
 
 /** Only projects that run on a loader must match the loader. Data packs and resource packs run on all loaders. */
 function setupConditions(setup: Setup, taxonomy: Taxonomy): Expression[] {
-  const version = setup.gameVersion === '' ? [] : [fieldIs('game_versions', [setup.gameVersion])]
+  const version = setup.gameVersion === '' ? [] : [is('game_versions', [setup.gameVersion])]
   if (setup.loader === '') return version
   const others = taxonomy.projectTypes.filter((type) => type !== 'mod' && type !== 'modpack')
-  const children = [fieldIs('categories', [setup.loader]), fieldIs('project_types', others)]
+  const children = [is('categories', [setup.loader]), is('project_types', others)]
   return [...version, { kind: 'or', children }]
 }
 
@@ -201,14 +201,14 @@ function setupConditions(setup: Setup, taxonomy: Taxonomy): Expression[] {
 function conditionOf(facet: Facet, value: string, now: number): Expression {
   switch (facet) {
     case 'c':
-      return fieldIs('project_categories', [value])
+      return is('project_categories', [value])
     case 'l':
       // The loader of a modpack is a category of its versions.
-      return fieldIs('categories', [value])
+      return is('categories', [value])
     case 'v':
-      return fieldIs('game_versions', [value])
+      return is('game_versions', [value])
     case 'o':
-      return fieldIs('open_source', [value === 'open' ? 'true' : 'false'])
+      return is('open_source', [value === 'open' ? 'true' : 'false'])
     case 'e':
       return environmentIs(value)
     case 'u':
@@ -217,8 +217,8 @@ function conditionOf(facet: Facet, value: string, now: number): Expression {
 }
 
 function environmentIs(value: string): Expression {
-  const runs = (side: 'client' | 'server') => fieldIs(`${side}_side`, ['required', 'optional'])
-  const isUnsupported = (side: 'client' | 'server') => fieldIs(`${side}_side`, ['unsupported'])
+  const runs = (side: 'client' | 'server') => is(`${side}_side`, ['required', 'optional'])
+  const isUnsupported = (side: 'client' | 'server') => is(`${side}_side`, ['unsupported'])
   if (value === 'client' || value === 'server') return runs(value)
   const side = value === 'client-only' ? 'client' : 'server'
   return { kind: 'and', children: [runs(side), isUnsupported(side === 'client' ? 'server' : 'client')] }
@@ -229,8 +229,23 @@ const DAYS: Readonly<Record<string, number>> = { week: 7, month: 30, year: 365 }
 
 /** Counts days from midnight UTC, so that the filter stays the same for a day and the index can cache it. */
 function updatedSince(days: number, now: number): Expression {
-  const field = FIELDS.get('modified_timestamp')
-  if (field === undefined) throw new Error('The index has no filter for modified_timestamp')
   const today = Math.floor(now / 1000 / DAY_SECONDS) * DAY_SECONDS
-  return { kind: 'compare', field, operator: '>=', value: today - days * DAY_SECONDS, negated: false }
+  return {
+    kind: 'compare',
+    field: fieldNamed('modified_timestamp'),
+    operator: '>=',
+    value: today - days * DAY_SECONDS,
+    negated: false,
+  }
+}
+
+/** Returns the condition that a field has one of these values. */
+function is(name: string, values: readonly string[]): Expression {
+  return { kind: 'equals', field: fieldNamed(name), values, negated: false }
+}
+
+function fieldNamed(name: string): Field {
+  const field = FIELDS.get(name)
+  if (field === undefined) throw new Error(`The index has no filter for ${name}`)
+  return field
 }

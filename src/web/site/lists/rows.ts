@@ -2,6 +2,8 @@
 import type { Static } from 'typebox'
 import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import type { CachedVersion } from '#features/catalogue/versions/lookup/version-cache.ts'
+import type { VersionView } from '#features/catalogue/versions/views.ts'
 import type { SearchResult } from '#features/operations/search/views.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { countOf, timeAgo } from '#platform/html/format.ts'
@@ -71,6 +73,7 @@ function imageOf({ featured_gallery, gallery }: Hit): Pick<ProjectRow, 'imageUrl
 }
 
 export const viewOf = (project: Pick<CachedProject, 'bytes'>): ProjectView => JSON.parse(project.bytes.toString())
+export const versionOf = (version: Pick<CachedVersion, 'bytes'>): VersionView => JSON.parse(version.bytes.toString())
 
 export function rowOfProject(project: Pick<CachedProject, 'bytes'>): ProjectRow {
   const view = viewOf(project)

@@ -26,8 +26,7 @@ import type { PageRequest } from '#web/kit/request.ts'
 import { filterOf, findHits } from '../lists/list-query.ts'
 import { listUrl, readListRequest } from '../lists/list-request.ts'
 import { listTitle } from '../lists/list-view.ts'
-import { type ProjectRow, rowOfHit, rowOfProject, viewOf } from '../lists/rows.ts'
-import { versionOf } from '../project/offer.ts'
+import { type ProjectRow, rowOfHit, rowOfProject, versionOf, viewOf } from '../lists/rows.ts'
 
 export const FEED_FORMATS = ['atom', 'json'] as const
 export type FeedFormat = (typeof FEED_FORMATS)[number]

@@ -4,7 +4,7 @@ import type { Static } from 'typebox'
 import { findMembership } from '#features/basics/access/memberships.ts'
 import { isMember } from '#features/basics/access/project-policy.ts'
 import { listFollowedIds } from '#features/catalogue/follows/queries.ts'
-import { type CachedProject, getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
+import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { listVersionTraits } from '#features/catalogue/versions/queries.ts'
 import { listCachedOrganizations, listOwningTeams } from '#features/community/organizations/organization-cache.ts'
@@ -46,10 +46,8 @@ export type ProjectPageData = ProjectData & {
   downloads: Downloads | undefined
 }
 
-/** @throws ApiError 404 if the project does not exist or is hidden from the viewer */
-export async function loadProject(request: PageRequest): Promise<ProjectData> {
+export async function loadProject(request: PageRequest, project: CachedProject): Promise<ProjectData> {
   const { deps, viewer, figures } = request
-  const project = await getProject(deps, viewer, request.param('slug'))
   const view = viewOf(project)
   const followed = viewer === null ? [] : await listFollowedIds(deps.db, viewer.id)
   return {
@@ -63,10 +61,10 @@ export async function loadProject(request: PageRequest): Promise<ProjectData> {
   }
 }
 
-export async function loadProjectPage(request: PageRequest): Promise<ProjectPageData> {
+export async function loadProjectPage(request: PageRequest, project: CachedProject): Promise<ProjectPageData> {
   const { deps, viewer, page, texts } = request
-  const data = await loadProject(request)
-  const { team_id, organization_id } = data.project
+  const data = await loadProject(request, project)
+  const { team_id, organization_id } = project
   const team = (await listCachedTeams(deps, [team_id])).get(team_id)
   const owning = await listOwningTeams(deps, [{ organization_id }])
   const [organization] = organization_id === null ? [] : await listCachedOrganizations(deps, [organization_id])
@@ -79,7 +77,7 @@ export async function loadProjectPage(request: PageRequest): Promise<ProjectPage
     description: await texts.render(data.view.description, page),
     organization: organization === undefined ? undefined : JSON.parse(`${organization.openView}[]}`),
     members: JSON.parse(members),
-    traits: await listVersionTraits(deps.db, data.project.id, {}),
+    traits: await listVersionTraits(deps.db, project.id, {}),
     downloads: typeof downloads === 'string' ? undefined : downloads,
   }
 }

@@ -1,5 +1,6 @@
 // The first page of a project: description, compatibility, people and details.
 import type { FastifyReply } from 'fastify'
+import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { html } from '#platform/html/html.ts'
 import { PROJECT_TYPES } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
@@ -10,8 +11,8 @@ import { projectPage } from './project-frame.ts'
 import { compatibility, detailsPanel, galleryPreview, linksPanel, peoplePanel } from './project-panels.ts'
 import { projectPlot } from './statistics.ts'
 
-export async function showProject(request: PageRequest): Promise<FastifyReply> {
-  const data = await loadProjectPage(request)
+export async function showProject(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
+  const data = await loadProjectPage(request, project)
   const { page, setup, deps, show } = request
   const { view, description, downloads } = data
   const body = html`<div class="body">

@@ -1,6 +1,7 @@
 // Further pages of a project: gallery, dependencies, dependents; and the forms that follow and unfollow it.
 import type { FastifyReply } from 'fastify'
 import { followProject, unfollowProject } from '#features/catalogue/follows/follow-project.ts'
+import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { listDependents } from '#features/catalogue/versions/dependencies/dependents.ts'
 import { listDependencies } from '#features/catalogue/versions/dependencies/project-dependencies.ts'
 import { ApiError } from '#lib/errors.ts'
@@ -10,7 +11,7 @@ import { pathTo } from '#platform/html/page-context.ts'
 import { pageNumber } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { rowsOfProjects } from '../lists/row-details.ts'
-import { hitList } from '../lists/rows.ts'
+import { hitList, rowOfProject } from '../lists/rows.ts'
 import { galleryImage } from './gallery-image.ts'
 import { loadProject } from './project-data.ts'
 import { projectPage } from './project-frame.ts'
@@ -19,10 +20,10 @@ import { dependencyList } from './versions-view.ts'
 /** Wide windows show two images next to each other. */
 const IN_GALLERY = { sizes: '(min-width: 44rem) 38rem, 100vw', defaultSize: { width: 700, height: 394 } }
 
-export async function showGallery(request: PageRequest): Promise<FastifyReply> {
+export async function showGallery(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
   const { page, show } = request
   const { language } = page
-  const data = await loadProject(request)
+  const data = await loadProject(request, project)
   const images = data.view.gallery.toSorted((a, b) => a.ordering - b.ordering)
   const items = images.map((image, index) => {
     const alt = image.name ?? language.t('site.picture', { number: index + 1, name: data.view.name })
@@ -38,10 +39,10 @@ ${items.length > 0 ? html`<ul class="gallery">${items}</ul>` : emptyState(page, 
 /** Maximum number of projects that only older versions depend on. */
 const OLDER_MAX = 100
 
-export async function showDependencies(request: PageRequest): Promise<FastifyReply> {
+export async function showDependencies(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
   const { deps, viewer, page, show } = request
   const { language } = page
-  const data = await loadProject(request)
+  const data = await loadProject(request, project)
   const current = data.offer?.dependencies ?? []
   const currentIds = new Set(current.map(({ project }) => project?.id))
   const { projects } = await listDependencies(deps, viewer, data.project.id)
@@ -56,10 +57,10 @@ ${isEmpty && emptyState(page, { icon: 'link', title: language.t('site.dependenci
 
 const DEPENDENTS_PER_PAGE = 20
 
-export async function showUsedBy(request: PageRequest): Promise<FastifyReply> {
+export async function showUsedBy(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
   const { deps, page, show } = request
   const { language } = page
-  const data = await loadProject(request)
+  const data = await loadProject(request, project)
   const current = pageNumber(request)
   const slice = { limit: DEPENDENTS_PER_PAGE, offset: (current - 1) * DEPENDENTS_PER_PAGE }
   const { projects, total } = await listDependents(deps, data.project.id, slice)
@@ -77,15 +78,16 @@ ${current <= last && pager(page, { current, last, href: (number) => pathTo(page,
 }
 
 /** Follows or unfollows a project and leads back to it. Ignores a repeated form. */
-export async function followFromPage(request: PageRequest, isFollowing: boolean): Promise<FastifyReply> {
-  const { deps, viewer, redirect, toSignIn } = request
-  const data = await loadProject(request)
-  if (viewer === null) return toSignIn(data.path)
-  const act = isFollowing
-    ? followProject(deps, viewer, data.project.id)
-    : unfollowProject(deps, viewer, data.project.id)
+export async function followFromPage(
+  { deps, viewer, redirect, toSignIn }: PageRequest,
+  project: CachedProject,
+  isFollowing: boolean,
+): Promise<FastifyReply> {
+  const { path } = rowOfProject(project)
+  if (viewer === null) return toSignIn(path)
+  const act = isFollowing ? followProject(deps, viewer, project.id) : unfollowProject(deps, viewer, project.id)
   await act.catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.kind !== 'invalid_input') throw error
   })
-  return redirect(data.path)
+  return redirect(path)
 }

@@ -1,5 +1,6 @@
 // Adds a project to collections of the user.
 import type { FastifyReply } from 'fastify'
+import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { createCollection } from '#features/community/collections/create-collection.ts'
 import { listSavedIn } from '#features/community/collections/queries.ts'
 import { CollectionInput } from '#features/community/collections/requests.ts'
@@ -15,17 +16,17 @@ import { loadProject, type ProjectData } from './project-data.ts'
 
 type Typed = { name: string; chosen: ReadonlySet<string> | undefined }
 
-export async function showSave(request: PageRequest): Promise<FastifyReply> {
+export async function showSave(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
   const { viewer, toSignIn } = request
-  const data = await loadProject(request)
+  const data = await loadProject(request, project)
   if (viewer === null) return toSignIn()
   return showForm(request, viewer, data, { name: '', chosen: undefined })
 }
 
 /** Adds the project to the chosen collections, removes it from the others in the form, and creates a new collection if named. */
-export async function saveFromPage(request: PageRequest): Promise<FastifyReply> {
+export async function saveFromPage(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
   const { deps, viewer, page, field, fields, redirect, toSignIn } = request
-  const data = await loadProject(request)
+  const data = await loadProject(request, project)
   if (viewer === null) return toSignIn(`${data.path}/save`)
   const chosen = new Set(fields('collection'))
   const shown = new Set(fields('shown'))

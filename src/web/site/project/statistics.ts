@@ -1,5 +1,6 @@
 // The statistics of a project: downloads as plots, tables and CSV.
 import type { FastifyReply } from 'fastify'
+import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { DownloadSeries } from '#features/operations/analytics/views.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import { countOf } from '#platform/html/format.ts'
@@ -23,10 +24,10 @@ const BARS_MAX = 12
 const DIMENSIONS = ['version', 'loader', 'game-version', 'country'] as const
 type Dimension = (typeof DIMENSIONS)[number]
 
-export async function showStatistics(request: PageRequest): Promise<FastifyReply> {
+export async function showStatistics(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
   const { page, show, viewer } = request
   const { language } = page
-  const data = await loadProject(request)
+  const data = await loadProject(request, project)
   const downloads = await loadDownloads(request, data, viewer, spanOf(request))
   const { view } = data
   const title = language.t('site.title.statistics', { name: view.name })
@@ -40,9 +41,9 @@ export async function showStatistics(request: PageRequest): Promise<FastifyReply
 }
 
 /** Sends the numbers of one plot. @throws ApiError 404 for an unknown plot, and if the statistics are private */
-export async function sendStatisticsCsv(request: PageRequest): Promise<FastifyReply> {
+export async function sendStatisticsCsv(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
   const { query, reply, page, viewer } = request
-  const data = await loadProject(request)
+  const data = await loadProject(request, project)
   const downloads = await loadDownloads(request, data, viewer, spanOf(request))
   if (downloads === 'failed') throw new ApiError('service_unavailable', page.language.t('site.statistics.failed'))
   if (downloads === 'private') throw notFound('page')

@@ -1,5 +1,6 @@
 // The versions of a project: the list, one version, and the changelog.
 import type { FastifyReply } from 'fastify'
+import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { findScan } from '#features/catalogue/scans/queries.ts'
 import { VERSION_TYPES } from '#features/catalogue/versions/kinds.ts'
 import { getVersion, listCachedVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
@@ -10,8 +11,9 @@ import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { pageNumber, versionPath, withQuery } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
-import { fieldTexts } from '../lists/rows.ts'
-import { loadArchive, loadDependencies, versionOf } from './offer.ts'
+import { fieldTexts, versionOf } from '../lists/rows.ts'
+import { loadDependencies } from './dependencies.ts'
+import { loadArchive } from './offer.ts'
 import { loadProject } from './project-data.ts'
 import { projectPage } from './project-frame.ts'
 import { changelogView, type VersionFilters, versionsView, versionView } from './versions-view.ts'
@@ -19,9 +21,9 @@ import { changelogView, type VersionFilters, versionsView, versionView } from '.
 const PER_PAGE = 50
 const VALUES_MAX = 20
 
-export async function showVersions(request: PageRequest): Promise<FastifyReply> {
+export async function showVersions(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
   const { deps, page, show, queries } = request
-  const data = await loadProject(request)
+  const data = await loadProject(request, project)
   const filters: VersionFilters = {
     loaders: validValues(queries('l')),
     gameVersions: validValues(queries('v')),
@@ -56,9 +58,9 @@ function validValues(values: readonly string[]): string[] {
 }
 
 /** Shows a version by its number or ID. Users who can see an unlisted version find it by its ID. */
-export async function showVersion(request: PageRequest): Promise<FastifyReply> {
+export async function showVersion(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
   const { deps, viewer, page, show, param, texts } = request
-  const data = await loadProject(request)
+  const data = await loadProject(request, project)
   const name = param('version')
   const id = (await findVersionIdByNumber(deps.db, data.project.id, name)) ?? (isIdForm(name) ? name : undefined)
   if (id === undefined) throw notFound('version')
@@ -82,9 +84,9 @@ const CHANGES_PER_PAGE = 20
 const BETWEEN_MAX = 100
 
 /** Shows all changes, newest first, or the changes after one version up to another. */
-export async function showChangelog(request: PageRequest): Promise<FastifyReply> {
+export async function showChangelog(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
   const { deps, page, show, query, texts } = request
-  const data = await loadProject(request)
+  const data = await loadProject(request, project)
   const ids = await listVersionIdsFor(deps, data.project.id, {})
   const [from, to] = await Promise.all([indexOf(request, ids, query('from')), indexOf(request, ids, query('to'))])
   const isSpan = from !== undefined || to !== undefined
