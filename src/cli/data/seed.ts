@@ -1,6 +1,6 @@
 // `depot seed`: a believable demo catalogue for looking at.
-import { type RemovalReport, removeCatalogue } from '#demo/remove-catalogue.ts'
-import { type SeedReport, seedCatalogue } from '#demo/seed-catalogue.ts'
+import { type RemovalReport, removeCatalogue } from '#demo/remove/remove-catalogue.ts'
+import { type SeedReport, seedCatalogue } from '#demo/seed/seed-catalogue.ts'
 import { readArguments, UsageError, wholeNumber } from '#cli/kit/arguments.ts'
 import { withProgress } from '#cli/kit/progress.ts'
 import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'

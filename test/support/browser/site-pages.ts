@@ -1,6 +1,6 @@
 // A demo catalogue and every page of the public site over it, for the browser tests.
 import { sql } from 'kysely'
-import { seedCatalogue } from '#demo/seed-catalogue.ts'
+import { seedCatalogue } from '#demo/seed/seed-catalogue.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { updateSettings } from '#features/basics/settings/update-settings.ts'
 import type { Site } from './chromium.ts'

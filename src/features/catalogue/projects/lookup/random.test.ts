@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
-import { createRandom } from '#demo/demo-random.ts'
+import { createRandom } from '#demo/catalogue/random.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { listRandomProjectIds } from './random.ts'
 

@@ -1,0 +1,54 @@
+// The words and habits of the demo catalogue, from the files of demo/data. All names are invented.
+import HABITS from '#demo/data/habits.json' with { type: 'json' }
+import TEXTS from '#demo/data/texts.json' with { type: 'json' }
+
+const list = (text: string): readonly string[] => text.split(' ')
+
+export const ADJECTIVES = list(TEXTS.adjectives)
+export const NOUNS = list(TEXTS.nouns)
+export const SUFFIXES = list(TEXTS.suffixes)
+export const ENDINGS = list(TEXTS.endings)
+export const SHORT_WORDS = list(TEXTS.shortWords)
+export const PREFIXES = list(TEXTS.prefixes)
+export const FIRST_NAMES = list(TEXTS.firstNames)
+export const HANDLE_WORDS = list(TEXTS.handleWords)
+export const STUDIO_WORDS = list(TEXTS.studioWords)
+export const ROLES = list(TEXTS.roles)
+
+type Pair = readonly [string, string]
+
+/** Written names and the Latin texts of their slugs; an empty text means the name itself. */
+export const FOREIGN_NAMES = TEXTS.foreignNames as unknown as readonly Pair[]
+export const QUESTIONS = TEXTS.questions as unknown as readonly Pair[]
+/** Type of a report, its text, and the reply of the moderator who closes it. */
+export const REPORTS = TEXTS.reports as unknown as readonly (readonly [string, string, string])[]
+/** Summaries by project type. In all sentences, {thing} is the theme of the project and {name} its name. */
+export const SUMMARIES: Readonly<Record<string, readonly string[]>> = TEXTS.summaries
+
+export const {
+  authorsNotes: AUTHORS_NOTES,
+  bios: BIOS,
+  changes: CHANGES,
+  closings: CLOSINGS,
+  features: FEATURES,
+  intros: INTROS,
+  moderatorsAnswers: MODERATORS_ANSWERS,
+  otherSummaries: OTHER_SUMMARIES,
+  rejection: REJECTION,
+  stories: STORIES,
+} = TEXTS
+
+/** Probability of a loader within its project type, and the dates between which it was in use. */
+export const LOADER_HABITS: Readonly<Record<string, { weight: number; since?: string; until?: string }>> =
+  HABITS.loaderHabits
+
+export type FileForm = 'json' | 'toml' | 'yaml' | 'pack' | 'shader' | 'index' | 'options'
+
+/** Files by which an archive shows its loader, and how each file is written. */
+export const LOADER_FILES = HABITS.loaderFiles as unknown as Readonly<
+  Record<string, readonly (readonly [string, FileForm])[]>
+>
+
+/** Probability of each project type; other types have the weight 1. */
+export const TYPE_WEIGHTS: Readonly<Record<string, number>> = HABITS.typeWeights
+export const LICENSES = HABITS.licenses as unknown as readonly (readonly [string, number])[]

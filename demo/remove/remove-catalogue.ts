@@ -1,0 +1,134 @@
+// Takes the demo away: what `depot seed` made, and what its accounts made since. Projects and organizations in which other
+// people take part stay, and what people who are not of the demo have made stays. Each step is a transaction; a run that
+// was cut off is taken up by the next.
+import { sql } from 'kysely'
+import { CATALOGUE_LOCK, EVENTS_LOCK, withDemoLock } from '#demo/lock.ts'
+import { forgetEvents, hasEventsToForget, isStoreHeld } from '#demo/remove/forget-events.ts'
+import { removePeople } from '#demo/remove/people.ts'
+import { removeOrganizations, removeProjects } from '#demo/remove/projects.ts'
+import { COMMAND } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { ApiError } from '#lib/errors.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { Db } from '#platform/db/db.ts'
+import { enqueue, removeJob } from '#platform/jobs/queue.ts'
+import type { Deps } from '#ports/deps.ts'
+
+export type RemovalReport = {
+  projects: number
+  organizations: number
+  collections: number
+  people: number
+  /** Slugs of what stays, because people who are not of the demo take part in it. */
+  kept: { projects: string[]; organizations: string[] }
+  /** `isLeft`: a running server holds the store of events, and removes them. */
+  events: { isLeft: boolean }
+}
+
+/** Projects, or organizations, that one transaction removes. */
+const BATCH = 50
+/** As many accounts. */
+const PEOPLE_BATCH = 200
+
+/**
+ * Removes the demo; files are removed by jobs.
+ * @param onProgress how many of the projects and accounts are done, and of how many.
+ * @throws ApiError `conflict` while the demo is written, or its events are; when one of its accounts is an admin.
+ */
+export function removeCatalogue(
+  deps: Deps,
+  onProgress: (done: number, total: number) => void = () => {},
+): Promise<RemovalReport> {
+  return withDemoLock(deps, CATALOGUE_LOCK, () =>
+    withDemoLock(deps, EVENTS_LOCK, async () => {
+      await requireNoAdmin(deps.db)
+      await transaction(deps, (tx) => removeJob(tx, 'seed.store-events'))
+      const going = await listGoing(deps.db)
+      let done = 0
+      const total = going.projects.length + going.people.length
+      const inBatches = async (ids: readonly string[], size: number, remove: (ids: string[]) => Promise<string[]>) => {
+        const kept: string[] = []
+        for (let start = 0; start < ids.length; start += size) {
+          const batch = ids.slice(start, start + size)
+          kept.push(...(await remove(batch)))
+          done += ids === going.organizations ? 0 : batch.length
+          onProgress(done, total)
+        }
+        return kept
+      }
+      await removeReports(deps)
+      const kept = {
+        projects: await inBatches(going.projects, BATCH, (ids) => removeProjects(deps, ids)),
+        organizations: await inBatches(going.organizations, BATCH, (ids) => removeOrganizations(deps, ids)),
+      }
+      await inBatches(going.people, PEOPLE_BATCH, async (ids) => {
+        await removePeople(deps, ids)
+        return []
+      })
+      const report = {
+        projects: going.projects.length - kept.projects.length,
+        organizations: going.organizations.length - kept.organizations.length,
+        collections: going.collections,
+        people: going.people.length,
+        kept,
+        events: { isLeft: await finish(deps) },
+      }
+      if (report.projects + report.people > 0) await recordRemoval(deps.db, report)
+      return report
+    }),
+  )
+}
+
+/** Nobody may be left without an admin, and to find that out half-way would be late. */
+async function requireNoAdmin(db: Db): Promise<void> {
+  const { rows } = await sql<{ username: string }>`
+    select username from account join demo_item on demo_item.kind = 'account' and demo_item.id = account.id
+    where role = 'admin' order by 1 limit 1`.execute(db)
+  const [admin] = rows
+  if (admin === undefined) return
+  throw new ApiError('conflict', `${admin.username} is of the demo and an admin; give it another role first`)
+}
+
+/** What the demo made, and what its accounts own; a project that was deleted has no owner but the placeholder. */
+async function listGoing(db: Db) {
+  const ownedByDemo = sql`exists (select 1 from team_member where team_member.team_id = thing.team_id and is_owner
+    and exists (select 1 from demo_item where demo_item.kind = 'account' and demo_item.id = account_id))`
+  const made = (kind: 'project' | 'organization') =>
+    sql`(exists (select 1 from demo_item where kind = ${kind} and demo_item.id = thing.id) or ${ownedByDemo})`
+  const { rows } = await sql<{ projects: string[]; organizations: string[]; people: string[]; collections: number }>`
+    with organizations as (select id from organization thing where ${made('organization')})
+    select array(select id from organizations order by id) as organizations,
+      array(select id from project thing where ${made('project')}
+        or organization_id in (select id from organizations) order by id) as projects,
+      array(select account.id from account join demo_item on demo_item.kind = 'account' and demo_item.id = account.id
+        order by 1) as people,
+      (select count(*)::int from collection join demo_item on demo_item.kind = 'account'
+        and demo_item.id = collection.account_id) as collections`.execute(db)
+  return rows[0] ?? { projects: [], organizations: [], people: [], collections: 0 }
+}
+
+/** Those that the demo made, with their threads; those of other people stay with the moderators. */
+async function removeReports(deps: Pick<Deps, 'db' | 'cache'>): Promise<void> {
+  await transaction(deps, async (tx) => {
+    await sql`delete from report where id in (select id from demo_item where kind = 'report')`.execute(tx)
+    await sql`delete from demo_item where kind = 'report'`.execute(tx)
+  })
+}
+
+/** Forgets what was the demo's, and its events. Returns whether a server has them to remove. */
+async function finish(deps: Deps): Promise<boolean> {
+  // Projects that are gone stay named until their events are gone, too.
+  await sql`delete from demo_item
+    where kind <> 'project' or exists (select 1 from project where project.id = demo_item.id)`.execute(deps.db)
+  if (!(await hasEventsToForget(deps.db)) || !(await isStoreHeld(deps))) {
+    await forgetEvents(deps)
+    return false
+  }
+  await transaction(deps, (tx) => enqueue(tx, 'seed.forget-events', {}, { jobKey: 'seed.forget-events' }))
+  return true
+}
+
+async function recordRemoval(db: Db, { projects, people, kept }: RemovalReport): Promise<void> {
+  const details = { projects, people, kept: kept.projects.length }
+  await recordAudit(db, { action: 'demo.removed', actor: COMMAND, details })
+}

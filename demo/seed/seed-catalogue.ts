@@ -1,0 +1,246 @@
+// Fills the database and the file store with the demo catalogue. What is there already stays as it is, so that a run
+// that was cut off is taken up by the next, and a larger one adds to a smaller one.
+import { sql } from 'kysely'
+import { type DemoCatalogue, demoCatalogue } from '#demo/catalogue/catalogue.ts'
+import { asSeeded } from '#demo/catalogue/new-projects.ts'
+import { demoId } from '#demo/ids.ts'
+import { beginDemo, DEMO_SEED } from '#demo/items.ts'
+import { CATALOGUE_LOCK, withDemoLock } from '#demo/lock.ts'
+import { forgetEvents, hasEventsToForget, isStoreHeld } from '#demo/remove/forget-events.ts'
+import { seedCollections } from '#demo/seed/collections.ts'
+import { EVENT_PROJECTS, seedEvents } from '#demo/seed/events.ts'
+import { seedOrganizations, seedPeople, type Written } from '#demo/seed/people.ts'
+import {
+  type Indexed,
+  type Names,
+  type PreparedBatch,
+  prepareProjects,
+  type SeedDeps,
+  storeProjects,
+  writeProjects,
+} from '#demo/seed/projects.ts'
+import { giveSignIns, type SignIn } from '#demo/seed/sign-ins.ts'
+import { COMMAND } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { ApiError } from '#lib/errors.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import { enqueue } from '#platform/jobs/queue.ts'
+import type { Deps } from '#ports/deps.ts'
+
+export type SeedReport = {
+  people: Written
+  organizations: Written
+  projects: Written
+  /** Of the projects that were added. */
+  versions: number
+  collections: Written
+  /** `isLeft`: a running server holds the store of events, and takes the rest in. */
+  events: { added: number; isLeft: boolean }
+  /** The accounts that got a password in this run: it is shown once. */
+  signIns: SignIn[]
+}
+
+type AllDeps = SeedDeps & Pick<Deps, 'pool' | 'taxonomy' | 'now' | 'analytics'>
+
+/** Projects written by one transaction, with some hundreds of versions. */
+const BATCH = 50
+
+/**
+ * Adds as many demo projects as are missing of `projects`, with people, organizations, follows and collections.
+ * @throws ApiError `conflict` while another run is under way.
+ */
+export async function seedCatalogue(
+  deps: AllDeps,
+  projects: number,
+  onProgress: (done: number) => void = () => {},
+): Promise<SeedReport> {
+  return withDemoLock(deps, CATALOGUE_LOCK, async () => {
+    await forgetFormer(deps)
+    const { until, mark } = await beginDemo(deps.db, deps.now())
+    const catalogue = demoCatalogue({ taxonomy: deps.taxonomy, projects, seed: DEMO_SEED, until })
+    const report = await seedAll(deps, catalogue, { until, mark, onProgress })
+    const { added } = report.projects
+    if (added > 0) await recordAudit(deps.db, { action: 'demo.written', actor: COMMAND, details: { projects: added } })
+    return report
+  })
+}
+
+/** Events of demo projects that were removed would count beside those that come now. */
+async function forgetFormer(deps: AllDeps): Promise<void> {
+  if (!(await hasEventsToForget(deps.db))) return
+  if (!(await isStoreHeld(deps))) return forgetEvents(deps)
+  await transaction(deps, (tx) => enqueue(tx, 'seed.forget-events', {}, { jobKey: 'seed.forget-events' }))
+  throw new ApiError(
+    'conflict',
+    'The running server removes the events of demo projects that were removed; try again in a moment',
+  )
+}
+
+async function seedAll(
+  deps: AllDeps,
+  catalogue: DemoCatalogue,
+  { until, mark, onProgress }: { until: Date; mark: string; onProgress: (done: number) => void },
+): Promise<SeedReport> {
+  const { people } = catalogue
+  const peopleWritten = await seedPeople(deps, people, { seed: DEMO_SEED, mark })
+  const accountOf = indexBy(people, ({ username }) => username, 'account')
+  const organizations = await seedOrganizations(deps, catalogue.organizations, { accountOf, seed: DEMO_SEED, mark })
+  const slugs = new Map<string, number>()
+  const names: Names = {
+    seed: DEMO_SEED,
+    until,
+    mark,
+    people,
+    accountOf,
+    organizationOf: await findOrganizations(deps, catalogue),
+    projectOf: (slug) => demoId('project', slugs.get(slug) ?? missingName(slug)),
+    peopleFrom: (start, count) => someOf(people.length, start, count),
+  }
+  const written = { added: 0, present: 0, versions: 0 }
+  const shown: string[] = []
+  const isHeld = await isStoreHeld(deps)
+  const events = { added: 0, isLeft: false }
+  let batch: Indexed[] = []
+  let recent: Indexed[] = []
+  // The rows of a batch are written while the bytes of the next are stored and the one after is prepared; events are stored
+  // beside them.
+  let writing: Promise<void> = Promise.resolve()
+  let filing: Promise<string[]> = Promise.resolve([])
+  let storing: Promise<void> = Promise.resolve()
+  const writeEvents = async (group: readonly Indexed[]): Promise<void> => {
+    if (!isHeld) events.added += await seedEvents(deps, group, { seed: DEMO_SEED, until })
+  }
+  const file = async (prepared: PreparedBatch, before: Promise<string[]>): Promise<string[]> => {
+    await before
+    return storeProjects(deps, prepared)
+  }
+  type Filed = {
+    prepared: PreparedBatch
+    projects: readonly Indexed[]
+    filed: Promise<string[]>
+    before: Promise<void>
+  }
+  const write = async ({ prepared, projects, filed, before }: Filed): Promise<void> => {
+    await before
+    const keys = await filed
+    const { added, present, versions } = await writeProjects(deps, prepared, { keys, names })
+    written.added += added
+    written.present += present
+    written.versions += versions
+    recent.push(...projects)
+    onProgress(written.added + written.present)
+    if (recent.length < EVENT_PROJECTS) return
+    await storing
+    storing = handled(writeEvents(recent))
+    recent = []
+  }
+  let before: Promise<void> = Promise.resolve()
+  const add = async (): Promise<void> => {
+    const projects = batch
+    batch = []
+    const prepared = await prepareProjects(deps, projects, names)
+    // No more than two batches with their bytes are in memory besides this one.
+    await before
+    before = writing
+    filing = handled(file(prepared, filing))
+    writing = handled(write({ prepared, projects, filed: filing, before }))
+  }
+  let index = 0
+  try {
+    for (const demo of catalogue.projects) {
+      const project = asSeeded(demo, index, until)
+      slugs.set(project.slug, index)
+      if (project.status === 'approved') shown.push(demoId('project', index))
+      batch.push({ project, index })
+      if (batch.length === BATCH) await add()
+      index += 1
+    }
+    await add()
+    await writing
+    await storing
+    await writeEvents(recent)
+  } finally {
+    // Nothing is written any more when this has failed.
+    await Promise.allSettled([filing, writing, storing])
+  }
+  if (isHeld) events.isLeft = await leaveEvents(deps, index)
+  const collections = await seedCollections(deps, {
+    projectIds: await keepPresent(deps, shown),
+    people: people.length,
+    seed: DEMO_SEED,
+    until,
+  })
+  const signIns = await giveSignIns(deps)
+  const { versions, ...projects } = written
+  return { people: peopleWritten, organizations, projects, versions, collections, events, signIns }
+}
+
+/** A promise that is awaited later: until then a rejection is nobody's. */
+function handled<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined)
+  return promise
+}
+
+function indexBy<Item>(items: readonly Item[], nameOf: (item: Item) => string, kind: 'account') {
+  const places = new Map(items.map((item, n) => [nameOf(item), n]))
+  return (name: string): string => demoId(kind, places.get(name) ?? missingName(name))
+}
+
+function missingName(name: string): never {
+  throw new Error(`The demo catalogue names ${name}, and has none`)
+}
+
+/** Different numbers below `total`, at most all of them, in steps that share no factor with it. */
+function someOf(total: number, start: number, count: number): number[] {
+  let step = Math.max(1, Math.floor(total * 0.618))
+  while (step > 1 && gcd(step, total) !== 1) step -= 1
+  return Array.from({ length: Math.min(count, total) }, (_, i) => (start + i * step) % total)
+}
+
+function gcd(a: number, b: number): number {
+  return b === 0 ? a : gcd(b, a % b)
+}
+
+/** Organizations that an earlier, smaller run has made may have another owner than this catalogue gives them. */
+async function findOrganizations({ db }: SeedDeps, { organizations }: DemoCatalogue): Promise<Names['organizationOf']> {
+  const rows = await db
+    .selectFrom('organization')
+    .innerJoin('team_member', 'team_member.team_id', 'organization.team_id')
+    .select(['organization.id', 'team_member.account_id'])
+    .where('team_member.is_owner', '=', true)
+    .where('organization.id', '=', sql<string>`any(${organizations.map((_, n) => demoId('organization', n))}::text[])`)
+    .execute()
+  const owners = new Map(rows.map(({ id, account_id }) => [id, account_id]))
+  const places = new Map(organizations.map(({ slug }, n) => [slug, demoId('organization', n)]))
+  return (slug) => {
+    const id = places.get(slug)
+    const ownerId = id === undefined ? undefined : owners.get(id)
+    return id === undefined || ownerId === undefined ? undefined : { id, ownerId }
+  }
+}
+
+/** A demo project may have been deleted, or hidden, since it was made. */
+async function keepPresent({ db }: SeedDeps, ids: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{
+    id: string
+  }>`select id from unnest(${[...ids]}::text[]) with ordinality as wanted (id, place)
+    where exists (select 1 from project where project.id = wanted.id and project.status = 'approved')
+    order by place`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+/** Asks the server for the events that are missing. Returns whether there are any. */
+async function leaveEvents(deps: SeedDeps, projects: number): Promise<boolean> {
+  return transaction(deps, async (tx) => {
+    const missing = await tx
+      .selectFrom('demo_item')
+      .select('id')
+      .where('kind', '=', 'project')
+      .where('has_events', '=', false)
+      .limit(1)
+      .executeTakeFirst()
+    if (missing === undefined) return false
+    await enqueue(tx, 'seed.store-events', { projects }, { jobKey: 'seed.store-events' })
+    return true
+  })
+}
