@@ -1,13 +1,13 @@
 // `depot analytics set-aside`: begins an empty analytics database beside one that cannot be opened.
 import { existsSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
+import { readArguments } from '#cli/kit/arguments.ts'
+import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { lockAnalytics, openDataFolder } from '#main/preflight.ts'
 import { type Config, loadConfig } from '#platform/config/config.ts'
-import { readArguments } from '#cli/kit/arguments.ts'
-import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
 
 /** The database and the log of what is not in it yet. */
 const FILES = ['events.duckdb', 'events.duckdb.wal']

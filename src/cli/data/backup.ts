@@ -3,6 +3,9 @@ import { createReadStream, createWriteStream, existsSync } from 'node:fs'
 import { link, open, rename, rm, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
+import { readArguments } from '#cli/kit/arguments.ts'
+import { createSteps, shownBytes } from '#cli/kit/progress.ts'
+import { type Env, print, withDeps, withUnmigratedDeps } from '#cli/kit/with-deps.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { type EventSource, eventsOfServer, eventsOfStore } from '#features/operations/backup/events/event-parts.ts'
@@ -12,9 +15,6 @@ import { type BackupReport, writeBackup } from '#features/operations/backup/writ
 import { OperatorError } from '#lib/operator-error.ts'
 import { VERSION } from '#main/version.ts'
 import type { Deps } from '#ports/deps.ts'
-import { readArguments } from '#cli/kit/arguments.ts'
-import { createSteps, shownBytes } from '#cli/kit/progress.ts'
-import { type Env, print, withDeps, withUnmigratedDeps } from '#cli/kit/with-deps.ts'
 
 /** An archive is read in pieces of this size. */
 const SOURCE_BYTES = 128 * 1024

@@ -2,6 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseEnv } from 'node:util'
+import { readArguments, required } from '#cli/kit/arguments.ts'
+import { createProgress, createSteps, shownBytes } from '#cli/kit/progress.ts'
+import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { moveAnalytics } from '#features/operations/backup/move/move-analytics.ts'
@@ -12,9 +15,6 @@ import { OperatorError } from '#lib/operator-error.ts'
 import { openStore } from '#main/open-analytics.ts'
 import { openFiles } from '#main/open-files.ts'
 import { type FilesConfig, loadConfig } from '#platform/config/config.ts'
-import { readArguments, required } from '#cli/kit/arguments.ts'
-import { createProgress, createSteps, shownBytes } from '#cli/kit/progress.ts'
-import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
 
 export async function moveFilesCommand(args: readonly string[], env: Env): Promise<void> {
   const { path, given, settings, values } = readTarget(args, env)

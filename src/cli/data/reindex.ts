@@ -1,6 +1,9 @@
 // `depot reindex`: rebuilds the search index, beside a running server or without one.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readArguments } from '#cli/kit/arguments.ts'
+import { withProgress } from '#cli/kit/progress.ts'
+import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { getStatistics } from '#features/basics/statistics/queries.ts'
 import { requestRebuild } from '#features/operations/search/request-rebuild.ts'
@@ -9,9 +12,6 @@ import { openIdleSearch } from '#main/open-search.ts'
 import type { Deps } from '#ports/deps.ts'
 import { findFinishedRebuild } from '#ports/search-index/feed/changes.ts'
 import type { SearchFeed } from '#ports/search-index/feed/search-feed.ts'
-import { readArguments } from '#cli/kit/arguments.ts'
-import { withProgress } from '#cli/kit/progress.ts'
-import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
 
 const POLL_MS = 200
 /** A server that has not built by then has another problem, which is in its log. */

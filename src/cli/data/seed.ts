@@ -1,9 +1,10 @@
 // `depot seed`: a believable demo catalogue for looking at.
-import { type RemovalReport, removeCatalogue } from '#demo/remove/remove-catalogue.ts'
-import { type SeedReport, seedCatalogue } from '#demo/seed/seed-catalogue.ts'
+
 import { readArguments, UsageError, wholeNumber } from '#cli/kit/arguments.ts'
 import { withProgress } from '#cli/kit/progress.ts'
 import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
+import { type RemovalReport, removeCatalogue } from '#demo/remove/remove-catalogue.ts'
+import { type SeedReport, seedCatalogue } from '#demo/seed/seed-catalogue.ts'
 
 const DEFAULT_PROJECTS = '200'
 const PROJECTS_MAX = 1_000_000

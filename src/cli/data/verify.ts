@@ -1,9 +1,10 @@
 // `depot verify`: exit code 1 and a list when something does not agree.
-import { isServed } from '#features/operations/backup/rows.ts'
-import { type Finding, verifyInstance } from '#features/operations/backup/verify-instance.ts'
+
 import { readArguments } from '#cli/kit/arguments.ts'
 import { createProgress } from '#cli/kit/progress.ts'
 import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
+import { isServed } from '#features/operations/backup/rows.ts'
+import { type Finding, verifyInstance } from '#features/operations/backup/verify-instance.ts'
 
 export async function verifyCommand(args: readonly string[], env: Env): Promise<void> {
   const { values } = readArguments(args, { quick: 'boolean', json: 'boolean' })
