@@ -45,11 +45,7 @@ export function followWrites(app: App, deps: ProjectReader & Pick<Deps, 'config'
     `${prefix}/project/:id/follow`,
     {
       config: WRITE,
-      schema: {
-        operationId: 'followProject',
-        summary: 'Follow a project',
-        params: ProjectParams,
-      },
+      schema: { operationId: 'followProject', summary: 'Follow a project', params: ProjectParams },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
@@ -62,11 +58,7 @@ export function followWrites(app: App, deps: ProjectReader & Pick<Deps, 'config'
     `${prefix}/project/:id/follow`,
     {
       config: WRITE,
-      schema: {
-        operationId: 'unfollowProject',
-        summary: 'Unfollow a project',
-        params: ProjectParams,
-      },
+      schema: { operationId: 'unfollowProject', summary: 'Unfollow a project', params: ProjectParams },
     },
     async (req, reply) => {
       await unfollowProject(deps, requireViewer(req), req.params.id)

@@ -129,11 +129,7 @@ function collectionWrites(app: App, deps: Deps): void {
     '/v3/collection/:id',
     {
       config: { auth: { scope: ['COLLECTION_DELETE'] } },
-      schema: {
-        operationId: 'deleteCollection',
-        summary: 'Delete a collection',
-        params: IdParams,
-      },
+      schema: { operationId: 'deleteCollection', summary: 'Delete a collection', params: IdParams },
     },
     async (req, reply) => {
       await deleteCollection(deps, requireViewer(req), parseId(req.params.id, 'id'))

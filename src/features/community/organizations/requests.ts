@@ -36,9 +36,7 @@ export const ProjectAddition = Type.Object(
 )
 
 export const ProjectRemoval = Type.Object(
-  {
-    new_owner: Id('ID of the organization member who becomes the owner of the project'),
-  },
+  { new_owner: Id('ID of the organization member who becomes the owner of the project') },
   { title: 'OrganizationProjectRemoval' },
 )
 

@@ -11,10 +11,7 @@ import type { MemberRow } from './queries.ts'
 const ROLE_LENGTH_MAX = 255
 const PAYOUTS_SPLIT_MAX = 5000
 
-export const MemberParams = Type.Object({
-  id: Id('Team ID'),
-  user_id: Id('User ID'),
-})
+export const MemberParams = Type.Object({ id: Id('Team ID'), user_id: Id('User ID') })
 
 /**
  * Null means absent. The bits of both masks are consecutive, so that the maximum rejects every bit that does not exist.

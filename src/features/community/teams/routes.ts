@@ -90,11 +90,7 @@ function ownWrites(app: App, deps: TeamDeps, prefix: string): void {
     `${prefix}/team/:id/join`,
     {
       config: write,
-      schema: {
-        operationId: 'joinTeam',
-        summary: 'Accept an invitation to a team',
-        params: IdParams,
-      },
+      schema: { operationId: 'joinTeam', summary: 'Accept an invitation to a team', params: IdParams },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)

@@ -17,12 +17,7 @@ export function versionEditRoutes(app: App, deps: Deps): void {
     '/v3/version/:id',
     {
       config: { auth: { scope: ['VERSION_WRITE'] } },
-      schema: {
-        operationId: 'updateVersion',
-        summary: 'Edit a version',
-        params: IdParams,
-        body: VersionPatch,
-      },
+      schema: { operationId: 'updateVersion', summary: 'Edit a version', params: IdParams, body: VersionPatch },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
@@ -39,11 +34,7 @@ export function versionDeletionRoute(app: App, deps: Deps, prefix = '/v3'): void
     `${prefix}/version/:id`,
     {
       config: { auth: { scope: ['VERSION_DELETE'] } },
-      schema: {
-        operationId: 'deleteVersion',
-        summary: 'Delete a version with its files',
-        params: IdParams,
-      },
+      schema: { operationId: 'deleteVersion', summary: 'Delete a version with its files', params: IdParams },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
