@@ -1,6 +1,6 @@
 // The HTTP server of `depot serve`: in this process, or in several (`processes/supervisor.ts`).
 import { setTimeout as sleep } from 'node:timers/promises'
-import { withPort } from '#platform/config/config.ts'
+import { withPort } from '#platform/config/load-config.ts'
 import type { RateGrantDirectory } from '#platform/http/limits/rate-grants.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Log } from '#platform/telemetry/log.ts'

@@ -7,7 +7,7 @@ import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { eventsOfStore } from '#features/operations/backup/events/event-parts.ts'
 import { writeBackup } from '#features/operations/backup/write-backup.ts'
 import { newId } from '#lib/ids.ts'
-import { loadConfig } from '#platform/config/config.ts'
+import { loadConfig } from '#platform/config/load-config.ts'
 import { ADMIN_KEY, BYPASS_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
 import {
   enableTwoFactor,

@@ -125,7 +125,10 @@ test('a damaged analytics file says what to do, and the command does it without 
   const dir = join(dataDir, 'analytics')
   mkdirSync(dir)
   writeFileSync(join(dir, 'events.duckdb'), 'damaged '.repeat(2000))
-  await assert.rejects(openDuckDbStore({ dir }), /Could not open the analytics database .*events\.duckdb: .*`depot analytics set-aside`/)
+  await assert.rejects(
+    openDuckDbStore({ dir }),
+    /Could not open the analytics database .*events\.duckdb: .*`depot analytics set-aside`/,
+  )
   const { code, stdout, stderr } = await depot(dataDir, ['analytics', 'set-aside'])
   assert.equal(code, 0, stderr)
   assert.match(stdout, /^Set aside as .*events\.duckdb\.set-aside-/)

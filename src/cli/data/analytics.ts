@@ -7,7 +7,8 @@ import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { lockAnalytics, openDataFolder } from '#main/preflight.ts'
-import { type Config, loadConfig } from '#platform/config/config.ts'
+import type { Config } from '#platform/config/config.ts'
+import { loadConfig } from '#platform/config/load-config.ts'
 
 /** The database and the log of what is not in it yet. */
 const FILES = ['events.duckdb', 'events.duckdb.wal']

@@ -14,7 +14,8 @@ import { ApiError } from '#lib/errors.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { openStore } from '#main/open-analytics.ts'
 import { openFiles } from '#main/open-files.ts'
-import { type FilesConfig, loadConfig } from '#platform/config/config.ts'
+import type { FilesConfig } from '#platform/config/config.ts'
+import { loadConfig } from '#platform/config/load-config.ts'
 
 export async function moveFilesCommand(args: readonly string[], env: Env): Promise<void> {
   const { path, given, settings, values } = readTarget(args, env)

@@ -3,7 +3,7 @@
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { boot } from '#main/boot.ts'
 import { migrateInstance } from '#main/migrate-instance.ts'
-import { loadConfig } from '#platform/config/config.ts'
+import { loadConfig } from '#platform/config/load-config.ts'
 import { createLog } from '#platform/telemetry/log.ts'
 import type { Deps } from '#ports/deps.ts'
 

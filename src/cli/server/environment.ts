@@ -3,8 +3,8 @@
 import { readArguments } from '#cli/kit/arguments.ts'
 import { table } from '#cli/kit/table.ts'
 import { type Env, print } from '#cli/kit/with-deps.ts'
-import { loadConfig } from '#platform/config/config.ts'
 import { VARIABLES } from '#platform/config/env.ts'
+import { loadConfig } from '#platform/config/load-config.ts'
 
 type Setting = { name: string; value: string | number | boolean | null; source: 'environment' | 'default' | 'unset' }
 

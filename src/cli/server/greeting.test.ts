@@ -1,7 +1,7 @@
 // The greeting and the log at a terminal: only paths and URLs can wrap, and no secrets are shown.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { loadConfig } from '#platform/config/config.ts'
+import { loadConfig } from '#platform/config/load-config.ts'
 import { textLine } from '#platform/telemetry/log-text.ts'
 import { type Greeting, greeting } from './greeting.ts'
 

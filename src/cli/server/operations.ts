@@ -8,7 +8,7 @@ import { checkDependencies } from '#features/basics/meta/readiness.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { boot } from '#main/boot.ts'
 import { migrateInstance } from '#main/migrate-instance.ts'
-import { loadConfig } from '#platform/config/config.ts'
+import { loadConfig } from '#platform/config/load-config.ts'
 import { createLog } from '#platform/telemetry/log.ts'
 
 const log = () => createLog({ level: 'warn', buffered: false, destination: 2 })

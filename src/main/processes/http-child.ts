@@ -1,7 +1,8 @@
 // Entry point of an HTTP process, which the supervisor of `depot serve` starts. Its arguments are its name, the socket of
 // the hub, and whether it listens on the port itself (`port`) or accepts connections from the main process (`handle`).
 import { drain, stopListening } from '#main/http-server.ts'
-import { type Config, loadConfig } from '#platform/config/config.ts'
+import type { Config } from '#platform/config/config.ts'
+import { loadConfig } from '#platform/config/load-config.ts'
 import { createLog, isTextFormat } from '#platform/telemetry/log.ts'
 import { connectToHub, joinHub } from './http-process.ts'
 import { metricsOf } from './shared-metrics.ts'

@@ -4,9 +4,9 @@ import { networkInterfaces } from 'node:os'
 import { isAbsolute, resolve } from 'node:path'
 import { test } from 'node:test'
 import { inspect, parseEnv } from 'node:util'
-import { loadConfig, withPort } from './config.ts'
 import { VARIABLES } from './env.ts'
 import { envExample } from './env-example.ts'
+import { loadConfig, withPort } from './load-config.ts'
 
 const key = 'k'.repeat(32)
 

@@ -1,0 +1,256 @@
+// Checks the environment variables and groups them by subject. The caller passes the environment.
+import { availableParallelism } from 'node:os'
+import { join, resolve } from 'node:path'
+import { Value } from 'typebox/value'
+import { Secret } from '#lib/access/secret.ts'
+import { OperatorError } from '#lib/operator-error.ts'
+import type { CaptchaWidget, Config, FilesConfig, MailConfig, ScannerConfig } from './config.ts'
+import { defaultBaseUrl, isEveryAddress, mailDomain } from './default-address.ts'
+import { Env, VARIABLES } from './env.ts'
+import { parsePatterns } from './env-values.ts'
+
+const CONNECTIONS_PER_ADDRESS = 512
+/** Maximum number of processes for HTTP_PROCESSES=auto, because each needs memory and connections. */
+const AUTO_PROCESSES_MAX = 16
+
+/**
+ * Reads and checks the environment. Values are trimmed, empty values count as unset, and unknown variables are ignored.
+ * @throws OperatorError that lists each invalid variable with the rule and an example, but without secret values.
+ */
+export function loadConfig(env: Record<string, string | undefined>): Config {
+  const texts = Object.fromEntries(
+    VARIABLES.map(({ name }) => [name, env[name]?.trim()]).filter(([, value]) => value !== undefined && value !== ''),
+  ) as Record<string, string>
+  const typed = Object.fromEntries(VARIABLES.map(({ name, type }) => [name, typedValue(texts[name], type)]))
+  const value = Value.Default(Env, typed)
+  const invalid = new Set(Value.Errors(Env, value).map((problem) => problem.instancePath.split('/')[1]))
+  const problems = VARIABLES.filter(({ name }) => invalid.has(name)).map(({ name, must, example, secret }) => {
+    // A URL with `@` or `?` might contain a misplaced password.
+    const isSecret = secret === true || /:\/\/.*[@?]/s.test(texts[name] ?? '')
+    const current = isSecret ? '' : `, not ${JSON.stringify(texts[name]?.slice(0, 100))}`
+    return `${name} must be ${must}${current}; for example ${name}=${example}`
+  })
+  problems.push(...partnerProblems(texts))
+  if (problems.length > 0)
+    throw new OperatorError(`Invalid environment:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
+  return deepFreeze(group(value as Env))
+}
+
+/**
+ * Returns the configuration for the port on which the server listens. If `PORT` is 0 and `BASE_URL` is unset, the public
+ * URL depends on it.
+ */
+export function withPort(config: Config, port: number): Config {
+  const { http, files } = config
+  const before = defaultBaseUrl(http.host, http.port)
+  const after = defaultBaseUrl(http.host, port)
+  const moved = (url: string) => (url === before ? after : url)
+  return deepFreeze({
+    ...config,
+    http: { ...http, port, baseUrl: moved(http.baseUrl) },
+    files: { ...files, baseUrl: moved(files.baseUrl) },
+  })
+}
+
+/**
+ * Converts the text of a variable to the type of its schema. Other texts stay as they are, so that the check rejects them.
+ * `Value.Convert` would read `true` and `1.5` as the integer 1.
+ */
+function typedValue(text: string | undefined, type: string | undefined): string | number | boolean | undefined {
+  if (text === undefined) return undefined
+  if (type === 'integer' || type === 'number') return /^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : text
+  if (type === 'boolean') return /^(true|1)$/i.test(text) ? true : /^(false|0)$/i.test(text) ? false : text
+  return text
+}
+
+/** Variables that need another variable. */
+const NEEDED = [
+  ['DATABASE_DIRECT_URL', 'DATABASE_URL'],
+  ['DATABASE_READ_URL', 'DATABASE_URL'],
+  ['OPENSEARCH_INDEX', 'OPENSEARCH_URL'],
+  ['CAPTCHA_VERIFY_URL', 'CAPTCHA_SECRET'],
+  ['CAPTCHA_SECRET', 'CAPTCHA_VERIFY_URL'],
+  ['CAPTCHA_SITE_KEY', 'CAPTCHA_VERIFY_URL'],
+  ['CAPTCHA_SITE_KEY', 'CAPTCHA_SCRIPT_URL'],
+  ['CAPTCHA_SITE_KEY', 'CAPTCHA_WIDGET_CLASS'],
+  ['CAPTCHA_SCRIPT_URL', 'CAPTCHA_SITE_KEY'],
+  ['CAPTCHA_WIDGET_CLASS', 'CAPTCHA_SITE_KEY'],
+  ['CAPTCHA_ORIGINS', 'CAPTCHA_SITE_KEY'],
+  ['SCANNER_TOKEN', 'SCANNER_URL'],
+  ['S3_ENDPOINT', 'S3_BUCKET'],
+  ['S3_REGION', 'S3_BUCKET'],
+  ['S3_PATH_STYLE', 'S3_BUCKET'],
+  ['S3_PREFIX', 'S3_BUCKET'],
+  ['S3_DOWNLOADS', 'S3_BUCKET'],
+  ['REDIS_PREFIX', 'REDIS_URL'],
+] as const
+
+/** Reports variables that need another variable, or exclude each other. */
+function partnerProblems(texts: Record<string, string>): string[] {
+  const hasBoth = texts['SCANNER_COMMAND'] !== undefined && texts['SCANNER_URL'] !== undefined
+  const excluded = hasBoth ? ['SCANNER_URL must be unset when SCANNER_COMMAND is set: there is one scanner'] : []
+  const missing = NEEDED.filter(([name, partner]) => texts[name] !== undefined && texts[partner] === undefined).map(
+    ([name, partner]) => {
+      const example = VARIABLES.find((variable) => variable.name === partner)?.example
+      return `${partner} must be set when ${name} is; for example ${partner}=${example}`
+    },
+  )
+  return [...missing, ...excluded]
+}
+
+function group(env: Env): Config {
+  const dataDir = resolve(env.DATA_DIR)
+  const baseUrl = env.BASE_URL === undefined ? defaultBaseUrl(env.HOST, env.PORT) : normalAddress(env.BASE_URL)
+  return {
+    http: httpConfig(env, baseUrl),
+    site: { isServed: env.SITE === 'on', name: env.SITE_NAME },
+    readOnly: env.READ_ONLY,
+    dataDir,
+    ...engineConfig(env, dataDir),
+    files: {
+      baseUrl: env.FILES_BASE_URL === undefined ? baseUrl : normalAddress(env.FILES_BASE_URL),
+      store: filesConfig(env, dataDir),
+    },
+    mail: mailConfig(env, dataDir, baseUrl),
+    scanner: scannerConfig(env),
+    audit: { retentionDays: env.AUDIT_RETENTION, addressDays: env.AUDIT_ADDRESS_RETENTION },
+    accounts: accountsConfig(env),
+    quotas: {
+      projects: env.QUOTA_PROJECTS,
+      organizations: env.QUOTA_ORGANIZATIONS,
+      collections: env.QUOTA_COLLECTIONS,
+    },
+    money: { affiliateShare: env.AFFILIATE_SHARE },
+    log: { level: env.LOG_LEVEL, format: env.LOG_FORMAT },
+    traces: {
+      endpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT,
+      serviceName: env.OTEL_SERVICE_NAME,
+      followsCallers: env.OTEL_PROPAGATORS?.includes('tracecontext') ?? false,
+    },
+  }
+}
+
+function httpConfig(env: Env, baseUrl: string): Config['http'] {
+  const connections =
+    env.CONNECTIONS_PER_ADDRESS ?? (env.CLIENT_ADDRESS_HEADER === undefined ? CONNECTIONS_PER_ADDRESS : 0)
+  const processes =
+    env.HTTP_PROCESSES === 'auto' ? Math.min(AUTO_PROCESSES_MAX, availableParallelism()) : Number(env.HTTP_PROCESSES)
+  return {
+    host: env.HOST,
+    port: env.PORT,
+    processes,
+    baseUrl,
+    isBaseUrlGuessed: env.BASE_URL === undefined && isEveryAddress(env.HOST),
+    clientAddressHeader: env.CLIENT_ADDRESS_HEADER?.toLowerCase(),
+    blockedUserAgents: parsePatterns(env.BLOCKED_USER_AGENTS ?? '') ?? [],
+    rateLimitBypassKey: secret(env.RATE_LIMIT_BYPASS_KEY),
+    countsUnchanged: env.RATE_LIMIT_COUNT_304,
+    connectionsPerAddress: connections === 0 ? undefined : connections,
+    bodies: { ms: env.BODY_SECONDS * 1000, bytesPerSecond: env.BODY_BYTES_PER_SECOND },
+    drainMs: env.DRAIN_SECONDS * 1000,
+    adminKey: secret(env.ADMIN_KEY),
+    metricsToken: secret(env.METRICS_TOKEN),
+  }
+}
+
+function engineConfig(env: Env, dataDir: string): Pick<Config, 'database' | 'counters' | 'search' | 'analytics'> {
+  return {
+    database:
+      env.DATABASE_URL === undefined
+        ? { kind: 'embedded' }
+        : {
+            kind: 'external',
+            url: new Secret(env.DATABASE_URL),
+            directUrl: secret(env.DATABASE_DIRECT_URL),
+            readUrl: secret(env.DATABASE_READ_URL),
+          },
+    counters:
+      env.REDIS_URL === undefined
+        ? { kind: 'memory' }
+        : { kind: 'redis', url: new Secret(env.REDIS_URL), prefix: env.REDIS_PREFIX },
+    search:
+      env.OPENSEARCH_URL === undefined
+        ? { kind: 'embedded' }
+        : { kind: 'opensearch', url: new Secret(env.OPENSEARCH_URL), prefix: env.OPENSEARCH_INDEX },
+    analytics: {
+      store:
+        env.CLICKHOUSE_URL === undefined
+          ? { kind: 'embedded', folder: join(dataDir, 'analytics') }
+          : {
+              kind: 'clickhouse',
+              url: new Secret(env.CLICKHOUSE_URL),
+              spoolFolder: join(dataDir, 'analytics', 'spool'),
+              spoolBytes: env.ANALYTICS_SPOOL_MB * 1024 * 1024,
+            },
+      countryHeader: env.COUNTRY_HEADER?.toLowerCase(),
+      geoipDatabase: env.GEOIP_DATABASE === undefined ? undefined : resolve(env.GEOIP_DATABASE),
+    },
+  }
+}
+
+function filesConfig(env: Env, dataDir: string): FilesConfig {
+  const folder = join(dataDir, 'files')
+  if (env.S3_BUCKET === undefined) return { kind: 'folder', folder }
+  return {
+    kind: 's3',
+    bucket: env.S3_BUCKET,
+    endpoint: env.S3_ENDPOINT === undefined ? undefined : normalAddress(env.S3_ENDPOINT),
+    region: env.S3_REGION,
+    pathStyle: env.S3_PATH_STYLE ?? env.S3_ENDPOINT !== undefined,
+    prefix: env.S3_PREFIX === undefined ? '' : `${env.S3_PREFIX.replace(/\/$/, '')}/`,
+    links: env.S3_DOWNLOADS === 'redirect',
+    staging: join(folder, 'staging'),
+  }
+}
+
+function mailConfig(env: Env, dataDir: string, baseUrl: string): MailConfig {
+  const from = env.MAIL_FROM ?? `Depot <noreply@${mailDomain(baseUrl)}>`
+  return env.SMTP_URL === undefined
+    ? { kind: 'outbox', folder: join(dataDir, 'outbox'), from }
+    : { kind: 'smtp', url: new Secret(env.SMTP_URL), from }
+}
+
+function scannerConfig(env: Env): ScannerConfig {
+  const timeoutMs = env.SCANNER_TIMEOUT_SECONDS * 1000
+  if (env.SCANNER_COMMAND !== undefined) {
+    return { kind: 'command', words: env.SCANNER_COMMAND.split(/ +/), timeoutMs }
+  }
+  if (env.SCANNER_URL === undefined) return { kind: 'none' }
+  return { kind: 'url', url: new URL(env.SCANNER_URL).href, token: secret(env.SCANNER_TOKEN), timeoutMs }
+}
+
+function accountsConfig(env: Env): Config['accounts'] {
+  const { CAPTCHA_VERIFY_URL: verifyUrl, CAPTCHA_SECRET: captchaSecret } = env
+  const hasCaptcha = verifyUrl !== undefined && captchaSecret !== undefined
+  return {
+    registration: env.REGISTRATION,
+    deletionDays: env.ACCOUNT_DELETION_DAYS,
+    requireVerifiedEmail: env.REQUIRE_VERIFIED_EMAIL ?? env.SMTP_URL !== undefined,
+    captcha: hasCaptcha ? { verifyUrl, secret: new Secret(captchaSecret), widget: captchaWidget(env) } : undefined,
+    codeHostApiUrl: env.CODE_HOST_API_URL === undefined ? undefined : normalAddress(env.CODE_HOST_API_URL),
+  }
+}
+
+function captchaWidget(env: Env): CaptchaWidget | undefined {
+  const { CAPTCHA_SITE_KEY: siteKey, CAPTCHA_SCRIPT_URL: script, CAPTCHA_WIDGET_CLASS: className } = env
+  if (siteKey === undefined || script === undefined || className === undefined) return undefined
+  const { href: scriptUrl, origin } = new URL(script)
+  const others = env.CAPTCHA_ORIGINS?.split(/ +/) ?? []
+  return { siteKey, scriptUrl, className, origins: [...new Set([origin, ...others])] }
+}
+
+/** Returns a URL with its host in ASCII and lower case, without trailing slash. */
+function normalAddress(url: string): string {
+  return new URL(url).href.replace(/\/+$/, '')
+}
+
+function secret(value: string | undefined): Secret | undefined {
+  return value === undefined ? undefined : new Secret(value)
+}
+
+function deepFreeze<T>(value: T): T {
+  // Regular expressions stay mutable, because `test` writes to `lastIndex`.
+  if (typeof value !== 'object' || value === null || value instanceof RegExp) return value
+  for (const part of Object.values(value)) deepFreeze(part)
+  return Object.freeze(value)
+}
