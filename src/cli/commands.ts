@@ -1,5 +1,4 @@
-// Every command there is, in the order in which the usage lists them. What a command needs is loaded when it runs, so
-// that help is there at once.
+// The table of all commands, in the order of the usage. A command loads its code when it runs, so that help is fast.
 import type { Env } from '#cli/kit/with-deps.ts'
 import { withSmallYoungHeap } from '#cli/kit/young-heap.ts'
 
@@ -11,69 +10,74 @@ export type Command = {
   usage: string
   /** One line, as the list of commands shows it. */
   about: string
-  /** What `depot help COMMAND` says of each option and word. */
+  /** The options and arguments that `depot help COMMAND` explains. */
   options?: readonly (readonly [option: string, meaning: string])[]
   load(): Promise<Run>
 }
 
-const USER_WORD = ['USER', 'Name or ID of the account'] as const
+const USER = ['USER', 'Name or ID of the account'] as const
 const PASSWORD_OPTION = [
   '--password',
-  'The password; without it, it is typed at the terminal or is the first line of standard input',
+  'Password (default: typed at the terminal, or the first line of standard input)',
 ] as const
-const JSON_OPTION = ['--json', 'Print the result as one line of JSON'] as const
+const JSON_OPTION = ['--json', 'Whether to print the result as one line of JSON'] as const
 
 export const COMMANDS: readonly Command[] = [
   {
     name: 'serve',
     usage: '[--role all|api|worker]',
-    about: 'Answer requests and do background work',
-    options: [['--role', 'What this process does: all (the default), only requests (api), only jobs (worker)']],
+    about: 'Handle HTTP requests and run background jobs',
+    options: [['--role', 'Role of this process: all, api (requests only) or worker (jobs only); default: all']],
     load: async () => (await import('#cli/server/serve.ts')).serve,
   },
   {
     name: 'migrate',
     usage: '[--json]',
-    about: 'Bring the database schema up to date',
+    about: 'Update the database schema',
     options: [JSON_OPTION],
     load: async () => (await import('#cli/server/operations.ts')).migrateCommand,
   },
   {
     name: 'user create',
     usage: '--username U --email E [--password P] [--role admin|moderator|developer] [--json]',
-    about: 'Make an account',
-    options: [PASSWORD_OPTION, ['--role', 'What the account may do; developer unless said'], JSON_OPTION],
+    about: 'Create an account',
+    options: [PASSWORD_OPTION, ['--role', 'Role of the account (default: developer)'], JSON_OPTION],
     load: async () => (await import('#cli/people/accounts.ts')).userCreate,
   },
   {
     name: 'user list',
     usage: '[--find TEXT] [--role admin|moderator|developer] [--limit 100] [--json]',
-    about: 'List accounts, the newest first',
-    options: [['--find', 'Part of a name or an e-mail address'], JSON_OPTION],
+    about: 'List accounts, newest first',
+    options: [
+      ['--find', 'Part of a name or an email address'],
+      ['--role', 'Role of the accounts (default: all)'],
+      ['--limit', 'Maximum number of accounts (default: 100)'],
+      JSON_OPTION,
+    ],
     load: async () => (await import('#cli/people/users.ts')).userList,
   },
   {
     name: 'user show',
     usage: 'USER [--json]',
     about: 'Show an account',
-    options: [USER_WORD, JSON_OPTION],
+    options: [USER, JSON_OPTION],
     load: async () => (await import('#cli/people/users.ts')).userShow,
   },
   {
     name: 'user password',
     usage: 'USER [--password P] [--json]',
     about: 'Set the password of an account and end its sessions',
-    options: [USER_WORD, PASSWORD_OPTION, JSON_OPTION],
+    options: [USER, PASSWORD_OPTION, JSON_OPTION],
     load: async () => (await import('#cli/people/users.ts')).userPassword,
   },
   {
     name: 'user delete',
     usage: 'USER --yes [--now] [--json]',
-    about: 'Delete an account; its projects stay, without an owner',
+    about: 'Delete an account; its projects go to the placeholder account',
     options: [
-      USER_WORD,
-      ['--yes', 'It cannot be undone, or not for long: say that it is meant'],
-      ['--now', 'For good, also where ACCOUNT_DELETION_DAYS leaves time to undo it'],
+      USER,
+      ['--yes', 'Confirmation, because deleting cannot be undone, or only for a limited time'],
+      ['--now', 'Delete permanently, even if ACCOUNT_DELETION_DAYS is set'],
       JSON_OPTION,
     ],
     load: async () => (await import('#cli/people/users.ts')).userDelete,
@@ -81,25 +85,25 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'user restore',
     usage: 'USER [--json]',
-    about: 'Undo the deletion of an account, before it is due',
-    options: [USER_WORD, JSON_OPTION],
+    about: 'Undo a pending deletion of an account',
+    options: [USER, JSON_OPTION],
     load: async () => (await import('#cli/people/users.ts')).userRestore,
   },
   {
     name: 'user role',
     usage: 'USER admin|moderator|developer [--json]',
-    about: 'Change what an account may do',
-    options: [USER_WORD, JSON_OPTION],
+    about: 'Change the role of an account',
+    options: [USER, JSON_OPTION],
     load: async () => (await import('#cli/people/accounts.ts')).userRole,
   },
   {
     name: 'user suspend',
     usage: 'USER --reason TEXT [--for 7d] [--json]',
-    about: 'Suspend an account: its sessions end, its tokens do nothing',
+    about: 'Suspend an account: end its sessions and disable its tokens',
     options: [
-      ['USER', 'Name or ID of the account'],
-      ['--reason', 'What its owner is told, by mail and when they sign in'],
-      ['--for', 'After how many days (d), hours (h) or minutes (m) it ends by itself'],
+      USER,
+      ['--reason', 'Reason, which the user receives by email and sees when they sign in'],
+      ['--for', 'Duration, such as 7d, 12h or 30m (default: until lifted)'],
       JSON_OPTION,
     ],
     load: async () => (await import('#cli/people/administration.ts')).userSuspend,
@@ -108,7 +112,7 @@ export const COMMANDS: readonly Command[] = [
     name: 'user unsuspend',
     usage: 'USER [--json]',
     about: 'End the suspension of an account',
-    options: [['USER', 'Name or ID of the account'], JSON_OPTION],
+    options: [USER, JSON_OPTION],
     load: async () => (await import('#cli/people/administration.ts')).userUnsuspend,
   },
   {
@@ -116,8 +120,8 @@ export const COMMANDS: readonly Command[] = [
     usage: 'USER [--tokens] [--json]',
     about: 'End all sessions of an account',
     options: [
-      ['USER', 'Name or ID of the account'],
-      ['--tokens', 'Also its access tokens, and those that applications have for it'],
+      USER,
+      ['--tokens', 'Whether to delete its access tokens and the tokens of applications as well'],
       JSON_OPTION,
     ],
     load: async () => (await import('#cli/people/administration.ts')).userSignOut,
@@ -125,19 +129,19 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'user password-link',
     usage: 'USER [--json]',
-    about: 'Print a link with which the owner of an account sets a new password, once, within a day',
-    options: [['USER', 'Name or ID of the account'], JSON_OPTION],
+    about: 'Print a link that sets a new password; it works once, for one day',
+    options: [USER, JSON_OPTION],
     load: async () => (await import('#cli/people/administration.ts')).userPasswordLink,
   },
   {
     name: 'invitation create',
     usage: '[--uses 1] [--expires 14d] [--email E] [--note TEXT] [--json]',
-    about: 'Make an invitation and print the link with its code, once',
+    about: 'Create an invitation and print its link, which is not shown again',
     options: [
-      ['--uses', 'How many accounts may be made with it'],
-      ['--expires', 'After how many days (d), hours (h) or minutes (m) it ends; 366d at most'],
-      ['--email', 'The only address it works for'],
-      ['--note', 'For operators: whom it is for'],
+      ['--uses', 'Number of accounts that can use it (default: 1)'],
+      ['--expires', 'Lifetime, such as 14d, 12h or 30m, at most 366d (default: 14d)'],
+      ['--email', 'The only email address that can use it (default: any)'],
+      ['--note', 'Note for operators'],
       JSON_OPTION,
     ],
     load: async () => (await import('#cli/people/invitations.ts')).invitationCreate,
@@ -145,24 +149,24 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'invitation list',
     usage: '[--json]',
-    about: 'List invitations, the newest first',
+    about: 'List invitations, newest first',
     options: [JSON_OPTION],
     load: async () => (await import('#cli/people/invitations.ts')).invitationList,
   },
   {
     name: 'invitation revoke',
     usage: 'ID [--json]',
-    about: 'Revoke an invitation; accounts that were made with it stay',
-    options: [['ID', 'The invitation, as `depot invitation list` names it'], JSON_OPTION],
+    about: 'Revoke an invitation; accounts that used it remain',
+    options: [['ID', 'ID of the invitation, from `depot invitation list`'], JSON_OPTION],
     load: async () => (await import('#cli/people/invitations.ts')).invitationRevoke,
   },
   {
     name: 'token create',
     usage: '--user U --scopes all|NAME,NAME [--expires 90d] [--name N] [--json]',
-    about: 'Make a personal access token and print it, once',
+    about: 'Create a personal access token and print it; it is not shown again',
     options: [
-      ['--scopes', 'What the token may do: names as in the API, or all'],
-      ['--expires', 'After how many days (d), hours (h) or minutes (m) it ends; 365d unless said'],
+      ['--scopes', 'Scopes of the token: names from the API, separated by commas, or all'],
+      ['--expires', 'Lifetime, such as 90d, 12h or 30m (default: 365d)'],
       JSON_OPTION,
     ],
     load: async () => (await import('#cli/people/accounts.ts')).tokenCreate,
@@ -177,25 +181,25 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'token revoke',
     usage: 'ID --user U [--json]',
-    about: 'Revoke a personal access token, at once',
-    options: [['ID', 'The token, as `depot token list` names it'], JSON_OPTION],
+    about: 'Revoke a personal access token immediately',
+    options: [['ID', 'ID of the token, from `depot token list`'], JSON_OPTION],
     load: async () => (await import('#cli/people/tokens.ts')).tokenRevoke,
   },
   {
     name: 'settings get',
     usage: '[NAME] [--json]',
-    about: 'Show what can be set while the service runs',
-    options: [['NAME', 'One setting; all of them unless said'], JSON_OPTION],
+    about: 'Show the settings that can change while Depot runs',
+    options: [['NAME', 'Name of a setting (default: all)'], JSON_OPTION],
     load: async () => (await import('#cli/server/settings.ts')).settingsGet,
   },
   {
     name: 'settings set',
     usage: 'NAME VALUE|--default [--json]',
-    about: 'Set one of them, in every process within a second',
+    about: 'Change a setting, in every process within one second',
     options: [
       ['NAME', 'name, accent_hue, about, rules, announcement, mark, registration, read_only or read_only_message'],
-      ['VALUE', 'Of mark the name of a file: a square PNG, WebP or SVG of at most 262,144 bytes'],
-      ['--default', 'Take it back to what the environment says'],
+      ['VALUE', 'New value; for mark, a file name: a square PNG, WebP or SVG of at most 256 KiB'],
+      ['--default', 'Reset the setting to its value from the environment'],
       JSON_OPTION,
     ],
     load: async () => (await import('#cli/server/settings.ts')).settingsSet,
@@ -203,24 +207,24 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'settings list',
     usage: '[--set] [--json]',
-    about: 'Show every variable with its value and where that comes from; secrets are not shown',
-    options: [['--set', 'Only those that the environment sets'], JSON_OPTION],
+    about: 'Show every environment variable with its value and source; secrets are hidden',
+    options: [['--set', 'Show only variables that the environment sets'], JSON_OPTION],
     load: async () => (await import('#cli/server/environment.ts')).settingsList,
   },
   {
     name: 'jobs',
     usage: '[--json]',
-    about: 'Show what background work waits, runs or has failed',
+    about: 'Show pending, running and failed background jobs',
     options: [JSON_OPTION],
     load: async () => (await import('#cli/server/jobs.ts')).jobsCommand,
   },
   {
     name: 'backup',
     usage: 'FILE|- [--since PREVIOUS] [--json]',
-    about: 'Write everything into one archive, also while the server runs',
+    about: 'Back up the instance to one file, whether or not a server is running',
     options: [
-      ['FILE', 'The archive to make, which must not exist yet; - writes it to standard output'],
-      ['--since', 'An earlier archive: files that are in it, or in those it was made since, are not copied again'],
+      ['FILE', 'New file for the backup; - for standard output'],
+      ['--since', 'Earlier backup, whose files (and those of its own earlier backups) are not copied again'],
       JSON_OPTION,
     ],
     load: withSmallYoungHeap(async () => (await import('#cli/data/backup.ts')).backupCommand),
@@ -228,10 +232,10 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'restore',
     usage: 'FILE|- [EARLIER...] [--json]',
-    about: 'Fill an empty instance from an archive',
+    about: 'Restore a backup into an empty instance',
     options: [
-      ['FILE', 'The archive that `depot backup` made; - reads it from standard input'],
-      ['EARLIER', 'The archives it was made since, if it was made with --since'],
+      ['FILE', 'Backup file; - for standard input'],
+      ['EARLIER', 'Earlier backups, if the backup was created with --since'],
       JSON_OPTION,
     ],
     load: withSmallYoungHeap(async () => (await import('#cli/data/backup.ts')).restoreCommand),
@@ -239,16 +243,16 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'verify',
     usage: '[--quick] [--json]',
-    about: 'Compare rows, files and events with one another',
-    options: [['--quick', 'Compare the sizes of files and not their hashes'], JSON_OPTION],
+    about: 'Check that database rows, files and events are consistent',
+    options: [['--quick', 'Compare only the sizes of files, not their hashes'], JSON_OPTION],
     load: withSmallYoungHeap(async () => (await import('#cli/data/verify.ts')).verifyCommand),
   },
   {
     name: 'move files',
     usage: '--to SETTINGS [--json]',
-    about: 'Copy all files into another store; the old one stays as it is',
+    about: 'Copy all files to another store; the old store is not changed',
     options: [
-      ['--to', 'A file in the form of .env with the variables of the new store (S3_BUCKET and so on, or DATA_DIR)'],
+      ['--to', 'File in the format of .env with the variables of the new store (S3_BUCKET etc., or DATA_DIR)'],
       JSON_OPTION,
     ],
     load: async () => (await import('#cli/data/move.ts')).moveFilesCommand,
@@ -256,25 +260,25 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'move analytics',
     usage: '--to SETTINGS [--json]',
-    about: 'Copy all events into ClickHouse, while no server runs; the old store stays as it is',
-    options: [['--to', 'A file in the form of .env with CLICKHOUSE_URL of a database without events'], JSON_OPTION],
+    about: 'Copy all events to ClickHouse while no server is running; the old store is not changed',
+    options: [['--to', 'File in the format of .env with the CLICKHOUSE_URL of a database without events'], JSON_OPTION],
     load: async () => (await import('#cli/data/move.ts')).moveAnalyticsCommand,
   },
   {
     name: 'reindex',
     usage: '[--json]',
-    about: 'Build the search index again',
+    about: 'Rebuild the search index',
     options: [JSON_OPTION],
     load: async () => (await import('#cli/data/reindex.ts')).reindexCommand,
   },
   {
     name: 'seed',
     usage: '[--projects 200] | --remove --yes [--json]',
-    about: 'Fill a demo catalogue, or what is missing of it; or take the demo away',
+    about: 'Create or complete a demo catalogue, or remove it',
     options: [
-      ['--projects', 'How many projects there are to be'],
-      ['--remove', 'Remove what was made, with what the accounts of the demo have made since'],
-      ['--yes', 'It cannot be undone: say that it is meant'],
+      ['--projects', 'Number of projects (default: 200)'],
+      ['--remove', 'Remove the demo and everything that its accounts have created'],
+      ['--yes', 'Confirmation, because removing cannot be undone'],
       JSON_OPTION,
     ],
     load: async () => (await import('#cli/data/seed.ts')).seedCommand,
@@ -282,34 +286,34 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'check',
     usage: '[--json]',
-    about: 'Show the state of everything Depot depends on',
+    about: 'Check the database, the stores and the other services that Depot uses',
     options: [JSON_OPTION],
     load: async () => (await import('#cli/server/operations.ts')).checkCommand,
   },
   {
     name: 'analytics set-aside',
     usage: '[--json]',
-    about: 'Begin an empty analytics file beside one that is damaged',
+    about: 'Rename a damaged analytics file and start with an empty one',
     options: [JSON_OPTION],
     load: async () => (await import('#cli/data/analytics.ts')).analyticsSetAside,
   },
 ]
 
-/** The command that arguments begin with, and the arguments after its name; undefined when there is none. */
+/** Returns the command that the arguments name, and the remaining arguments. */
 export function findCommand(args: readonly string[]): { command: Command; rest: readonly string[] } | undefined {
   const matches = COMMANDS.filter(({ name }) => name.split(' ').every((word, i) => args[i] === word))
-  // `settings get` is not `settings` with a word.
+  // Names of two words take precedence.
   const command = matches.find(({ name }) => name.includes(' ')) ?? matches[0]
   return command && { command, rest: args.slice(command.name.split(' ').length) }
 }
 
-/** The list of all commands. */
+/** Returns the list of all commands. */
 export function usageOfAll(): string {
   const lines = COMMANDS.map(({ name, usage, about }) => `  ${`${name} ${usage}`.trim()}\n      ${about}`)
-  return `Usage: depot COMMAND\n${lines.join('\n')}\n\n\`depot help COMMAND\` says more of one; \`depot --version\` names the version.\n`
+  return `Usage: depot COMMAND\n${lines.join('\n')}\n\n\`depot help COMMAND\` explains a command; \`depot --version\` prints the version.\n`
 }
 
-/** How one command is called, and what its options mean. */
+/** Returns the usage of a command with its options. */
 export function usageOf({ name, usage, about, options = [] }: Command): string {
   const width = Math.max(0, ...options.map(([option]) => option.length))
   const lines = options.map(([option, meaning]) => `  ${option.padEnd(width)}  ${meaning}\n`)

@@ -1,5 +1,4 @@
-// The command line. The only reader of the environment and the arguments; everything below gets what it needs.
-
+// The command line. Only this layer reads the environment and the arguments.
 import { UsageError } from '#cli/kit/arguments.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { VERSION } from '#main/version.ts'
@@ -8,8 +7,8 @@ import { COMMANDS, type Command, findCommand, usageOf, usageOfAll } from './comm
 const HELP = ['--help', '-h']
 
 /**
- * Runs one command and sets the exit code: 0 done, 1 refused or failed, 2 wrong usage. Foreseeable failures are one
- * sentence, others show their trace; a wrong usage is followed by how the command is called.
+ * Runs one command and sets the exit code: 0 for success, 1 for failure, 2 for wrong usage. Expected errors print one
+ * sentence, other errors their stack; after a usage error, the usage follows.
  */
 export async function main(args: readonly string[], env: Record<string, string | undefined>): Promise<void> {
   if (args[0] === '--version' || args[0] === '-v') return void process.stdout.write(`${VERSION}\n`)
@@ -19,8 +18,8 @@ export async function main(args: readonly string[], env: Record<string, string |
     if (found === undefined) throw new UsageError(noSuchCommand(args))
     const { command, rest } = found
     const end = rest.indexOf('--')
-    const isAsked = rest.slice(0, end === -1 ? rest.length : end).some((word) => HELP.includes(word))
-    if (isAsked) return void process.stdout.write(usageOf(command))
+    const wantsHelp = rest.slice(0, end === -1 ? rest.length : end).some((arg) => HELP.includes(arg))
+    if (wantsHelp) return void process.stdout.write(usageOf(command))
     await (await command.load())(rest, env)
   } catch (error) {
     process.exitCode = error instanceof UsageError ? 2 : 1
@@ -29,7 +28,7 @@ export async function main(args: readonly string[], env: Record<string, string |
   }
 }
 
-/** @throws UsageError when there is no command of that name. */
+/** @throws UsageError if the command does not exist. */
 function help(words: readonly string[]): string {
   if (words.length === 0) return usageOfAll()
   const found = findCommand(words)
@@ -38,7 +37,7 @@ function help(words: readonly string[]): string {
   return usageFor(words)
 }
 
-/** Commands of two words whose first word is given. */
+/** Returns the commands whose first word is that of the arguments. */
 const family = ([first]: readonly string[]): Command[] => COMMANDS.filter(({ name }) => name.split(' ')[0] === first)
 
 function usageFor(words: readonly string[]): string {
@@ -47,14 +46,14 @@ function usageFor(words: readonly string[]): string {
 }
 
 function noSuchCommand(args: readonly string[]): string {
-  if (args.length === 0) return 'A command must be named'
-  return `There is no such command: ${args.join(' ').slice(0, 200)}`
+  if (args.length === 0) return 'No command specified'
+  return `Unknown command: ${args.join(' ').slice(0, 200)}`
 }
 
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  const isForeseen = error instanceof UsageError || error instanceof OperatorError || error.name === 'ApiError'
-  if (isForeseen) return error.message
+  const isExpected = error instanceof UsageError || error instanceof OperatorError || error.name === 'ApiError'
+  if (isExpected) return error.message
   const cause = error.cause instanceof Error ? `\n  caused by: ${error.cause.message}` : ''
   return `${error.stack ?? error.message}${cause}`
 }

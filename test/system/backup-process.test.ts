@@ -163,7 +163,7 @@ describe('an archive made beside a server, while projects are published and dele
   }, async () => {
     const { code, stderr } = await depot(join(home, 'data'), ['backup', '/dev/full'])
     assert.equal(code, 1)
-    assert.match(stderr, /There is no room left for the archive at \/dev\/full; nothing was kept of it\n$/)
+    assert.match(stderr, /No space left for the backup at \/dev\/full; the incomplete file was deleted\n$/)
   })
 
   test('an archive is for its owner only, and holds no secret in clear', async () => {

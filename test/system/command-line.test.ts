@@ -70,7 +70,7 @@ for (const beside of ['without a server', 'beside a running server'] as const) {
       assert.equal(seeded.code, 0, seeded.stderr)
       assert.deepEqual(JSON.parse(seeded.stdout).projects, { added: count - present, present })
       const again = await depot(dataDir, ['seed', '--projects', String(count)])
-      assert.match(again.stdout, new RegExp(`^Added 0 projects, .*; ${count} demo projects were there already\n$`))
+      assert.match(again.stdout, new RegExp(`^Added 0 projects, .*; ${count} demo projects already existed\n$`))
       if (server !== undefined) {
         const statistics = await fetch(`${server.url}/v3/statistics`, { headers: { 'user-agent': 'x' } })
         assert.ok(((await statistics.json()) as { projects: number }).projects >= 6)

@@ -41,7 +41,7 @@ test('a password is the first line of standard input; an empty one is wrong usag
   assert.equal((await make('mira', `${PASSWORD}\r\nnot this\n`)).code, 0)
   const none = await make('nobody', '')
   assert.equal(none.code, 2)
-  assert.match(none.stderr, /^The password must be typed at a terminal.*\n\nUsage: depot user create /s)
+  assert.match(none.stderr, /^No password: type it at a terminal.*\n\nUsage: depot user create /s)
   const weak = await make('nobody', '12345678\n')
   assert.equal(weak.code, 1)
   assert.match(weak.stderr, /password/)
@@ -71,10 +71,10 @@ test('at a terminal a password is typed twice and never shown', { skip: !hasTerm
   const typed = (again: string) =>
     atTerminal(words, [
       ['Password: ', PASSWORD],
-      ['The same again: ', again],
+      ['Repeat the password: ', again],
     ])
   const differing = await typed('another-harbour-lantern-43')
-  assert.deepEqual([differing.code, /The two passwords differ/.test(differing.stdout)], [2, true], differing.stdout)
+  assert.deepEqual([differing.code, /The passwords do not match/.test(differing.stdout)], [2, true], differing.stdout)
   const made = await typed(PASSWORD)
   assert.equal(made.code, 0, made.stdout)
   assert.ok(!made.stdout.includes(PASSWORD))
@@ -94,7 +94,7 @@ test('user list and user show: found by a part of the name or address, with a bo
   assert.equal((await succeed(['user', 'list', '--find', 'MIRA@'])).total, 1)
   assert.equal((await succeed(['user', 'list', '--find', '%'])).total, 0)
   const bounded = await depot(['user', 'list', '--limit', '1'])
-  assert.match(bounded.stdout, /^NAME +ID +ROLE +E-MAIL +SINCE\notto .*\n1 of 2\n$/)
+  assert.match(bounded.stdout, /^NAME +ID +ROLE +EMAIL +SINCE\notto .*\n1 of 2\n$/)
   const shown = await succeed(['user', 'show', 'mira'])
   assert.deepEqual([shown.role, shown.has_password, shown.has_totp, shown.tokens], ['developer', true, false, 0])
   assert.ok(!JSON.stringify(shown).includes('argon'))
@@ -132,7 +132,7 @@ test('with time to undo it, user delete waits, and user restore takes it back', 
   const env = { ACCOUNT_DELETION_DAYS: '7' }
   const { code, stdout, stderr } = await depot(['user', 'delete', 'mira', '--yes'], '', env)
   assert.equal(code, 0, stderr)
-  assert.match(stdout, /^mira will be deleted on 2.*Z; until then: depot user restore mira\n$/)
+  assert.match(stdout, /^mira will be deleted on 2.*Z\. To undo this before, run: depot user restore mira\n$/)
   assert.ok(Date.parse((await succeed(['user', 'show', 'mira'])).deletion_due) > Date.now())
   await succeed(['user', 'restore', 'mira'])
   assert.equal((await succeed(['user', 'show', 'mira'])).deletion_due, null)
@@ -161,7 +161,10 @@ test('jobs shows what waits, and what was given up with its error', async () => 
     where run_at > '2098-01-01'`.execute(database.db)
   const given = await succeed(['jobs'])
   assert.deepEqual([given.failed[0].task, given.failed[0].error], ['versions.release', 'It went\nwrong'])
-  assert.match((await depot(['jobs'])).stdout, /\nGiven up:\n\d+ +versions\.release +\d+ attempts +It went\n$/)
+  assert.match(
+    (await depot(['jobs'])).stdout,
+    /\nFailed permanently:\n\d+ +versions\.release +\d+ attempts +It went\n$/,
+  )
 })
 
 test('settings set takes the mark from a file, refuses what is none, and takes it back', async () => {
@@ -173,7 +176,7 @@ test('settings set takes the mark from a file, refuses what is none, and takes i
   assert.equal((await depot(['settings', 'get', 'mark'])).stdout, `${mark.raw_url}\n`)
   const absent = await depot(['settings', 'set', 'mark', `${file}.png`])
   assert.equal(absent.code, 2)
-  assert.match(absent.stderr, /^There is no file /)
+  assert.match(absent.stderr, /^The file .* does not exist/)
   assert.deepEqual(await succeed(['settings', 'set', 'mark', '--default']), { mark: null })
 })
 

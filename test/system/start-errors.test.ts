@@ -131,7 +131,7 @@ test('a damaged analytics file says what to do, and the command does it without 
   )
   const { code, stdout, stderr } = await depot(dataDir, ['analytics', 'set-aside'])
   assert.equal(code, 0, stderr)
-  assert.match(stdout, /^Set aside as .*events\.duckdb\.set-aside-/)
+  assert.match(stdout, /^Renamed to .*events\.duckdb\.set-aside-/)
   assert.equal(existsSync(join(dir, 'events.duckdb')), false)
   assert.equal(readdirSync(dir).filter((name) => name.startsWith('events.duckdb.set-aside-')).length, 1)
   await (await openDuckDbStore({ dir })).close()

@@ -1,4 +1,4 @@
-// `depot analytics set-aside`: begins an empty analytics database beside one that cannot be opened.
+// `depot analytics set-aside`: renames an analytics database that cannot be opened.
 import { existsSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { readArguments } from '#cli/kit/arguments.ts'
@@ -10,15 +10,16 @@ import { lockAnalytics, openDataFolder } from '#main/preflight.ts'
 import type { Config } from '#platform/config/config.ts'
 import { loadConfig } from '#platform/config/load-config.ts'
 
-/** The database and the log of what is not in it yet. */
+/** The database and its write-ahead log. */
 const FILES = ['events.duckdb', 'events.duckdb.wal']
 
-/** Renames the files, so that nothing is lost; the next start makes new ones. Refused while a server holds them. */
+/** Renames the files; the next start creates new ones. Fails while a server uses them. */
 export async function analyticsSetAside(args: readonly string[], env: Env): Promise<void> {
   const { values } = readArguments(args, { json: 'boolean' })
   const config = loadConfig(env)
   const { store } = config.analytics
-  if (store.kind !== 'embedded') throw new OperatorError('With CLICKHOUSE_URL there is no analytics file to set aside')
+  if (store.kind !== 'embedded')
+    throw new OperatorError('CLICKHOUSE_URL is set, so there is no analytics file to rename')
   const { moved, text } = setAside(config, store.folder)
   if (moved.length > 0) {
     const details = { files: moved.length }
@@ -38,8 +39,8 @@ function setAside(config: Config, folder: string): { moved: string[]; text: stri
     })
     const text =
       moved.length === 0
-        ? `There is no analytics file in ${folder}`
-        : `Set aside as ${moved.join(' and ')}; the next start begins an empty one. Download counters are not affected.`
+        ? `No analytics file in ${folder}`
+        : `Renamed to ${moved.join(' and ')}. The next start creates an empty file. Download counters are unchanged.`
     return { moved, text }
   } finally {
     lock?.release()

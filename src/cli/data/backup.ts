@@ -16,7 +16,7 @@ import { OperatorError } from '#lib/operator-error.ts'
 import { VERSION } from '#main/version.ts'
 import type { Deps } from '#ports/deps.ts'
 
-/** An archive is read in pieces of this size. */
+/** Size of a read. */
 const SOURCE_BYTES = 128 * 1024
 const LABELS = { rows: 'Rows', files: 'Files', events: 'Events' } as const
 
@@ -27,21 +27,21 @@ export async function backupCommand(args: readonly string[], env: Env): Promise<
   const progress = createSteps(LABELS)
   try {
     const report = await withDeps(env, async (deps) => {
-      const made = await writeBackup(deps, {
+      const written = await writeBackup(deps, {
         sink: target.sink,
         events: await chooseEvents(deps),
         version: VERSION,
         since: values.since,
         onProgress: progress.onProgress,
       })
-      const { id, rows, files, events, missing } = made
+      const { id, rows, files, events, missing } = written
       const details = { id, rows, files, events, missing: missing.length }
       await recordAudit(deps.db, { action: 'backup.made', actor: COMMAND, details })
-      return made
+      return written
     })
     progress.end()
     await target.keep()
-    // Standard output may be the archive itself.
+    // Standard output might contain the backup.
     const stream = path === '-' ? process.stderr : process.stdout
     stream.write(`${values.json === true ? JSON.stringify(report) : describe(report, path)}\n`)
     if (report.missing.length > 0) process.exitCode = 1
@@ -52,7 +52,7 @@ export async function backupCommand(args: readonly string[], env: Env): Promise<
   }
 }
 
-/** Of the embedded store a running server has the only hold. */
+/** Only one process can open the embedded store. */
 async function chooseEvents(deps: Deps): Promise<EventSource> {
   const { store } = deps.config.analytics
   if (store.kind === 'embedded' && (await isServed(deps.pool))) return eventsOfServer(deps, store.folder)
@@ -61,32 +61,32 @@ async function chooseEvents(deps: Deps): Promise<EventSource> {
 
 type Target = { sink: Writable; keep(): Promise<void>; discard(): Promise<void> }
 
-/** The archive has its name once it is complete and on disk. @throws OperatorError */
+/** The file gets its name when the backup is complete and on disk. @throws OperatorError */
 async function openTarget(path: string): Promise<Target> {
   if (path === '-') {
     if (process.stdout.isTTY) {
-      throw new OperatorError('The archive would be written to this terminal; send it to a file or a program')
+      throw new OperatorError('Standard output is a terminal. Redirect it to a file or a program.')
     }
     return { sink: process.stdout, keep: async () => {}, discard: async () => {} }
   }
   if (existsSync(path)) {
     const isDevice = !(await isPlain(path))
     if (isDevice) return { sink: createWriteStream(path), keep: async () => {}, discard: async () => {} }
-    throw new OperatorError(`${path} exists already; name a new file`)
+    throw new OperatorError(`${path} already exists. Choose another file name.`)
   }
   const part = `${path}.part-${process.pid}`
   const handle = await open(part, 'wx', 0o600).catch((cause: Error) => {
-    throw new OperatorError(`The archive ${path} cannot be made: ${cause.message}`, { cause })
+    throw new OperatorError(`Cannot create the backup ${path}: ${cause.message}`, { cause })
   })
   return {
     sink: handle.createWriteStream({ flush: true, highWaterMark: 1024 * 1024 }),
     async keep() {
-      // Two backups to one name: the second must not replace the first.
+      // A second backup with the same name must not replace the first.
       await link(part, path).then(
         () => unlink(part),
         (error: NodeJS.ErrnoException) => {
           if (error.code !== 'EEXIST') return rename(part, path)
-          throw new OperatorError(`${path} exists already; name a new file`)
+          throw new OperatorError(`${path} already exists. Choose another file name.`)
         },
       )
       await syncFolder(dirname(path))
@@ -117,21 +117,21 @@ function asOperatorError(error: unknown, path: string): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   const where = path === '-' ? 'standard output' : path
   if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new OperatorError(`There is no room left for the archive at ${where}; nothing was kept of it`, {
+    return new OperatorError(`No space left for the backup at ${where}; the incomplete file was deleted`, {
       cause: error,
     })
   }
   if (code === 'EPIPE') {
-    return new OperatorError(`What reads ${where} has ended before the archive was complete`, { cause: error })
+    return new OperatorError(`The program that reads ${where} exited before the backup was complete`, { cause: error })
   }
   return error
 }
 
 function describe({ rows, files, earlier, events, bytes, missing }: BackupReport, path: string): string {
-  const counted = `${rows} rows, ${files} files${earlier === 0 ? '' : ` (${earlier} of them in earlier archives)`}, ${events} events`
-  const done = `Wrote ${path === '-' ? 'the archive' : path}: ${counted}, ${shownBytes(bytes)}`
+  const counted = `${rows} rows, ${files} files${earlier === 0 ? '' : ` (${earlier} of them in earlier backups)`}, ${events} events`
+  const done = `Wrote ${path === '-' ? 'the backup' : path}: ${counted}, ${shownBytes(bytes)}`
   if (missing.length === 0) return done
-  return `${done}\nThe store lacks ${missing.length} files that rows name:\n${missing.map((key) => `  ${key}`).join('\n')}`
+  return `${done}\nFiles that are missing in the store: ${missing.length}\n${missing.map((key) => `  ${key}`).join('\n')}`
 }
 
 export async function restoreCommand(args: readonly string[], env: Env): Promise<void> {
@@ -149,11 +149,11 @@ export async function restoreCommand(args: readonly string[], env: Env): Promise
     })
     progress.end()
     const { rows, files, events, missing, created } = report
-    const lacks = missing === 0 ? '' : `; ${missing} files were missing already when it was made`
+    const lacks = missing === 0 ? '' : `; ${missing} files were missing in the backup`
     print(
       {
         json: report,
-        text: `Restored the archive of ${created}: ${rows} rows, ${files} files, ${events} events${lacks}`,
+        text: `Restored the backup of ${created}: ${rows} rows, ${files} files, ${events} events${lacks}`,
       },
       values.json,
     )
@@ -167,7 +167,7 @@ export async function restoreCommand(args: readonly string[], env: Env): Promise
 async function openSource(path: string): Promise<Readable> {
   if (path === '-') return process.stdin
   const handle = await open(path, 'r').catch((cause: Error) => {
-    throw new OperatorError(`The archive ${path} cannot be opened: ${cause.message}`, { cause })
+    throw new OperatorError(`Cannot open the backup ${path}: ${cause.message}`, { cause })
   })
   await handle.close()
   return createReadStream(path, { highWaterMark: SOURCE_BYTES })

@@ -1,4 +1,4 @@
-// `depot move PART`: brings a part of the instance onto another engine, which the operator then sets.
+// `depot move files` and `depot move analytics`: copy a part of the instance to another engine.
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseEnv } from 'node:util'
@@ -18,14 +18,14 @@ import type { FilesConfig } from '#platform/config/config.ts'
 import { loadConfig } from '#platform/config/load-config.ts'
 
 export async function moveFilesCommand(args: readonly string[], env: Env): Promise<void> {
-  const { path, given, settings, values } = readTarget(args, env)
+  const { path, variables, settings, values } = readTarget(args, env)
   const target = settings.files.store
-  if (placeOf(target) === placeOf(loadConfig(env).files.store)) {
-    throw new OperatorError(`The settings in ${path} name the store that is used already; nothing was copied`)
+  if (locationOf(target) === locationOf(loadConfig(env).files.store)) {
+    throw new OperatorError(`The settings in ${path} refer to the current store. Nothing was copied.`)
   }
   await withDeps(env, async (deps) => {
-    // The library of the store finds its keys in the environment alone; the old store has found its own by now.
-    Object.assign(env, Object.fromEntries(Object.entries(given).filter(([name]) => name.startsWith('AWS_'))))
+    // The S3 library reads its keys only from the environment. The old store has already read its keys.
+    Object.assign(env, Object.fromEntries(Object.entries(variables).filter(([name]) => name.startsWith('AWS_'))))
     const store = await openFiles(target, deps)
     const progress = createProgress({ label: 'Files' })
     try {
@@ -34,11 +34,11 @@ export async function moveFilesCommand(args: readonly string[], env: Env): Promi
       const { copied, present, bytes, missing } = report
       const details = { copied, present, missing: missing.length }
       await recordAudit(deps.db, { action: 'files.moved', actor: COMMAND, details })
-      const counted = `Copied ${copied} files (${shownBytes(bytes)}); ${present} were there already`
-      const lacking = missing.map((key) => `\nThe old store lacks ${key}, which a row names`).join('')
+      const counted = `Copied ${copied} files (${shownBytes(bytes)}); skipped ${present} that the new store already has`
+      const lacking = missing.map((key) => `\nMissing in the old store: ${key}`).join('')
       const next = served
-        ? 'A server is running: stop it, run this again for what came meanwhile, then use the new settings.'
-        : `Use the settings in ${path} from the next start; \`depot verify\` with them compares every file.`
+        ? 'A server is running. Stop it and run this command again to copy newer files. Then start the server with the new settings.'
+        : `Restart Depot with the settings in ${path}. Run \`depot verify\` with them to compare every file.`
       print({ json: { ...report, served }, text: `${counted}${lacking}\n${next}` }, values.json)
       if (missing.length > 0) process.exitCode = 1
     } finally {
@@ -53,14 +53,16 @@ export async function moveAnalyticsCommand(args: readonly string[], env: Env): P
   const { path, settings, values } = readTarget(args, env)
   const { store } = settings.analytics
   if (store.kind === 'embedded') {
-    throw new OperatorError(`${path} names no ClickHouse: set CLICKHOUSE_URL in it, for example ${CLICKHOUSE_EXAMPLE}`)
+    throw new OperatorError(`${path} does not set CLICKHOUSE_URL, for example ${CLICKHOUSE_EXAMPLE}`)
   }
   if (loadConfig(env).analytics.store.kind !== 'embedded') {
-    throw new OperatorError('The events of this instance are in ClickHouse already; move them there, by its own backup')
+    throw new OperatorError(
+      'The events of this instance are already in ClickHouse. To move them, use the backup of ClickHouse.',
+    )
   }
   const target = await openStore(store).catch((cause: unknown) => {
     if (!(cause instanceof ApiError)) throw cause
-    throw new OperatorError(`ClickHouse does not answer at CLICKHOUSE_URL in ${path}`, { cause })
+    throw new OperatorError(`ClickHouse does not respond at the CLICKHOUSE_URL in ${path}`, { cause })
   })
   try {
     await withDeps(env, async (deps) => {
@@ -68,9 +70,10 @@ export async function moveAnalyticsCommand(args: readonly string[], env: Env): P
       const report = await moveAnalytics(deps, target, steps).finally(steps.end)
       const { events, days, resumed } = report
       await recordAudit(deps.db, { action: 'analytics.moved', actor: COMMAND, details: { events, days } })
-      const again = resumed ? ', going on where a move was interrupted' : ''
-      const counted = `Copied ${events} events${again}; counts and hashes of each kind and day agree`
-      print({ json: report, text: `${counted}\n${nextStart(path)}` }, values.json)
+      const again = resumed ? ', and continued an interrupted move' : ''
+      const counted = `Copied ${events} events${again}; counts and hashes of each kind and day are equal`
+      const next = `Restart Depot with the settings in ${path}. The old data is unchanged.`
+      print({ json: report, text: `${counted}\n${next}` }, values.json)
     })
   } finally {
     await target.close()
@@ -79,25 +82,23 @@ export async function moveAnalyticsCommand(args: readonly string[], env: Env): P
 
 const CLICKHOUSE_EXAMPLE = 'CLICKHOUSE_URL=https://depot:password@clickhouse.example.org:8443/depot'
 
-const nextStart = (path: string): string => `Use the settings in ${path} from the next start; the old part is as it was`
-
-/** What `--to` names, over the settings of this instance. @throws UsageError; OperatorError for what is wrong in it. */
+/** Reads the file that `--to` names over the settings of this instance. @throws UsageError; OperatorError */
 function readTarget(args: readonly string[], env: Env) {
   const { values } = readArguments(args, { to: 'string', json: 'boolean' })
   const path = required(values.to, 'to')
-  const given = readSettings(path)
-  return { path, values, given, settings: loadConfig({ ...env, ...given }) }
+  const variables = readSettings(path)
+  return { path, values, variables, settings: loadConfig({ ...env, ...variables }) }
 }
 
-/** Variables in the form of `.env`. @throws OperatorError when the file cannot be read. */
+/** Reads variables in the format of `.env`. @throws OperatorError if the file cannot be read. */
 function readSettings(path: string): Env {
   try {
     return parseEnv(readFileSync(path, 'utf8'))
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new OperatorError(`The settings in ${path} cannot be read: ${reason}`, { cause })
+    throw new OperatorError(`Cannot read the settings in ${path}: ${reason}`, { cause })
   }
 }
 
-const placeOf = (store: FilesConfig): string =>
+const locationOf = (store: FilesConfig): string =>
   store.kind === 'folder' ? resolve(store.folder) : `${store.endpoint ?? store.region} ${store.bucket}/${store.prefix}`

@@ -1,5 +1,4 @@
-// `depot reindex`: rebuilds the search index, beside a running server or without one.
-
+// `depot reindex`: rebuilds the search index, whether or not a server is running.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readArguments } from '#cli/kit/arguments.ts'
 import { withProgress } from '#cli/kit/progress.ts'
@@ -14,12 +13,12 @@ import { findFinishedRebuild } from '#ports/search-index/feed/changes.ts'
 import type { SearchFeed } from '#ports/search-index/feed/search-feed.ts'
 
 const POLL_MS = 200
-/** A server that has not built by then has another problem, which is in its log. */
+/** Time limit for a server. If it takes longer, the log of the server states the problem. */
 const PATIENCE_MS = 30 * MINUTE_MS
 
 /**
- * Asks every server of this database for a new index, and waits until one has it. Where no server uses this data
- * folder, the command builds the index that the next one starts with.
+ * Asks every server of this database to rebuild its index, and waits until one has finished. If no server uses this data
+ * folder, the command builds the index for the next start.
  */
 export async function reindexCommand(args: readonly string[], env: Env): Promise<void> {
   const { values } = readArguments(args, { json: 'boolean' })
@@ -38,22 +37,22 @@ export async function reindexCommand(args: readonly string[], env: Env): Promise
   })
   const text =
     result.documents === undefined
-      ? `The running server has rebuilt its search index (${result.seconds} s)`
+      ? `The server rebuilt its search index (${result.seconds} s)`
       : `Built the search index: ${result.documents} projects (${result.seconds} s)`
   print({ json: result, text }, values.json)
 }
 
-/** The number of projects in the index; undefined when a running server holds the folder. */
+/** Returns the number of projects in the index; undefined if a server uses the folder. */
 async function buildHere(deps: Deps): Promise<number | undefined> {
   const search = await openIdleSearch(deps)
   if (search === undefined) return undefined
   try {
     await withProgress({ label: 'Projects in the index' }, async (update) => {
       const total = (await getStatistics(deps.db)).projects
-      // The last answer of an index that is being built may come after it is there.
-      const asking = new AbortController()
-      const watching = watch(search, (documents) => update(documents, Math.max(documents, total)), asking.signal)
-      await search.caughtUp().finally(() => asking.abort())
+      // The last state might arrive after the build has finished.
+      const polling = new AbortController()
+      const watching = watch(search, (documents) => update(documents, Math.max(documents, total)), polling.signal)
+      await search.caughtUp().finally(() => polling.abort())
       await watching
     })
     return (await search.state()).documents
@@ -62,7 +61,7 @@ async function buildHere(deps: Deps): Promise<number | undefined> {
   }
 }
 
-/** Reports how many projects the index has, until the signal. */
+/** Reports the number of projects in the index until the signal aborts. */
 async function watch(search: SearchFeed, onDocuments: (documents: number) => void, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const { documents } = await search.state()
@@ -74,7 +73,8 @@ async function watch(search: SearchFeed, onDocuments: (documents: number) => voi
 async function waitForServer({ db }: Deps, requested: number, onWait: () => void): Promise<void> {
   const until = performance.now() + PATIENCE_MS
   while ((await findFinishedRebuild(db)) < requested) {
-    if (performance.now() > until) throw new Error('No server has built its search index; look into its log')
+    if (performance.now() > until)
+      throw new Error('No server has rebuilt its search index within 30 minutes. Check the log of the server.')
     onWait()
     await sleep(POLL_MS)
   }

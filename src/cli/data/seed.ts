@@ -1,5 +1,4 @@
-// `depot seed`: a believable demo catalogue for looking at.
-
+// `depot seed`: creates or removes a demo catalogue.
 import { readArguments, UsageError, wholeNumber } from '#cli/kit/arguments.ts'
 import { withProgress } from '#cli/kit/progress.ts'
 import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
@@ -24,9 +23,11 @@ export async function seedCommand(args: readonly string[], env: Env): Promise<vo
 }
 
 async function remove({ projects, yes, json }: Values, env: Env): Promise<void> {
-  if (projects !== undefined) throw new UsageError('--remove takes the whole demo away, without --projects')
+  if (projects !== undefined) throw new UsageError('--remove removes the whole demo; do not combine it with --projects')
   if (yes !== true) {
-    throw new UsageError('The demo goes with everything its accounts have made since; it cannot be undone: say --yes')
+    throw new UsageError(
+      'Removing the demo also removes everything that its accounts have created, and cannot be undone. To confirm, add --yes',
+    )
   }
   await withDeps(env, async (deps) => {
     const report = await withProgress({ label: 'Removing the demo' }, (update) => removeCatalogue(deps, update))
@@ -35,35 +36,32 @@ async function remove({ projects, yes, json }: Values, env: Env): Promise<void> 
 }
 
 function describeRemoval({ projects, organizations, collections, people, kept, events }: RemovalReport): string {
-  const stays = [...kept.projects, ...kept.organizations]
+  const remaining = [...kept.projects, ...kept.organizations]
   return [
-    `Removed ${count(projects, 'project')}, ${people} people, ${count(organizations, 'organization')}, ` +
-      `${count(collections, 'collection')}; their files are removed by the next jobs of a server`,
-    ...(stays.length === 0 ? [] : [`Other people take part in these, which stay: ${stays.join(', ')}`]),
-    ...(events.isLeft ? ['The running server holds the store of events; it removes those of the demo by itself'] : []),
+    `Removed ${count(projects, 'project')}, ${count(people, 'account')}, ${count(organizations, 'organization')} and ` +
+      `${count(collections, 'collection')}. The server deletes their files in the background.`,
+    ...(remaining.length === 0 ? [] : [`Kept, because other users are members: ${remaining.join(', ')}`]),
+    ...(events.isLeft ? ['The running server deletes their events.'] : []),
   ].join('\n')
 }
 
 const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`
 
 function describe({ projects, versions, people, organizations, collections, events }: SeedReport): string {
-  const found = `${count(projects.present, 'demo project')} were there already`
-  const made = [
+  const added = [
     count(projects.added, 'project'),
     count(versions, 'version'),
-    `${people.added} people`,
+    count(people.added, 'account'),
     count(organizations.added, 'organization'),
     count(collections.added, 'collection'),
     count(events.added, 'event'),
   ].join(', ')
-  const left = events.isLeft
-    ? '\nThe running server holds the store of events; it adds those of the demo by itself'
-    : ''
-  return `Added ${made}; ${found}${left}`
+  const rest = events.isLeft ? '\nThe running server adds the events of the demo.' : ''
+  return `Added ${added}; ${count(projects.present, 'demo project')} already existed${rest}`
 }
 
 function describeSignIns({ signIns }: SeedReport): string[] {
   if (signIns.length === 0) return []
   const lines = signIns.map(({ username, password, role }) => `  ${role.padEnd(9)}  ${username}  ${password}`)
-  return ['Sign in as one of these; the passwords are shown this once:', ...lines]
+  return ['Sign in with one of these accounts. The passwords are not shown again.', ...lines]
 }

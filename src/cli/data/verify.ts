@@ -1,5 +1,4 @@
-// `depot verify`: exit code 1 and a list when something does not agree.
-
+// `depot verify`: lists inconsistencies, and exits with 1 if there are any.
 import { readArguments } from '#cli/kit/arguments.ts'
 import { createProgress } from '#cli/kit/progress.ts'
 import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
@@ -20,8 +19,8 @@ export async function verifyCommand(args: readonly string[], env: Env): Promise<
     const lines = [
       ...listed.map(describe),
       ...(findings > listed.length ? [`and ${findings - listed.length} more`] : []),
-      ...skipped.map((what) => `Not compared: ${what}`),
-      `Compared ${files} files: ${findings === 0 ? 'everything agrees' : `${findings} problems`}`,
+      ...skipped.map((what) => `Not checked: ${what}`),
+      `Checked ${files} files; problems: ${findings}`,
     ]
     print({ json: report, text: lines.join('\n') }, values.json)
     if (findings > 0) process.exitCode = 1
@@ -31,11 +30,11 @@ export async function verifyCommand(args: readonly string[], env: Env): Promise<
 function describe(finding: Finding): string {
   switch (finding.what) {
     case 'missing-file':
-      return `${finding.key}: a row names it, and the store does not have it`
+      return `${finding.key}: missing in the file store`
     case 'changed-file':
       return `${finding.key}: ${finding.detail}`
     case 'unused-file':
-      return `${finding.key}: no row names it (${finding.sizeBytes} bytes)`
+      return `${finding.key}: not used by any row (${finding.sizeBytes} bytes)`
     case 'wrong-counter':
       return `downloads of ${finding.of} ${finding.id}: ${Math.abs(finding.difference)} too ${finding.difference > 0 ? 'many' : 'few'}`
   }

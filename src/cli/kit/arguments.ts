@@ -1,9 +1,9 @@
-// Arguments of commands, checked strictly: an unknown option is a mistake, not something to ignore.
+// Reads the arguments of commands strictly: an unknown option is an error.
 
 import { parseArgs } from 'node:util'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 
-/** The command was called in a way it cannot be; its message is followed by the usage. */
+/** Error in the arguments. The usage of the command follows its message. */
 export class UsageError extends Error {
   override name = 'UsageError'
 }
@@ -11,10 +11,10 @@ export class UsageError extends Error {
 type Options = Readonly<Record<string, 'string' | 'boolean'>>
 type Values<O extends Options> = { [Key in keyof O]?: O[Key] extends 'boolean' ? boolean : string }
 
-/** How many words a command takes besides its options. */
-export type WordCount = { min: number; max: number }
+/** Number of arguments that are not options. */
+type WordCount = { min: number; max: number }
 
-/** Reads `--name value` options, and words before or after them. @throws UsageError */
+/** Reads `--name value` options, and other arguments before or after them. @throws UsageError */
 export function readArguments<O extends Options>(
   args: readonly string[],
   options: O,
@@ -34,20 +34,19 @@ export function readArguments<O extends Options>(
   }
 }
 
-function checkWords(given: readonly string[], { min, max }: WordCount): void {
-  const extra = given[max]
-  if (extra !== undefined) throw new UsageError(`There is one word too many: ${extra}`)
-  if (given.length < min)
-    throw new UsageError(`${min - given.length} more ${min - given.length === 1 ? 'word is' : 'words are'} needed`)
+function checkWords(words: readonly string[], { min, max }: WordCount): void {
+  const extra = words[max]
+  if (extra !== undefined) throw new UsageError(`Unexpected argument: ${extra}`)
+  if (words.length < min) throw new UsageError(`Missing arguments: expected at least ${min}, got ${words.length}`)
 }
 
-/** The value of an option that must be given. @throws UsageError */
+/** Returns the value of a required option. @throws UsageError */
 export function required(value: string | undefined, name: string): string {
   if (value === undefined || value === '') throw new UsageError(`--${name} is required`)
   return value
 }
 
-/** A whole number of at least `min`. @throws UsageError */
+/** @throws UsageError */
 export function wholeNumber(value: string, name: string, min: number, max: number): number {
   const number = Number(value)
   if (!/^\d{1,15}$/.test(value) || number < min || number > max) {
@@ -56,11 +55,11 @@ export function wholeNumber(value: string, name: string, min: number, max: numbe
   return number
 }
 
-/** `90d`, `12h` or `30m` in milliseconds. @throws UsageError */
+/** Converts `90d`, `12h` or `30m` to milliseconds. @throws UsageError */
 export function duration(value: string, name: string): number {
   const match = /^(\d{1,6})([dhm])$/.exec(value)
   const unit = { d: DAY_MS, h: HOUR_MS, m: 60_000 }[match?.[2] ?? '']
   if (match === null || unit === undefined)
-    throw new UsageError(`--${name} must be a number with d, h or m, such as 90d`)
+    throw new UsageError(`--${name} must be a number followed by d, h or m, such as 90d`)
   return Number(match[1]) * unit
 }

@@ -1,21 +1,21 @@
-// A password from the person at the terminal, who does not see it, or from standard input.
+// Reads a password from the terminal, without showing it, or from standard input.
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { UsageError } from './arguments.ts'
 
-/** Longer than any password that is accepted. */
+/** Maximum number of characters to read; longer than any valid password. */
 const LENGTH_MAX = 10_000
 
-/** The value of --password, or what is typed twice, or the first line of standard input. @throws UsageError */
-export async function readPassword(given: string | undefined): Promise<string> {
-  if (given !== undefined) {
-    if (given === '') throw new UsageError('--password must not be empty')
-    return given
+/** Returns the value of --password, a password typed twice, or the first line of standard input. @throws UsageError */
+export async function readPassword(option: string | undefined): Promise<string> {
+  if (option !== undefined) {
+    if (option === '') throw new UsageError('--password must not be empty')
+    return option
   }
   if (!process.stdin.isTTY) return firstLine()
-  const [first = '', again] = await ask(['Password: ', 'The same again: '])
-  if (first !== again) throw new UsageError('The two passwords differ')
+  const [first = '', again] = await ask(['Password: ', 'Repeat the password: '])
+  if (first !== again) throw new UsageError('The passwords do not match')
   return first
 }
 
@@ -29,16 +29,16 @@ async function firstLine(): Promise<string> {
   const line = (text.split('\n')[0] ?? '').replace(/\r$/, '')
   if (line === '')
     throw new UsageError(
-      'The password must be typed at a terminal, be the first line of standard input, or be --password',
+      'No password: type it at a terminal, write it as the first line of standard input, or use --password',
     )
   return line
 }
 
-/** Lines typed at the terminal. It echoes nothing from before the first question until after the last answer. */
+/** Reads lines from the terminal, which echoes nothing until the last line. */
 async function ask(questions: readonly string[]): Promise<string[]> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
   const lines = createInterface({ input: process.stdin, output: silent, terminal: true })
-  const ended = once(lines, 'close').then(() => Promise.reject(new UsageError('No password was given')))
+  const ended = once(lines, 'close').then(() => Promise.reject(new UsageError('No password specified')))
   ended.catch(() => undefined)
   lines.once('SIGINT', () => lines.close())
   const answers: string[] = []

@@ -1,20 +1,20 @@
-// How far a long command is, on standard error: a bar on a terminal, now and then a line elsewhere. Nothing is shown of
-// what is done within a second.
+// Shows the progress of long commands on standard error: as a bar on a terminal, as a line every 5 seconds elsewhere. Work
+// that takes less than a second shows nothing.
 
 export type Progress = {
-  /** Reports how much is done; `total` where it is known. Cheap: it may be called for every item. */
+  /** Reports the amount of finished work, and the total if it is known. Cheap enough to call for every item. */
   update(done: number, total?: number): void
-  /** Ends the bar, so that what follows has a line of its own. */
+  /** Removes the bar. */
   end(): void
 }
 
 export type ProgressOptions = {
-  /** What is counted: `Reading rows`, `Copying files`. */
+  /** Label, such as `Reading rows` or `Copying files`. */
   label: string
-  /** How an amount is written; by default as a number. */
+  /** Formats an amount. Default: a number. */
   format?: (amount: number) => string
   stream?: Pick<NodeJS.WriteStream, 'isTTY' | 'columns' | 'write'>
-  /** Milliseconds of a clock that only goes forward. */
+  /** Milliseconds of a monotonic clock. */
   now?: () => number
 }
 
@@ -23,12 +23,10 @@ const BAR_EVERY_MS = 100
 const LINE_EVERY_MS = 5_000
 const BAR_WIDTH = 24
 
-/** Often enough that a step which reports nothing for long is seen to go on. */
+/** Interval at which the last amount is shown again, so that a slow step is not mistaken for a hanging one. */
 const TICK_MS = 250
 
-/**
- * Shows the progress of `work`, also while it reports nothing: what it reported last is shown again. Ends with it.
- */
+/** Runs `work` and shows its progress. */
 export async function withProgress<T>(
   options: ProgressOptions,
   work: (update: Progress['update']) => Promise<T>,
@@ -52,7 +50,7 @@ export type Steps<Step extends string> = {
   end(): void
 }
 
-/** The progress of work in steps, each with a label of its own, also while nothing is reported. */
+/** Shows the progress of work in steps, each with a separate label. */
 export function createSteps<Step extends string>(labels: Readonly<Record<Step, string>>): Steps<Step> {
   let current: { step: Step; progress: Progress; last: Parameters<Progress['update']> } | undefined
   const show = (): void => current?.progress.update(...current.last)
@@ -87,7 +85,7 @@ export function createProgress(options: ProgressOptions): Progress {
       const amount = total === undefined ? format(done) : `${format(done)} of ${format(total)}`
       if (!stream.isTTY) return void stream.write(`${label}: ${amount}\n`)
       const text = `${label} ${total === undefined ? '' : `${bar(done, total)} `}${amount}`
-      // A line that wraps could not be drawn over.
+      // A line that wraps could not be overwritten.
       stream.write(`\r\x1b[K${text.slice(0, Math.max(1, (stream.columns ?? 80) - 1))}`)
     },
     end() {
@@ -102,7 +100,7 @@ function bar(done: number, total: number): string {
   return `[${'#'.repeat(full)}${'-'.repeat(BAR_WIDTH - full)}]`
 }
 
-/** A byte count for people: `12.3 MB`. */
+/** Formats a size, such as `12.3 MB`. */
 export function shownBytes(bytes: number): string {
   const units = ['bytes', 'kB', 'MB', 'GB', 'TB']
   const step = bytes < 1000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))

@@ -1,6 +1,6 @@
-// Columns of text for people; programs read --json.
+// Formats tables for users; programs use --json.
 
-/** Rows under a head, which may be empty, each cell as wide as the widest of its column. */
+/** Aligns the cells of each column. An empty head is omitted. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = head.length === 0 ? rows : [head, ...rows]
   const widths: number[] = []

@@ -1,5 +1,4 @@
-// What every command but `serve` does first: read the configuration, open what it needs, close it whatever happens.
-
+// Runs a command with the configuration and `Deps`, and closes everything afterwards.
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { boot } from '#main/boot.ts'
 import { migrateInstance } from '#main/migrate-instance.ts'
@@ -10,8 +9,8 @@ import type { Deps } from '#ports/deps.ts'
 export type Env = Record<string, string | undefined>
 
 /**
- * Runs `act` with an open Depot on the configured data folder, beside a running server or without one, on a migrated
- * database. Only warnings and worse are logged, to standard error's neighbour: what a command prints is its result.
+ * Runs `act` on a migrated database, whether or not a server is running. Logs warnings and errors to standard error,
+ * because standard output is for the result of the command.
  */
 export function withDeps<T>(env: Env, act: (deps: Deps) => Promise<T>): Promise<T> {
   return withUnmigratedDeps(env, async (deps) => {
@@ -20,7 +19,7 @@ export function withDeps<T>(env: Env, act: (deps: Deps) => Promise<T>): Promise<
   })
 }
 
-/** The same on a database as it is, which may have no schema at all. */
+/** Does the same on a database that might have no schema. */
 export async function withUnmigratedDeps<T>(env: Env, act: (deps: Deps) => Promise<T>): Promise<T> {
   const config = loadConfig(env)
   const booted = await boot({
@@ -35,7 +34,7 @@ export async function withUnmigratedDeps<T>(env: Env, act: (deps: Deps) => Promi
   }
 }
 
-/** Prints a result: as one line of JSON, or as a sentence. */
+/** Prints a result as one line of JSON or as text. */
 export function print(result: { json: unknown; text: string }, asJson: boolean | undefined): void {
   process.stdout.write(`${asJson === true ? JSON.stringify(result.json) : result.text}\n`)
 }

@@ -17,7 +17,7 @@ import { transaction } from '#platform/cache/transaction.ts'
 const ROLES: readonly Role[] = ['developer', 'moderator', 'admin']
 const DEFAULT_EXPIRY = '365d'
 
-/** An account whose e-mail counts as verified: the operator vouches for it. */
+/** Creates an account with a verified email address, because the operator vouches for it. */
 export async function userCreate(args: readonly string[], env: Env): Promise<void> {
   const { values } = readArguments(args, {
     username: 'string',
@@ -33,13 +33,13 @@ export async function userCreate(args: readonly string[], env: Env): Promise<voi
   await withDeps(env, async (deps) => {
     const prepared = await prepareAccount({ db: deps.db, passwords: createPasswords() }, { username, email, password })
     const id = await transaction(deps, async (tx) => {
-      const made = await createAccount(tx, { ...prepared, role, emailVerified: true, now: deps.now() })
-      const subject = { kind: 'user', id: made } as const
+      const created = await createAccount(tx, { ...prepared, role, emailVerified: true, now: deps.now() })
+      const subject = { kind: 'user', id: created } as const
       await recordAudit(tx, { action: 'account.created', actor: COMMAND, subject, details: { role } })
-      return made
+      return created
     })
     print(
-      { json: { id, username, email, role }, text: `Made the account ${username} (${role}), ID ${id}` },
+      { json: { id, username, email, role }, text: `Created the account ${username} (${role}), ID ${id}` },
       values.json,
     )
   })
@@ -53,7 +53,10 @@ export async function userRole(args: readonly string[], env: Env): Promise<void>
     const account = await getAccountByName(deps.db, name)
     await setRole(deps, { accountId: account.id, role, actor: COMMAND })
     print(
-      { json: { id: account.id, username: account.username, role }, text: `${account.username} is ${role} now` },
+      {
+        json: { id: account.id, username: account.username, role },
+        text: `${account.username} now has the role ${role}`,
+      },
       values.json,
     )
   })
@@ -94,7 +97,7 @@ export async function tokenCreate(args: readonly string[], env: Env): Promise<vo
 function readScopes(text: string): number {
   if (text === 'all') return GRANTABLE_SCOPES
   const { bits, unknown } = parseScopeNames(text)
-  if (unknown.length > 0) throw new UsageError(`There is no scope named ${unknown.join(', ')}`)
+  if (unknown.length > 0) throw new UsageError(`Unknown scopes: ${unknown.join(', ')}`)
   if (bits === 0) throw new UsageError('--scopes must name at least one scope')
   return bits
 }

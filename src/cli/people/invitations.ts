@@ -27,18 +27,22 @@ export async function invitationCreate(args: readonly string[], env: Env): Promi
     const now = deps.now()
     const expires = new Date(now + lifetimeMs).toISOString()
     const { email = null, note = '' } = values
-    const made = await createInvitation(deps, COMMAND, toInvitation({ uses, expires, email, note }, now))
+    const invitation = await createInvitation(deps, COMMAND, toInvitation({ uses, expires, email, note }, now))
     const { registration } = await getSettings(deps)
-    const hint = `\nRegistration is ${registration}: invitations count once \`depot settings set registration invitation\` was run`
-    const sent = made.mailed ? `\nIt was mailed to ${email}` : unsent(email, deps.config.mail.kind)
-    print({ json: made, text: `${made.url}${sent}${registration === 'invitation' ? '' : hint}` }, values.json)
+    const hint = `\nRegistration is ${registration}. To require invitations, run \`depot settings set registration invitation\`.`
+    const sent = invitation.mailed ? `\nSent the link to ${email}` : unsent(email, deps.config.mail.kind)
+    print(
+      { json: invitation, text: `${invitation.url}${sent}${registration === 'invitation' ? '' : hint}` },
+      values.json,
+    )
   })
 }
 
 function unsent(email: string | null, mail: 'smtp' | 'outbox'): string {
   if (email === null) return ''
-  const reason = mail === 'smtp' ? 'The mail server did not take it' : 'No mail leaves this instance (SMTP_URL)'
-  return `\n${reason}: hand the link to ${email} yourself`
+  const reason =
+    mail === 'smtp' ? 'The mail server did not accept the email' : 'Emails are not sent, because SMTP_URL is not set'
+  return `\n${reason}. Send the link to ${email} yourself.`
 }
 
 export async function invitationList(args: readonly string[], env: Env): Promise<void> {
@@ -49,7 +53,7 @@ export async function invitationList(args: readonly string[], env: Env): Promise
       ...[id, `${used} of ${uses}`, expires.slice(0, 10)],
       ...[email ?? '', note],
     ])
-    const text = rows.length === 0 ? 'There are no invitations' : table(['ID', 'USED', 'EXPIRES', 'FOR', 'NOTE'], rows)
+    const text = rows.length === 0 ? 'No invitations' : table(['ID', 'USED', 'EXPIRES', 'FOR', 'NOTE'], rows)
     print({ json: { invitations }, text }, values.json)
   })
 }

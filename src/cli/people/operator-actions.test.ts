@@ -83,11 +83,11 @@ test('each command that changes something is in the audit log, with the command 
 
 test('wrong usage is refused before anything is opened', async () => {
   for (const [line, sentence] of [
-    ['seed --remove', /say --yes/],
-    ['seed --remove --yes --projects 3', /without --projects/],
+    ['seed --remove', /add --yes/],
+    ['seed --remove --yes --projects 3', /do not combine it with --projects/],
     ['invitation create --uses 0', /--uses must be a whole number from 1/],
-    ['invitation create --expires tomorrow', /--expires must be a number with d, h or m/],
-    ['invitation revoke', /1 more word is needed/],
+    ['invitation create --expires tomorrow', /--expires must be a number followed by d, h or m/],
+    ['invitation revoke', /Missing arguments: expected at least 1/],
   ] as const) {
     await assert.rejects(run(line, { DATABASE_URL: 'postgres://nowhere.invalid/x', DATA_DIR: folder }), sentence)
   }

@@ -17,7 +17,6 @@ import { readRole } from './accounts.ts'
 const LIST_DEFAULT = '100'
 const LIST_MAX = 10_000
 
-/** Newest first. */
 export async function userList(args: readonly string[], env: Env): Promise<void> {
   const { values } = readArguments(args, { role: 'string', find: 'string', limit: 'string', json: 'boolean' })
   const role = values.role === undefined ? undefined : readRole(values.role)
@@ -33,9 +32,7 @@ export async function userList(args: readonly string[], env: Env): Promise<void>
     ])
     const rest = total > accounts.length ? `\n${accounts.length} of ${total}` : ''
     const text =
-      rows.length === 0
-        ? 'There is no such account'
-        : `${table(['NAME', 'ID', 'ROLE', 'E-MAIL', 'SINCE'], rows)}${rest}`
+      rows.length === 0 ? 'No accounts found' : `${table(['NAME', 'ID', 'ROLE', 'EMAIL', 'SINCE'], rows)}${rest}`
     print({ json: { accounts: accounts.map(summary), total }, text }, values.json)
   })
 }
@@ -56,7 +53,7 @@ export async function userShow(args: readonly string[], env: Env): Promise<void>
   })
 }
 
-/** Ends the sessions of the account; its tokens stay. */
+/** Ends the sessions of the account, but keeps its tokens. */
 export async function userPassword(args: readonly string[], env: Env): Promise<void> {
   const { values, words } = readArguments(args, { password: 'string', json: 'boolean' }, 1)
   const newPassword = await readPassword(values.password)
@@ -64,7 +61,7 @@ export async function userPassword(args: readonly string[], env: Env): Promise<v
     const account = await getAccountByName(deps.db, words[0] ?? '')
     await setPasswordOf({ ...deps, passwords: createPasswords() }, { account, newPassword })
     const { id, username } = account
-    print({ json: { id, username }, text: `${username} has the new password; all sessions have ended` }, values.json)
+    print({ json: { id, username }, text: `Changed the password of ${username} and ended all sessions` }, values.json)
   })
 }
 
@@ -72,32 +69,31 @@ export async function userDelete(args: readonly string[], env: Env): Promise<voi
   const { values, words } = readArguments(args, { yes: 'boolean', now: 'boolean', json: 'boolean' }, 1)
   const [name = ''] = words
   if (values.yes !== true) {
-    const unless = values.now === true ? '' : ', unless ACCOUNT_DELETION_DAYS leaves time for it'
+    const unless = values.now === true ? '' : ', except while ACCOUNT_DELETION_DAYS allows it'
     throw new UsageError(
-      `Deleting ${name} cannot be undone${unless}: projects stay, without an owner, all else goes; say --yes`,
+      `Deleting ${name} cannot be undone${unless}. Its projects go to the placeholder account; everything else is deleted. To confirm, add --yes`,
     )
   }
   await withDeps(env, async (deps) => {
-    const isForGood = values.now === true || deps.config.accounts.deletionDays === 0
-    const account = await getAccountByName(deps.db, name, { withLeaving: isForGood })
+    const isPermanent = values.now === true || deps.config.accounts.deletionDays === 0
+    const account = await getAccountByName(deps.db, name, { withLeaving: isPermanent })
     const { id, username } = account
-    if (isForGood) {
+    if (isPermanent) {
       await deleteAccountOf(deps, account, COMMAND)
       print({ json: { id, username }, text: `Deleted the account ${username}` }, values.json)
       return
     }
     const due = (await hideAccount(deps, account, { actor: COMMAND, byOwner: false })).toISOString()
-    const text = `${username} will be deleted on ${due}; until then: depot user restore ${username}`
+    const text = `${username} will be deleted on ${due}. To undo this before, run: depot user restore ${username}`
     print({ json: { id, username, due }, text }, values.json)
   })
 }
 
-/** Undoes a deletion that is pending. */
 export async function userRestore(args: readonly string[], env: Env): Promise<void> {
   const { values, words } = readArguments(args, { json: 'boolean' }, 1)
   await withDeps(env, async (deps) => {
     const { id, username } = await restoreAccount(deps, COMMAND, words[0] ?? '')
-    print({ json: { id, username }, text: `${username} is restored; their tokens are gone` }, values.json)
+    print({ json: { id, username }, text: `Restored ${username}, without tokens` }, values.json)
   })
 }
 

@@ -1,5 +1,4 @@
-// `depot settings list`: what every variable of the environment amounts to. Values that are secret are not shown.
-
+// `depot settings list`: the value and the source of every environment variable, without secrets.
 import { readArguments } from '#cli/kit/arguments.ts'
 import { table } from '#cli/kit/table.ts'
 import { type Env, print } from '#cli/kit/with-deps.ts'
@@ -8,14 +7,14 @@ import { loadConfig } from '#platform/config/load-config.ts'
 
 type Setting = { name: string; value: string | number | boolean | null; source: 'environment' | 'default' | 'unset' }
 
-/** Needs no database: it also helps where the start is refused. @throws OperatorError for invalid values. */
+/** Works without a database, so that it helps if the start fails. @throws OperatorError if a value is invalid. */
 export async function settingsList(args: readonly string[], env: Env): Promise<void> {
   const { values } = readArguments(args, { json: 'boolean', set: 'boolean' })
   const config = loadConfig(env)
   const all = VARIABLES.map((variable): Setting => {
     const { name, secret, default: fallback } = variable
-    const given = env[name]?.trim() ?? ''
-    if (given !== '') return { name, value: secret === true ? '(secret)' : given, source: 'environment' }
+    const text = env[name]?.trim() ?? ''
+    if (text !== '') return { name, value: secret === true ? '(secret)' : text, source: 'environment' }
     if (fallback !== undefined) return { name, value: fallback, source: 'default' }
     return { name, value: null, source: 'unset' }
   })
@@ -23,6 +22,6 @@ export async function settingsList(args: readonly string[], env: Env): Promise<v
   const { http, dataDir } = config
   const effective = { base_url: http.baseUrl, data_folder: dataDir }
   const rows = settings.map(({ name, value, source }) => [name, value === null ? '-' : String(value), source])
-  const text = `${table(['NAME', 'VALUE', 'FROM'], rows)}\n\nPublic address: ${http.baseUrl}\nData folder: ${dataDir}`
+  const text = `${table(['NAME', 'VALUE', 'SOURCE'], rows)}\n\nPublic URL: ${http.baseUrl}\nData folder: ${dataDir}`
   print({ json: { settings, ...effective }, text }, values.json)
 }

@@ -1,5 +1,4 @@
-// `depot jobs`: what the job queue holds.
-
+// `depot jobs`: pending, running and failed background jobs.
 import { readArguments } from '#cli/kit/arguments.ts'
 import { table } from '#cli/kit/table.ts'
 import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
@@ -7,7 +6,7 @@ import { listFailedJobs, listJobCounts } from '#platform/jobs/queue-state.ts'
 
 const ERROR_SHOWN = 160
 
-/** Exit code 0 also when jobs have failed: `depot check` is what judges. */
+/** Exits with 0 even if jobs have failed; `depot check` reports problems. */
 export async function jobsCommand(args: readonly string[], env: Env): Promise<void> {
   const { values } = readArguments(args, { json: 'boolean' })
   await withDeps(env, async ({ db }) => {
@@ -23,8 +22,10 @@ export async function jobsCommand(args: readonly string[], env: Env): Promise<vo
       (error ?? '').split('\n')[0]?.slice(0, ERROR_SHOWN) ?? '',
     ])
     const text = [
-      counted.length === 0 ? 'No job waits' : table(['TASK', 'DUE', 'LATER', 'RUNNING', 'RETRIED', 'FAILED'], counted),
-      ...(errors.length === 0 ? [] : [`\nGiven up:\n${table([], errors)}`]),
+      counted.length === 0
+        ? 'No pending jobs'
+        : table(['TASK', 'DUE', 'LATER', 'RUNNING', 'RETRIED', 'FAILED'], counted),
+      ...(errors.length === 0 ? [] : [`\nFailed permanently:\n${table([], errors)}`]),
     ].join('\n')
     print({ json: { tasks, failed }, text }, values.json)
   })

@@ -2,47 +2,37 @@
 
 import { readArguments } from '#cli/kit/arguments.ts'
 import { withProgress } from '#cli/kit/progress.ts'
-import { type Env, print } from '#cli/kit/with-deps.ts'
+import { type Env, print, withUnmigratedDeps } from '#cli/kit/with-deps.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { checkDependencies } from '#features/basics/meta/readiness.ts'
 import { OperatorError } from '#lib/operator-error.ts'
-import { boot } from '#main/boot.ts'
 import { migrateInstance } from '#main/migrate-instance.ts'
 import { loadConfig } from '#platform/config/load-config.ts'
-import { createLog } from '#platform/telemetry/log.ts'
-
-const log = () => createLog({ level: 'warn', buffered: false, destination: 2 })
 
 export async function migrateCommand(args: readonly string[], env: Env): Promise<void> {
   const { values } = readArguments(args, { json: 'boolean' })
-  const booted = await boot({ config: loadConfig(env), log: log(), mode: 'command' })
-  try {
+  await withUnmigratedDeps(env, async (deps) => {
     const applied = await withProgress({ label: 'Applying migrations' }, (onProgress) =>
-      migrateInstance(booted.deps, COMMAND, { onProgress }),
+      migrateInstance(deps, COMMAND, { onProgress }),
     )
-    const text = applied.length === 0 ? 'The schema is up to date' : `Applied ${applied.join(', ')}`
+    const text = applied.length === 0 ? 'The schema is already up to date' : `Applied ${applied.join(', ')}`
     print({ json: { applied }, text }, values.json)
-  } finally {
-    await booted.close()
-  }
+  })
 }
 
-/** Prints each dependency with its state; exit code 1 when one is bad, also when it cannot even be opened. */
+/** Prints the state of each dependency. Exits with 1 if a check fails or Depot cannot open. */
 export async function checkCommand(args: readonly string[], env: Env): Promise<void> {
   const { values } = readArguments(args, { json: 'boolean' })
   const states: Record<string, { status: string; error?: string }> = {}
   try {
-    const config = loadConfig(env)
+    loadConfig(env)
     states['configuration'] = { status: 'ok' }
-    const booted = await boot({ config, log: log(), mode: 'command' })
-    try {
-      Object.assign(states, (await checkDependencies(booted.deps)).dependencies)
-    } finally {
-      await booted.close()
-    }
+    await withUnmigratedDeps(env, async (deps) => {
+      Object.assign(states, (await checkDependencies(deps)).dependencies)
+    })
   } catch (error) {
-    const named = error instanceof OperatorError ? error.dependency : undefined
-    const failed = 'configuration' in states ? (named ?? 'database') : 'configuration'
+    const dependency = error instanceof OperatorError ? error.dependency : undefined
+    const failed = 'configuration' in states ? (dependency ?? 'database') : 'configuration'
     states[failed] = { status: 'failing', error: error instanceof Error ? error.message : String(error) }
   }
   const bad = Object.values(states).some(({ status }) => status !== 'ok')

@@ -27,7 +27,7 @@ export async function settingsSet(args: readonly string[], env: Env): Promise<vo
   const { values, words } = readArguments(args, { default: 'boolean', json: 'boolean' }, { min: 1, max: 2 })
   const name = readName(words[0] ?? '')
   const isDefault = values.default === true
-  if (isDefault === (words[1] !== undefined)) throw new UsageError('Give either a value or --default')
+  if (isDefault === (words[1] !== undefined)) throw new UsageError('Specify either a value or --default')
   if (name === 'mark') return withDeps(env, (deps) => markSet(deps, words[1], values.json))
   const value = isDefault ? null : readValue(name, words[1] ?? '')
   const patch = { [name]: value }
@@ -42,23 +42,23 @@ export async function settingsSet(args: readonly string[], env: Env): Promise<vo
   })
 }
 
-/** `path`: a picture; undefined goes back to the drawn mark. */
+/** Sets the logo to an image file, or to the default logo if `path` is undefined. */
 async function markSet(deps: Deps, path: string | undefined, asJson: boolean | undefined): Promise<void> {
   if (path === undefined) await replaceMark(deps, COMMAND, null)
-  else await setMark(deps, COMMAND, { bytes: await readPicture(path), ext: extname(path).slice(1).toLowerCase() })
+  else await setMark(deps, COMMAND, { bytes: await readImage(path), ext: extname(path).slice(1).toLowerCase() })
   printSet(await getSettings(deps), 'mark', asJson)
 }
 
-async function readPicture(path: string): Promise<Buffer> {
+async function readImage(path: string): Promise<Buffer> {
   const found = await stat(path).catch(() => undefined)
-  if (found?.isFile() !== true) throw new UsageError(`There is no file ${path}`)
+  if (found?.isFile() !== true) throw new UsageError(`The file ${path} does not exist`)
   if (found.size > MARK_BYTES_MAX) throw new UsageError(`${path} is larger than ${MARK_BYTES_MAX} bytes`)
   return readFile(path)
 }
 
 function printSet(settings: Settings, name: SetName, asJson: boolean | undefined): void {
   const text = textOf(settings, name)
-  print({ json: { [name]: settings[name] }, text: `${name} is ${text === '' ? 'not set' : text} now` }, asJson)
+  print({ json: { [name]: settings[name] }, text: `${name} is now ${text === '' ? 'not set' : text}` }, asJson)
 }
 
 function textOf(settings: Settings, name: SetName): string {
@@ -67,7 +67,7 @@ function textOf(settings: Settings, name: SetName): string {
 
 function readName(word: string): SetName {
   const name = SET_NAMES.find((known) => known === word)
-  if (name === undefined) throw new UsageError(`There is no setting ${word}; there are ${SET_NAMES.join(', ')}`)
+  if (name === undefined) throw new UsageError(`Unknown setting: ${word}. Settings: ${SET_NAMES.join(', ')}`)
   return name
 }
 
