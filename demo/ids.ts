@@ -1,15 +1,14 @@
-// The identifiers of demo things: always the same for the same thing, so that a second run finds what the first has
-// made, and no two alike.
+// IDs of demo items. An item always has the same unique ID, so that a second run finds the items of the first.
 
 import { createHash } from 'node:crypto'
 import { BASE62 } from '#lib/ids.ts'
 
 const LENGTH = 8
 const SPACE = 62n ** BigInt(LENGTH)
-/** Shares no factor with 62, so that counting up in steps of it meets each identifier once before any comes again. */
+/** Shares no factor with 62, so that counting in steps of it reaches each ID once. */
 const STEP = 91_736_402_185_637n
 
-/** Kinds that live in one table have starts so far apart that their counts never meet. */
+/** First number of each kind. Kinds in the same table are far apart. */
 const STARTS = {
   account: 17_280_394_613n,
   organization: 52_093_847_561_029n,
@@ -25,7 +24,7 @@ const STARTS = {
   reportThread: 141_421_356_237_309n,
 } as const
 
-/** The identifier of the n-th demo thing of a kind, counted from 0. */
+/** Returns the ID of the n-th item of a kind, counted from 0. */
 export function demoId(kind: keyof typeof STARTS, n: number): string {
   let rest = (STARTS[kind] + BigInt(n) * STEP) % SPACE
   let id = ''
@@ -36,20 +35,20 @@ export function demoId(kind: keyof typeof STARTS, n: number): string {
   return id
 }
 
-/** Room for the versions of one project. */
+/** Maximum number of versions per project. */
 const VERSIONS_MAX = 64
 
-/** The identifier of a version, or of its file, by its place in a project. */
+/** Returns the ID of a version, or of its file, by its position in a project. */
 export function demoVersionId(kind: 'version' | 'file', projectIndex: number, versionIndex: number): string {
   return demoId(kind, projectIndex * VERSIONS_MAX + versionIndex)
 }
 
-/** The identifier of a picture of a gallery, by its place in a project. */
+/** Returns the ID of a gallery image by its position in a project. */
 export function galleryId(projectIndex: number, pictureIndex: number): string {
   return demoId('gallery', projectIndex * VERSIONS_MAX + pictureIndex)
 }
 
-/** The identifier of a message by its thread's, and its place there: of the same form, and no two alike in practice. */
+/** Returns the ID of a message by its thread and its position there. */
 export function messageId(threadId: string, place: number): string {
   const digits = createHash('sha256').update(`${threadId}/${place}`).digest()
   return Array.from({ length: LENGTH }, (_, n) => BASE62[(digits[n] ?? 0) % 62]).join('')

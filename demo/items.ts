@@ -1,20 +1,19 @@
-// What the demo catalogue consists of, as the database knows it: the table `demo_item` names every account, organization,
-// project, collection and report that was made here, and `demo_catalogue` how recent the demo is. Whoever takes the demo
-// away again finds it by these two.
+// The records of the demo in the database: the table `demo_item` lists every account, organization, project, collection
+// and report of the demo, and `demo_catalogue` has its latest date. The removal uses both.
 import { sql } from 'kysely'
 import { insertRows } from '#demo/seed/insert-rows.ts'
 import { newId } from '#lib/ids.ts'
 import { HOUR_MS } from '#lib/time.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 
-/** The catalogue is the same on every machine: a run finds again what another has made. */
+/** Seed of the catalogue, the same on every machine, so that a run finds the items of another run. */
 export const DEMO_SEED = 1
 
 export type DemoItemKind = 'account' | 'organization' | 'project' | 'collection' | 'report'
 
-/** Notes what was made, in the transaction that makes it. */
+/** Records created items in the transaction that creates them. */
 export async function markItems(tx: Tx, kind: DemoItemKind, ids: readonly string[]): Promise<void> {
-  // A thing that was deleted may be made again.
+  // A deleted item can be created again.
   if (ids.length > 0)
     await sql`delete from demo_item where kind = ${kind} and id = any(${[...ids]}::text[])`.execute(tx)
   await insertRows(
@@ -25,9 +24,9 @@ export async function markItems(tx: Tx, kind: DemoItemKind, ids: readonly string
 }
 
 type DemoFacts = {
-  /** The end of all dates of the demo: the hour of the first run, which later runs keep. */
+  /** Latest date of the demo: the hour of the first run, also for later runs. */
   until: Date
-  /** Part of every address in the file store, so that a demo that is written again shares none with one that is removed. */
+  /** Part of every key in the file store, so that a new demo shares no key with a removed demo. */
   mark: string
 }
 
@@ -41,12 +40,12 @@ export async function beginDemo(db: Db, now: number): Promise<DemoFacts> {
   return db.selectFrom('demo_catalogue').select(['until', 'mark']).executeTakeFirstOrThrow()
 }
 
-/** Undefined where there is no demo. */
+/** Returns the demo, or undefined if there is none. */
 export async function findDemo(db: Db): Promise<DemoFacts | undefined> {
   return db.selectFrom('demo_catalogue').select(['until', 'mark']).executeTakeFirst()
 }
 
-/** Which of these rows exist. */
+/** Returns the IDs of the rows that exist. */
 export async function listPresent(db: Db, table: DemoItemKind, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
   const rows = await db.selectFrom(table).select('id').where('id', 'in', ids).execute()

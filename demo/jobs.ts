@@ -1,4 +1,4 @@
-// Background work of the demo: events that a command could not store, because the server holds their store.
+// Jobs for events that a command cannot store or delete, because a running server owns the analytics store.
 import { setImmediate } from 'node:timers/promises'
 import { demoCatalogue } from '#demo/catalogue/catalogue.ts'
 import { asSeeded } from '#demo/catalogue/new-projects.ts'
@@ -13,11 +13,11 @@ import type { Deps } from '#ports/deps.ts'
 type JobDeps = Pick<Deps, 'db' | 'pool' | 'cache' | 'analytics' | 'taxonomy'>
 
 export const seedJobs = (deps: JobDeps) => ({
-  /** A second run finds nothing left to do. */
+  /** Idempotent: stores only missing events. */
   'seed.store-events': async ({ projects }: Jobs['seed.store-events'], signal: AbortSignal): Promise<void> => {
     await withDemoLock(deps, EVENTS_LOCK, () => storeEvents(deps, projects, signal))
   },
-  /** What was removed while the server held the store. */
+  /** Deletes the events of projects that a command removed while the server owned the store. */
   'seed.forget-events': () => withDemoLock(deps, EVENTS_LOCK, () => forgetEvents(deps)),
 })
 
@@ -36,7 +36,7 @@ async function storeEvents(deps: JobDeps, projects: number, signal: AbortSignal)
       group = []
     }
     signal.throwIfAborted()
-    // Requests are answered meanwhile.
+    // Lets the server handle requests.
     await setImmediate()
   }
   await seedEvents(deps, group, { seed: DEMO_SEED, until })

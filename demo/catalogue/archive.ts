@@ -1,4 +1,4 @@
-// Small real archives for the versions of the demo catalogue: a few text files each, as the rules of their loaders ask.
+// Small valid archives for demo versions: a few text files each, as the rules of their loaders require.
 import { crc32 } from 'node:zlib'
 import type { DemoProject } from '#demo/catalogue/catalogue.ts'
 import type { DemoVersion } from '#demo/catalogue/versions.ts'
@@ -7,8 +7,8 @@ import { type FileForm, LOADER_FILES } from '#demo/catalogue/words.ts'
 type Subject = Pick<DemoProject, 'slug' | 'name' | 'summary' | 'licenseId'>
 
 /**
- * The bytes of a version's file: a zip of one to two kilobytes, the same on every call and different for each version
- * of each project, as two projects may not hold the same bytes.
+ * Returns the file of a version: a ZIP archive of 1 to 2 kB, equal on every call and different for each version, because
+ * two projects cannot have the same content.
  */
 export function demoArchive(project: Subject, version: DemoVersion): Buffer {
   const entries = new Map([
@@ -49,7 +49,7 @@ function json(value: unknown): string {
   return JSON.stringify(value, null, 2)
 }
 
-/** A JSON text is a text of TOML and of YAML too. */
+/** JSON strings are also valid in TOML and YAML. */
 function lines(values: Record<string, string>, between: string): string[] {
   return Object.entries(values).map(([key, value]) => `${key}${between}${JSON.stringify(value)}`)
 }
@@ -59,11 +59,11 @@ function firstOf(fields: DemoVersion['fields'], name: string): string {
   return Array.isArray(value) ? String(value[0] ?? 'unknown') : 'unknown'
 }
 
-// 1 January 1980, the first day that the format knows: the bytes must not depend on the clock.
+// 1 January 1980, the first day of the format: the content must not depend on the clock.
 const DOS_DATE = (1 << 5) | 1
 const UTF8_NAMES = 0x800
 
-/** A zip without compression. Only for entries whose names and sizes are our own and far from the format's limits. */
+/** Creates a ZIP archive without compression. Only for small entries with safe names. */
 function storedZip(entries: ReadonlyMap<string, string>): Buffer {
   const files: Buffer[] = []
   const directory: Buffer[] = []
@@ -71,8 +71,7 @@ function storedZip(entries: ReadonlyMap<string, string>): Buffer {
   for (const [path, text] of entries) {
     const name = Buffer.from(path)
     const data = Buffer.from(text)
-    // Version needed, flags, method, time, date, checksum, packed and plain size, lengths of name and extra field:
-    // the same 26 bytes in both headers.
+    // The same 26 bytes in both headers: version, flags, method, time, date, checksum, sizes, lengths of name and extra field.
     const common = Buffer.alloc(26)
     common.writeUInt16LE(20, 0)
     common.writeUInt16LE(UTF8_NAMES, 2)

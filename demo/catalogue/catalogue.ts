@@ -1,7 +1,7 @@
-// The demo catalogue: a pure, reproducible description of people, organizations and projects that look like a grown
-// service's. Writing it to a database is the seed command's business.
+// The demo catalogue: a pure, reproducible description of people, organizations and projects of an established service.
+// `demo/seed` writes it to a database.
 
-import { projectName, takeSlug } from '#demo/catalogue/names.ts'
+import { addSlug, projectName } from '#demo/catalogue/names.ts'
 import {
   type DemoMember,
   type DemoOrganization,
@@ -36,18 +36,18 @@ export type DemoProject = {
   additionalCategories: string[]
   licenseId: string
   licenseUrl: string | null
-  /** Link platform → address. */
+  /** Link platform → URL. */
   links: Record<string, string>
   owner: string
   /** The team without its owner. */
   members: DemoMember[]
-  /** Slug of the owning organization; its owner is then the project's `owner` too. */
+  /** Slug of the owning organization, whose owner is then also the `owner` of the project. */
   organization: string | null
   published: Date
   downloads: number
   follows: number
   hasIcon: boolean
-  /** How many pictures; a line `{picture}` of the description stands for the first of them. */
+  /** Number of images; the line `{picture}` in the description is replaced by the first one. */
   gallery: number
   /** Oldest first, at least one. */
   versions: DemoVersion[]
@@ -56,21 +56,21 @@ export type DemoProject = {
 export type DemoCatalogue = {
   people: DemoPerson[]
   organizations: DemoOrganization[]
-  /** Made one by one as they are asked for, in an order in which dependencies point backwards only. */
+  /** Generated one by one, in an order in which dependencies only refer to earlier projects. */
   projects: Iterable<DemoProject>
 }
 
 export type DemoOptions = {
   taxonomy: Taxonomy
-  /** How many; 0 to 1,000,000. */
+  /** Number of projects, 0 to 1,000,000. */
   projects: number
   seed: number
-  /** No date in the catalogue is later. */
+  /** Latest date in the catalogue. */
   until: Date
 }
 
 const PROJECTS_MAX = 1_000_000
-// Below the quota of 256 projects a person.
+// Below the quota of 256 projects per user.
 const OWNED_MAX = 200
 const PUBLISHERS_DOWNLOADS_MIN = 4000
 const GALLERY_SIZES: readonly (readonly [number, number])[] = [
@@ -83,8 +83,8 @@ const GALLERY_SIZES: readonly (readonly [number, number])[] = [
 const YEARS = 9
 
 /**
- * The same options give the same catalogue. Memory grows with the number of projects only by their slugs.
- * @throws RangeError for a number of projects outside 0 to 1,000,000.
+ * Returns the same catalogue for the same options. Of each project, only the slug stays in memory.
+ * @throws RangeError if the number of projects is not 0 to 1,000,000.
  */
 export function demoCatalogue(options: DemoOptions): DemoCatalogue {
   const { projects, seed } = options
@@ -116,8 +116,8 @@ function* demoProjects(
     const projectType = random.weighted(types, (type) => TYPE_WEIGHTS[type] ?? 1)
     const isLibrary = projectType === 'mod' && random.chance(0.06)
     const subject = projectName(random, projectType, isLibrary)
-    const slug = takeSlug(subject.slugText, taken)
-    // More of them are young: a service grows.
+    const slug = addSlug(subject.slugText, taken)
+    // Most projects are recent, because a service grows.
     const years = isPublishers(index) ? 2.5 : YEARS
     const published = new Date(until.getTime() - Math.floor(random.next() ** 1.6 * years * 365 * DAY_MS) - DAY_MS)
     const drawn = longTail(random, isLibrary ? 20 : 1)
@@ -159,7 +159,7 @@ const STATUSES: readonly (readonly [DemoProject['status'], number])[] = [
   ['processing', 1],
 ]
 
-/** Most have a few hundred, a few have many millions. */
+/** Returns a number of downloads: for most projects a few hundred, for a few many millions. */
 function longTail(random: Random, factor: number): number {
   return Math.min(150_000_000, Math.floor(factor * 120 * (1 - random.next()) ** (-1 / 0.62) * (0.5 + random.next())))
 }
@@ -168,7 +168,7 @@ function slugsOf(dependencies: readonly DemoDependency[], kind: DemoDependency['
   return dependencies.filter((dependency) => dependency.kind === kind).map((dependency) => dependency.slug)
 }
 
-/** On earlier projects only, each once; packs hold many, and everybody leans on the same few libraries. */
+/** Returns dependencies on earlier projects. Packs have many, and most projects depend on the same few libraries. */
 function chooseDependencies(
   random: Random,
   projectType: string,
@@ -194,7 +194,7 @@ function chooseDependencies(
 }
 
 function chooseCategories(random: Random, taxonomy: Taxonomy, projectType: string, isLibrary: boolean) {
-  // A project type without categories of its own uses those of the first type that has some.
+  // A project type without categories uses those of the first type that has some.
   const own = [...(taxonomy.categoriesByType.get(projectType)?.keys() ?? [])]
   const names =
     own.length > 0 ? own : [...(taxonomy.categoriesByType.get(taxonomy.projectTypes[0] ?? '')?.keys() ?? [])]
@@ -214,7 +214,7 @@ function chooseLinks(random: Random, taxonomy: Taxonomy, slug: string): Record<s
   return Object.fromEntries(platforms.map(({ name }) => [name, `https://${name}.example.org/${slug}`]))
 }
 
-/** An owner with few projects so far, sometimes by way of an organization, and now and then others. */
+/** Chooses an owner with few projects, sometimes through an organization, and sometimes further members. */
 function chooseTeam(
   random: Random,
   {

@@ -1,5 +1,4 @@
-// How demo projects were looked at and downloaded in the last months: more at weekends and after a release, and most
-// where most people play.
+// Views and downloads of demo projects in recent months: more at weekends and after a release, and most in large countries.
 
 import type { Random } from '#demo/catalogue/random.ts'
 import type { DemoVersion } from '#demo/catalogue/versions.ts'
@@ -12,10 +11,10 @@ export type EventsPlan = {
   slug: string
   published: Date
   downloads: number
-  /** Oldest first, each with its ID. */
+  /** Versions with their IDs, oldest first. */
   versions: readonly { id: string; version: DemoVersion }[]
   until: Date
-  /** Whether somebody will look at the curves of this project alone. */
+  /** Whether the project gets enough events for a plot. */
   isWatched: boolean
 }
 
@@ -23,10 +22,10 @@ export type DemoEvents = { views: ViewEvent[]; downloads: DownloadEvent[] }
 
 const DAYS = 120
 const WEEKEND = 1.5
-/** A release is news for some days. */
+/** Number of days for which a release increases the interest. */
 const RELEASE = { boost: 2.4, daysToFade: 4 }
 const VIEWS_PER_DOWNLOAD = 1.4
-/** Of a version's downloads, what may be from these months. */
+/** Maximum share of a version's downloads that is from these months. */
 const RECENT_SHARE = 0.8
 
 const COUNTRIES: readonly (readonly [string, number])[] = [
@@ -70,7 +69,7 @@ const REASONS: readonly (readonly [string, number])[] = [
   ['modpack', 15],
   ['update', 10],
 ]
-/** How many come in each hour of the day (UTC). */
+/** Weight of each hour of the day (UTC). */
 const HOURS = [3, 2, 2, 1, 1, 1, 2, 3, 3, 4, 4, 5, 6, 6, 7, 8, 9, 10, 11, 11, 10, 8, 6, 4].map(
   (weight, hour) => [hour, weight] as const,
 )
@@ -78,7 +77,7 @@ const HOURS = [3, 2, 2, 1, 1, 1, 2, 3, 3, 4, 4, 5, 6, 6, 7, 8, 9, 10, 11, 11, 10
 const pickBy = <Item>(random: Random, choices: readonly (readonly [Item, number])[]): Item =>
   random.weighted(choices, ([, weight]) => weight)[0]
 
-/** Events in no order; of no version more downloads than it has. The same stream of randomness gives the same events. */
+/** Returns unordered events; a version has at most as many downloads as its counter. Equal random streams give equal events. */
 export function demoEvents(random: Random, plan: EventsPlan): DemoEvents {
   const { until, published, projectId } = plan
   const events: DemoEvents = { views: [], downloads: [] }
@@ -111,7 +110,7 @@ export function demoEvents(random: Random, plan: EventsPlan): DemoEvents {
   return events
 }
 
-/** How much more than usual happens on a day. */
+/** Returns the factor by which a day differs from the average. */
 function interest({ versions }: EventsPlan, start: number, day: number): number {
   const weekday = new Date(start).getUTCDay()
   let factor = (weekday === 0 || weekday === 6 ? WEEKEND : 1) * (0.7 + (0.6 * day) / DAYS)
@@ -130,7 +129,7 @@ function origin(random: Random, at: number) {
   return { recorded_at: at, country: pickBy(random, COUNTRIES), user_agent: pickBy(random, PROGRAMS) }
 }
 
-/** The newest of that moment, or sometimes an older one, of which downloads are left. */
+/** Returns the newest version at that time, or sometimes an older one, that has downloads left. */
 function chooseVersion(
   random: Random,
   { versions }: EventsPlan,

@@ -1,10 +1,10 @@
-// Names of demo projects, people and organizations, and the slugs that follow from them.
+// Names of demo projects, people and organizations, and their slugs.
 import type { Random } from '#demo/catalogue/random.ts'
 import * as words from '#demo/catalogue/words.ts'
 
 export type DemoName = { name: string; theme: string; slugText: string }
 
-/** A project's name, 3-64 characters, in one of many patterns; `theme` is what it is about, in lower case. */
+/** Returns a project name of 3 to 64 characters in one of many patterns; `theme` is its subject in lower case. */
 export function projectName(random: Random, projectType: string, isLibrary: boolean): DemoName {
   const noun = random.pick(words.NOUNS)
   const theme = noun.toLowerCase()
@@ -64,7 +64,7 @@ function acronym(parts: readonly string[]): string {
   return `${parts.map((part) => part.charAt(0)).join('')} (${parts.join(' ')})`
 }
 
-/** A username of 1-39 letters, digits, dots, underscores and hyphens. */
+/** Returns a username of 1 to 39 letters, digits, dots, underscores and hyphens. */
 export function personName(random: Random): string {
   const first = random.pick(words.FIRST_NAMES)
   const handle = random.pick(words.HANDLE_WORDS)
@@ -86,14 +86,13 @@ export function organizationName(random: Random): string {
   )
 }
 
-// Letters that carry no separable accent.
+// Letters without a separable accent.
 const LETTERS: Readonly<Record<string, string>> = { ø: 'o', ł: 'l', ß: 'ss', æ: 'ae', œ: 'oe', đ: 'd' }
 
 /**
- * A slug for `text` that no earlier call has taken: lower case, words joined by hyphens, at most 60 characters; at
- * least 3. Adds the slug to `taken`.
+ * Returns a new slug for `text`: lower case, words joined by hyphens, 3 to 60 characters. Adds the slug to `usedSlugs`.
  */
-export function takeSlug(text: string, taken: Set<string>): string {
+export function addSlug(text: string, usedSlugs: Set<string>): string {
   const plain = text
     .toLowerCase()
     .replace(/[øłßæœđ]/g, (letter) => LETTERS[letter] ?? '')
@@ -104,7 +103,7 @@ export function takeSlug(text: string, taken: Set<string>): string {
     .replace(/^-+|-+$/g, '')
   const base = plain.length >= 3 ? plain : `${plain}-demo`.replace(/^-/, '')
   let slug = base
-  for (let n = 2; taken.has(slug); n += 1) slug = `${base}-${n}`
-  taken.add(slug)
+  for (let n = 2; usedSlugs.has(slug); n += 1) slug = `${base}-${n}`
+  usedSlugs.add(slug)
   return slug
 }

@@ -1,4 +1,4 @@
-// Some projects of the demo catalogue are new: they wait for a review, were sent back, or are drafts that nobody else sees.
+// New projects of the demo catalogue: under review, rejected, or drafts.
 
 import type { DemoProject } from '#demo/catalogue/catalogue.ts'
 import { HOUR_MS } from '#lib/time.ts'
@@ -6,14 +6,14 @@ import { HOUR_MS } from '#lib/time.ts'
 export type SeededStatus = DemoProject['status'] | 'draft' | 'rejected'
 export type SeededProject = Omit<DemoProject, 'status'> & { status: SeededStatus }
 
-/** Of so many projects one waits for a review, one was sent back and one is a draft, unless it is a mod; where in the count they stand. */
+/** Position `at` of each group of `every` projects is under review, rejected or a draft, unless it is a mod. */
 const WAITING = { every: 10, at: 1 }
 const REJECTED = { every: 40, at: 14 }
 const DRAFT = { every: 15, at: 7 }
 
 /**
- * The project as it is written. Mods never wait, because other projects depend on them; what waits has one version,
- * from the last three days, that nobody has downloaded.
+ * Returns the project with its final status. Mods are always approved, because other projects depend on them. A new project
+ * has one version from the last three days, without downloads.
  */
 export function asSeeded(project: DemoProject, index: number, until: Date): SeededProject {
   if (project.projectType === 'mod') {

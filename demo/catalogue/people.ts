@@ -1,6 +1,6 @@
 // People and organizations of the demo catalogue. The first people have sign-ins.
 
-import { organizationName, personName, takeSlug } from '#demo/catalogue/names.ts'
+import { addSlug, organizationName, personName } from '#demo/catalogue/names.ts'
 import type { Random } from '#demo/catalogue/random.ts'
 import { BIOS, ROLES } from '#demo/catalogue/words.ts'
 import { DAY_MS } from '#lib/time.ts'
@@ -25,9 +25,9 @@ export type DemoOrganization = {
 }
 
 const YEAR_MS = 365 * DAY_MS
-/** Older than the oldest project. */
+/** Earliest join date; older than every project. */
 const OLDEST_MS = 9.3 * YEAR_MS
-// Below the quota of 16 organizations a person.
+// Below the quota of 16 organizations per user.
 const OWNED_ORGANIZATIONS_MAX = 8
 
 type SignIn = Omit<DemoPerson, 'created' | 'hasAvatar'> & { ageMs: number }
@@ -45,13 +45,13 @@ const moderator: SignIn = {
   ageMs: 6 * YEAR_MS,
 }
 
-/** Who signs in; they are the first people of every catalogue. */
+/** Accounts with a sign-in: the first people of every catalogue. */
 export const SIGN_INS: readonly SignIn[] = [publisher, moderator]
 
-/** Some of the first projects are the publisher's: popular, and of the last years. */
+/** The publisher owns some of the first projects: popular, and from recent years. */
 export const isPublishers = (index: number): boolean => index % 25 === 2 && index < 200
 
-/** The same people for the same options, and the first of a longer list are those of a shorter one. */
+/** Returns the same people for the same options; a longer list begins with the shorter list. */
 export function demoPeople(random: Random, count: number, until: Date): DemoPerson[] {
   const ago = (ms: number): Date => new Date(Math.floor(until.getTime() - ms))
   const first = SIGN_INS.map(({ ageMs, ...person }) => ({ ...person, created: ago(ageMs), hasAvatar: true }))
@@ -59,14 +59,14 @@ export function demoPeople(random: Random, count: number, until: Date): DemoPers
   const others = Array.from({ length: count - first.length }, (_, n) => {
     const wanted = personName(random)
     let username = wanted
-    // Names are compared without case.
+    // Usernames are case-insensitive.
     for (let again = 2; taken.has(username.toLowerCase()); again += 1) username = `${wanted}${again}`
     taken.add(username.toLowerCase())
     return {
       username,
       bio: random.pick(BIOS),
       role: 'developer' as const,
-      // Some have been there from the beginning, so that every project finds an owner.
+      // Some people join first, so that every project finds an owner.
       created: ago(n % 8 === 0 ? OLDEST_MS - n * 1000 : 2 * DAY_MS + random.next() ** 0.8 * (OLDEST_MS - 2 * DAY_MS)),
       hasAvatar: random.chance(0.8),
     }
@@ -74,7 +74,7 @@ export function demoPeople(random: Random, count: number, until: Date): DemoPers
   return [...first, ...others]
 }
 
-/** An organization is younger than its people. The first is the publisher's. */
+/** Returns the organizations; each is younger than its members, and the publisher owns the first. */
 export function demoOrganizations(
   random: Random,
   people: readonly DemoPerson[],
@@ -95,7 +95,7 @@ export function demoOrganizations(
     const members = rest.filter(({ username }) => username !== owner.username)
     const youngest = Math.max(...[owner, ...members].map(({ created }) => created.getTime()))
     return {
-      slug: takeSlug(name, taken),
+      slug: addSlug(name, taken),
       name,
       description: `${name} makes and looks after projects together.`,
       owner: owner.username,

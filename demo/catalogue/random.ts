@@ -1,19 +1,19 @@
-// Reproducible randomness: the same seed gives the same catalogue on every machine. Not for anything secret.
+// Reproducible random numbers: equal seeds give equal catalogues on every machine. Not suitable for secrets.
 
 export type Random = {
-  /** From 0 up to, and without, 1. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   next(): number
-  /** A whole number from `min` to `max`, both included. */
+  /** Returns an integer from `min` to `max` (inclusive). */
   integer(min: number, max: number): number
   chance(probability: number): boolean
   pick<Item>(items: readonly Item[]): Item
-  /** One of `items`, each as likely as its weight; the weights must not all be 0. */
+  /** Returns one item with a probability in proportion to its weight. The weights must not all be 0. */
   weighted<Item>(items: readonly Item[], weight: (item: Item) => number): Item
-  /** At most `count` different items, in random order. */
+  /** Returns at most `count` different items in random order. */
   sample<Item>(items: readonly Item[], count: number): Item[]
 }
 
-/** A stream of its own for each pair of seed and index, so that one project does not depend on how many there are. */
+/** Creates a separate stream per pair of seed and index, so that a project does not depend on the number of projects. */
 export function createRandom(seed: number, index = 0): Random {
   let state = mix(mix(seed >>> 0) ^ mix(index + 0x9e3779b9))
   const next = () => {
@@ -37,7 +37,7 @@ export function createRandom(seed: number, index = 0): Random {
         rest -= weight(item)
         if (rest < 0) return item
       }
-      // Only rounding leads here.
+      // Reached only because of rounding.
       return pick(items)
     },
     sample: (items, count) => {

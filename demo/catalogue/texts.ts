@@ -4,7 +4,7 @@ import * as words from '#demo/catalogue/words.ts'
 
 type Subject = { name: string; theme: string }
 
-/** What a description may speak of besides its subject. */
+/** Facts that a description can mention. */
 export type DescriptionFacts = {
   projectType: string
   /** Slugs of projects that it needs. */
@@ -18,7 +18,7 @@ function fill(random: Random, text: string, subject: Subject): string {
     .replaceAll('{count}', () => String(random.integer(3, 60)))
 }
 
-/** One sentence, 3-255 characters. */
+/** Returns a summary: one sentence of 3 to 255 characters. */
 export function demoSummary(random: Random, subject: Subject, projectType: string): string {
   const sentences = words.SUMMARIES[projectType] ?? words.OTHER_SUMMARIES
   return fill(random, random.pick(sentences), subject)
@@ -26,7 +26,7 @@ export function demoSummary(random: Random, subject: Subject, projectType: strin
 
 type Describe = (random: Random, subject: Subject, facts: DescriptionFacts) => string[]
 
-/** The kinds of descriptions, and how likely each is. */
+/** Kinds of descriptions with their weights. */
 const KINDS: readonly (readonly [Describe, number])[] = [
   [full, 40],
   [short, 25],
@@ -35,15 +35,15 @@ const KINDS: readonly (readonly [Describe, number])[] = [
 ]
 
 /**
- * Markdown of about 250 to 3,000 characters, of one of several kinds. A line `{picture}` stands for a picture of the
- * project, where it has one.
+ * Returns Markdown of about 250 to 3,000 characters, of one of several kinds. The line `{picture}` is a placeholder for an
+ * image of the project.
  */
 export function demoDescription(random: Random, subject: Subject, facts: DescriptionFacts): string {
   const [describe] = random.weighted(KINDS, ([, weight]) => weight)
   return describe(random, subject, facts).join('\n\n')
 }
 
-/** An introduction, features, and sometimes a table and questions. */
+/** Returns an introduction, features, and sometimes a table and an FAQ. */
 function full(random: Random, subject: Subject, { needs }: DescriptionFacts): string[] {
   const say = (text: string) => fill(random, text, subject)
   const parts = [`# ${subject.name}`, say(random.pick(words.INTROS)), '{picture}', '## What it does']
@@ -55,23 +55,23 @@ function full(random: Random, subject: Subject, { needs }: DescriptionFacts): st
     parts.push('## Sizes', ['| size | slots | can be moved |', '|---|---:|---|', ...rows].join('\n'))
   }
   if (random.chance(0.5)) parts.push('## Questions', ...questions(random))
-  if (random.chance(0.2)) parts.push(`> Thanks to everybody who sent pictures of their ${subject.theme}.`)
+  if (random.chance(0.2)) parts.push(`> Thanks to everyone who sent screenshots of their ${subject.theme}.`)
   return parts
 }
 
-/** A few paragraphs without a heading. */
+/** Returns a few paragraphs without a heading. */
 function short(random: Random, subject: Subject, { needs }: DescriptionFacts): string[] {
   const say = (text: string) => fill(random, text, subject)
   const [first = '', second = ''] = random.sample(words.FEATURES, 2)
   return [
     `${say(random.pick(words.INTROS))} ${say(random.pick(words.CLOSINGS))}`,
-    `What people like most: *${say(first)}*. What took longest to build: *${say(second)}*.`,
+    `The most popular feature: *${say(first)}*. The most difficult one: *${say(second)}*.`,
     '{picture}',
     ...(needs.length === 0 ? [] : [`Needs ${needs.map(linkTo).join(' and ')}.`]),
   ]
 }
 
-/** For those who set things up: installation step by step, settings, commands. */
+/** Returns a manual with installation, settings and commands. */
 function manual(random: Random, subject: Subject, { needs, projectType }: DescriptionFacts): string[] {
   const say = (text: string) => fill(random, text, subject)
   const command = subject.theme.replaceAll(/[^a-z]/g, '').slice(0, 12)
@@ -110,7 +110,7 @@ function manual(random: Random, subject: Subject, { needs, projectType }: Descri
   ]
 }
 
-/** How it came to be, with what is planned. */
+/** Returns the history of the project and its plans. */
 function story(random: Random, subject: Subject, { needs }: DescriptionFacts): string[] {
   const say = (text: string) => fill(random, text, subject)
   const [done = '', next = '', later = ''] = random.sample(words.FEATURES, 3)
@@ -143,7 +143,7 @@ function questions(random: Random): string[] {
     .map(([question, answer]) => `**${question}**\n\n${answer}`)
 }
 
-/** Markdown, empty for one version in seven: real authors forget. */
+/** Returns Markdown, empty for one version in seven, like those of real authors. */
 export function demoChangelog(random: Random, subject: Subject): string {
   if (random.chance(1 / 7)) return ''
   const changes = random.sample(words.CHANGES, random.integer(1, 4))

@@ -1,4 +1,4 @@
-// Versions of demo projects: numbers, dates, channels, loaders and fields that fit each other and the taxonomy at hand.
+// Versions of demo projects: numbers, dates, channels, loaders and fields that match each other and the taxonomy.
 
 import type { Random } from '#demo/catalogue/random.ts'
 import { demoChangelog } from '#demo/catalogue/texts.ts'
@@ -11,7 +11,7 @@ export type DemoChannel = 'release' | 'beta' | 'alpha'
 
 export type DemoVersion = {
   name: string
-  /** 1-32 characters of a version number's alphabet; different for each version of a project. */
+  /** Unique number of the version within its project, 1 to 32 characters. */
   number: string
   channel: DemoChannel
   loaders: string[]
@@ -25,7 +25,7 @@ export type DemoVersion = {
 }
 
 export type DemoDependency = { slug: string; kind: 'required' | 'optional' | 'incompatible' | 'embedded' }
-/** With when the other project was published: no earlier version depends on it. */
+/** Dependencies with the publication date of the other project: no earlier version depends on it. */
 export type DatedDependency = DemoDependency & { since: Date }
 
 export type VersionPlan = {
@@ -41,7 +41,7 @@ export type VersionPlan = {
 
 const VERSIONS_MAX = 30
 
-/** The loaders of a project type that were in use on that day, the usual one or a few together. */
+/** Returns loaders of a project type that were in use on that day: the usual one, or several. */
 export function chooseLoaders(random: Random, taxonomy: Taxonomy, projectType: string, on: Date): string[] {
   const day = on.toISOString()
   const all = [...taxonomy.loaders.values()].filter((loader) => loader.project_types.includes(projectType))
@@ -58,7 +58,7 @@ export function chooseLoaders(random: Random, taxonomy: Taxonomy, projectType: s
   return [...chosen].sort()
 }
 
-/** Versions oldest first, at least one; their downloads add up to the plan's. */
+/** Returns the versions, oldest first, at least one. Their downloads add up to those of the plan. */
 export function demoVersions(random: Random, taxonomy: Taxonomy, plan: VersionPlan): DemoVersion[] {
   const span = plan.until.getTime() - plan.first.getTime()
   const wanted = Math.min(
@@ -104,7 +104,7 @@ function extensionOf(projectType: string): string {
   return projectType === 'mod' || projectType === 'plugin' ? 'jar' : 'zip'
 }
 
-/** A project keeps one manner of counting. */
+/** Returns a numbering scheme, which all versions of a project use. */
 function versionNumbers(random: Random, count: number): string[] {
   const manner = random.integer(0, 5)
   let [major, minor, patch] = [random.chance(0.4) ? 0 : 1, 0, 0]
@@ -126,7 +126,7 @@ function versionNumbers(random: Random, count: number): string[] {
   return numbers
 }
 
-/** Newer versions take more, with noise; the last one takes the rounding. */
+/** Distributes downloads: newer versions get more, with noise, and the last version gets the rest. */
 function downloadShares(random: Random, count: number, total: number): number[] {
   const weights = Array.from({ length: count }, (_, i) => (i + 1) ** 1.5 * (0.2 + random.next()))
   const sum = weights.reduce((a, b) => a + b, 0)
@@ -149,7 +149,7 @@ function demoFields(
     const known = [...(field?.enumValues?.values() ?? [])]
     if (field === undefined || known.length === 0) continue
     if (name === 'game_versions') values[name] = gameVersions(random, taxonomy, on)
-    // A project does not change sides with each version: the place in the list is drawn once.
+    // All versions of a project have the same environment, so it is drawn once.
     else if (field.type === 'enum') values[name] = known[Math.floor(environment * known.length)]?.value ?? ''
     else if (field.type === 'array_enum')
       values[name] = random.sample(known, Math.max(field.min ?? 0, 1)).map((row) => row.value)
@@ -157,10 +157,10 @@ function demoFields(
   return values
 }
 
-/** The newest releases of that day, one to five; the oldest value there is when nothing was out yet. */
+/** Returns the newest one to five releases of that day, or the oldest value if none was released yet. */
 function gameVersions(random: Random, taxonomy: Taxonomy, on: Date): string[] {
   const day = on.toISOString()
-  // Newest first, as the taxonomy lists them.
+  // The taxonomy lists the newest first.
   const out = [...(taxonomy.fields.get('game_versions')?.enumValues?.values() ?? [])]
   const releases = out.filter((row) => row.created <= day && (row.metadata?.type ?? 'release') === 'release')
   const start = random.weighted([0, 1, 3, 8], (back) => 10 - back)

@@ -1,5 +1,5 @@
-// Takes the events of demo projects that are gone out of the store. A project that was removed stays named in `demo_item`
-// until then, so that a run that was cut off is taken up by the next.
+// Deletes the events of removed demo projects. A removed project stays in `demo_item` until then, so that the next run
+// completes an interrupted run.
 import { sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
 import { StoreInUseError } from '#ports/analytics-store/analytics-store.ts'
@@ -9,7 +9,7 @@ type ForgetDeps = Pick<Deps, 'db' | 'analytics'>
 
 const CONCURRENCY = 1000
 
-/** The embedded store is open in one process: beside a server, it is the server's. */
+/** Only one process can open the embedded store: while a server runs, only the server can. */
 export async function isStoreHeld({ analytics }: Pick<Deps, 'analytics'>): Promise<boolean> {
   try {
     await analytics.identity()
@@ -28,7 +28,7 @@ export async function hasEventsToForget(db: Db): Promise<boolean> {
   return (await sql`select 1 from demo_item where ${GONE} limit 1`.execute(db)).rows.length > 0
 }
 
-/** Safe to run again; ends when there is nothing left to forget. */
+/** Deletes the events of removed projects until none is left. Idempotent. */
 export async function forgetEvents({ db, analytics }: ForgetDeps): Promise<void> {
   for (;;) {
     const { rows } = await sql<{
@@ -39,6 +39,6 @@ export async function forgetEvents({ db, analytics }: ForgetDeps): Promise<void>
     await analytics.forgetProjects(ids)
     await sql`delete from demo_item where ${GONE} and id = any(${ids}::text[])`.execute(db)
   }
-  // The next demo has an end and a mark of its own.
+  // The next demo has another latest date and another mark.
   await sql`delete from demo_catalogue where not exists (select 1 from demo_item)`.execute(db)
 }

@@ -1,5 +1,4 @@
-// Removes accounts of the demo. Most have never been used: they go many at once. What others have left traces elsewhere by
-// is deleted like the account of a person, one after the other.
+// Removes the accounts of the demo: unused accounts in bulk, and accounts that were used one by one, like those of users.
 import { sql } from 'kysely'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { removeImages } from '#features/basics/images/icons.ts'
@@ -9,7 +8,7 @@ import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
 
-/** Removes these accounts with what only they have: collections, follows, memberships. */
+/** Removes accounts with their collections, follows and memberships. */
 export async function removePeople(deps: Deps, ids: readonly string[]): Promise<void> {
   const used = await removeUnused(deps, ids)
   for (const id of used) {
@@ -18,7 +17,7 @@ export async function removePeople(deps: Deps, ids: readonly string[]): Promise<
   }
 }
 
-/** Returns those that were used, and are still there. */
+/** Returns the accounts that were used and still exist. */
 function removeUnused(deps: Pick<Deps, 'db' | 'cache' | 'config'>, all: readonly string[]): Promise<string[]> {
   return transaction(deps, async (tx, changed) => {
     await lockSurroundings(tx, all)
@@ -42,7 +41,7 @@ function removeUnused(deps: Pick<Deps, 'db' | 'cache' | 'config'>, all: readonly
       pictures.map(({ url }) => url),
     )
     await sql`delete from account where id = any(${ids}::text[])`.execute(tx)
-    // What counts authors keeps a row at 0.
+    // The count of authors keeps rows with 0.
     await sql`delete from author where account_id = any(${ids}::text[]) and teams = 0`.execute(tx)
     await sql`delete from demo_item where kind = 'account' and id = any(${ids}::text[])`.execute(tx)
     changed.addEach(
@@ -59,7 +58,7 @@ function removeUnused(deps: Pick<Deps, 'db' | 'cache' | 'config'>, all: readonly
   })
 }
 
-/** In the order in which other transactions lock these: projects with their follows, teams, accounts. */
+/** Locks in the order of other transactions: projects with their follows, teams, accounts. */
 async function lockSurroundings(tx: Tx, ids: readonly string[]): Promise<void> {
   await sql`select 1 from follow where account_id = any(${ids}::text[]) order by project_id, account_id for update`.execute(
     tx,
@@ -72,7 +71,7 @@ async function lockSurroundings(tx: Tx, ids: readonly string[]): Promise<void> {
   await sql`select 1 from account where id = any(${ids}::text[]) order by id for update`.execute(tx)
 }
 
-/** Whoever signed in has an entry in the audit log, and so has whom an operator changed. */
+/** An account that signed in, or that an operator changed, has an entry in the audit log. */
 async function listUsed(tx: Tx, ids: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`select id from account where id = any(${ids}::text[]) and (
       exists (select 1 from audit_entry where account_ids @> array[account.id])

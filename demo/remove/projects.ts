@@ -1,4 +1,4 @@
-// Removes projects and organizations of the demo, some in a transaction, unless other people take part in them.
+// Removes projects and organizations of the demo in batches, unless other users take part in them.
 import { type RawBuilder, sql } from 'kysely'
 import { PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
 import { dropImages } from '#features/basics/content-images/queries.ts'
@@ -20,7 +20,7 @@ type ProjectRow = {
   is_joined: boolean
 }
 
-/** Whether a column names an account of the demo. The placeholder stands for accounts of it that were deleted. */
+/** Condition that a column names an account of the demo, or the placeholder for a deleted account of the demo. */
 function isDemoAccount(column: 'account_id' | 'author_id'): RawBuilder<boolean> {
   return sql<boolean>`(${sql.ref(column)} = ${PLACEHOLDER_ID} or exists (
     select 1 from demo_item where demo_item.kind = 'account' and demo_item.id = ${sql.ref(column)}))`
@@ -29,7 +29,7 @@ function isDemoAccount(column: 'account_id' | 'author_id'): RawBuilder<boolean> 
 const hasOthers = (team: RawBuilder<unknown>) => sql`exists (select 1 from team_member
   where team_member.team_id = ${team} and accepted and not ${isDemoAccount('account_id')})`
 
-/** Returns the slugs, or IDs, of those that stay: somebody has joined them, or published in them. */
+/** Returns the slugs or IDs of projects that stay, because other users joined them or published in them. */
 export function removeProjects(deps: RemovalDeps, ids: readonly string[]): Promise<string[]> {
   return transaction(deps, async (tx, changed) => {
     await sql`select 1 from project where id = any(${ids}::text[]) order by id for update`.execute(tx)
@@ -63,11 +63,11 @@ async function removeFilesOf(tx: Tx, config: Deps['config'], projects: readonly 
   ])
 }
 
-/** With their threads, which nobody outside the demo began. */
+/** Deletes projects with their threads. */
 async function deleteProjects(tx: Tx, changed: ChangeSet, projects: readonly ProjectRow[]): Promise<void> {
   const ids = projects.map(({ id }) => id)
   const versions = await idsOf(tx, sql`select id from version where project_id = any(${ids}::text[])`)
-  // Versions of other projects that depend on these show it; their dependency rows go with it.
+  // Versions of other projects show these dependencies; their dependency rows are deleted too.
   const dependents = await idsOf(
     tx,
     sql`select distinct dependent_id as id from dependency where project_id = any(${ids}::text[])`,
@@ -77,7 +77,7 @@ async function deleteProjects(tx: Tx, changed: ChangeSet, projects: readonly Pro
   await sql`delete from thread where project_id = any(${ids}::text[])`.execute(tx)
   await sql`delete from project where id = any(${ids}::text[])`.execute(tx)
   await sql`delete from team where id = any(${projects.map(({ team_id }) => team_id)}::text[])`.execute(tx)
-  // Also those that an account of the demo made: their events go by this.
+  // Includes projects that an account of the demo created, so that their events are deleted.
   await sql`insert into demo_item (kind, id) select 'project', unnest(${ids}::text[]) on conflict do nothing`.execute(
     tx,
   )
@@ -91,7 +91,7 @@ async function idsOf(tx: Tx, select: RawBuilder<unknown>): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Returns the slugs of those that stay: somebody has joined them, or a project of theirs stays. */
+/** Returns the slugs of organizations that stay, because other users joined them or one of their projects stays. */
 export function removeOrganizations(deps: RemovalDeps, ids: readonly string[]): Promise<string[]> {
   return transaction(deps, async (tx, changed) => {
     const { rows } = await sql<{

@@ -153,6 +153,6 @@ test('it is refused while the demo is written, and while one of its accounts is 
   assert.equal(runs.filter(({ status }) => status === 'rejected').length, 1)
   await seedCatalogue(t.deps, 3)
   await sql`update account set role = 'admin' where id = ${demoId('account', 1)}`.execute(t.deps.db)
-  await assert.rejects(removeCatalogue(t.deps), /demo-moderator is of the demo and an admin/)
+  await assert.rejects(removeCatalogue(t.deps), /demo account demo-moderator is an admin/)
   assert.ok(((await demoRows()) ?? 0) > 0)
 })

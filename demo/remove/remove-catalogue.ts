@@ -1,6 +1,5 @@
-// Takes the demo away: what `depot seed` made, and what its accounts made since. Projects and organizations in which other
-// people take part stay, and what people who are not of the demo have made stays. Each step is a transaction; a run that
-// was cut off is taken up by the next.
+// Removes the demo and everything that its accounts created since. Content of other users stays, and so do projects and
+// organizations in which other users take part. Each step is a transaction, and the next run completes an interrupted run.
 import { sql } from 'kysely'
 import { CATALOGUE_LOCK, EVENTS_LOCK, withDemoLock } from '#demo/lock.ts'
 import { forgetEvents, hasEventsToForget, isStoreHeld } from '#demo/remove/forget-events.ts'
@@ -19,21 +18,21 @@ export type RemovalReport = {
   organizations: number
   collections: number
   people: number
-  /** Slugs of what stays, because people who are not of the demo take part in it. */
+  /** Slugs of projects and organizations that stay, because other users take part in them. */
   kept: { projects: string[]; organizations: string[] }
-  /** `isLeft`: a running server holds the store of events, and removes them. */
+  /** `isLeft`: a running server owns the analytics store and deletes the events. */
   events: { isLeft: boolean }
 }
 
-/** Projects, or organizations, that one transaction removes. */
+/** Number of projects or organizations per transaction. */
 const BATCH = 50
-/** As many accounts. */
+/** Number of accounts per transaction. */
 const PEOPLE_BATCH = 200
 
 /**
- * Removes the demo; files are removed by jobs.
- * @param onProgress how many of the projects and accounts are done, and of how many.
- * @throws ApiError `conflict` while the demo is written, or its events are; when one of its accounts is an admin.
+ * Removes the demo. Jobs delete its files.
+ * @param onProgress number of finished projects and accounts, and their total.
+ * @throws ApiError `conflict` if the demo or its events are being written, or if one of its accounts is an admin.
  */
 export function removeCatalogue(
   deps: Deps,
@@ -79,17 +78,17 @@ export function removeCatalogue(
   )
 }
 
-/** Nobody may be left without an admin, and to find that out half-way would be late. */
+/** Checks before the removal that no admin would be deleted. */
 async function requireNoAdmin(db: Db): Promise<void> {
   const { rows } = await sql<{ username: string }>`
     select username from account join demo_item on demo_item.kind = 'account' and demo_item.id = account.id
     where role = 'admin' order by 1 limit 1`.execute(db)
   const [admin] = rows
   if (admin === undefined) return
-  throw new ApiError('conflict', `${admin.username} is of the demo and an admin; give it another role first`)
+  throw new ApiError('conflict', `The demo account ${admin.username} is an admin. Change its role first.`)
 }
 
-/** What the demo made, and what its accounts own; a project that was deleted has no owner but the placeholder. */
+/** Returns the items of the demo and the resources that its accounts own. */
 async function listGoing(db: Db) {
   const ownedByDemo = sql`exists (select 1 from team_member where team_member.team_id = thing.team_id and is_owner
     and exists (select 1 from demo_item where demo_item.kind = 'account' and demo_item.id = account_id))`
@@ -107,7 +106,7 @@ async function listGoing(db: Db) {
   return rows[0] ?? { projects: [], organizations: [], people: [], collections: 0 }
 }
 
-/** Those that the demo made, with their threads; those of other people stay with the moderators. */
+/** Deletes the reports of the demo with their threads; reports by other users stay. */
 async function removeReports(deps: Pick<Deps, 'db' | 'cache'>): Promise<void> {
   await transaction(deps, async (tx) => {
     await sql`delete from report where id in (select id from demo_item where kind = 'report')`.execute(tx)
@@ -115,9 +114,9 @@ async function removeReports(deps: Pick<Deps, 'db' | 'cache'>): Promise<void> {
   })
 }
 
-/** Forgets what was the demo's, and its events. Returns whether a server has them to remove. */
+/** Deletes the records of the demo and its events. Returns whether a server must delete the events. */
 async function finish(deps: Deps): Promise<boolean> {
-  // Projects that are gone stay named until their events are gone, too.
+  // Removed projects stay recorded until their events are deleted.
   await sql`delete from demo_item
     where kind <> 'project' or exists (select 1 from project where project.id = demo_item.id)`.execute(deps.db)
   if (!(await hasEventsToForget(deps.db)) || !(await isStoreHeld(deps))) {

@@ -14,8 +14,8 @@ const SIZE_MIN = 3
 const SIZE_MAX = 12
 
 /**
- * Adds the collections that are not there yet: one for twenty projects.
- * @param projectIds demo projects that everyone sees.
+ * Adds missing collections: one per twenty projects.
+ * @param projectIds IDs of public demo projects.
  */
 export async function seedCollections(
   deps: Pick<Deps, 'db' | 'cache'>,

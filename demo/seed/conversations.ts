@@ -1,5 +1,4 @@
-// What is said about demo projects: the threads of those that wait for a review or were sent back, and reports, of which
-// some are open.
+// Conversations about demo projects: threads of projects under review or rejected, and open and closed reports.
 
 import type { SeededProject } from '#demo/catalogue/new-projects.ts'
 import { createRandom, type Random } from '#demo/catalogue/random.ts'
@@ -14,17 +13,17 @@ import type { Tx } from '#platform/db/db.ts'
 type Message = { author: string; body: MessageBody; created: Date; isModerator: boolean }
 type Subject = { project: SeededProject; index: number; id: string; ownerId: string }
 
-/** A stream of randomness apart from those of projects, which count from 0. */
+/** Index of the random stream; those of projects begin at 0. */
 const CONVERSATIONS = 80_000_000
-/** Of so many projects that everybody sees one is reported. */
+/** Number of public projects per report. */
 const REPORT_EVERY = 30
-/** Added to each text in the size of its thread. */
+/** Bytes that each message adds to the size of its thread, besides its text. */
 const MESSAGE_OVERHEAD_BYTES = 1024
 const MODERATOR = demoId('account', 1)
 
 /**
- * Writes the thread of each project with its messages, and reports with theirs. `peopleFrom` names places of demo
- * accounts, no two alike.
+ * Writes the threads of projects and reports with their messages. `peopleFrom` returns positions of different demo
+ * accounts.
  */
 export async function insertConversations(
   tx: Tx,
@@ -79,7 +78,7 @@ const text = (body: string, isPrivate = false): MessageBody => ({
   replying_to: null,
 })
 
-/** What was said about a project that is new: its author asks, a moderator answers. */
+/** Returns the messages about a new project by its author and a moderator. */
 function reviewOf(random: Random, { project, ownerId }: Subject, until: Date): Message[] {
   const { status, published } = project
   const at = (share: number) => new Date(published.getTime() + (until.getTime() - published.getTime()) * share)

@@ -1,5 +1,5 @@
-// Puts the events of demo projects into the store. Their downloads are part of those that the projects have already: what
-// was imported is lowered by them, so that counters, events and imported downloads go on agreeing.
+// Stores the events of demo projects. Their downloads are part of the existing counters, so the imported downloads are
+// reduced by the same number, and counters, events and imported downloads agree.
 import { sql } from 'kysely'
 import { type DemoEvents, demoEvents } from '#demo/catalogue/events.ts'
 import { isPublishers } from '#demo/catalogue/people.ts'
@@ -15,14 +15,14 @@ import type { Deps } from '#ports/deps.ts'
 
 export type EventDeps = Pick<Deps, 'db' | 'cache' | 'analytics'>
 
-/** Projects whose events are stored together. */
+/** Number of projects whose events are stored together. */
 export const EVENT_PROJECTS = 400
-/** A stream of randomness apart from those of projects, which count from 0. */
+/** Index of the random stream; those of projects begin at 0. */
 const EVENTS = 70_000_000
 
 type Group = { batch: string; isCounted: boolean; projects: Indexed[] }
 
-/** Stores the events of those of these projects that have none yet, and returns how many. Safe to run again. */
+/** Stores the events of projects that have none, and returns their number. Idempotent. */
 export async function seedEvents(
   deps: EventDeps,
   projects: readonly Indexed[],
@@ -45,7 +45,7 @@ export async function seedEvents(
   return stored
 }
 
-/** What was begun by a run that was cut off is done again as it was; the rest is one new group. */
+/** Repeats the group of an interrupted run unchanged; the remaining projects are one new group. */
 async function listGroups({ db }: EventDeps, projects: readonly Indexed[]): Promise<Group[]> {
   const ids = projects.map(({ index }) => demoId('project', index))
   const { rows } = await sql<{ id: string; events_batch: string | null }>`
@@ -84,7 +84,7 @@ function eventsOf(group: readonly Indexed[], { seed, until }: { seed: number; un
 
 const partId = (batch: string, kind: EventKind, n: number): string => `${batch}-${kind}-${n}`
 
-/** Says that these batches are counted before the store has them, so that whoever follows the store leaves them alone. */
+/** Records these batches as counted before they are stored, so that the counter follower skips them. */
 async function countFirst(
   deps: EventDeps,
   batch: string,
@@ -119,7 +119,7 @@ async function append<K extends 'view' | 'download'>(
 ): Promise<void> {
   for (let start = 0; start < events.length; start += APPEND_EVENTS_MAX) {
     const part = events.slice(start, start + APPEND_EVENTS_MAX)
-    // Made no later than the first attempt, which is how a store knows a batch again.
+    // The ID is created before the first attempt, because a store recognises a batch by its ID.
     await analytics.append(kind, {
       id: partId(batch, kind, start / APPEND_EVENTS_MAX),
       madeAt: until.getTime(),

@@ -1,10 +1,10 @@
-// Names of demo things give way to those of real ones.
+// Chooses names for demo items that no other resource uses.
 import { sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
 
 const COLUMN = { account: 'username', organization: 'slug', project: 'slug' } as const
 
-/** Each wanted name, with `-demo` at its end where somebody has it already, as a name or as an ID; case aside. */
+/** Maps each wanted name to itself, or to the name with `-demo` if the name or ID is in use (case-insensitive). */
 export async function freeNames(
   db: Db,
   table: keyof typeof COLUMN,

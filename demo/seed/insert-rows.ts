@@ -2,12 +2,12 @@ import { type InsertObject, sql } from 'kysely'
 import type { Tx } from '#platform/db/db.ts'
 import type { DB } from '#platform/db/schema.ts'
 
-/** Rows of one statement. */
+/** Maximum number of rows per statement. */
 const ROWS_MAX = 5_000
 
 /**
- * Inserts rows of one shape, in as few statements as there have to be; columns of JSON take values, not their text. The
- * rows are one parameter: a parameter for each value is most of the work, here and in PostgreSQL.
+ * Inserts rows with equal columns in few statements. JSON columns accept values, not text. All rows are one parameter,
+ * because one parameter per value would cost most of the time.
  */
 export async function insertRows<Table extends keyof DB & string>(
   tx: Tx,

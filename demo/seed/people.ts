@@ -16,18 +16,18 @@ type SeedDeps = Pick<Deps, 'db' | 'cache' | 'files' | 'config'>
 
 export type Written = { added: number; present: number }
 
-/** The profile text of a demo account begins so. Most have neither an address nor a password: nobody signs in as one. */
+/** Prefix of the profile text of demo accounts. Most have no email address and no password, so nobody can sign in. */
 export const DEMO_BIO = 'Demo account.'
 
 const MEMBER_PERMISSIONS =
   PROJECT_PERMISSIONS.UPLOAD_VERSION | PROJECT_PERMISSIONS.EDIT_DETAILS | PROJECT_PERMISSIONS.EDIT_BODY
 const OWNER_SPLIT = 100
 const BATCH = 500
-/** Streams of randomness for pictures, apart from those of projects, which count from 0. */
+/** Indexes of the random streams for images; those of projects begin at 0. */
 const AVATARS = 10_000_000
 const EMBLEMS = 20_000_000
 
-/** Adds the people who are not there yet, some hundred at a time. */
+/** Adds missing people, some hundred at a time. */
 export async function seedPeople(
   deps: SeedDeps,
   people: readonly DemoPerson[],
@@ -76,7 +76,7 @@ export async function seedPeople(
   return written
 }
 
-/** Adds the organizations that are not there yet, with their teams. */
+/** Adds missing organizations with their teams. */
 export async function seedOrganizations(
   deps: SeedDeps,
   organizations: readonly DemoOrganization[],
@@ -151,7 +151,7 @@ export async function seedOrganizations(
 
 export type MemberFacts = { accountId: string; role: string; created: Date }
 
-/** An accepted row of a team that owns nothing. */
+/** Returns the row of an accepted member who is not the owner. */
 export function memberRow(teamId: string, { accountId, role, created }: MemberFacts) {
   return {
     team_id: teamId,
@@ -166,7 +166,7 @@ export function memberRow(teamId: string, { accountId, role, created }: MemberFa
   }
 }
 
-/** The row of a project's owner. */
+/** Returns the row of the owner of a project. */
 export function ownerRow(teamId: string, { accountId, created }: Omit<MemberFacts, 'role'>) {
   return {
     ...memberRow(teamId, { accountId, role: 'Owner', created }),
@@ -176,7 +176,7 @@ export function ownerRow(teamId: string, { accountId, created }: Omit<MemberFact
   }
 }
 
-/** Gives the password hashes to those of these accounts that have none; the role counts from then on. */
+/** Sets the password hash and the role of an account without a password, and returns its username. */
 export async function giveSignIn(
   deps: Pick<Deps, 'db' | 'cache'>,
   { id, role, passwordHash }: { id: string; role: DemoPerson['role']; passwordHash: string },

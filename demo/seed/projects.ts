@@ -1,4 +1,4 @@
-// Writes projects of the demo catalogue with everything they hold, some at a time: their files first, then their rows.
+// Writes batches of demo projects with everything that belongs to them: first their files, then their rows.
 
 import { setImmediate } from 'node:timers/promises'
 import { bytesOf, demoIcon, demoScenes, hostImage } from '#demo/catalogue/images.ts'
@@ -21,19 +21,19 @@ import type { Deps } from '#ports/deps.ts'
 
 export type SeedDeps = Pick<Deps, 'db' | 'cache' | 'files' | 'fileRules' | 'config'>
 
-/** What the catalogue's names stand for in the database, and what all of its projects share. */
+/** Resolves names of the catalogue to rows, with values that all projects share. */
 export type Names = {
   seed: number
-  /** No date is later. */
+  /** Latest date. */
   until: Date
-  /** Part of the address of every file. */
+  /** Part of the key of every file. */
   mark: string
   people: readonly DemoPerson[]
   accountOf(username: string): string
-  /** With who owns it now, which may be somebody else than in the catalogue. */
+  /** Returns the organization with its current owner, who can differ from the catalogue. */
   organizationOf(slug: string): { id: string; ownerId: string } | undefined
   projectOf(slug: string): string
-  /** The places of some demo accounts in `people`, no two alike. */
+  /** Returns different positions in `people`. */
   peopleFrom(start: number, count: number): number[]
 }
 
@@ -49,17 +49,17 @@ type PreparedProject = Indexed & {
   versions: PreparedVersion[]
 }
 
-/** Streams of randomness for pictures, apart from those of projects, which count from 0. */
+/** Indexes of the random streams for images; those of projects begin at 0. */
 const ICONS = 30_000_000
 const GALLERIES = 40_000_000
 const FOLLOWS = 60_000_000
-/** Room for the pictures of one project. */
+/** Maximum number of images per project. */
 const PICTURES_MAX = 8
 
-/** Those of a batch that are to be written, with all their bytes, and how many are there already. */
+/** Missing projects of a batch with their files, and the number of existing projects. */
 export type PreparedBatch = { missing: PreparedProject[]; present: number }
 
-/** Draws and packs what the batch needs. Between two projects others go on, such as the writing of the batch before. */
+/** Prepares the files of a batch. Yields between projects, so that the previous batch can be written. */
 export async function prepareProjects(deps: SeedDeps, batch: readonly Indexed[], names: Names): Promise<PreparedBatch> {
   const ids = batch.map(({ index }) => demoId('project', index))
   const present = await listPresent(deps.db, 'project', ids)
@@ -67,7 +67,7 @@ export async function prepareProjects(deps: SeedDeps, batch: readonly Indexed[],
   for (const [i, indexed] of batch.entries()) {
     if (present.has(ids[i] ?? '')) continue
     const project = prepareProject(deps, indexed, names)
-    // It is awaited with the others: until then a rejection is nobody's.
+    // The promise is awaited later; until then a rejection must not end the process.
     project.catch(() => undefined)
     missing.push(project)
     await setImmediate()
@@ -75,7 +75,7 @@ export async function prepareProjects(deps: SeedDeps, batch: readonly Indexed[],
   return { missing: await Promise.all(missing), present: present.size }
 }
 
-/** Stores the bytes of a batch, and returns their keys for `writeProjects`. */
+/** Stores the files of a batch, and returns their keys for `writeProjects`. */
 export function storeProjects(deps: SeedDeps, { missing }: PreparedBatch): Promise<string[]> {
   const pictures = missing.flatMap(({ icon, gallery }) =>
     [...(icon === undefined ? [] : [icon]), ...gallery.map(({ picture }) => picture)].flatMap(bytesOf),
@@ -86,7 +86,7 @@ export function storeProjects(deps: SeedDeps, { missing }: PreparedBatch): Promi
   return storeBytes(deps, [...files, ...pictures])
 }
 
-/** Adds the projects of a batch whose bytes are stored; each is there as a whole or not at all. */
+/** Adds the projects of a batch whose files are stored, in one transaction. */
 export async function writeProjects(
   deps: SeedDeps,
   { missing, present }: PreparedBatch,
@@ -177,7 +177,7 @@ async function insertProjects(
   )
 }
 
-/** An organization's project has no owner of its own. */
+/** The team of a project that belongs to an organization has no owner. */
 function teamRows(project: SeededProject, teamId: string, names: Names) {
   const owner = ownerOf(project, names)
   const { published } = project
@@ -223,7 +223,7 @@ function projectRow(
   }
 }
 
-/** Puts the first picture of the gallery where the text has a place for it. */
+/** Replaces the placeholder in the text by the first gallery image. */
 function withPicture(text: string, first: GalleryPicture | undefined): string {
   return text.replace(/\{picture\}(\n\n)?/, first === undefined ? '' : `![${first.name}](${first.picture.url})$1`)
 }
@@ -252,18 +252,18 @@ function latest(a: Date | undefined, b: Date): Date {
   return new Date(Math.max(a?.getTime() ?? 0, b.getTime()))
 }
 
-/** The instant that lies `share` of the way from one to another. */
+/** Returns the time at `share` of the way between two times. */
 function between(from: Date, until: Date, share: number): Date {
   return new Date(Math.floor(from.getTime() + (until.getTime() - from.getTime()) * share))
 }
 
-/** As many as there are demo people for, and enough that popular projects have more of them. */
+/** Number of follows: limited by the demo people, and higher for popular projects. */
 function countFollowers({ follows }: SeededProject, names: Names): number {
   const wanted = Math.min(follows, Math.round(12 * Math.log2(1 + follows)))
   return names.peopleFrom(0, wanted).length
 }
 
-/** Somebody follows a project when both are there. */
+/** Returns a time at which both the user and the project exist. */
 async function insertFollows(tx: Tx, missing: readonly PreparedProject[], names: Names): Promise<void> {
   const { people, until, seed } = names
   const follows = missing.flatMap(({ project, index, id }) => {

@@ -209,7 +209,7 @@ test('two runs at once do not get in each other’s way: one of them does the wo
   const runs = await Promise.allSettled([seedCatalogue(t.deps, PROJECTS + 10), seedCatalogue(t.deps, PROJECTS + 10)])
   const [done, refused] = runs.toSorted((a, b) => (a.status < b.status ? -1 : 1))
   assert.ok(done?.status === 'fulfilled' && refused?.status === 'rejected')
-  assert.match(String(refused.reason), /being written already/)
+  assert.match(String(refused.reason), /Another command is writing or removing/)
   assert.equal(await count('project'), PROJECTS + 10)
 })
 

@@ -1,5 +1,5 @@
-// Fills the database and the file store with the demo catalogue. What is there already stays as it is, so that a run
-// that was cut off is taken up by the next, and a larger one adds to a smaller one.
+// Writes the demo catalogue to the database and the file store. Existing items stay unchanged, so the next run completes an
+// interrupted run, and a larger demo extends a smaller one.
 import { sql } from 'kysely'
 import { type DemoCatalogue, demoCatalogue } from '#demo/catalogue/catalogue.ts'
 import { asSeeded } from '#demo/catalogue/new-projects.ts'
@@ -31,23 +31,23 @@ export type SeedReport = {
   people: Written
   organizations: Written
   projects: Written
-  /** Of the projects that were added. */
+  /** Number of versions of the added projects. */
   versions: number
   collections: Written
-  /** `isLeft`: a running server holds the store of events, and takes the rest in. */
+  /** `isLeft`: a running server owns the analytics store and stores the rest. */
   events: { added: number; isLeft: boolean }
-  /** The accounts that got a password in this run: it is shown once. */
+  /** Accounts that got a password in this run, which is shown once. */
   signIns: SignIn[]
 }
 
 type AllDeps = SeedDeps & Pick<Deps, 'pool' | 'taxonomy' | 'now' | 'analytics'>
 
-/** Projects written by one transaction, with some hundreds of versions. */
+/** Number of projects per transaction, with some hundreds of versions. */
 const BATCH = 50
 
 /**
- * Adds as many demo projects as are missing of `projects`, with people, organizations, follows and collections.
- * @throws ApiError `conflict` while another run is under way.
+ * Adds the missing demo projects of `projects`, with people, organizations, follows and collections.
+ * @throws ApiError `conflict` if another run is in progress.
  */
 export async function seedCatalogue(
   deps: AllDeps,
@@ -65,7 +65,7 @@ export async function seedCatalogue(
   })
 }
 
-/** Events of demo projects that were removed would count beside those that come now. */
+/** Events of removed demo projects would count in addition to the new ones. */
 async function forgetFormer(deps: AllDeps): Promise<void> {
   if (!(await hasEventsToForget(deps.db))) return
   if (!(await isStoreHeld(deps))) return forgetEvents(deps)
@@ -102,8 +102,8 @@ async function seedAll(
   const events = { added: 0, isLeft: false }
   let batch: Indexed[] = []
   let recent: Indexed[] = []
-  // The rows of a batch are written while the bytes of the next are stored and the one after is prepared; events are stored
-  // beside them.
+  // While the rows of a batch are written, the files of the next batch are stored and a third batch is prepared. Events are
+  // stored at the same time.
   let writing: Promise<void> = Promise.resolve()
   let filing: Promise<string[]> = Promise.resolve([])
   let storing: Promise<void> = Promise.resolve()
@@ -139,7 +139,7 @@ async function seedAll(
     const projects = batch
     batch = []
     const prepared = await prepareProjects(deps, projects, names)
-    // No more than two batches with their bytes are in memory besides this one.
+    // At most two more batches are in memory with their files.
     await before
     before = writing
     filing = handled(file(prepared, filing))
@@ -160,7 +160,7 @@ async function seedAll(
     await storing
     await writeEvents(recent)
   } finally {
-    // Nothing is written any more when this has failed.
+    // After a failure, nothing more is written.
     await Promise.allSettled([filing, writing, storing])
   }
   if (isHeld) events.isLeft = await leaveEvents(deps, index)
@@ -175,7 +175,7 @@ async function seedAll(
   return { people: peopleWritten, organizations, projects, versions, collections, events, signIns }
 }
 
-/** A promise that is awaited later: until then a rejection is nobody's. */
+/** Marks a promise that is awaited later, so that a rejection does not end the process before. */
 function handled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined)
   return promise
@@ -187,10 +187,10 @@ function indexBy<Item>(items: readonly Item[], nameOf: (item: Item) => string, k
 }
 
 function missingName(name: string): never {
-  throw new Error(`The demo catalogue names ${name}, and has none`)
+  throw new Error(`The demo catalogue has no item named ${name}`)
 }
 
-/** Different numbers below `total`, at most all of them, in steps that share no factor with it. */
+/** Returns different numbers below `total`, in steps that share no factor with it. */
 function someOf(total: number, start: number, count: number): number[] {
   let step = Math.max(1, Math.floor(total * 0.618))
   while (step > 1 && gcd(step, total) !== 1) step -= 1
@@ -201,7 +201,7 @@ function gcd(a: number, b: number): number {
   return b === 0 ? a : gcd(b, a % b)
 }
 
-/** Organizations that an earlier, smaller run has made may have another owner than this catalogue gives them. */
+/** Reads the organizations, because those of an earlier, smaller run can have another owner than in this catalogue. */
 async function findOrganizations({ db }: SeedDeps, { organizations }: DemoCatalogue): Promise<Names['organizationOf']> {
   const rows = await db
     .selectFrom('organization')
@@ -219,7 +219,7 @@ async function findOrganizations({ db }: SeedDeps, { organizations }: DemoCatalo
   }
 }
 
-/** A demo project may have been deleted, or hidden, since it was made. */
+/** Returns the demo projects that still exist and are public. */
 async function keepPresent({ db }: SeedDeps, ids: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{
     id: string
@@ -229,7 +229,7 @@ async function keepPresent({ db }: SeedDeps, ids: readonly string[]): Promise<st
   return rows.map(({ id }) => id)
 }
 
-/** Asks the server for the events that are missing. Returns whether there are any. */
+/** Enqueues a job for missing events. Returns whether events are missing. */
 async function leaveEvents(deps: SeedDeps, projects: number): Promise<boolean> {
   return transaction(deps, async (tx) => {
     const missing = await tx

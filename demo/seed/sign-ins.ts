@@ -1,4 +1,4 @@
-// The sign-ins of the demo: a publisher and a moderator. Their passwords are made when they are, and shown once.
+// The sign-ins of the demo: a publisher and a moderator. Their passwords are generated and shown once.
 
 import { type DemoPerson, SIGN_INS } from '#demo/catalogue/people.ts'
 import { demoId } from '#demo/ids.ts'
@@ -9,7 +9,7 @@ import type { Deps } from '#ports/deps.ts'
 
 export type SignIn = { username: string; password: string; role: DemoPerson['role'] }
 
-/** Gives a password to each of these accounts that has none; those that have one keep it, and are left out. */
+/** Sets and returns passwords for those sign-in accounts that have none. */
 export async function giveSignIns(deps: Pick<Deps, 'db' | 'cache'>): Promise<SignIn[]> {
   const passwords = createPasswords()
   try {

@@ -8,7 +8,7 @@ import type { StoredBytes } from '#ports/files/files.ts'
 
 type StoreDeps = Pick<Deps, 'db' | 'cache' | 'files'>
 
-/** Bytes before rows, for many at once: `storeBytes`, then `writeRows`. */
+/** Stores files, then writes their rows. */
 export async function storeFirst(
   deps: StoreDeps,
   bytes: readonly StoredBytes[],
@@ -18,8 +18,8 @@ export async function storeFirst(
 }
 
 /**
- * Puts all bytes into the store and returns their keys. What a run that is cut off leaves in the store is removed later,
- * unless another run takes it up.
+ * Stores files and returns their keys. If a run is interrupted, its files are removed later, unless another run uses
+ * them.
  */
 export async function storeBytes(deps: StoreDeps, bytes: readonly StoredBytes[]): Promise<string[]> {
   const keys = bytes.map(({ key }) => key)
@@ -30,7 +30,7 @@ export async function storeBytes(deps: StoreDeps, bytes: readonly StoredBytes[])
   return keys
 }
 
-/** Runs `write` in a transaction, which then holds the files of these keys. */
+/** Runs `write` in a transaction that also drops the claims on these keys. */
 export async function writeRows(
   deps: StoreDeps,
   keys: readonly string[],
