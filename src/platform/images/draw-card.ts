@@ -1,5 +1,5 @@
-// Draws the card that other sites show for a link: a name, a sentence, a picture. Texts are drawn with a font of our own
-// as far as it goes, and with those of the system beyond.
+// Draws the preview image (card) that other sites show for a link. Uses the bundled font, and the fonts of the system for
+// other characters.
 import { join } from 'node:path'
 import { createLimiter } from '#lib/concurrency/limiter.ts'
 import { loadSharp } from './scale.ts'
@@ -10,13 +10,13 @@ export const CARD_HEIGHT = 630
 export type Card = {
   title: string
   text: string
-  /** Who shows it. */
+  /** Name of the instance. */
   footer: string
-  /** 0xRRGGBB, which tints the ground; null for the usual one. */
+  /** Colour of the background (0xRRGGBB); null for the default colour. */
   color: number | null
-  /** Made of pixels, never a drawing: that would run in this process. */
+  /** Pixel image. Never an SVG, which would be drawn in this process. */
   icon: Uint8Array | undefined
-  /** The same, of who shows it. */
+  /** Logo of the instance, also a pixel image. */
   mark: Uint8Array | undefined
 }
 
@@ -30,14 +30,14 @@ const MARK_SIDE = 56
 const FOOTER_TOP = 530
 const INK = '#ffffff'
 const SOFT_INK = '#d5dde2'
-/** Teal, as links are. */
-const USUAL_COLOR = 0x0f766e
-/** Beyond so many characters nothing fits. */
+/** Teal, like links. */
+const DEFAULT_COLOR = 0x0f766e
+/** Maximum number of characters that fit. */
 const TITLE_MAX = 80
 const TEXT_MAX = 280
 const ICON_PIXELS_MAX = 4096 * 4096
 
-/** Two cards at a time; 503 when more than 32 wait, which they do fairly between callers. Returns a PNG of 1200 by 630. */
+/** Draws PNG cards, at most two at a time. Throws 503 if 32 cards wait. The queue takes cards in turn from each caller. */
 export function createDrawCard(): DrawCard {
   const limiter = createLimiter({ running: 2, waiting: 32 })
   return (card, caller) => limiter.run(() => draw(card), caller)
@@ -47,13 +47,13 @@ async function draw({ title, text, footer, color, icon, mark }: Card): Promise<B
   const sharp = await loadSharp()
   const side = icon === undefined ? undefined : await drawIcon(icon, ICON_SIDE)
   const sign = mark === undefined ? undefined : await drawIcon(mark, MARK_SIDE)
-  const beside = sign === undefined ? EDGE : EDGE + MARK_SIDE + 20
+  const footerLeft = sign === undefined ? EDGE : EDGE + MARK_SIDE + 20
   const left = side === undefined ? EDGE : EDGE + ICON_SIDE + 40
   const name = cut(title, TITLE_MAX)
   const parts = [
     { text: name, size: [...name].length > 24 ? 52 : 68, weight: 'Bold', ink: INK, left, top: EDGE + 4, height: 204 },
     { text: cut(text, TEXT_MAX), size: 38, weight: '', ink: SOFT_INK, left: EDGE, top: 300, height: 206 },
-    { text: cut(footer, TITLE_MAX), size: 32, weight: 'Bold', ink: INK, left: beside, top: FOOTER_TOP, height: 44 },
+    { text: cut(footer, TITLE_MAX), size: 32, weight: 'Bold', ink: INK, left: footerLeft, top: FOOTER_TOP, height: 44 },
   ]
   const drawn = []
   for (const part of parts)
@@ -71,7 +71,7 @@ async function draw({ title, text, footer, color, icon, mark }: Card): Promise<B
 
 type TextPart = { text: string; size: number; weight: string; ink: string; left: number; height: number }
 
-/** Lines are broken at the right edge; what is below `height` is cut off. */
+/** Wraps lines at the right edge, and crops the text below `height`. */
 async function drawText({ text, size, weight, ink, left, height }: TextPart): Promise<Buffer> {
   const sharp = await loadSharp()
   const markup = text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;')
@@ -87,7 +87,7 @@ async function drawText({ text, size, weight, ink, left, height }: TextPart): Pr
   })
     .png()
     .toBuffer({ resolveWithObject: true })
-  // A word that cannot be broken may be wider than it was told.
+  // An unbreakable word can be wider than the requested width.
   const width = Math.min(info.width, CARD_WIDTH - left)
   return sharp(data)
     .extract({ left: 0, top: 0, width, height: Math.min(info.height, height) })
@@ -95,7 +95,7 @@ async function drawText({ text, size, weight, ink, left, height }: TextPart): Pr
     .toBuffer()
 }
 
-/** Undefined for what cannot be decoded: a card without a picture is better than none. */
+/** Returns undefined if the image cannot be decoded: the card is then drawn without it. */
 async function drawIcon(icon: Uint8Array, side: number): Promise<Buffer | undefined> {
   const sharp = await loadSharp()
   return sharp(icon, { limitInputPixels: ICON_PIXELS_MAX, pages: 1 })
@@ -105,14 +105,14 @@ async function drawIcon(icon: Uint8Array, side: number): Promise<Buffer | undefi
     .catch(() => undefined)
 }
 
-/** A quarter of the colour over nearly black, on which white text can be read whatever the colour. */
+/** Mixes a quarter of the colour with near-black, so that white text is readable on any colour. */
 function groundOf(color: number | null): { r: number; g: number; b: number } {
-  const shown = color ?? USUAL_COLOR
+  const shown = color ?? DEFAULT_COLOR
   const mix = (channel: number, dark: number) => Math.round(((shown >> channel) & 0xff) * 0.28 + dark * 0.72)
   return { r: mix(16, 16), g: mix(8, 22), b: mix(0, 26) }
 }
 
-/** Characters that have no form in XML, which the library reads texts as, are left out. */
+/** Truncates a text, and replaces characters that XML does not allow, because the library parses texts as XML. */
 function cut(text: string, max: number): string {
   const clean = text.toWellFormed().replace(/[\p{Cc}\ufffe\uffff]/gu, ' ')
   const characters = [...clean]

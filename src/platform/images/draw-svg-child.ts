@@ -1,16 +1,16 @@
-// The process behind draw-svg.ts: reads one clean SVG, draws it by the rules in its arguments, writes the pixels and ends.
+// Child process of draw-svg.ts: reads one sanitised SVG, draws it by the rules in its arguments, and writes the pixels.
 import { setPriority } from 'node:os'
 import { buffer } from 'node:stream/consumers'
-import { endAfterCpu, exitCodeOf, toAnswer } from './draw-svg.ts'
+import { endAfterCpu, exitCodeOf, toOutput } from './draw-svg.ts'
 import { ScaleError, scale } from './scale.ts'
 
-// Requests go before drawings.
+// Requests have priority over drawing.
 setPriority(10)
 endAfterCpu(Number(process.argv[3]))
 const source = await buffer(process.stdin)
 try {
   const { pixels } = await scale(source, JSON.parse(process.argv[2] ?? ''))
-  process.stdout.write(toAnswer(pixels))
+  process.stdout.write(toOutput(pixels))
 } catch (error) {
   if (!(error instanceof ScaleError)) throw error
   process.exitCode = exitCodeOf(error)

@@ -1,5 +1,5 @@
-// Draws an SVG from a stranger in a process of its own. What a drawing costs cannot be told from its text (one line of
-// 20,000 letters takes the library 23 seconds, and no limit of time reaches into it), and only a process can be ended.
+// Draws an untrusted SVG in a separate process. The cost is not predictable (a line of 20,000 letters takes 23 seconds),
+// the library has no effective time limit, and only a process can be killed.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { buffer } from 'node:stream/consumers'
@@ -9,21 +9,21 @@ import { invalidInput } from '#lib/errors.ts'
 import { type Pixels, SCALE_ERROR_KINDS, ScaleError, type ScaleRules } from './scale.ts'
 
 const CHILD = fileURLToPath(new URL('./draw-svg-child.ts', import.meta.url))
-/** Of its own processor time. A usual icon takes 30 ms after the third of a second in which the process starts. */
+/** Processor time of the process. It starts in 330 ms, and then a typical icon takes 30 ms. */
 const CPU_MS_MAX = 10_000
-/** By the clock: a drawing that got so little of a busy machine in this time is not to blame. */
+/** Elapsed time. If it runs out before the processor time, the machine is busy. */
 const WAIT_MS_MAX = 40_000
 const HEADER_BYTES = 8
-/** Above the codes that Node itself ends with. */
+/** Above the exit codes of Node.js. */
 const FAULT_CODES = 64
-/** How the process ends when it has used its processor time; an exit would wait for the thread that draws. */
+/** Ends the process when it has used its processor time. `process.exit` would wait for the drawing thread. */
 const TOO_LONG_SIGNAL = 'SIGVTALRM'
-/** The library draws beside the event loop, which is free to look. */
-const CPU_LOOK_MS = 50
+/** Interval of the checks, which run while the library draws in another thread. */
+const CPU_CHECK_MS = 50
 
 export type DrawLimits = { cpuMs?: number; waitMs?: number }
 
-/** `field` is what an error names; `caller` who uploads: drawings wait fairly between callers. */
+/** `field`: field in errors. `caller`: client; the queue takes SVGs in turn from each client. */
 export type DrawSvg = (
   svg: Buffer,
   rules: ScaleRules,
@@ -31,9 +31,9 @@ export type DrawSvg = (
 ) => Promise<Pixels>
 
 /**
- * Two drawings at a time, apart from other pictures, which do not wait for slow ones.
- * @throws (what it returns) ScaleError; ApiError `invalid_input` naming `field` when drawing takes more processor time than
- * `cpuMs`, and 503 with `Retry-After` when the machine is so busy that it did not get that within `waitMs`.
+ * Draws at most two SVGs at a time, in a separate queue so that other images do not wait for slow SVGs.
+ * @throws ScaleError; ApiError `invalid_input` if drawing takes more than `cpuMs` of processor time, and 503 with
+ * `Retry-After` if the machine is too busy to provide that time within `waitMs`.
  */
 export function createDrawSvg({ cpuMs = CPU_MS_MAX, waitMs = WAIT_MS_MAX }: DrawLimits = {}): DrawSvg {
   const limiter = createLimiter({ running: 2, waiting: 64 })
@@ -44,14 +44,14 @@ type Drawing = Required<DrawLimits> & { svg: Buffer; rules: ScaleRules; field: s
 
 async function draw({ svg, rules, field, cpuMs, waitMs }: Drawing): Promise<Pixels> {
   const child = spawn(process.execPath, [CHILD, JSON.stringify(rules), String(cpuMs)], {
-    // Nothing of the server's own environment, where its secrets are.
+    // The environment of the server contains secrets.
     env: {},
     stdio: ['pipe', 'pipe', 'ignore'],
     timeout: waitMs,
     killSignal: 'SIGKILL',
   })
   const closed = once(child, 'close')
-  // A child that was ended does not read to the end.
+  // A killed process does not read all of its input.
   child.stdin.on('error', () => {})
   child.stdin.end(svg)
   const [drawn, [code, signal]] = await Promise.all([buffer(child.stdout), closed])
@@ -59,30 +59,30 @@ async function draw({ svg, rules, field, cpuMs, waitMs }: Drawing): Promise<Pixe
   if (signal === 'SIGKILL') throw overloaded('The service is too busy to draw the SVG')
   if (code !== 0) {
     const kind = SCALE_ERROR_KINDS[code - FAULT_CODES]
-    if (kind === undefined) throw new Error(`The process that draws pictures ended with ${code ?? signal}`)
+    if (kind === undefined) throw new Error(`The process that draws SVGs ended with ${code ?? signal}`)
     throw new ScaleError(kind)
   }
   return { width: drawn.readUInt32LE(0), height: drawn.readUInt32LE(4), data: drawn.subarray(HEADER_BYTES) }
 }
 
-/** What the child ends with for a picture that it refuses. */
+/** Returns the exit code of the child process for an error. */
 export function exitCodeOf({ kind }: ScaleError): number {
   return FAULT_CODES + SCALE_ERROR_KINDS.indexOf(kind)
 }
 
-/** What the child answers: width and height, then the pixels. */
-export function toAnswer({ width, height, data }: Pixels): Buffer {
+/** Returns the output of the child process: width, height and pixels. */
+export function toOutput({ width, height, data }: Pixels): Buffer {
   const header = Buffer.alloc(HEADER_BYTES)
   header.writeUInt32LE(width, 0)
   header.writeUInt32LE(height, 4)
   return Buffer.concat([header, data])
 }
 
-/** For the child: ends it once it has used so much processor time. */
+/** Ends this process, the child process, when it has used the given processor time. */
 export function endAfterCpu(cpuMs: number): void {
-  const look = (): void => {
+  const check = (): void => {
     const { user, system } = process.cpuUsage()
     if ((user + system) / 1000 > cpuMs) process.kill(process.pid, TOO_LONG_SIGNAL)
   }
-  setInterval(look, CPU_LOOK_MS).unref()
+  setInterval(check, CPU_CHECK_MS).unref()
 }

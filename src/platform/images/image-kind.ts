@@ -1,4 +1,4 @@
-// What kind of picture some bytes are, by their content; a name or an extension is only a claim.
+// Detects the kind of an image by its content, because names and extensions can be wrong.
 import { invalidInput } from '#lib/errors.ts'
 
 export type ImageKind = 'png' | 'jpeg' | 'gif' | 'webp' | 'svg'
@@ -21,19 +21,19 @@ const EXTENSIONS: Readonly<Record<string, ImageKind>> = {
 }
 
 /**
- * The kind that the bytes are, which must be one of `allowed` and what the extension says.
- * @throws ApiError `invalid_input` naming `field`.
+ * Returns the kind of an image, which must be allowed and match the extension.
+ * @throws ApiError `invalid_input`
  */
 export function checkKind(bytes: Uint8Array, ext: string, allowed: readonly ImageKind[], field: string): ImageKind {
   const claimed = Object.hasOwn(EXTENSIONS, ext) ? EXTENSIONS[ext] : undefined
   if (claimed === undefined || !allowed.includes(claimed)) {
-    const known = Object.keys(EXTENSIONS).filter((word) => allowed.some((kind) => EXTENSIONS[word] === kind))
-    throw invalidInput(`The extension of a picture must be one of ${known.join(', ')}`, field)
+    const names = Object.keys(EXTENSIONS).filter((name) => allowed.some((kind) => EXTENSIONS[name] === kind))
+    throw invalidInput(`The extension of an image must be one of ${names.join(', ')}`, field)
   }
   const actual = kindOf(bytes)
   if (actual === claimed) return actual
-  const found = actual === undefined ? 'no picture of a known kind' : `a ${actual} picture`
-  throw invalidInput(`The extension is ${ext}, but the bytes are ${found}`, field)
+  const content = actual === undefined ? 'not an image of a known kind' : `of kind ${actual}`
+  throw invalidInput(`The extension is ${ext}, but the content is ${content}`, field)
 }
 
 function kindOf(bytes: Uint8Array): ImageKind | undefined {
@@ -42,7 +42,7 @@ function kindOf(bytes: Uint8Array): ImageKind | undefined {
   if (head.startsWith('\xff\xd8\xff')) return 'jpeg'
   if (head.startsWith('GIF87a') || head.startsWith('GIF89a')) return 'gif'
   if (head.startsWith('RIFF') && head.startsWith('WEBP', 8)) return 'webp'
-  // Only a guess that it is meant to be SVG: the walk that follows decides.
+  // Only a guess: `cleanSvg` validates the SVG.
   const text = head.replace(/^\xef\xbb\xbf/, '').trimStart()
   return /^<(\?xml|!--|!DOCTYPE\s+svg|svg[\s>/])/.test(text) ? 'svg' : undefined
 }

@@ -101,7 +101,7 @@ test('an extension that is unknown, not allowed or not what the bytes are is ref
   await refused('png', Buffer.from('MZ'))
   await assert.rejects(images.processGalleryImage(svg(''), 'svg'), { kind: 'invalid_input' })
   await assert.rejects(images.processIcon(photo, 'png', { extField: 'icon' }), {
-    details: { field: 'icon', message: 'The extension is png, but the bytes are a jpeg picture' },
+    details: { field: 'icon', message: 'The extension is png, but the content is of kind jpeg' },
   })
 })
 
@@ -124,7 +124,7 @@ test('what cannot be decoded, wholly or in part, is refused by the field of the 
   }
   await assert.rejects(images.processGalleryImage(Buffer.alloc(0), 'png', { field: 'shot' }), {
     message: /empty/,
-    details: { field: 'shot', message: 'The picture is empty' },
+    details: { field: 'shot', message: 'The image is empty' },
   })
 })
 

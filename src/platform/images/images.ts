@@ -1,70 +1,69 @@
-// The picture pipeline for icons and galleries: checked by content, bounded in pixels, made smaller, and its colour found.
+// Processes uploaded images: checks their content and size, creates scaled copies, and finds the dominant colour.
 
 import { createLimiter } from '#lib/concurrency/limiter.ts'
 import { type ApiError, invalidInput } from '#lib/errors.ts'
 import { createDrawSvg, type DrawSvg } from './draw-svg.ts'
 import { CONTENT_TYPES, checkKind, type ImageKind } from './image-kind.ts'
 import { loadSharp, type Pixels, ScaleError, type ScaleRules, scale } from './scale.ts'
-import { BrokenPicture, stripMetadata } from './strip-metadata.ts'
+import { BrokenImage, stripMetadata } from './strip-metadata.ts'
 import { cleanSvg } from './svg.ts'
 
 export type StoredImage = { bytes: Buffer; ext: string; contentType: string }
 
-/** A WebP that is smaller than the picture it was made from; of marks there may be larger ones. */
+/** WebP copy that is smaller than the original file. Copies of logos can be larger. */
 export type ScaledCopy = {
   image: StoredImage
-  /** The width that it was made for; a narrower picture keeps its own. */
+  /** Target width. A copy of a narrower image has the width of the image. */
   madeFor: number
 }
 
 export type ProcessedImage = {
-  /** As uploaded, pixel for pixel, without what its camera and its editors wrote beside them; an SVG cleaned. */
+  /** The upload with unchanged pixels and without metadata, or the sanitised SVG. */
   raw: StoredImage
-  /** The copy for the smallest width, where there is one; never for moving pictures. */
+  /** The copy for the smallest width. Absent for animated images. */
   optimized?: StoredImage
   /** All copies, the narrowest first. */
   copies: readonly ScaledCopy[]
-  /** Of `raw`, the right way up; absent for drawings and moving pictures. */
+  /** Size of `raw` in its correct orientation. Absent for SVGs and animated images. */
   size?: { width: number; height: number }
-  /** The colour that most of the middle has, 0xRRGGBB; null when the picture shows nothing there. */
+  /** Dominant colour of the centre (0xRRGGBB); null if the centre is transparent. */
   color: number | null
 }
 
 export type ImageOptions = {
-  /** The field that an invalid picture is reported under. */
+  /** Field in the error for an invalid image. */
   field?: string
-  /** The field that a wrong extension is reported under; `field` where the extension is the file's own. */
+  /** Field in the error for a wrong extension. */
   extField?: string
-  /** Largest upload in bytes. */
+  /** Maximum size in bytes. */
   maxBytes?: number
-  /** Who uploads, as the key of an address: pictures wait fairly between callers. */
+  /** Address key of the client. The queue takes images in turn from each client. */
   caller?: string
 }
 
 export type Images = {
-  /** png, jpg, jpeg, gif, webp or svg, up to 262,144 bytes; scaled to 96 pixels wide, tall ones cut to a square. */
+  /** Accepts png, jpg, jpeg, gif, webp and svg up to 262,144 bytes. Scales to a width of 96 and crops tall images. */
   processIcon(bytes: Uint8Array, ext: string, options?: ImageOptions): Promise<ProcessedImage>
-  /** png, jpg, jpeg, gif or webp, up to 5 MiB; scaled to 350, 700 and 1400 pixels wide, as far as it is that wide. */
+  /** Accepts png, jpg, jpeg, gif and webp up to 5 MiB. Creates those of the widths 350, 700 and 1400 that fit. */
   processGalleryImage(bytes: Uint8Array, ext: string, options?: ImageOptions): Promise<ProcessedImage>
-  /** png, webp or svg, square and still, up to 262,144 bytes; copies of 96, 192 and 512 pixels, as far as it is that wide. */
+  /** Accepts square png, webp and svg up to 262,144 bytes. Creates those of the widths 96, 192 and 512 that fit. */
   processMark(bytes: Uint8Array, ext: string, options?: ImageOptions): Promise<ProcessedImage>
-  /** The same kinds for pictures inside texts, of which there are no copies but one. */
+  /** Accepts the same kinds as for galleries. Creates one copy. */
   processTextImage(bytes: Uint8Array, ext: string, options?: ImageOptions): Promise<ProcessedImage>
 }
 
-/** `width` is the largest of `widths`, which are the widths of copies in ascending order. */
+/** `widths`: widths of copies in ascending order. `width`: the largest of them. */
 type Rules = ScaleRules & {
   widths: readonly number[]
   kinds: ImageKind[]
   maxBytes: number
   field: string
-  /** Refuses what is not square or moves, and keeps copies that are larger: programs ask for them that draw no SVG. */
+  /** Requires a square still image, and stores larger copies too, for programs that cannot show SVGs. */
   isMark?: true
 }
 
-/** The widths of gallery pictures; a page offers them all and browsers choose. */
+/** Pages offer all these widths, and browsers choose. */
 const GALLERY_WIDTHS = [350, 700, 1400] as const
-/** The width of icons. */
 const ICON_WIDTH = 96
 
 const ICON: Rules = {
@@ -106,20 +105,19 @@ const TEXT: Rules = { ...GALLERY, width: 350, widths: [350] }
 const WEBP_QUALITY = 75
 
 /**
- * At most `atOnce` pictures are worked on at a time, outside the event loop, and 64 wait; drawings are drawn in
- * processes of their own. All functions throw ApiError `invalid_input` for a picture that is too large in bytes or
- * pixels, cannot be decoded, takes too long to draw, or is not what `ext` says, and 503 when too many wait or the
- * machine is too busy to draw.
+ * Creates the processor. At most `concurrency` images are processed at a time, outside the event loop, and 64 wait. SVGs
+ * are drawn in separate processes. All functions throw ApiError `invalid_input` if an image has too many bytes or pixels,
+ * cannot be decoded, takes too long to draw or does not match `ext`, and 503 if the queue is full or the machine is busy.
  */
-export function createImages(atOnce = 4): Images {
-  const limiter = createLimiter({ running: atOnce, waiting: 64 })
+export function createImages(concurrency = 4): Images {
+  const limiter = createLimiter({ running: concurrency, waiting: 64 })
   const drawSvg = createDrawSvg()
   const run =
     (rules: Rules) =>
     async (bytes: Uint8Array, ext: string, options: ImageOptions = {}) => {
       const field = options.field ?? rules.field
       const maxBytes = options.maxBytes ?? rules.maxBytes
-      if (bytes.byteLength === 0) throw invalidInput('The picture is empty', field)
+      if (bytes.byteLength === 0) throw invalidInput('The image is empty', field)
       if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes, field)
       const kind = checkKind(bytes, ext, rules.kinds, options.extField ?? 'ext')
       const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -129,7 +127,7 @@ export function createImages(atOnce = 4): Images {
         if (kind === 'svg') return await processDrawing(upload, drawSvg)
         return await limiter.run(() => processPixels(upload, kind), caller)
       } catch (error) {
-        throw refusal(error, rules, field)
+        throw toApiError(error, rules, field)
       }
     }
   return {
@@ -158,9 +156,9 @@ async function processPixels(
   kind: Exclude<ImageKind, 'svg'>,
 ): Promise<ProcessedImage> {
   const bytes = stripMetadata(source, kind)
-  // A byte that its writer forgot may have been added.
+  // Removing metadata can add a missing padding byte.
   if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes, field)
-  // What is decoded is what is stored.
+  // Decodes the bytes that are stored, so that both are validated.
   const { pixels, moving, size } = await scale(bytes, rules)
   if (rules.isMark) checkMark(pixels, { moving, field })
   const raw = { bytes, ext, contentType: CONTENT_TYPES[kind] }
@@ -169,11 +167,11 @@ async function processPixels(
 }
 
 function checkMark({ width, height }: Pixels, { moving, field }: { moving: boolean; field: string }): void {
-  if (moving) throw invalidInput('The picture must not move', field)
-  if (width !== height) throw invalidInput('The picture must be as high as it is wide', field)
+  if (moving) throw invalidInput('The image must not be animated', field)
+  if (width !== height) throw invalidInput('The image must be square', field)
 }
 
-/** Makes the copies for the widths out of the pixels, which are as wide as the largest of them or the whole picture. */
+/** Creates the copies from pixels that are as wide as the largest copy or the image. */
 async function finish(raw: StoredImage, pixels: Pixels, { widths, isMark }: Rules): Promise<ProcessedImage> {
   const [narrowest] = widths
   const copies: ScaledCopy[] = []
@@ -188,7 +186,7 @@ async function finish(raw: StoredImage, pixels: Pixels, { widths, isMark }: Rule
   return { raw, ...(optimized === undefined ? {} : { optimized }), copies, color }
 }
 
-/** Scaled down to this width; a narrower picture stays as it is. */
+/** Scales wider images down to this width. */
 async function resize(pixels: Pixels, to = pixels.width): Promise<Pixels> {
   if (pixels.width <= to) return pixels
   const { data, width, height } = pixels
@@ -211,33 +209,33 @@ function decodeUtf8(bytes: Uint8Array, field: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    throw invalidInput('The SVG is not UTF-8', field)
+    throw invalidInput('The SVG is not valid UTF-8', field)
   }
 }
 
-/** What is said of a picture that was refused on the way; anything else as it is. */
-function refusal(error: unknown, { maxPixels }: Rules, field: string): unknown {
-  if (error instanceof BrokenPicture) return undecodable(field)
+/** Translates errors of decoding to API errors. */
+function toApiError(error: unknown, { maxPixels }: Rules, field: string): unknown {
+  if (error instanceof BrokenImage) return undecodable(field)
   if (!(error instanceof ScaleError)) return error
   switch (error.kind) {
     case 'undecodable':
       return undecodable(field)
     case 'too_many_pixels':
-      return invalidInput(`The picture has more than ${maxPixels} pixels`, field)
+      return invalidInput(`The image has more than ${maxPixels} pixels`, field)
     case 'too_many_moving_pixels':
-      return invalidInput('The moving picture has too many pixels', field)
+      return invalidInput('The animated image has too many pixels', field)
   }
 }
 
 function tooLarge(maxBytes: number, field: string): ApiError {
-  return invalidInput(`The picture is larger than ${maxBytes} bytes`, field)
+  return invalidInput(`The image is larger than ${maxBytes} bytes`, field)
 }
 
 function undecodable(field: string): ApiError {
-  return invalidInput('The picture cannot be decoded', field)
+  return invalidInput('The image cannot be decoded', field)
 }
 
-/** The mean of the fullest of 4096 equal cells of colour in the middle half of the picture. */
+/** Divides colours into 4,096 cells and returns the mean of the most frequent cell in the centre of the image. */
 function dominantColor({ data, width, height }: Pixels): number | null {
   const counts = new Uint32Array(4096)
   const sums = new Float64Array(4096 * 3)

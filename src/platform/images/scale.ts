@@ -1,22 +1,22 @@
-// Decodes a picture once, at the size it is shown in: within the server for pictures made of pixels, within a process
-// of its own for drawings (draw-svg.ts).
+// Decodes an image once, at the size in which it is shown. Runs in the server for pixel images, and in a separate process
+// for SVGs (draw-svg.ts).
 import type { SharpOptions } from 'sharp'
 
 export type ScaleRules = {
-  /** Width times height of one frame. */
+  /** Maximum width times height of one frame. */
   maxPixels: number
-  /** What the picture is scaled down to; a narrower one stays as it is. */
+  /** Width to which wider images are scaled. */
   width: number
-  /** Whether one that is taller than wide is cut to a square from its middle. */
+  /** Whether to crop images that are taller than wide to a square. */
   square: boolean
-  /** Whether a narrower drawing is drawn at `width`: it is sharp at any size. */
+  /** Whether to draw narrower SVGs at `width`, because they are sharp at any size. */
   drawsAtWidth?: boolean
 }
 
-/** Pixels of an inch, at which libraries draw what says no unit. */
-const USUAL_DENSITY = 72
+/** Pixels per inch for SVG lengths without a unit. */
+const DEFAULT_DENSITY = 72
 
-/** Four bytes a pixel: red, green, blue, alpha. */
+/** Four bytes per pixel: red, green, blue, alpha. */
 export type Pixels = { data: Buffer; width: number; height: number }
 
 export const SCALE_ERROR_KINDS = ['undecodable', 'too_many_pixels', 'too_many_moving_pixels'] as const
@@ -31,11 +31,11 @@ export class ScaleError extends Error {
   }
 }
 
-/** All frames of a moving picture together, which every reader's browser has to unpack. */
+/** Maximum for all frames of an animated image, because every browser must decode them. */
 const MAX_MOVING_PIXELS = 256 * 1024 * 1024
 const MAX_SECONDS = 15
 
-/** @throws ScaleError. */
+/** Decodes and scales an image. @throws ScaleError */
 export async function scale(
   source: Buffer,
   { maxPixels, width: shownWidth, square, drawsAtWidth = false }: ScaleRules,
@@ -48,7 +48,7 @@ export async function scale(
     if (width * height > maxPixels) throw new ScaleError('too_many_pixels')
     if (width * height * pages > MAX_MOVING_PIXELS) throw new ScaleError('too_many_moving_pixels')
     const grows = drawsAtWidth && format === 'svg' && width < shownWidth
-    const density = grows ? { density: (USUAL_DENSITY * shownWidth) / width } : {}
+    const density = grows ? { density: (DEFAULT_DENSITY * shownWidth) / width } : {}
     const image = sharp(source, { ...options, ...density })
       .autoOrient()
       .timeout({ seconds: MAX_SECONDS })
@@ -65,10 +65,10 @@ export async function scale(
   }
 }
 
-/** Loaded with the first picture: the library's start costs more than the rest of the server's. */
+/** Loads the library with the first image, because loading it takes longer than the rest of the start. */
 export async function loadSharp() {
   const { default: sharp } = await import('sharp')
-  // One thread a picture, since several pictures are worked on at once; and nothing kept, since none comes twice.
+  // One thread per image, because several images are processed concurrently. No cache, because each image is new.
   sharp.concurrency(1)
   sharp.cache(false)
   return sharp

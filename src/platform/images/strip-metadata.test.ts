@@ -4,7 +4,7 @@ import { crc32, deflateSync } from 'node:zlib'
 import fc from 'fast-check'
 import sharp, { type Sharp } from 'sharp'
 import { createImages } from './images.ts'
-import { BrokenPicture, stripMetadata } from './strip-metadata.ts'
+import { BrokenImage, stripMetadata } from './strip-metadata.ts'
 
 const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const
 const photo = () => sharp({ create: { width: 60, height: 40, channels: 3, background: '#123', noise } })
@@ -138,7 +138,7 @@ test('what is cut or changed anywhere is refused or comes out no longer than it 
       try {
         assert.ok(stripMetadata(bytes, source.kind).length <= bytes.length + 1)
       } catch (error) {
-        if (!(error instanceof BrokenPicture)) throw error
+        if (!(error instanceof BrokenImage)) throw error
       }
     }),
     { numRuns: 500 },
@@ -149,7 +149,7 @@ test('a picture that would be decoded a hundred times over is refused', async ()
   const source = await photo().jpeg({ progressive: true }).toBuffer()
   const lastScan = source.subarray(source.lastIndexOf(Buffer.from([0xff, 0xda])), -2)
   const scans = Buffer.concat([source.subarray(0, -2), ...Array(120).fill(lastScan), source.subarray(-2)])
-  assert.throws(() => stripMetadata(scans, 'jpeg'), BrokenPicture)
+  assert.throws(() => stripMetadata(scans, 'jpeg'), BrokenImage)
   await assert.rejects(createImages().processIcon(scans, 'jpg'), { kind: 'invalid_input' })
 })
 

@@ -1,22 +1,21 @@
-// Takes out of a picture what its camera and its editors wrote beside the pixels: place, time, device, names, previews,
-// and whatever follows its end. The pixels are copied as they are, with what is needed to show them in the right
-// colours; how the picture has to be turned is rewritten. The formats are walked by allow-lists: what is not known
-// to be needed is left out. What the walk lets through is decoded afterwards, so that it decides nothing about validity;
-// nothing else reads what it leaves out, of which some hundred kilobytes can unpack to gigabytes.
+// Removes metadata of cameras and editors from an image: location, time, device, names, previews, and data after its end.
+// Copies the pixels and colour information unchanged, and rewrites the orientation. Only parts on an allow-list are
+// copied. The result is decoded afterwards, which validates it. Removed parts are never decoded, because some hundred
+// kilobytes can expand to gigabytes.
 import { crc32 } from 'node:zlib'
 import type { ImageKind } from './image-kind.ts'
 
-/** The structure is broken where the walk has to follow it. */
-export class BrokenPicture extends Error {}
+/** The structure of the image is invalid. */
+export class BrokenImage extends Error {}
 
-/** Far more than any encoder makes; each costs a step of the event loop's time. */
+/** Far more parts than any encoder writes. Each part blocks the event loop for a moment. */
 const MAX_PARTS = 50_000
-/** A progressive picture has about ten; each costs a decoder a walk over all pixels. */
+/** A progressive image has about ten scans. For each scan, a decoder processes all pixels. */
 const MAX_SCANS = 100
 
 /**
- * The picture with nothing in it but the picture. An upright one without metadata comes back byte for byte.
- * @throws BrokenPicture.
+ * Returns the image without metadata. An upright image without metadata is unchanged.
+ * @throws BrokenImage
  */
 export function stripMetadata(bytes: Buffer, kind: Exclude<ImageKind, 'svg'>): Buffer {
   return Buffer.concat(WALKS[kind](bytes))
@@ -28,7 +27,7 @@ const EXIF_HEAD = Buffer.from('Exif\0\0')
 const ORIENTATION_TAG = 0x0112
 const SHORT = 3
 
-/** How a picture has to be turned to stand upright: 1 (it does) to 8, from what a camera wrote; 1 where that is unclear. */
+/** Returns the EXIF orientation, 1 (upright) to 8, or 1 if it is invalid. */
 function orientationIn(exif: Buffer): number {
   const tiff = exif.subarray(0, EXIF_HEAD.length).equals(EXIF_HEAD) ? exif.subarray(EXIF_HEAD.length) : exif
   const order = tiff.toString('latin1', 0, 2)
@@ -45,21 +44,21 @@ function orientationIn(exif: Buffer): number {
   return 1
 }
 
-/** The smallest TIFF structure that says how a picture is turned, as all of these formats embed it. */
+/** Returns the smallest TIFF structure with an orientation, which all formats can embed. */
 function orientationTiff(orientation: number): Buffer {
   const tiff = Buffer.from('49492a0008000000010012010300010000000000000000000000', 'hex')
   tiff.writeUInt16LE(orientation, 18)
   return tiff
 }
 
-/** The `length` bytes at `at`. @throws BrokenPicture when there are not so many. */
+/** Returns `length` bytes at `at`. @throws BrokenImage if there are fewer bytes */
 function take(bytes: Buffer, at: number, length: number): Buffer {
-  if (at + length > bytes.length) throw new BrokenPicture('cut off')
+  if (at + length > bytes.length) throw new BrokenImage('truncated')
   return bytes.subarray(at, at + length)
 }
 
-/** Beside the critical chunks: transparency, colour, density, background, and the frames of a moving picture. */
-const PNG_KEPT = new Set('tRNS gAMA cHRM sRGB iCCP cICP mDCV cLLI sBIT bKGD hIST sPLT pHYs acTL fcTL fdAT'.split(' '))
+/** Chunks that are copied in addition to the critical ones: transparency, colour, density, background, animation. */
+const PNG_COPIED = new Set('tRNS gAMA cHRM sRGB iCCP cICP mDCV cLLI sBIT bKGD hIST sPLT pHYs acTL fcTL fdAT'.split(' '))
 
 function walkPng(bytes: Buffer): Buffer[] {
   const parts = [take(bytes, 0, 8)]
@@ -70,18 +69,18 @@ function walkPng(bytes: Buffer): Buffer[] {
     const chunk = take(bytes, at, length + 12)
     const type = chunk.toString('latin1', 4, 8)
     at += chunk.length
-    // Compressed, to as much as 8 MB: one is enough.
+    // Only one: each profile can decompress to 8 MB.
     if (type === 'iCCP') profiles += 1
     const isRepeated = type === 'iCCP' && profiles > 1
-    // The first letter's case tells critical chunks.
-    if ((chunk.readUInt8(4) & 32) === 0 || (PNG_KEPT.has(type) && !isRepeated)) parts.push(chunk)
+    // Critical chunks begin with an upper-case letter.
+    if ((chunk.readUInt8(4) & 32) === 0 || (PNG_COPIED.has(type) && !isRepeated)) parts.push(chunk)
     if (type === 'eXIf') orientation = orientationIn(chunk.subarray(8, -4))
     if (type !== 'IEND') continue
-    // After the header, which comes first.
+    // After the header chunk.
     if (orientation > 1) parts.splice(2, 0, pngChunk('eXIf', orientationTiff(orientation)))
     return parts
   }
-  throw new BrokenPicture('too many parts')
+  throw new BrokenImage('too many parts')
 }
 
 function pngChunk(type: string, data: Buffer): Buffer {
@@ -100,24 +99,24 @@ function walkWebp(bytes: Buffer): Buffer[] {
   let orientation = 1
   const end = Math.min(bytes.length, take(bytes, 0, 12).readUInt32LE(4) + 8)
   for (let at = 12, count = 0; at + 8 <= end; count += 1) {
-    if (count === MAX_PARTS) throw new BrokenPicture('too many parts')
+    if (count === MAX_PARTS) throw new BrokenImage('too many parts')
     const type = bytes.toString('latin1', at, at + 4)
     const length = bytes.readUInt32LE(at + 4)
     const padded = 8 + length + (length % 2)
-    // The last chunk's padding is forgotten by some writers.
+    // Some programs omit the padding of the last chunk.
     const chunk =
       at + padded === end + 1 ? Buffer.concat([take(bytes, at, padded - 1), Buffer.alloc(1)]) : take(bytes, at, padded)
     at += padded
     if (type === 'EXIF') orientation = orientationIn(chunk.subarray(8, 8 + length))
     if (type === 'VP8X' && extended === undefined) {
-      // The header of the extended form names what follows: neither EXIF nor XMP.
+      // The extended header has flags for EXIF and XMP chunks.
       extended = Buffer.from(chunk)
       take(extended, 8, 10)
       extended.writeUInt8(extended.readUInt8(8) & ~(EXIF_FLAG | XMP_FLAG), 8)
       kept.push(extended)
     } else if (['VP8 ', 'VP8L', 'ALPH', 'ANIM', 'ANMF', 'ICCP'].includes(type)) kept.push(chunk)
   }
-  // Only the extended form has room for it.
+  // Only the extended format can contain an orientation.
   if (orientation > 1 && extended !== undefined) {
     extended.writeUInt8(extended.readUInt8(8) | EXIF_FLAG, 8)
     kept.push(Buffer.from('EXIF\x1a\0\0\0', 'latin1'), orientationTiff(orientation))
@@ -130,8 +129,8 @@ function walkWebp(bytes: Buffer): Buffer[] {
   return [header, ...kept]
 }
 
-/** Repetition and colour; everything else that applications write is for applications. */
-const GIF_KEPT = ['NETSCAPE2.0', 'ANIMEXTS1.0', 'ICCRGBG1012']
+/** Application extensions that are copied: repetition and colour. */
+const GIF_COPIED = ['NETSCAPE2.0', 'ANIMEXTS1.0', 'ICCRGBG1012']
 
 function walkGif(bytes: Buffer): Buffer[] {
   const colors = (flags: number): number => ((flags & 0x80) === 0 ? 0 : 3 << ((flags & 7) + 1))
@@ -143,23 +142,23 @@ function walkGif(bytes: Buffer): Buffer[] {
     if (kind === 0x3b) return [...parts, take(bytes, at, 1)]
     if (kind === 0x2c) at = skipBlocks(bytes, at + 11 + colors(take(bytes, at, 10).readUInt8(9)))
     else if (kind === 0x21) at = skipBlocks(bytes, at + 2)
-    else throw new BrokenPicture('unknown block')
-    if (kind === 0x2c || isKeptExtension(bytes, start)) parts.push(bytes.subarray(start, at))
+    else throw new BrokenImage('unknown block')
+    if (kind === 0x2c || isCopiedExtension(bytes, start)) parts.push(bytes.subarray(start, at))
   }
-  throw new BrokenPicture('too many parts')
+  throw new BrokenImage('too many parts')
 }
 
-function isKeptExtension(bytes: Buffer, at: number): boolean {
+function isCopiedExtension(bytes: Buffer, at: number): boolean {
   const label = bytes.readUInt8(at + 1)
-  // Timing and transparency; applications'. Comments and text that nothing draws go.
-  return label === 0xf9 || (label === 0xff && GIF_KEPT.includes(bytes.toString('latin1', at + 3, at + 14)))
+  // 0xf9: timing and transparency. 0xff: applications. Comments and texts are removed.
+  return label === 0xf9 || (label === 0xff && GIF_COPIED.includes(bytes.toString('latin1', at + 3, at + 14)))
 }
 
-/** Past the blocks that begin at `at`, each with its length before it, and the empty one that ends them. */
+/** Returns the end of the blocks that begin at `at`. Each block starts with its length, and an empty block is the last. */
 function skipBlocks(bytes: Buffer, at: number): number {
   for (let next = at; ; ) {
     const length = bytes[next]
-    if (length === undefined) throw new BrokenPicture('cut off')
+    if (length === undefined) throw new BrokenImage('truncated')
     next += length + 1
     if (length === 0) return next
   }
@@ -181,36 +180,36 @@ function walkJpeg(bytes: Buffer): Buffer[] {
     let end = at + take(bytes, at, 2 + length).length
     if (marker === SCAN) {
       scans += 1
-      if (scans > MAX_SCANS) throw new BrokenPicture('too many scans')
+      if (scans > MAX_SCANS) throw new BrokenImage('too many scans')
       end = nextMarker(bytes, end)
     }
     const segment = bytes.subarray(at, end)
     if (marker === EXIF_SEGMENT && holds(segment, 'Exif\0\0')) orientation = orientationIn(segment.subarray(4))
-    const kept = keptSegment(marker, segment)
+    const kept = copiedSegment(marker, segment)
     if (kept !== undefined) parts.push(kept)
     at = end
   }
-  throw new BrokenPicture('too many parts')
+  throw new BrokenImage('too many parts')
 }
 
 const SCAN = 0xda
 const END_OF_IMAGE = 0xd9
 const EXIF_SEGMENT = 0xe1
 
-/** Whether a segment is of this application. */
+/** Returns whether a segment belongs to this application. */
 function holds(segment: Buffer, name: string): boolean {
   return segment.toString('latin1', 4, 4 + name.length) === name
 }
 
-/** Where the next marker begins, past coded data, restarts in it, and fill bytes. */
+/** Returns the position of the next marker after coded data, restart markers and fill bytes. */
 function nextMarker(bytes: Buffer, from: number): number {
   for (let at = from; at + 1 < bytes.length; at += 1) {
     if (bytes[at] !== 0xff) continue
     const code = bytes[at + 1] ?? 0
     if (code !== 0 && code !== 0xff && code !== 1 && !(code >= 0xd0 && code <= 0xd8)) return at
   }
-  // A decoder would fill the rest of a picture that ends here with gray.
-  throw new BrokenPicture('cut off')
+  // A decoder would fill the rest of the image with grey.
+  throw new BrokenImage('truncated')
 }
 
 function jpegSegment(marker: number, data: Buffer): Buffer {
@@ -219,16 +218,16 @@ function jpegSegment(marker: number, data: Buffer): Buffer {
   return Buffer.concat([head, data])
 }
 
-/** A segment as far as it is needed: all but those of applications and comments, and of these what colours rest on. */
-function keptSegment(marker: number, segment: Buffer): Buffer | undefined {
+/** Returns the segment to copy: undefined for comments, and for application segments that do not affect colours. */
+function copiedSegment(marker: number, segment: Buffer): Buffer | undefined {
   if (marker === 0xfe || (marker >= 0xf0 && marker <= 0xfd)) return undefined
   if (marker < 0xe0 || marker > 0xef) return segment
   if (marker === 0xe2 && holds(segment, 'ICC_PROFILE\0')) return segment
   if (marker === 0xee && holds(segment, 'Adobe')) return jpegSegment(marker, segment.subarray(4, 16))
   if (marker !== 0xe0 || !holds(segment, 'JFIF\0')) return undefined
-  // Without the small preview that it may carry.
+  // Removes the preview image.
   const head = Buffer.from(segment.subarray(4, 18))
-  if (head.length < 14) throw new BrokenPicture('cut off')
+  if (head.length < 14) throw new BrokenImage('truncated')
   head.fill(0, 12)
   return jpegSegment(marker, head)
 }

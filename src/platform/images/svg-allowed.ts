@@ -1,5 +1,5 @@
-// What a cleaned SVG may hold. Everything that can run, load, navigate, embed or change itself is absent: scripts, event
-// handlers, foreign markup, pictures, links, animation. Names compare in their exact case, as XML does.
+// Elements and attributes that a sanitised SVG can contain. Excludes scripts, event handlers, foreign markup, embedded
+// images, links and animations. Names are case-sensitive, as in XML.
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
 
@@ -8,7 +8,7 @@ export const ELEMENTS = words(`
   stop clipPath mask pattern marker style filter feBlend feColorMatrix feComponentTransfer feComposite feDropShadow feFlood
   feFuncA feFuncB feFuncG feFuncR feGaussianBlur feMerge feMergeNode feOffset`)
 
-/** Elements whose text is shown or used; elsewhere text is white space to a reader and is left out. */
+/** Elements whose text is shown or used. Text in other elements is removed. */
 export const TEXT_ELEMENTS = words('title desc text tspan style')
 
 export const ATTRIBUTES = words(`

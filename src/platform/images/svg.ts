@@ -1,5 +1,5 @@
-// Makes an SVG from a stranger safe to serve: it is read by a strict walk, and rewritten from what an allow-list knows.
-// Nothing of the original markup is copied, so that what a browser parses is what was checked.
+// Sanitises an untrusted SVG: parses it strictly and writes it again with only the elements and attributes on an
+// allow-list. No markup is copied, so a browser parses exactly what was checked.
 import { setImmediate } from 'node:timers/promises'
 import { invalidInput } from '#lib/errors.ts'
 import { ATTRIBUTES, ELEMENTS, TEXT_ELEMENTS } from './svg-allowed.ts'
@@ -8,17 +8,17 @@ const NAMESPACE = 'http://www.w3.org/2000/svg'
 const MAX_ELEMENTS = 10_000
 const MAX_DEPTH = 64
 const MAX_ATTRIBUTES = 64
-/** How many elements may be drawn once `use`, patterns, masks and markers are followed. */
+/** Maximum number of drawn elements, including those drawn through `use`, patterns, masks and markers. */
 const MAX_DRAWN = 100_000
 
-/** A few milliseconds of work. */
-const STEPS_AT_ONCE = 1000
+/** Number of steps between turns of the event loop: a few milliseconds. */
+const STEPS_PER_TURN = 1000
 
 const NAME = /[A-Za-z_][A-Za-z0-9_.-]*(?::[A-Za-z_][A-Za-z0-9_.-]*)?/y
 const SPACE = /[ \t\r\n]*/y
 const EQUALS = /[ \t\r\n]*=[ \t\r\n]*/y
 const VALUE = /"[^"<]*"|'[^'<]*'/y
-// Skipped, or taken as they are: comments, instructions, a document type without a subset of its own, CDATA, text.
+// Comments, instructions and document types without definitions are skipped; CDATA and text are copied.
 const COMMENT = /<!--[\s\S]*?-->/y
 const INSTRUCTION = /<\?[\s\S]*?\?>/y
 const DOCTYPE = /<!DOCTYPE[^[<>]*>/y
@@ -27,15 +27,15 @@ const TEXT = /[^<]+/y
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 
-/** What has an id: the elements in it that belong to no inner part, itself included, and the ids of what these draw. */
+/** Element with an ID: the number of its elements outside inner parts, and the IDs of the parts that these draw. */
 type Part = { id: string; name: string; elements: number; draws: string[] }
 
 type Walk = {
   source: string
   at: number
   output: string[]
-  /** The elements that are open, whether each is kept, and the part that its contents belong to. */
-  open: { name: string; kept: boolean; holder: Part | undefined }[]
+  /** Open elements, whether each is copied, and the part to which its content belongs. */
+  open: { name: string; isCopied: boolean; part: Part | undefined }[]
   elements: number
   parts: Map<string, Part>
   /** Ids that style sheets refer to. */
@@ -46,9 +46,9 @@ type Walk = {
 }
 
 /**
- * The cleaned document, UTF-8, root in the SVG namespace. What is not on the lists is left out with all it holds.
- * @throws ApiError `invalid_input` naming `field` when the text is not well-formed, is not SVG, defines entities, or is
- * too large or too nested: 10,000 elements, 64 levels, 100,000 elements drawn.
+ * Returns the sanitised document. Elements that are not on the lists are removed with their content.
+ * @throws ApiError `invalid_input` if the text is not well-formed, is not an SVG, defines entities, or exceeds the limits:
+ * 10,000 elements, 64 levels, 100,000 drawn elements.
  */
 export async function cleanSvg(source: string, field: string): Promise<string> {
   const walk: Walk = {
@@ -65,14 +65,14 @@ export async function cleanSvg(source: string, field: string): Promise<string> {
       throw invalidInput(`The SVG ${reason}`, field)
     },
   }
-  // Characters that XML forbids end many parsers' good will in many ways.
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // Parsers treat characters that XML forbids in different ways.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern detects them
   if (/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/.test(walk.source) || !walk.source.isWellFormed())
     walk.fail('contains characters that XML forbids')
   for (let steps = 1; walk.at < walk.source.length; steps += 1) {
     step(walk)
-    // A large drawing takes tens of milliseconds, which nobody else should wait for.
-    if (steps % STEPS_AT_ONCE === 0) await setImmediate()
+    // A large SVG takes tens of milliseconds, which must not delay other requests.
+    if (steps % STEPS_PER_TURN === 0) await setImmediate()
   }
   if (walk.open.length > 0) walk.fail(`does not close <${walk.open.at(-1)?.name}>`)
   if (walk.output.length === 0) walk.fail('has no root element <svg>')
@@ -100,31 +100,38 @@ function step(walk: Walk): void {
 }
 
 function skipDocumentType(walk: Walk): void {
-  if (walk.elements > 0 || take(walk, DOCTYPE) === undefined)
-    walk.fail('has a document type with definitions of its own')
+  if (walk.elements > 0 || take(walk, DOCTYPE) === undefined) walk.fail('has a document type with definitions')
 }
 
 function openElement(walk: Walk): void {
-  walk.at += 1
-  const name = take(walk, NAME)?.[0] ?? walk.fail(`is not well-formed at character ${walk.at}`)
-  const attributes = takeAttributes(walk, name)
-  const empty = walk.source.startsWith('/>', walk.at)
-  if (!empty && !walk.source.startsWith('>', walk.at)) walk.fail(`is not well-formed in <${name}>`)
-  walk.at += empty ? 2 : 1
+  const { name, attributes, isEmpty } = takeStartTag(walk)
   walk.elements += 1
   if (walk.elements > MAX_ELEMENTS) walk.fail(`has more than ${MAX_ELEMENTS} elements`)
   if (walk.open.length >= MAX_DEPTH) walk.fail(`is nested deeper than ${MAX_DEPTH} levels`)
+  const isSvg = (attributes.get('xmlns') ?? NAMESPACE) === NAMESPACE
   const parent = walk.open.at(-1)
   if (parent === undefined) {
     if (name !== 'svg' || walk.output.length > 0) walk.fail('has no single root element <svg>')
-    if ((attributes.get('xmlns') ?? NAMESPACE) !== NAMESPACE) walk.fail('is not in the SVG namespace')
+    if (!isSvg) walk.fail('is not in the SVG namespace')
   }
-  // Text elements hold text and spans only: markup in a title is read as HTML by a browser that has the SVG in a page.
-  const fits = parent === undefined || !TEXT_ELEMENTS.has(parent.name) || name === 'tspan'
-  const kept =
-    fits && (parent?.kept ?? true) && ELEMENTS.has(name) && (attributes.get('xmlns') ?? NAMESPACE) === NAMESPACE
-  const holder = kept ? writeStart(walk, name, attributes, empty) : undefined
-  if (!empty) walk.open.push({ name, kept, holder })
+  const isCopied = isSvg && ELEMENTS.has(name) && canContain(parent, name)
+  const part = isCopied ? writeStart(walk, name, attributes, isEmpty) : undefined
+  if (!isEmpty) walk.open.push({ name, isCopied, part })
+}
+
+function takeStartTag(walk: Walk): { name: string; attributes: Map<string, string>; isEmpty: boolean } {
+  walk.at += 1
+  const name = take(walk, NAME)?.[0] ?? walk.fail(`is not well-formed at character ${walk.at}`)
+  const attributes = takeAttributes(walk, name)
+  const isEmpty = walk.source.startsWith('/>', walk.at)
+  if (!isEmpty && !walk.source.startsWith('>', walk.at)) walk.fail(`is not well-formed in <${name}>`)
+  walk.at += isEmpty ? 2 : 1
+  return { name, attributes, isEmpty }
+}
+
+/** Text elements can contain only text and spans, because a browser parses markup in the title of an inline SVG as HTML. */
+function canContain(parent: Walk['open'][number] | undefined, name: string): boolean {
+  return parent === undefined || (parent.isCopied && (!TEXT_ELEMENTS.has(parent.name) || name === 'tspan'))
 }
 
 function takeAttributes(walk: Walk, element: string): Map<string, string> {
@@ -141,13 +148,13 @@ function takeAttributes(walk: Walk, element: string): Map<string, string> {
   }
 }
 
-/** Writes a kept element's start, and counts what it draws. Returns the part that its contents belong to. */
+/** Writes a start tag and counts the elements that it draws. Returns the part to which the content belongs. */
 function writeStart(walk: Walk, name: string, attributes: Map<string, string>, empty: boolean): Part | undefined {
   const parent = walk.open.at(-1)
   const written = parent === undefined ? [`xmlns="${NAMESPACE}"`] : []
   const refs: string[] = []
   for (const [attribute, value] of attributes) {
-    // The old spelling of the one reference that a drawing needs.
+    // `xlink:href` is the old name of `href`.
     const plain = attribute === 'xlink:href' && !attributes.has('href') ? 'href' : attribute
     if (!ATTRIBUTES.has(plain) || !(plain === 'href' ? isLocal(value) : isSafeStyle(value))) continue
     refs.push(...referencesIn(plain, value))
@@ -156,14 +163,14 @@ function writeStart(walk: Walk, name: string, attributes: Map<string, string>, e
   walk.output.push(`<${[name, ...written].join(' ')}${empty ? '/>' : '>'}`)
   walk.drawn += 1
   walk.refs.push(...refs)
-  const holder = holderOf(walk, name, attributes.get('id'), parent?.holder)
-  if (holder === undefined) return undefined
-  holder.elements += 1
-  holder.draws.push(...refs)
-  return holder
+  const part = partOf(walk, name, attributes.get('id'), parent?.part)
+  if (part === undefined) return undefined
+  part.elements += 1
+  part.draws.push(...refs)
+  return part
 }
 
-function holderOf(walk: Walk, name: string, id: string | undefined, outer: Part | undefined): Part | undefined {
+function partOf(walk: Walk, name: string, id: string | undefined, outer: Part | undefined): Part | undefined {
   if (id === undefined || id === outer?.id) return outer
   const part = walk.parts.get(id) ?? { id, name, elements: 0, draws: [] }
   walk.parts.set(id, part)
@@ -180,7 +187,7 @@ function closeElement(walk: Walk): void {
   if (!closes)
     walk.fail(`closes <${name ?? '?'}> where ${element === undefined ? 'nothing' : `<${element.name}>`} is open`)
   walk.at += 1
-  if (element?.kept) walk.output.push(`</${name}>`)
+  if (element?.isCopied) walk.output.push(`</${name}>`)
 }
 
 function writeText(walk: Walk, text: string): void {
@@ -189,8 +196,8 @@ function writeText(walk: Walk, text: string): void {
     if (text.trim() !== '') walk.fail('has text outside its root element')
     return
   }
-  if (!element.kept || !TEXT_ELEMENTS.has(element.name)) return
-  // A sheet in two pieces could hide a word across the cut: each piece must stand alone, closed by a line of its own.
+  if (!element.isCopied || !TEXT_ELEMENTS.has(element.name)) return
+  // A forbidden word could be split over two pieces of text, so each piece is checked alone and ends with a line break.
   if (element.name !== 'style') walk.output.push(escapeText(text))
   else if (isSafeStyle(text)) {
     walk.output.push(escapeText(text), '\n')
@@ -198,7 +205,7 @@ function writeText(walk: Walk, text: string): void {
   }
 }
 
-/** A reference to a part of the same document. */
+/** Returns whether a value is a reference to a part of the same document. */
 function isLocal(value: string): boolean {
   return /^#[A-Za-z_][\w.-]*$/.test(value.trim())
 }
@@ -206,8 +213,8 @@ function isLocal(value: string): boolean {
 const LOCAL_URL = /url\(\s*(["']?)#[A-Za-z_][\w.-]*\1\s*\)/gi
 
 /**
- * Whether a style or presentation value can load nothing and run nothing: references to parts of the same document are
- * the only addresses, and no escapes, comments or rules with `@` are left that could spell another.
+ * Returns whether a style cannot load or run anything: it contains only URLs of parts of the same document, and no escapes,
+ * comments or `@` rules, which could hide another URL.
  */
 function isSafeStyle(value: string): boolean {
   const rest = value.replaceAll(LOCAL_URL, ' ')
@@ -221,32 +228,32 @@ function referencesIn(attribute: string, value: string): string[] {
   return Array.from(value.matchAll(LOCAL_URL), ([url]) => url.replace(/^url\(\s*["']?#|["']?\s*\)$/gi, ''))
 }
 
-/** Refuses documents that draw themselves many times over, or endlessly, by references to references. */
+/** Rejects documents that draw too many elements, or endlessly, through nested references. */
 function checkDrawn(walk: Walk): void {
-  const known = new Map<string, number>()
-  const underway = new Set<string>()
+  const costs = new Map<string, number>()
+  const ancestors = new Set<string>()
   const costOf = (id: string): number => {
-    const before = known.get(id)
-    if (before !== undefined) return before
-    if (underway.has(id) || underway.size > 4 * MAX_DEPTH)
-      return walk.fail('refers to itself, or through too many parts')
+    const knownCost = costs.get(id)
+    if (knownCost !== undefined) return knownCost
+    if (ancestors.has(id) || ancestors.size > 4 * MAX_DEPTH)
+      return walk.fail('refers to itself, or has too many nested references')
     const part = walk.parts.get(id)
     if (part === undefined) return 0
-    underway.add(id)
+    ancestors.add(id)
     let cost = part.elements
     for (const drawn of part.draws) cost += costOf(drawn)
-    underway.delete(id)
-    known.set(id, cost)
+    ancestors.delete(id)
+    costs.set(id, cost)
     return cost
   }
   let total = walk.drawn
   for (const ref of walk.refs) total += costOf(ref)
-  // Which elements a style sheet reaches is not known here. At worst each of its targets (gradients draw nothing) is
-  // drawn within each other, once for every element it holds; the usual clip path of one shape multiplies nothing.
+  // The elements that a style sheet selects are unknown. In the worst case, each referenced part is drawn inside each
+  // other, once per element. Gradients draw nothing, and the usual clip path of one shape multiplies nothing.
   for (const id of walk.sheetRefs) {
     if (!walk.parts.get(id)?.name.endsWith('Gradient')) total *= Math.max(1, costOf(id) - 1)
   }
-  if (total > MAX_DRAWN) walk.fail(`draws more than ${MAX_DRAWN} elements by its references`)
+  if (total > MAX_DRAWN) walk.fail(`draws more than ${MAX_DRAWN} elements through references`)
 }
 
 function decode(walk: Walk, text: string): string {
@@ -262,7 +269,7 @@ function decode(walk: Walk, text: string): string {
       (code >= 32 && code < 0xd800) ||
       (code > 0xdfff && code < 0xfffe) ||
       (code > 0xffff && code <= 0x10ffff)
-    return isCharacter ? String.fromCodePoint(code) : walk.fail('names a character that XML forbids')
+    return isCharacter ? String.fromCodePoint(code) : walk.fail('contains a character reference that XML forbids')
   })
 }
 
