@@ -269,7 +269,7 @@ function decode(walk: Walk, text: string): string {
       (code >= 32 && code < 0xd800) ||
       (code > 0xdfff && code < 0xfffe) ||
       (code > 0xffff && code <= 0x10ffff)
-    return isCharacter ? String.fromCodePoint(code) : walk.fail('contains a character reference that XML forbids')
+    return isCharacter ? String.fromCodePoint(code) : walk.fail('refers to a character that XML forbids')
   })
 }
 
