@@ -1,4 +1,4 @@
-// What a running Depot holds. Functions ask for the parts they use: `Pick<Deps, 'db' | 'now'>`.
+// The dependencies of a running Depot. A function declares the parts that it uses: `Pick<Deps, 'db' | 'now'>`.
 import type pg from 'pg'
 import type { ArchiveInspector } from '#platform/archives/inspect-archive.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
@@ -18,26 +18,26 @@ import type { SearchFeed } from '#ports/search-index/feed/search-feed.ts'
 
 export type Deps = LoadedTaxonomy & {
   config: Config
-  /** Sessions of the primary itself: for jobs, migrations, locks of a session, connections of one's own. */
+  /** Direct connections to the primary: for jobs, migrations, session locks and separate connections. */
   pool: pg.Pool
-  /** The primary, through a pooler where the operator has one: statements and transactions, nothing that a session keeps. */
+  /** The primary, possibly through a pooler: for statements and transactions, without session state. */
   db: Db
-  /** A replica where the operator has one, else the primary: for reads that may be a moment behind. */
+  /** A replica or, if none is configured, the primary: for reads that can be slightly outdated. */
   dbRead: Db
   cache: EntityCache
   files: Files
   counters: Counters
-  /** Opened when it is first used. Events go in by the buffer, questions come out here. */
+  /** Opened with its first use. Events are added with `events`; `analytics` runs queries. */
   analytics: AnalyticsStore
   events: EventBuffer
   countryLookup: CountryLookup | undefined
-  /** Opened by the server once it answers, else when it is first asked. */
+  /** Opened by the server after the start, otherwise with the first search. */
   search: SearchFeed
   mail: Mail
   images: Images
   archives: ArchiveInspector
   log: Log
   metrics: Metrics
-  /** Milliseconds since 1970. Nothing else asks the time. */
+  /** Returns milliseconds since 1970; the only clock. */
   now: () => number
 }

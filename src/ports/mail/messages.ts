@@ -1,20 +1,20 @@
-// What Depot's mails say. Each is a subject and a few paragraphs, from which both parts are made, so that they say the
-// same. What people typed (names, titles) is escaped in HTML and can break no line of a subject.
+// The emails of Depot. The text part and the HTML part are generated from the same paragraphs. User input (names, titles)
+// is escaped in HTML and cannot break the line of a subject.
 import { SUBJECT_MAX } from './mail.ts'
 
 export type MailContent = { subject: string; text: string; html: string }
 
-/** What every mail is written from. */
+/** Data of every email. */
 export type MailContext = {
-  /** As in `Depot`. */
+  /** For example `Depot`. */
   siteName: string
-  /** Public address of the service without trailing slash. */
+  /** Public URL of the service without trailing slash. */
   baseUrl: string
-  /** Of the receiver; empty for somebody who has no account yet. */
+  /** Username of the recipient; empty for a recipient without an account. */
   username: string
 }
 
-/** The pages that mails lead to; the secret follows in the query key `flow`. */
+/** Pages that emails link to. The query parameter `flow` contains the secret. */
 export const MAIL_PAGES = {
   verifyEmail: '/account/verify-email',
   resetPassword: '/account/reset-password',
@@ -26,30 +26,31 @@ export const MAIL_PAGES = {
 
 type Block = string | { link: string; label: string }
 
-const NOT_YOU = 'If this was not you, reset your password at once and end the sessions you do not know:'
+const NOT_YOU =
+  'If you did not do this, reset your password immediately and end all sessions that you do not recognize:'
 
 export function verifyEmailMail(context: MailContext & { flow: string }): MailContent {
-  return compose(context, `Verify your e-mail address for ${context.siteName}`, [
-    'Please confirm that this address is yours by opening this page within 24 hours:',
+  return compose(context, `Verify your email address for ${context.siteName}`, [
+    'To confirm that this email address is yours, open this page within 24 hours:',
     { link: flowLink(context.baseUrl, MAIL_PAGES.verifyEmail, context.flow), label: 'Verify my address' },
-    'If you did not ask for this, ignore this message.',
+    'If you did not request this, ignore this message.',
   ])
 }
 
 export function resetPasswordMail(context: MailContext & { flow: string }): MailContent {
   return compose(context, `Reset your ${context.siteName} password`, [
-    'Somebody, hopefully you, asked for a new password. To set one, open this page within 24 hours:',
+    'A new password was requested for your account. To set it, open this page within 24 hours:',
     { link: flowLink(context.baseUrl, MAIL_PAGES.resetPassword, context.flow), label: 'Set a new password' },
-    'If you did not ask for this, ignore this message. Your password stays as it is.',
+    'If you did not request this, ignore this message. Your password will not change.',
   ])
 }
 
-/** Goes to the former address, with a link that takes the change back. */
+/** Sent to the previous address, with a link that undoes the change. */
 export function emailChangedMail(context: MailContext & { newEmail: string; flow: string }): MailContent {
-  return compose(context, `Your ${context.siteName} e-mail address was changed`, [
-    `Your account now has the e-mail address ${context.newEmail}. This address gets no more messages.`,
-    'If this was not you, take the change back within seven days. That also ends all sessions and the password:',
-    { link: flowLink(context.baseUrl, MAIL_PAGES.undoEmail, context.flow), label: 'Take the change back' },
+  return compose(context, `Your ${context.siteName} email address was changed`, [
+    `The email address of your account is now ${context.newEmail}. You will receive no more messages at this address.`,
+    'If you did not do this, undo the change within 7 days. This also ends all sessions and removes the password:',
+    { link: flowLink(context.baseUrl, MAIL_PAGES.undoEmail, context.flow), label: 'Undo the change' },
   ])
 }
 
@@ -66,17 +67,17 @@ export function twoFactorRemovedMail(context: MailContext): MailContent {
 }
 
 export function tokenCreatedMail(context: MailContext & { tokenName: string }): MailContent {
-  const what = `A personal access token named "${context.tokenName}" was made for your account.`
-  return securityMail(context, 'account has a new access token', what)
+  const sentence = `A personal access token named "${context.tokenName}" was created for your account.`
+  return securityMail(context, 'account has a new access token', sentence)
 }
 
-/** `until` is absent for a suspension without an end. */
+/** `until` is null for a suspension without an end. */
 export function suspendedMail(context: MailContext & { reason: string; until: Date | null }): MailContent {
   const { siteName, reason, until } = context
   const end = until === null ? 'until further notice' : `until ${until.toUTCString()}`
   return compose(context, `Your ${siteName} account was suspended`, [
-    `Your account was suspended ${end}. You cannot sign in during this time, and its tokens do nothing.`,
-    'The reason that was given:',
+    `Your account was suspended ${end}. You cannot sign in during this time, and your access tokens do not work.`,
+    'Reason:',
     reason,
   ])
 }
@@ -88,15 +89,15 @@ export function unsuspendedMail(context: MailContext): MailContent {
   ])
 }
 
-/** `due`: when the account goes for good. `byOwner`: whether its owner has deleted it, and can undo that. */
+/** `due`: when the account is deleted permanently. `byOwner`: whether the user requested the deletion and can undo it. */
 export function deletionPendingMail(context: MailContext & { due: Date; byOwner: boolean }): MailContent {
   const { siteName, baseUrl, due, byOwner } = context
   const subject = `Your ${siteName} account will be deleted`
-  const end = `It will be deleted for good on ${due.toUTCString()}; until then its name stays reserved.`
+  const end = `It will be deleted permanently on ${due.toUTCString()}. Until then, its name stays reserved.`
   if (!byOwner) return compose(context, subject, ['An operator has deleted your account.', end])
   return compose(context, subject, [
-    `You have deleted your account. Nobody sees it any more. ${end}`,
-    'If you want to keep it, or if this was not you, sign in before that and undo the deletion:',
+    `You have deleted your account, and it is hidden now. ${end}`,
+    'To keep the account, sign in before that date and undo the deletion:',
     { link: new URL(`${baseUrl}${MAIL_PAGES.signIn}`).href, label: 'Sign in' },
   ])
 }
@@ -104,53 +105,53 @@ export function deletionPendingMail(context: MailContext & { due: Date; byOwner:
 export function deletionUndoneMail(context: MailContext): MailContent {
   return securityMail(
     context,
-    'account is back',
-    'The deletion of your account was undone. Its access tokens are gone.',
+    'account is restored',
+    'The deletion of your account was undone. Its access tokens were not restored.',
   )
 }
 
-/** `url`: as `invitationLink` makes it. */
+/** `url`: the result of `invitationLink`. */
 export function invitationMail({
   url,
   expires,
   ...site
 }: Omit<MailContext, 'username'> & { url: string; expires: Date }): MailContent {
   return compose({ ...site, username: '' }, `An invitation to ${site.siteName}`, [
-    `You are invited to make an account at ${site.siteName}. The invitation works until ${expires.toUTCString()}:`,
-    { link: url, label: 'Make an account' },
+    `You are invited to create an account at ${site.siteName}. The invitation expires on ${expires.toUTCString()}:`,
+    { link: url, label: 'Create an account' },
     'If you did not expect this, ignore this message.',
   ])
 }
 
-/** The page on which a new password is set, with the secret that opens it. */
+/** Returns the URL of the page to set a new password, with its secret. */
 export function passwordLink(baseUrl: string, flow: string): string {
   return flowLink(baseUrl, MAIL_PAGES.resetPassword, flow)
 }
 
-/** The page for signing up, with the code of an invitation. */
+/** Returns the URL of the sign-up page with the code of an invitation. */
 export function invitationLink(baseUrl: string, code: string): string {
   const link = new URL(`${baseUrl}${MAIL_PAGES.signUp}`)
   link.searchParams.set('invitation', code)
   return link.href
 }
 
-/** A notification sent as mail: its title, its text and, where it is about something, the page of that. */
+/** Returns the email of a notification: its title, its text and an optional link. */
 export function notificationMail(
   context: MailContext & { title: string; text: string; link?: string | undefined },
 ): MailContent {
   const { title, text, link } = context
-  return compose(context, title, [text, ...(link === undefined ? [] : [{ link, label: 'Have a look' }])])
+  return compose(context, title, [text, ...(link === undefined ? [] : [{ link, label: 'Open the page' }])])
 }
 
-/** The address of a page with the secret that opens it; its bytes are ASCII, also when the host name is not. */
+/** Returns the URL of a page with its secret. The URL is ASCII, even if the host name is not. */
 function flowLink(baseUrl: string, page: string, flow: string): string {
   const url = new URL(`${baseUrl}${page}`)
   url.searchParams.set('flow', flow)
   return url.href
 }
 
-function securityMail(context: MailContext, what: string, sentence: string): MailContent {
-  return compose(context, `Your ${context.siteName} ${what}`, [sentence, NOT_YOU, resetLink(context)])
+function securityMail(context: MailContext, subject: string, sentence: string): MailContent {
+  return compose(context, `Your ${context.siteName} ${subject}`, [sentence, NOT_YOU, resetLink(context)])
 }
 
 function resetLink({ baseUrl }: MailContext): Block {
@@ -180,7 +181,7 @@ function compose({ siteName, baseUrl, username }: MailContext, title: string, bl
 
 function toHtml(block: Block): string {
   if (typeof block === 'string') return escapeHtml(block).replaceAll(/\r\n|\r|\n/g, '<br>')
-  // The address is shown too, for those who do not click on words.
+  // Shows the URL as well, so that users can check it before they open it.
   return `<a href="${escapeHtml(block.link)}">${escapeHtml(block.label)}</a><br>${escapeHtml(block.link)}`
 }
 

@@ -9,13 +9,13 @@ import { after, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Secret } from '#lib/access/secret.ts'
 import { createCommandScanner } from './command/command-scanner.ts'
-import { type JudgedFile, oneLine, readJudgement, type Scanner, ScannerFailure } from './scanner.ts'
+import { oneLine, parseScanResult, type ScannedFile, type Scanner, ScannerFailure } from './scanner.ts'
 import { createWebScanner } from './web/web-scanner.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'depot-scanner-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 const BYTES = Buffer.from('the bytes of a file')
-const file: JudgedFile = {
+const file: ScannedFile = {
   path: join(folder, 'uploaded.part'),
   filename: 'größe "1".jar',
   sizeBytes: BYTES.length,
@@ -37,7 +37,7 @@ const ABOUT = {
 }
 
 const never = new AbortController().signal
-const judge = (scanner: Scanner, signal = never) => scanner.judge(file, signal)
+const judge = (scanner: Scanner, signal = never) => scanner.scan(file, signal)
 const refuses = (scanner: Scanner, message: RegExp) =>
   assert.rejects(judge(scanner), (error) => error instanceof ScannerFailure && message.test(error.message))
 
@@ -51,9 +51,9 @@ const prints = (value: unknown): string => `console.log(${JSON.stringify(JSON.st
 
 describe('what a scanner may say', () => {
   test('is one of three verdicts, with a reason or without', () => {
-    assert.deepEqual(readJudgement('{"verdict":"pass"}'), { verdict: 'pass', reason: null })
-    assert.deepEqual(readJudgement('{"verdict":"warn","reason":null,"more":1}\n'), { verdict: 'warn', reason: null })
-    const { reason } = readJudgement(
+    assert.deepEqual(parseScanResult('{"verdict":"pass"}'), { verdict: 'pass', reason: null })
+    assert.deepEqual(parseScanResult('{"verdict":"warn","reason":null,"more":1}\n'), { verdict: 'warn', reason: null })
+    const { reason } = parseScanResult(
       JSON.stringify({ verdict: 'quarantine', reason: ` A\u0000b\n\tc\ud800 ${'x'.repeat(600)}` }),
     )
     assert.equal(reason, `A b c\ufffd ${'x'.repeat(492)}…`)
@@ -71,7 +71,7 @@ describe('what a scanner may say', () => {
       '{"verdict":"pass","reason":1}',
       '{"verdict":"pass"} x',
     ])
-      assert.throws(() => readJudgement(text), ScannerFailure, text)
+      assert.throws(() => parseScanResult(text), ScannerFailure, text)
   })
 
   test('is cut by whole characters', () => {
@@ -101,13 +101,13 @@ describe('a program', () => {
   test('that crashes, prints garbage, too much or nothing, or does not exist gives no verdict', async () => {
     await refuses(
       program(`${prints({ verdict: 'pass' })}; console.error('out of memory'); process.exitCode = 3`),
-      /ended with 3: out of memory/,
+      /exited with 3: out of memory/,
     )
-    await refuses(program(`process.kill(process.pid, 'SIGSEGV')`), /ended by SIGSEGV/)
+    await refuses(program(`process.kill(process.pid, 'SIGSEGV')`), /killed by SIGSEGV/)
     await refuses(program(`console.log('clean')`), /not JSON: clean/)
     await refuses(program(''), /not JSON/)
-    await refuses(program(`setInterval(() => console.log('x'.repeat(60_000)), 1)`), /ended by SIGKILL/)
-    await refuses(createCommandScanner({ words: [join(folder, 'none')], timeoutMs: 1000 }), /could not be started/)
+    await refuses(program(`setInterval(() => console.log('x'.repeat(60_000)), 1)`), /killed by SIGKILL/)
+    await refuses(createCommandScanner({ words: [join(folder, 'none')], timeoutMs: 1000 }), /Could not start/)
   })
 
   test('that takes too long is ended with all it has started', async () => {
@@ -115,7 +115,7 @@ describe('a program', () => {
     const script = join(folder, 'hangs.sh')
     writeFileSync(script, `sleep 1000 &\necho $! > ${pidFile}\nwait\n`)
     const scanner = createCommandScanner({ words: ['/bin/sh', script], timeoutMs: 1000 })
-    await refuses(scanner, /did not answer within 1000 ms/)
+    await refuses(scanner, /did not respond within 1000 ms/)
     const pid = Number(readFileSync(pidFile, 'utf8'))
     const isAlive = (): boolean => {
       try {
@@ -132,7 +132,7 @@ describe('a program', () => {
     const aborting = new AbortController()
     const judged = judge(program('setInterval(() => {}, 1000)'), aborting.signal)
     aborting.abort()
-    await assert.rejects(judged, /broken off/)
+    await assert.rejects(judged, /cancelled/)
   })
 })
 
@@ -179,23 +179,23 @@ describe('a web service', () => {
     answer = (_req, res) => void res.writeHead(500).end('{"verdict":"pass"}')
     await refuses(service(), /status 500/)
     answer = (_req, res) => void res.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()
-    await refuses(service(), /could not be asked/)
+    await refuses(service(), /Could not reach/)
     answer = (_req, res) => void res.end('<html>')
     await refuses(service(), /not JSON: <html>/)
     answer = (_req, res) => void res.end('x'.repeat(70_000))
-    await refuses(service(), /over 65536 bytes/)
+    await refuses(service(), /larger than 65536 bytes/)
     answer = (req) => void req.socket.destroy()
-    await refuses(service(), /could not be asked/)
+    await refuses(service(), /Could not reach/)
     await refuses(
       createWebScanner({ url: 'http://127.0.0.1:1/', token: undefined, timeoutMs: 5000 }),
-      /could not be asked/,
+      /Could not reach/,
     )
   })
 
   test('that does not answer in time gives no verdict, also when it stops in the middle', async () => {
     answer = () => {}
-    await refuses(service({ timeoutMs: 100 }), /did not answer within 100 ms/)
+    await refuses(service({ timeoutMs: 100 }), /did not respond within 100 ms/)
     answer = (_req, res) => void res.write('{"verdict":')
-    await refuses(service({ timeoutMs: 100 }), /did not answer within 100 ms/)
+    await refuses(service({ timeoutMs: 100 }), /did not respond within 100 ms/)
   })
 })

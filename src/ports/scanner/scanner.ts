@@ -1,17 +1,16 @@
-// The port for whoever judges uploaded files before they are shown: an operator's program or web service. It answers
-// with one JSON object, `{"verdict": "pass" | "warn" | "quarantine", "reason": text}`; docs/engines/scanner.md is written for
-// those who make one.
+// The scanner port: a program or web service of the operator that scans uploaded files before they are published. It
+// returns a JSON object, `{"verdict": "pass" | "warn" | "quarantine", "reason": text}` (docs/engines/scanner.md).
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 
 export const VERDICTS = ['pass', 'warn', 'quarantine'] as const
 export type Verdict = (typeof VERDICTS)[number]
 
-/** `reason` is for people: at most 500 characters on one line; null where the scanner gives none. */
-export type Judgement = { verdict: Verdict; reason: string | null }
+/** `reason` is shown to users: one line of at most 500 characters; null if the scanner returned no reason. */
+export type ScanResult = { verdict: Verdict; reason: string | null }
 
-/** What a scanner is told of a file; its bytes lie at `path`, on the local disk. */
-export type JudgedFile = {
+/** A file to scan; its content is at the local `path`. */
+export type ScannedFile = {
   path: string
   filename: string
   sizeBytes: number
@@ -24,42 +23,43 @@ export type JudgedFile = {
 
 export interface Scanner {
   /**
-   * The verdict on one file.
-   * @throws ScannerFailure when there is none: the scanner fails, takes too long, or says what is no verdict. Asking
-   * again later may help.
+   * Scans a file.
+   * @throws ScannerFailure if the scanner fails, exceeds its time limit or returns an invalid response. A later attempt
+   * could succeed.
    */
-  judge(file: JudgedFile, signal: AbortSignal): Promise<Judgement>
+  scan(file: ScannedFile, signal: AbortSignal): Promise<ScanResult>
 }
 
-/** No verdict. The message is for operators and moderators, not for publishers. */
+/** A scan without a verdict. The message is for operators and moderators, not for publishers. */
 export class ScannerFailure extends Error {
   override name = 'ScannerFailure'
 }
 
-/** What a scanner may say at most; the rest of a program's output would be no verdict either. */
+/** Maximum size of a response. */
 export const RESPONSE_BYTES_MAX = 65_536
 const REASON_LENGTH_MAX = 500
 
-const Answer = Type.Object({
+const Response = Type.Object({
   verdict: Type.Enum([...VERDICTS]),
   reason: Type.Optional(Type.Union([Type.String(), Type.Null()])),
 })
-const validator = Compile(Answer)
+const validator = Compile(Response)
 
-/** Reads a scanner's answer. @throws ScannerFailure when it is no verdict. */
-export function readJudgement(text: string): Judgement {
-  let answer: unknown
+/** Parses the response of a scanner. @throws ScannerFailure if it is invalid. */
+export function parseScanResult(text: string): ScanResult {
+  let response: unknown
   try {
-    answer = JSON.parse(text)
+    response = JSON.parse(text)
   } catch {
-    throw new ScannerFailure(`The scanner's answer is not JSON: ${oneLine(text, 100)}`)
+    throw new ScannerFailure(`The response of the scanner is not JSON: ${oneLine(text, 100)}`)
   }
-  if (!validator.Check(answer)) throw new ScannerFailure(`The scanner's answer is no verdict: ${oneLine(text, 100)}`)
-  const { verdict, reason }: Static<typeof Answer> = answer
+  if (!validator.Check(response))
+    throw new ScannerFailure(`The response of the scanner is not a verdict: ${oneLine(text, 100)}`)
+  const { verdict, reason }: Static<typeof Response> = response
   return { verdict, reason: oneLine(reason ?? '', REASON_LENGTH_MAX) || null }
 }
 
-/** Text of somebody else's program, fit to be stored and shown: no control characters, no broken surrogates. */
+/** Makes text of another program safe to store and show: without control characters and broken surrogates. */
 export function oneLine(text: string, lengthMax: number): string {
   const line = text
     .toWellFormed()
@@ -69,8 +69,8 @@ export function oneLine(text: string, lengthMax: number): string {
   return characters.length <= lengthMax ? characters.join('') : `${characters.slice(0, lengthMax - 1).join('')}…`
 }
 
-/** What both kinds of scanner are told beside the bytes, as JSON. */
-export function describeFile({ path: _, ...file }: JudgedFile): string {
+/** Returns the description of a file that both kinds of scanner receive as JSON. */
+export function describeFile({ path: _, ...file }: ScannedFile): string {
   const { filename, sizeBytes: size, sha1, sha512, fileId: file_id, versionId: version_id, projectId } = file
   return JSON.stringify({ filename, size, sha1, sha512, file_id, version_id, project_id: projectId })
 }

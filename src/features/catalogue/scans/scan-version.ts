@@ -100,7 +100,7 @@ async function scanFile(
     if (staged.sha512 !== file.sha512)
       throw new Error(`The stored content of file ${file.id} differs from the uploaded content`)
     const { id: fileId, filename } = file
-    return await scanner.judge({ ...staged, fileId, filename, versionId, projectId }, signal)
+    return await scanner.scan({ ...staged, fileId, filename, versionId, projectId }, signal)
   } finally {
     await store.discard(staged)
   }

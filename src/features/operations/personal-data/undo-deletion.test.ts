@@ -130,7 +130,7 @@ test('everybody else sees a deleted account as gone; its owner undoes that by si
   assert.deepEqual(await seen(things), before)
   const client = t.deps.db.selectFrom('oauth_client').select('id').where('account_id', '=', person.id)
   assert.equal((await client.execute()).length, 1)
-  assert.equal((await mailsTo(t, person.email, /account is back/)).length, 1)
+  assert.equal((await mailsTo(t, person.email, /account is restored/)).length, 1)
   await advance(DAYS * DAY_MS + 1000)
   await deleteDue()
   assert.equal((await t.anyone.get(`/v3/user/${person.id}`)).statusCode, 200)

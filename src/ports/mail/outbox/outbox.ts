@@ -1,34 +1,34 @@
-// Mail for a service without a mail server: each message is a file that a person or a program can read.
+// Stores email as files, for a service without a mail server.
 import { randomBytes } from 'node:crypto'
 import { access, constants, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { composeMessage, type Mail, mailError } from '../mail.ts'
 
-/** How many messages are kept; the oldest go first. */
+/** Maximum number of stored messages; the oldest are deleted. */
 const MESSAGES_MAX = 10_000
 
-/** The folder is tidied at the first message and after each so many. */
-const TIDY_EVERY = 256
+/** Number of messages between deletions of old messages. */
+const DELETE_EVERY = 256
 
 type Options = {
-  /** Made when absent, for its owner alone: the messages hold secrets. */
+  /** Created if missing, readable only by its owner, because messages contain secrets. */
   folder: string
   from: string
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since 1970. */
   now: () => number
   messagesMax?: number
 }
 
 /**
- * Writes each message to `folder` as an `.eml` file (RFC 5322) that appears whole or not at all, and keeps the newest
- * 10,000. Names sort by time; within one process also those of one millisecond.
+ * Writes each message to `folder` as an `.eml` file (RFC 5322), atomically, and deletes all but the newest 10,000. Names
+ * sort by time and, within one process, by the order of the messages.
  */
 export function createOutbox({ folder, from, now, messagesMax = MESSAGES_MAX }: Options): Mail {
   let sent = 0
 
   async function write(content: Buffer, at: number): Promise<void> {
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    if (sent % TIDY_EVERY === 0) await keepNewest(folder, messagesMax - 1)
+    if (sent % DELETE_EVERY === 0) await deleteOldest(folder, messagesMax - 1)
     sent += 1
     const time = new Date(at).toISOString().replaceAll(':', '-').replace('.', '-')
     const name = `${time}-${String(sent).padStart(8, '0')}-${randomBytes(4).toString('hex')}`
@@ -67,7 +67,7 @@ export function createOutbox({ folder, from, now, messagesMax = MESSAGES_MAX }: 
   }
 }
 
-async function keepNewest(folder: string, count: number): Promise<void> {
+async function deleteOldest(folder: string, count: number): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.eml')).sort()
   for (const name of names.slice(0, Math.max(0, names.length - count))) await rm(join(folder, name), { force: true })
 }

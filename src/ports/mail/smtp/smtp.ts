@@ -1,27 +1,27 @@
-// Mail through a mail server.
+// Sends email through a mail server.
 import { createTransport } from 'nodemailer'
 import { type Mail, mailError, toEnvelope } from '../mail.ts'
 
 const CONNECTIONS_MAX = 5
 
-/** Messages that may wait for a connection; more are refused, so that a slow server does not fill the memory. */
+/** Maximum number of messages that wait for a connection, so that a slow server does not fill the memory. */
 const WAITING_MAX = 1000
 
-/** How long each step may take: name look-up, connection, greeting, and silence in between. */
+/** Time limit of each step: DNS, connection, greeting, and each response. */
 const STEP_TIMEOUT_MS = 10_000
 
 type Options = {
-  /** `smtp://` or `smtps://`, with user and password where the server wants them. */
+  /** `smtp://` or `smtps://`, optionally with user and password. */
   url: string
   from: string
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since 1970. */
   now: () => number
   stepTimeoutMs?: number
 }
 
 /**
- * Sends over up to five kept connections to the server at `url`. With `smtp://` the connection is encrypted when the
- * server offers it (STARTTLS). A message is sent when the server has accepted it; nothing is tried twice here.
+ * Sends messages over up to five persistent connections. With `smtp://`, the connection is encrypted if the server supports
+ * STARTTLS. `send` resolves when the server has accepted the message, and does not retry.
  */
 export function createSmtpMail({ url, from, now, stepTimeoutMs = STEP_TIMEOUT_MS }: Options): Mail {
   const transport = createTransport({
@@ -61,16 +61,16 @@ export function createSmtpMail({ url, from, now, stepTimeoutMs = STEP_TIMEOUT_MS
   }
 }
 
-/** The password of the address, and the login, in each form in which they are sent or written. */
+/** Returns the password and the login in each encoding in which they can occur. */
 function secretsOf(url: string): string[] {
   const { username, password } = new URL(url)
   if (password === '') return []
-  const [user, word] = [decodeURIComponent(username), decodeURIComponent(password)]
+  const [user, secret] = [decodeURIComponent(username), decodeURIComponent(password)]
   const base64 = (text: string): string => Buffer.from(text).toString('base64')
-  return [base64(`\0${user}\0${word}`), base64(word), password, encodeURIComponent(word), word]
+  return [base64(`\0${user}\0${secret}`), base64(secret), password, encodeURIComponent(secret), secret]
 }
 
-/** Servers repeat in their refusals what they were sent, and the refusal goes to the log. */
+/** Removes secrets from an error before it is logged, because servers repeat commands in their error messages. */
 function withoutSecrets(failure: unknown, secrets: readonly string[]): unknown {
   if (!(failure instanceof Error)) return failure
   for (const key of ['message', 'stack', 'response'] as const) {

@@ -1,19 +1,19 @@
-// A program as scanner: called once for each file, with the file's path as its last argument and what is known of the
-// file as JSON on standard input; it prints its verdict and ends with 0.
+// Runs a program as scanner, once per file. Its last argument is the path of the file, standard input is the description
+// of the file as JSON. It prints its verdict and exits with 0.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
-import { describeFile, oneLine, RESPONSE_BYTES_MAX, readJudgement, type Scanner, ScannerFailure } from '../scanner.ts'
+import { describeFile, oneLine, parseScanResult, RESPONSE_BYTES_MAX, type Scanner, ScannerFailure } from '../scanner.ts'
 
 export type CommandScannerOptions = {
-  /** The program, then its arguments; no shell reads them. */
+  /** The program and its arguments, which no shell interprets. */
   words: readonly string[]
   timeoutMs: number
 }
 
-type Finished = { code: number | null; signal: NodeJS.Signals | null; output: string; complaint: string }
+type Finished = { code: number | null; signal: NodeJS.Signals | null; output: string; errors: string }
 
-/** Nothing of the server's own environment, where its secrets are; where programs usually are, and our own Node. */
+/** Does not contain the environment of the server, which includes secrets. `PATH` includes the Node.js of Depot. */
 const ENVIRONMENT = {
   PATH: `/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:${dirname(process.execPath)}`,
   LANG: 'C.UTF-8',
@@ -22,45 +22,43 @@ const ENVIRONMENT = {
 export function createCommandScanner({ words, timeoutMs }: CommandScannerOptions): Scanner {
   const [program = '', ...args] = words
   return {
-    async judge(file, signal) {
+    async scan(file, signal) {
       const limit = AbortSignal.timeout(timeoutMs)
       const finished = await run(program, [...args, file.path], {
         input: describeFile(file),
         signal: AbortSignal.any([signal, limit]),
       })
-      if (limit.aborted) throw new ScannerFailure(`The scanner did not answer within ${timeoutMs} ms`)
-      if (signal.aborted) throw new ScannerFailure('The scan was broken off')
-      const { code, output, complaint } = finished
+      if (limit.aborted) throw new ScannerFailure(`The scanner did not respond within ${timeoutMs} ms`)
+      if (signal.aborted) throw new ScannerFailure('The scan was cancelled')
+      const { code, output, errors } = finished
       if (code !== 0) {
-        const how = code === null ? `was ended by ${finished.signal}` : `ended with ${code}`
-        throw new ScannerFailure(`The scanner ${how}: ${oneLine(complaint || output, 300) || 'it printed nothing'}`)
+        const how = code === null ? `was killed by ${finished.signal}` : `exited with ${code}`
+        throw new ScannerFailure(`The scanner ${how}: ${oneLine(errors || output, 300) || 'no output'}`)
       }
-      return readJudgement(output)
+      return parseScanResult(output)
     },
   }
 }
 
-/** Runs a program to its end, or until the signal; then it goes with everything it has started. */
+/** Runs a program until it exits or the signal aborts, and then kills all of its child processes. */
 function run(
   program: string,
   args: readonly string[],
   { input, signal }: { input: string; signal: AbortSignal },
 ): Promise<Finished> {
   const { promise, resolve, reject } = Promise.withResolvers<Finished>()
-  // A process group of its own, so that none of the program's children outlives it.
+  // A separate process group, so that child processes of the program can be killed.
   const child = spawn(program, args, { cwd: tmpdir(), env: ENVIRONMENT, detached: true, stdio: 'pipe' })
   const stop = (): void => killGroup(child)
   signal.addEventListener('abort', stop, { once: true })
   if (signal.aborted) stop()
-  const output = gather(child.stdout, stop)
-  const complaint = gather(child.stderr, () => {})
-  child.on('error', (error) => reject(new ScannerFailure(`The scanner could not be started: ${error.message}`)))
-  // `close` waits for the pipes, which a child that was left behind may hold open: `exit` ends it too.
+  const output = collect(child.stdout, stop)
+  const errors = collect(child.stderr, () => {})
+  child.on('error', (error) => reject(new ScannerFailure(`Could not start the scanner: ${error.message}`)))
+  // Kills child processes that would keep the pipes open, for which `close` waits.
   child.on('exit', stop)
-  child.on('close', (code, signalName) =>
-    resolve({ code, signal: signalName, output: output(), complaint: complaint() }),
-  )
-  // A program that does not read its input closes the pipe.
+  child.on('close', (code, signalName) => resolve({ code, signal: signalName, output: output(), errors: errors() }))
+  // A program can close its input without reading it.
   child.stdin.on('error', () => {})
   child.stdin.end(input)
   return promise.finally(() => signal.removeEventListener('abort', stop))
@@ -71,12 +69,12 @@ function killGroup(child: ChildProcess): void {
   try {
     process.kill(-child.pid, 'SIGKILL')
   } catch {
-    // It has ended already.
+    // The process has exited already.
   }
 }
 
-/** Collects output up to the limit; one who says more is stopped. */
-function gather(stream: NodeJS.ReadableStream, onTooMuch: () => void): () => string {
+/** Collects output up to the limit. */
+function collect(stream: NodeJS.ReadableStream, onTooMuch: () => void): () => string {
   const chunks: Buffer[] = []
   let bytes = 0
   stream.on('data', (chunk: Buffer) => {

@@ -1,39 +1,39 @@
-// A web service as scanner: each file is posted to it, with what is known of the file in a header; it answers 200 with
-// its verdict.
+// Uses a web service as scanner: sends each file by POST, with its description in a header. The service returns 200 and a
+// verdict.
 import { openAsBlob } from 'node:fs'
 import type { Secret } from '#lib/access/secret.ts'
-import { describeFile, RESPONSE_BYTES_MAX, readJudgement, type Scanner, ScannerFailure } from '../scanner.ts'
+import { describeFile, parseScanResult, RESPONSE_BYTES_MAX, type Scanner, ScannerFailure } from '../scanner.ts'
 
 export type WebScannerOptions = { url: string; token: Secret | undefined; timeoutMs: number }
 
 export function createWebScanner({ url, token, timeoutMs }: WebScannerOptions): Scanner {
   return {
-    async judge(file, signal) {
+    async scan(file, signal) {
       const limit = AbortSignal.timeout(timeoutMs)
       try {
         const response = await fetch(url, {
           method: 'POST',
-          // Streams from the disk, and its length is known.
+          // Streams from the disk, with a content length.
           body: await openAsBlob(file.path),
           headers: {
             'content-type': 'application/octet-stream',
             accept: 'application/json',
             'user-agent': 'depot-scan/1',
-            // Header values are Latin letters; file names are not.
+            // Header values are limited to Latin-1; file names are not.
             'x-file': encodeURIComponent(describeFile(file)),
             ...(token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` }),
           },
-          // The operator chose this address; a redirect could lead to one that they did not choose.
+          // A redirect could lead to a server that the operator did not choose.
           redirect: 'error',
           signal: AbortSignal.any([signal, limit]),
         })
         const text = await readText(response)
-        if (response.status !== 200) throw new ScannerFailure(`The scanner answered with status ${response.status}`)
-        return readJudgement(text)
+        if (response.status !== 200) throw new ScannerFailure(`The scanner returned status ${response.status}`)
+        return parseScanResult(text)
       } catch (error) {
-        if (limit.aborted) throw new ScannerFailure(`The scanner did not answer within ${timeoutMs} ms`)
+        if (limit.aborted) throw new ScannerFailure(`The scanner did not respond within ${timeoutMs} ms`)
         if (error instanceof ScannerFailure) throw error
-        throw new ScannerFailure(`The scanner could not be asked: ${reasonOf(error)}`, { cause: error })
+        throw new ScannerFailure(`Could not reach the scanner: ${reasonOf(error)}`, { cause: error })
       }
     },
   }
@@ -44,13 +44,14 @@ async function readText({ body }: Response): Promise<string> {
   let bytes = 0
   for await (const chunk of body ?? []) {
     bytes += chunk.length
-    if (bytes > RESPONSE_BYTES_MAX) throw new ScannerFailure(`The scanner's answer is over ${RESPONSE_BYTES_MAX} bytes`)
+    if (bytes > RESPONSE_BYTES_MAX)
+      throw new ScannerFailure(`The response of the scanner is larger than ${RESPONSE_BYTES_MAX} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** `fetch` says only that it failed; the cause says why. */
+/** The error of `fetch` has the reason in its cause. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error ? error.cause.message : error.message

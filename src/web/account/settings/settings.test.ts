@@ -124,7 +124,7 @@ test('address and password are changed, and other sessions end', async () => {
   assertLeads(await password(OTHER_PASSWORD), `${page}?done=password`)
   assertSays(await person.get(page), 200, 'moved@example.org')
   assert.equal((await t.as({ token: elsewhere }).get('/v3/user')).statusCode, 401)
-  assert.equal((await mailsTo(t, member.email, /e-mail address was changed/)).length, 1)
+  assert.equal((await mailsTo(t, member.email, /email address was changed/)).length, 1)
 })
 
 test('two-factor sign-in is turned on, shows its backup codes once, and is turned off', async () => {

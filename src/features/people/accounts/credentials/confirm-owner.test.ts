@@ -20,7 +20,7 @@ import { assertLeads, assertSays, hiddenFields, visitor } from '#test/support/ht
 const EMAIL = '/_internal/auth/email'
 const UNDO = '/_internal/auth/email/undo'
 const TEN_MINUTES = 10 * 60_000
-const CHANGED = /e-mail address was changed/
+const CHANGED = /email address was changed/
 
 let t: TestApp
 before(async () => {

@@ -69,7 +69,7 @@ test('a changed address is unverified until its own link was opened, and the for
   assert.deepEqual([answer.statusCode, answer.body], [204, ''])
   const user = (await t.as(member).get('/v3/user')).json()
   assert.deepEqual([user.email, user.email_verified], [email, false])
-  const [notice = ''] = await mailsTo(t, member.email, /e-mail address was changed/)
+  const [notice = ''] = await mailsTo(t, member.email, /email address was changed/)
   assert.match(notice, /Moved\.To@example\.org/)
   assert.equal((await verify(await mailedFlow(t, email, VERIFY_SUBJECT))).statusCode, 204)
   assert.equal(await isVerified(member), true)
