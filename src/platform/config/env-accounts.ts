@@ -1,4 +1,4 @@
-// Variables of accounts: who may make one, what proves that they are people, and the mail that reaches them.
+// Settings of accounts: registration, captcha, email and the audit log.
 import Type from 'typebox'
 import { isMailbox, isMailServerAddress, isOriginList, isScriptAddress, isWebAddress } from './env-values.ts'
 import { choice, count, optional, WEB } from './variable.ts'
@@ -6,8 +6,9 @@ import { choice, count, optional, WEB } from './variable.ts'
 export const ACCOUNT_VARIABLES = {
   SMTP_URL: optional(
     {
-      description: 'Mail server. Unset: messages are written to DATA_DIR/outbox and addresses need no verifying.',
-      must: 'an smtp:// or smtps:// address',
+      description:
+        'Mail server. Default: emails are written to DATA_DIR/outbox, and email addresses need no verification.',
+      must: 'an smtp:// or smtps:// URL',
       example: 'smtp://user:password@mail.example.org:587',
       secret: true,
     },
@@ -15,28 +16,32 @@ export const ACCOUNT_VARIABLES = {
   ),
   MAIL_FROM: optional(
     {
-      description: 'Sender of every message. Default: noreply at the host of BASE_URL.',
-      must: 'an e-mail address, alone or as Name <address>',
+      description: 'Sender of all emails. Default: noreply at the host of BASE_URL.',
+      must: 'an email address, alone or as Name <address>',
       example: 'Depot <noreply@depot.example.org>',
     },
     isMailbox,
   ),
   REQUIRE_VERIFIED_EMAIL: Type.Optional(
     Type.Boolean({
-      description: 'Whether creating things needs a verified address. Default: true when SMTP_URL is set.',
+      description:
+        'Whether users need a verified email address to publish. Default: true if SMTP_URL is set, otherwise false.',
       must: 'true or false',
       example: 'true',
     }),
   ),
   REGISTRATION: choice(
-    { description: 'Whether people may make accounts themselves, or need an invitation.', example: 'closed' },
+    {
+      description: 'Access to sign-up. open: everyone. invitation: users with an invitation. closed: no one.',
+      example: 'closed',
+    },
     ['open', 'invitation', 'closed'],
     'open',
   ),
   ACCOUNT_DELETION_DAYS: count(
     {
       description:
-        'Days in which the deletion of an account can be undone, while nobody sees it any more; 0 deletes at once.',
+        'Days in which users can undo the deletion of their account, which is hidden until then. 0: accounts are deleted immediately.',
       must: 'a whole number from 0 to 365',
       example: '14',
     },
@@ -46,7 +51,7 @@ export const ACCOUNT_VARIABLES = {
   ),
   AUDIT_RETENTION: count(
     {
-      description: 'Days for which the audit log keeps its entries; 0 keeps them for ever.',
+      description: 'Days after which entries of the audit log are deleted. 0: never.',
       must: 'a whole number from 0 to 36500',
       example: '730',
     },
@@ -56,8 +61,7 @@ export const ACCOUNT_VARIABLES = {
   ),
   AUDIT_ADDRESS_RETENTION: count(
     {
-      description:
-        'Days for which entries of the audit log have the address that they came from; 0: until the next night.',
+      description: 'Days after which IP addresses are removed from the audit log. 0: in the next night.',
       must: 'a whole number from 0 to 36500',
       example: '7',
     },
@@ -67,7 +71,8 @@ export const ACCOUNT_VARIABLES = {
   ),
   CAPTCHA_VERIFY_URL: optional(
     {
-      description: 'Endpoint of the siteverify kind that checks captchas at sign-up and sign-in; needs CAPTCHA_SECRET.',
+      description:
+        'Endpoint that verifies captchas at sign-up and sign-in (siteverify protocol). Requires CAPTCHA_SECRET. Default: no captcha.',
       must: WEB,
       example: 'https://captcha.example.org/siteverify',
     },
@@ -83,15 +88,15 @@ export const ACCOUNT_VARIABLES = {
     Type.String({
       pattern: '^[\\x21-\\x7e]{1,512}$',
       description:
-        'Public key of the captcha, for the account pages; needs CAPTCHA_SCRIPT_URL and CAPTCHA_WIDGET_CLASS. Unset: ' +
-        'where a captcha is asked for, nobody can sign up or in on these pages.',
+        'Public key of the captcha for the account pages. Requires CAPTCHA_SCRIPT_URL and CAPTCHA_WIDGET_CLASS. If it is ' +
+        'unset but captchas are required, users cannot sign up or sign in on these pages.',
       must: 'visible ASCII characters without spaces, at most 512',
       example: 'site-key-from-the-captcha-service',
     }),
   ),
   CAPTCHA_SCRIPT_URL: optional(
     {
-      description: 'Script that draws the captcha on the account pages, as its service gives it.',
+      description: 'URL of the script that shows the captcha on the account pages.',
       must: 'an https address (http for tests) without user and fragment',
       example: 'https://captcha.example.org/api.js',
     },
@@ -101,8 +106,8 @@ export const ACCOUNT_VARIABLES = {
     Type.String({
       pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$',
       description:
-        'Class of the element that the script fills, as its service says. The answer comes in the field of that name ' +
-        'with "-response" behind it.',
+        'Class of the element that the script fills. The form field with the solution has this name followed by ' +
+        '"-response".',
       must: 'one name of letters, digits, hyphens and underscores',
       example: 'x-captcha',
     }),
@@ -110,8 +115,8 @@ export const ACCOUNT_VARIABLES = {
   CAPTCHA_ORIGINS: optional(
     {
       description:
-        'Further origins that the captcha loads scripts, styles, frames and data from, separated by spaces, for ' +
-        'services that use more than the one of CAPTCHA_SCRIPT_URL.',
+        'Other origins, separated by spaces, from which the captcha loads scripts, styles, frames and data. Default: only ' +
+        'the origin of CAPTCHA_SCRIPT_URL.',
       must: 'at most 10 origins such as https://host or https://*.host, separated by spaces',
       example: 'https://assets.captcha.example.org https://*.captcha.example.org',
     },
@@ -119,7 +124,8 @@ export const ACCOUNT_VARIABLES = {
   ),
   CODE_HOST_API_URL: optional(
     {
-      description: 'API of a code host whose tokens are accepted for linked accounts. Unset: none are.',
+      description:
+        'URL of the API of a code host whose tokens identify linked accounts. Default: such tokens are rejected.',
       must: WEB,
       example: 'https://api.codehost.example.org',
     },

@@ -1,4 +1,4 @@
-// Variables that put an engine of the operator's behind a port.
+// Settings of external engines: OpenSearch, S3 and Redis.
 import Type from 'typebox'
 import { isEngineAddress, isRedisAddress, isWebAddress } from './env-values.ts'
 import { choice, optional, WEB } from './variable.ts'
@@ -7,9 +7,9 @@ export const ENGINE_VARIABLES = {
   OPENSEARCH_URL: optional(
     {
       description:
-        'OpenSearch 2.19 or later that holds the search index for all processes; see docs/engines/opensearch.md. Unset: each ' +
-        'process has an index of its own in memory.',
-      must: 'an http or https address without query and fragment',
+        'URL of an OpenSearch server, version 2.19 or later, for the search index; see docs/engines/opensearch.md. Default: ' +
+        'an embedded index.',
+      must: 'an http or https URL without query and fragment',
       example: 'https://depot:password@search.example.org:9200',
       secret: true,
     },
@@ -18,7 +18,8 @@ export const ENGINE_VARIABLES = {
   OPENSEARCH_INDEX: Type.String({
     pattern: '^[a-z0-9][a-z0-9_-]{0,99}$',
     default: 'depot',
-    description: 'Name of the alias in OpenSearch, and beginning of the names of its indexes. One for each Depot.',
+    description:
+      'Name of the alias in OpenSearch, and prefix of the names of its indexes. Each instance needs its own name.',
     must: 'lower-case letters, digits, hyphens and underscores, at most 100, the first a letter or digit',
     example: 'depot-test',
   }),
@@ -26,15 +27,15 @@ export const ENGINE_VARIABLES = {
     Type.String({
       pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$',
       description:
-        'Bucket of an S3-compatible store that keeps the files, in place of DATA_DIR/files; see docs/engines/s3.md. Keys come ' +
-        'from where the AWS SDK looks, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.',
+        'Bucket of an S3-compatible store for the files; see docs/engines/s3.md. Default: DATA_DIR/files. The AWS SDK reads ' +
+        'the keys, for example from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.',
       must: 'the name of a bucket: 3 to 255 letters, digits, dots, hyphens and underscores',
       example: 'depot-files',
     }),
   ),
   S3_ENDPOINT: optional(
     {
-      description: "Address of the S3-compatible store. Unset: Amazon's, in S3_REGION.",
+      description: 'URL of the S3-compatible store. Default: Amazon S3 in S3_REGION.',
       must: WEB,
       example: 'https://s3.example.org',
     },
@@ -50,7 +51,7 @@ export const ENGINE_VARIABLES = {
   S3_PATH_STYLE: Type.Optional(
     Type.Boolean({
       description:
-        'Whether the bucket stands in the path of an address instead of its host. Default: true when S3_ENDPOINT is set.',
+        'Whether URLs contain the bucket in the path instead of the host. Default: true if S3_ENDPOINT is set, otherwise false.',
       must: 'true or false',
       example: 'true',
     }),
@@ -58,7 +59,7 @@ export const ENGINE_VARIABLES = {
   S3_PREFIX: Type.Optional(
     Type.String({
       pattern: '^(?!.*//)(?!/)[A-Za-z0-9._/-]{1,200}$',
-      description: 'What the name of every object begins with, when others use the bucket as well.',
+      description: 'Prefix of all object names, for a shared bucket. Default: no prefix.',
       must: 'letters, digits, dots, underscores, hyphens and single slashes, not at the start, at most 200',
       example: 'depot/',
     }),
@@ -66,8 +67,8 @@ export const ENGINE_VARIABLES = {
   S3_DOWNLOADS: choice(
     {
       description:
-        'How files of versions are downloaded from the store: "proxy" passes the bytes through Depot, "redirect" ' +
-        'counts the download and sends the client to an address at the store that holds for some minutes.',
+        'How clients download the files of versions. proxy: Depot sends the files. redirect: Depot counts the download and ' +
+        'redirects the client to a temporary URL of the store.',
       example: 'redirect',
     },
     ['proxy', 'redirect'],
@@ -76,9 +77,9 @@ export const ENGINE_VARIABLES = {
   REDIS_URL: optional(
     {
       description:
-        'Redis 6.2 or later, or Valkey, in which all processes count together for their limits; see docs/engines/redis.md. ' +
-        'Unset: each process counts for itself.',
-      must: 'a redis:// or rediss:// address, with no path but the number of a database',
+        'URL of a Redis server, version 6.2 or later, or Valkey, for the counters of limits; see docs/engines/redis.md. ' +
+        'Default: each process counts separately.',
+      must: 'a redis:// or rediss:// URL, whose path is empty or the number of a database',
       example: 'redis://depot:password@redis.example.org:6379/0',
       secret: true,
     },
@@ -87,7 +88,7 @@ export const ENGINE_VARIABLES = {
   REDIS_PREFIX: Type.String({
     pattern: '^[\\x21-\\x7e]{1,64}$',
     default: 'depot:',
-    description: 'What the name of every key in Redis begins with.',
+    description: 'Prefix of all keys in Redis.',
     must: 'visible ASCII characters without spaces, at most 64',
     example: 'depot-test:',
   }),

@@ -1,10 +1,10 @@
-// `.env.example`, drawn from the table of variables.
+// Generates `.env.example` from the schema of the variables.
 import { VARIABLES } from './env.ts'
 
-/** The content of `.env.example`: every variable with what it means, its default and an example, all commented out. */
+/** Returns the content of `.env.example`: each variable with its meaning, default and example, commented out. */
 export function envExample(): string {
   const head =
-    '# Every variable Depot reads. Remove the # before a NAME to set it. Made from src/platform/config/env.ts by `npm run gen`.'
+    '# All settings of Depot. To change one, remove the # before its name. Generated from src/platform/config/env.ts by `npm run gen`.'
   const entries = VARIABLES.map(({ name, description, example, default: value }) => {
     const about = value === undefined ? description : `${description} Default: ${value}.`
     const shown = /^[\w.:/@-]+$/.test(example) ? example : `"${example}"`
@@ -13,7 +13,7 @@ export function envExample(): string {
   return `${[head, ...entries].join('\n\n')}\n`
 }
 
-/** Breaks a sentence into comment lines of at most 100 characters. */
+/** Wraps a text into comment lines of at most 100 characters. */
 function wrap(sentence: string): string {
   const lines = ['#']
   for (const word of sentence.split(' ')) {

@@ -1,4 +1,4 @@
-// Variables of the server itself: where it listens, who is let in and how far, what it tells the operator.
+// Settings of the HTTP server: its address, limits, operator access and logs.
 import Type from 'typebox'
 import { isHost, isWebAddress, parsePatterns } from './env-values.ts'
 import { choice, count, optional, WEB } from './variable.ts'
@@ -11,7 +11,7 @@ export const SERVER_VARIABLES = {
     Type.String({
       default: '127.0.0.1',
       maxLength: 253,
-      description: 'Address to listen on. 127.0.0.1 is this machine only, 0.0.0.0 every IPv4 address.',
+      description: 'IP address or host name to listen on. 127.0.0.1: only this machine. 0.0.0.0: all IPv4 addresses.',
       must: 'a host name or an IP address',
       example: '0.0.0.0',
     }),
@@ -19,7 +19,7 @@ export const SERVER_VARIABLES = {
   ),
   PORT: count(
     {
-      description: 'Port to listen on; 0 takes a free one.',
+      description: 'Port to listen on. 0: any free port.',
       must: 'a whole number from 0 to 65535',
       example: '8080',
     },
@@ -30,8 +30,8 @@ export const SERVER_VARIABLES = {
   BASE_URL: optional(
     {
       description:
-        'Public address of the service, as links and answers give it. Default: made from HOST and PORT; for 0.0.0.0 and ' +
-        ':: an address of this machine.',
+        'Public URL of the service, used in links and responses. Default: HOST and PORT. If HOST is 0.0.0.0 or ::, an ' +
+        'IP address of this machine.',
       must: WEB,
       example: 'https://depot.example.org',
     },
@@ -42,8 +42,8 @@ export const SERVER_VARIABLES = {
       default: '1',
       maxLength: 8,
       description:
-        'Processes that answer requests on the one port. auto is the number of processor cores, 16 at most; with more than ' +
-        'one, the database, the search index and the analytics are held by one more process.',
+        'Number of processes that handle requests on the port. auto: one per processor core, at most 16. With more than ' +
+        'one, an additional process owns the database, the search index and the analytics store.',
       must: 'auto, or a whole number from 1 to 64',
       example: 'auto',
     }),
@@ -52,7 +52,8 @@ export const SERVER_VARIABLES = {
   ADMIN_KEY: Type.Optional(
     Type.String({
       pattern: KEY_FORM,
-      description: 'Key of the operator routes (header X-Admin-Key). Unset: those routes need an admin session.',
+      description:
+        'Key for the operator routes (header X-Admin-Key). Default: these routes need the session of an admin.',
       must: KEY_RULE,
       example: 'put-32-or-more-random-characters-here',
       secret: true,
@@ -61,7 +62,7 @@ export const SERVER_VARIABLES = {
   RATE_LIMIT_BYPASS_KEY: Type.Optional(
     Type.String({
       pattern: KEY_FORM,
-      description: 'Requests with this key (header X-Ratelimit-Key) are not limited. Unset: no bypass.',
+      description: 'Key that bypasses the rate limit (header X-Ratelimit-Key). Default: no bypass.',
       must: KEY_RULE,
       example: 'put-32-or-more-random-characters-here',
       secret: true,
@@ -70,20 +71,21 @@ export const SERVER_VARIABLES = {
   READ_ONLY: Type.Boolean({
     default: false,
     description:
-      'Whether everything that changes something is refused (503). Operators can also switch it while Depot runs.',
+      'Whether requests that change data are rejected with 503. Operators can also change this while Depot runs.',
     must: 'true or false',
     example: 'true',
   }),
   RATE_LIMIT_COUNT_304: Type.Boolean({
     default: true,
-    description: 'Whether answers that say "not modified" (304) count against the request rate.',
+    description: 'Whether responses with 304 (Not modified) count at the rate limit.',
     must: 'true or false',
     example: 'false',
   }),
   CLIENT_ADDRESS_HEADER: Type.Optional(
     Type.String({
       pattern: '^[A-Za-z0-9-]{1,64}$',
-      description: 'Header in which the proxy gives the client address. Set it only if the proxy always replaces it.',
+      description:
+        'Header in which the proxy sends the IP address of the client. Set it only if the proxy always replaces the header.',
       must: 'the name of one header',
       example: 'X-Real-IP',
     }),
@@ -91,8 +93,8 @@ export const SERVER_VARIABLES = {
   BLOCKED_USER_AGENTS: optional(
     {
       description:
-        'Regular expressions, separated by commas or line breaks; a matching User-Agent is refused. Case does not ' +
-        'count. A comma inside {} does not separate; elsewhere write it \\x2c. At most 100.',
+        'Regular expressions, separated by commas or line breaks. Requests with a matching User-Agent are rejected. Letter ' +
+        'case is ignored. A comma inside {} does not separate; elsewhere, write \\x2c for a comma. At most 100.',
       must: 'at most 100 regular expressions of at most 500 characters, none of which matches everything',
       example: '^badbot/,scraper [0-9]{1,3}',
     },
@@ -103,8 +105,8 @@ export const SERVER_VARIABLES = {
       minimum: 0,
       maximum: 1_000_000,
       description:
-        'Connections that one address may hold open (IPv6: one /64); 0 is any number. Default: 512, and any number where ' +
-        'CLIENT_ADDRESS_HEADER is set, because then all of them are the proxy’s.',
+        'Maximum number of open connections per IP address (IPv6: per /64). 0: no limit. Default: 512, or no limit if ' +
+        'CLIENT_ADDRESS_HEADER is set, because all connections then come from the proxy.',
       must: 'a whole number from 0 to 1000000',
       example: '100',
     }),
@@ -112,8 +114,8 @@ export const SERVER_VARIABLES = {
   BODY_SECONDS: count(
     {
       description:
-        'Time in which a JSON body must have come. Other bodies, such as files, may take longer, as long as they bring ' +
-        'BODY_BYTES_PER_SECOND in every such time.',
+        'Maximum time for a JSON body, in seconds. Other bodies, such as files, can take longer if they reach ' +
+        'BODY_BYTES_PER_SECOND in each such period.',
       must: 'a whole number from 1 to 3600',
       example: '60',
     },
@@ -123,7 +125,7 @@ export const SERVER_VARIABLES = {
   ),
   BODY_BYTES_PER_SECOND: count(
     {
-      description: 'The slowest pace of a body, over BODY_SECONDS; a slower request is ended.',
+      description: 'Minimum speed of a body, in bytes per second over BODY_SECONDS. Slower requests are aborted.',
       must: 'a whole number from 0 to 1000000',
       example: '100',
     },
@@ -134,8 +136,8 @@ export const SERVER_VARIABLES = {
   DRAIN_SECONDS: count(
     {
       description:
-        'How long the server goes on answering after SIGTERM, while /ready says 503 and connections are closed one by ' +
-        'one, so that balancers turn away first.',
+        'Seconds for which the server still handles requests after SIGTERM. Meanwhile, /ready returns 503 and each ' +
+        'connection closes after its response, so that load balancers stop sending requests.',
       must: 'a whole number from 0 to 3600',
       example: '15',
     },
@@ -146,21 +148,20 @@ export const SERVER_VARIABLES = {
   METRICS_TOKEN: Type.Optional(
     Type.String({
       pattern: '^[\\x21-\\x7e]{1,512}$',
-      description: 'Bearer token that /metrics demands. Unset: it demands none.',
+      description: 'Bearer token for /metrics. Default: no token is required.',
       must: 'visible ASCII characters without spaces, at most 512',
       example: 'put-a-random-text-here',
       secret: true,
     }),
   ),
   LOG_LEVEL: choice(
-    { description: 'What is logged: this level and those more severe.', example: 'warn' },
+    { description: 'Minimum severity of log messages.', example: 'warn' },
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     'info',
   ),
   LOG_FORMAT: choice(
     {
-      description:
-        'How the log is written: json for programs, text for people, auto for text on a terminal and json elsewhere.',
+      description: 'Format of the log. json: for programs. text: for people. auto: text on a terminal, otherwise json.',
       example: 'json',
     },
     ['auto', 'json', 'text'],

@@ -1,5 +1,4 @@
-// The variables that send traces away, part of the schema in `env.ts`. The names are those of OpenTelemetry, whose
-// libraries read further ones by themselves.
+// Settings of traces. OpenTelemetry defines the names, and its libraries read other variables themselves.
 import Type from 'typebox'
 import { isWebAddress } from './env-values.ts'
 import { optional, WEB } from './variable.ts'
@@ -7,7 +6,7 @@ import { optional, WEB } from './variable.ts'
 export const TRACE_VARIABLES = {
   OTEL_EXPORTER_OTLP_ENDPOINT: optional(
     {
-      description: 'Receiver of traces (OTLP over HTTP, JSON); see docs/monitoring.md. Unset: no traces.',
+      description: 'URL of the receiver of traces (OTLP over HTTP, JSON); see docs/monitoring.md. Default: no traces.',
       must: WEB,
       example: 'http://127.0.0.1:4318',
     },
@@ -25,7 +24,7 @@ export const TRACE_VARIABLES = {
       Type.String({
         maxLength: 255,
         description:
-          'tracecontext: a request goes on with the trace that its caller names, where only trusted ones can. Unset, or none: each begins a new one.',
+          'tracecontext: a request continues the trace of its caller. Set it only if all callers are trusted. none: each request begins a new trace. Default: none.',
         must: 'a list of tracecontext, baggage, or none',
         example: 'tracecontext',
       }),

@@ -1,10 +1,10 @@
-// What a variable of the environment may hold, where a pattern cannot say it.
+// Checks of environment variables that a pattern cannot express.
 import { isIPv6 } from 'node:net'
 
 const HOST_FORM = /^(?!-)[A-Za-z0-9.-]+$/
 
 export function isHost(value: string): boolean {
-  // What an address can be made of: `1.2.3.999` and addresses with a zone look right and are not.
+  // The URL parser rejects `1.2.3.999` and addresses with a zone.
   return isIPv6(value) ? URL.canParse(`http://[${value}]`) : HOST_FORM.test(value) && URL.canParse(`http://${value}`)
 }
 
@@ -14,7 +14,7 @@ export function isWebAddress(value: string): boolean {
   return url.username === '' && url.password === '' && !/[?#]/.test(value)
 }
 
-/** As `isWebAddress`, perhaps with user and password. */
+/** Like `isWebAddress`, but permits user and password. */
 export function isEngineAddress(value: string): boolean {
   const url = URL.parse(value)
   return url !== null && ['http:', 'https:'].includes(url.protocol) && !/[?#]/.test(value)
@@ -37,7 +37,7 @@ export function isDatabaseAddress(value: string): boolean {
   return ['postgres:', 'postgresql:'].includes(URL.parse(value)?.protocol ?? '')
 }
 
-/** An address that names a database as its path, of a name that needs no quoting. */
+/** The path must be the name of a database that needs no quoting. */
 export function isClickHouseAddress(value: string): boolean {
   const url = URL.parse(value)
   if (url === null || !['http:', 'https:'].includes(url.protocol)) return false
@@ -63,8 +63,8 @@ export function isMailbox(value: string): boolean {
 }
 
 /**
- * The expressions in a value of BLOCKED_USER_AGENTS, or `undefined` when one does not compile, is too long or matches
- * the empty text and with it every User-Agent, or when there are more than 100.
+ * Parses BLOCKED_USER_AGENTS. Returns undefined if an expression is invalid, too long or matches the empty string and thus
+ * every User-Agent, or if there are more than 100.
  */
 export function parsePatterns(value: string): RegExp[] | undefined {
   // A comma separates unless the next brace after it closes a quantifier such as {1,3}.

@@ -1,6 +1,5 @@
-// The environment variables an operator may set: one schema, from which validation and `.env.example` are drawn.
-// `must` completes the sentence "NAME must be …" of an error; `example` is a right value; `secret` values are never
-// shown back.
+// The schema of all environment variables. The validation, `.env.example` and docs/generated/settings.md depend on it.
+// `must` completes the error message "NAME must be …"; `example` is a valid value; messages never contain `secret` values.
 import Type from 'typebox'
 import { ACCOUNT_VARIABLES } from './env-accounts.ts'
 import { ENGINE_VARIABLES } from './env-engines.ts'
@@ -10,21 +9,21 @@ import { isClickHouseAddress, isDatabaseAddress, isWebAddress } from './env-valu
 import { SITE_VARIABLES } from './site-env.ts'
 import { type About, count, optional, WEB } from './variable.ts'
 
-/** Every variable Depot reads. Those without a default are optional; an empty value counts as unset. */
+/** All variables. A variable without a default is optional. An empty value counts as unset. */
 export const Env = Type.Object({
   ...SERVER_VARIABLES,
   ...TRACE_VARIABLES,
   DATA_DIR: Type.String({
     default: './data',
     maxLength: 4096,
-    description: 'Folder for everything Depot keeps: embedded database, files, indexes, outbox.',
+    description: 'Folder for all local data: embedded database, files, analytics and outbox.',
     must: 'a path of at most 4096 characters',
     example: '/var/lib/depot',
   }),
   DATABASE_URL: optional(
     {
-      description: 'PostgreSQL 15 or later to use instead of the embedded database.',
-      must: 'a postgres:// or postgresql:// address',
+      description: 'URL of a PostgreSQL database, version 15 or later. Default: the embedded database.',
+      must: 'a postgres:// or postgresql:// URL',
       example: 'postgres://depot:password@db.example.org:5432/depot',
       secret: true,
     },
@@ -33,8 +32,8 @@ export const Env = Type.Object({
   DATABASE_DIRECT_URL: optional(
     {
       description:
-        'The database itself, where DATABASE_URL leads through a pooler in transaction mode; see docs/capacity.md.',
-      must: 'a postgres:// or postgresql:// address',
+        'Direct URL of the database, required if DATABASE_URL is a pooler in transaction mode; see docs/capacity.md.',
+      must: 'a postgres:// or postgresql:// URL',
       example: 'postgres://depot:password@db.example.org:5432/depot',
       secret: true,
     },
@@ -42,8 +41,8 @@ export const Env = Type.Object({
   ),
   DATABASE_READ_URL: optional(
     {
-      description: 'Read replica of DATABASE_URL for lists and reads that may lag.',
-      must: 'a postgres:// or postgresql:// address',
+      description: 'URL of a read replica, for lists and reads that can be slightly outdated. Default: DATABASE_URL.',
+      must: 'a postgres:// or postgresql:// URL',
       example: 'postgres://depot:password@replica.example.org:5432/depot',
       secret: true,
     },
@@ -52,8 +51,8 @@ export const Env = Type.Object({
   CLICKHOUSE_URL: optional(
     {
       description:
-        'ClickHouse 24 or later, with its database, to keep analytics in instead of DATA_DIR; see docs/engines/clickhouse.md.',
-      must: 'an http or https address whose path is the name of a database',
+        'URL of a ClickHouse database for analytics, version 24 or later; see docs/engines/clickhouse.md. Default: the embedded analytics store in DATA_DIR.',
+      must: 'an http or https URL whose path is the name of a database',
       example: 'https://depot:password@clickhouse.example.org:8443/depot',
       secret: true,
     },
@@ -61,7 +60,7 @@ export const Env = Type.Object({
   ),
   ANALYTICS_SPOOL_MB: count(
     {
-      description: 'Megabytes of events that wait in DATA_DIR while ClickHouse does not take them.',
+      description: 'Maximum size of the events that wait in DATA_DIR while ClickHouse is unavailable, in MiB.',
       must: 'a whole number from 1 to 1000000',
       example: '4096',
     },
@@ -71,7 +70,7 @@ export const Env = Type.Object({
   ),
   FILES_BASE_URL: optional(
     {
-      description: 'Address under which the files are reached, when a CDN stands in front. Default: BASE_URL.',
+      description: 'Prefix of the URLs of files, for example of a CDN. Default: BASE_URL.',
       must: WEB,
       example: 'https://cdn.example.org',
     },
@@ -83,7 +82,7 @@ export const Env = Type.Object({
     Type.String({
       pattern: '^[A-Za-z0-9-]{1,64}$',
       description:
-        'Header in which the proxy gives the two letters of the country. Set it only if the proxy always replaces it.',
+        'Header in which the proxy sends the country code of the client (2 letters). Set it only if the proxy always replaces the header.',
       must: 'the name of one header',
       example: 'X-Country',
     }),
@@ -91,7 +90,8 @@ export const Env = Type.Object({
   GEOIP_DATABASE: Type.Optional(
     Type.String({
       maxLength: 4096,
-      description: 'File in MaxMind format that tells countries by address, asked where COUNTRY_HEADER says nothing.',
+      description:
+        'File in MaxMind format that maps IP addresses to countries. Used if COUNTRY_HEADER is unset or the header is missing.',
       must: 'a path of at most 4096 characters',
       example: '/var/lib/geoip/country.mmdb',
     }),
@@ -99,8 +99,8 @@ export const Env = Type.Object({
   SCANNER_COMMAND: optional(
     {
       description:
-        'Program that judges uploaded files before they are shown, with its arguments, separated by spaces; see ' +
-        'docs/engines/scanner.md. Unset, and SCANNER_URL too: files are not judged.',
+        'Program that scans uploaded files before they are published, with its arguments, separated by spaces; see ' +
+        'docs/engines/scanner.md. If SCANNER_URL is unset too, files are not scanned.',
       must: 'a program and its arguments, separated by spaces, at most 1000 characters',
       example: '/opt/depot/scripts/scan-with-clamav.mjs --daemon',
     },
@@ -108,7 +108,7 @@ export const Env = Type.Object({
   ),
   SCANNER_URL: optional(
     {
-      description: 'Address to which uploaded files are sent to be judged, in place of SCANNER_COMMAND.',
+      description: 'URL to which uploaded files are sent to be scanned, instead of SCANNER_COMMAND.',
       must: WEB,
       example: 'https://scanner.example.org/judge',
     },
@@ -117,7 +117,7 @@ export const Env = Type.Object({
   SCANNER_TOKEN: Type.Optional(
     Type.String({
       pattern: '^[\\x21-\\x7e]{1,512}$',
-      description: 'Bearer token that SCANNER_URL wants.',
+      description: 'Bearer token for SCANNER_URL. Default: no token.',
       must: 'visible ASCII characters without spaces, at most 512',
       example: 'token-from-the-scanner',
       secret: true,
@@ -125,7 +125,7 @@ export const Env = Type.Object({
   ),
   SCANNER_TIMEOUT_SECONDS: count(
     {
-      description: 'How long the scanner may take for one file.',
+      description: 'Maximum time to scan one file, in seconds.',
       must: 'a whole number from 1 to 3600',
       example: '300',
     },
@@ -134,15 +134,15 @@ export const Env = Type.Object({
     120,
   ),
   ...SITE_VARIABLES,
-  QUOTA_PROJECTS: count(quota('Projects', 256), 0, 1_000_000, 256),
-  QUOTA_ORGANIZATIONS: count(quota('Organizations', 16), 0, 1_000_000, 16),
-  QUOTA_COLLECTIONS: count(quota('Collections', 32), 0, 1_000_000, 32),
+  QUOTA_PROJECTS: count(quota('projects', 256), 0, 1_000_000, 256),
+  QUOTA_ORGANIZATIONS: count(quota('organizations', 16), 0, 1_000_000, 16),
+  QUOTA_COLLECTIONS: count(quota('collections', 32), 0, 1_000_000, 32),
   AFFILIATE_SHARE: Type.Number({
     minimum: 0,
     maximum: 1,
     default: 0.1,
     description:
-      "Share of a conversion's amount that goes to the owner of the affiliate code, unless the code has its own.",
+      'Share of the revenue of a conversion for the owner of the affiliate code, unless the code has its own share (0 to 1).',
     must: 'a number from 0 to 1',
     example: '0.1',
   }),
@@ -152,7 +152,7 @@ export type Env = Type.Static<typeof Env>
 
 type Variable = About & { name: string; type?: string; default?: string | number | boolean }
 
-/** What the table says about each variable, in its order. */
+/** All variables in the order of the schema. */
 export const VARIABLES: readonly Variable[] = Object.entries(Env.properties).map(([name, schema]) => ({
   name,
   ...(schema as unknown as Omit<Variable, 'name'>),
@@ -160,7 +160,7 @@ export const VARIABLES: readonly Variable[] = Object.entries(Env.properties).map
 
 function quota(what: string, value: number): About {
   return {
-    description: `${what} an account may own; an administrator may set another number for one account.`,
+    description: `Maximum number of ${what} per account. Operators can set another limit for an account.`,
     must: 'a whole number from 0 to 1000000',
     example: String(value),
   }

@@ -1,4 +1,4 @@
-// The forms that variables of the environment take.
+// Schemas of environment variables.
 import Type from 'typebox'
 
 export type About = { description: string; must: string; example: string; secret?: boolean }
@@ -12,10 +12,10 @@ export const optional = (about: About, check: (value: string) => boolean = () =>
 export const count = (about: About, minimum: number, maximum: number, value: number) =>
   Type.Integer({ minimum, maximum, default: value, ...about })
 
-export const choice = <const Word extends string[]>(
+export const choice = <const Values extends string[]>(
   about: Omit<About, 'must'>,
-  words: [...Word],
-  value: Word[number],
-) => Type.Enum(words, { default: value, must: `one of ${words.join(', ')}`, ...about })
+  values: [...Values],
+  value: Values[number],
+) => Type.Enum(values, { default: value, must: `one of ${values.join(', ')}`, ...about })
 
-export const WEB = 'an http or https address without user, query and fragment'
+export const WEB = 'an http or https URL without user, query and fragment'
