@@ -96,7 +96,7 @@ const TEXTS = [
   ...globSync('{docs,migrations,taxonomy}/**/*.{md,sql}', { cwd: ROOT }),
 ]
 const CODE = globSync('{src,demo,test,bench,scripts}/**/*.{ts,mjs}', { cwd: ROOT }).filter(
-  (file) => file !== 'test/rules/conventions.test.ts',
+  (file) => file !== 'test/rules/conventions.test.ts' && file !== 'scripts/wording.ts',
 )
 
 test('people are "they"', () => {
@@ -119,4 +119,22 @@ test('every error that is not reserved is thrown somewhere', () => {
     .filter(([kind, entry]) => !('reserved' in entry) && !used.includes(`'${kind}'`))
     .map(([kind]) => kind)
   assert.deepEqual(unused, [])
+})
+
+test('the help of a command names the options that its function reads', async () => {
+  const { COMMANDS } = await import('#cli/commands.ts')
+  const table = read('src/cli/commands.ts')
+  const problems = COMMANDS.flatMap(({ name, usage, options = [] }) => {
+    const module = new RegExp(`name: '${name}'[\\s\\S]*?import\\('#([^']+)'`).exec(table)?.[1]
+    const source = module === undefined ? '' : read(`src/${module}`)
+    const inUsage = [...usage.matchAll(/--([a-z-]+)/g)].map(([, option = '']) => option)
+    const explained = options.map(([option]) => option).filter((option) => option.startsWith('--'))
+    const unread = inUsage.filter((option) => !new RegExp(`['"]?${option}['"]?: '(string|boolean)'`).test(source))
+    const unlisted = explained.filter((option) => !inUsage.includes(option.slice(2)))
+    return [
+      ...unread.map((option) => `${name}: src/${module} does not read --${option}`),
+      ...unlisted.map((option) => `${name}: the usage does not name ${option}`),
+    ]
+  })
+  assert.deepEqual(problems, [])
 })
