@@ -3,7 +3,6 @@ import type { App } from '#platform/http/server.ts'
 import { accountPages } from './account/routes.ts'
 import { assetRoutes } from './kit/asset-routes.ts'
 import { createSessionCookie } from './kit/cookies.ts'
-import { createFigures } from './kit/figures.ts'
 import { PageCache } from './kit/page-cache.ts'
 import type { WebDeps } from './kit/request.ts'
 import { createSite } from './kit/site.ts'
@@ -22,7 +21,6 @@ export function webRoutes(
     site: createSite(deps),
     pageCache: new PageCache(deps, cookie),
     texts: createUserTexts(deps),
-    figures: createFigures(deps),
   }
   app.addHook('onClose', () => web.texts.close())
   assetRoutes(app, web.site.assets)

@@ -17,7 +17,7 @@ export type SessionCookie = {
 /** Game version and loader of the visitor. An empty string means no choice. */
 export type Setup = { gameVersion: string; loader: string }
 
-/** What the visitor chose, with or without an account. */
+/** Choices of the visitor, with or without an account. */
 export type Choices = Pick<PageContext, 'theme' | 'language'> & { setup: Setup }
 
 export const NO_SETUP: Setup = { gameVersion: '', loader: '' }

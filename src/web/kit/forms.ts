@@ -111,7 +111,7 @@ export function checkValues<Schema extends TSchema>(schema: Schema, values: unkn
   return values as Static<Schema>
 }
 
-/** Why a form was rejected: the message, its field, and the status of the response. */
+/** The reason why a form was rejected: message, field and status of the response. */
 export type FormRefusal = FormError & { status: number }
 
 /**

@@ -67,7 +67,7 @@ const URL_LENGTH_MAX = 1024
 
 type CacheDeps = Pick<Deps, 'cache' | 'config' | 'taxonomy' | 'now'>
 
-/** A request as far as a cached page depends on it. */
+/** The parts of a request that a cached page depends on. */
 type Head = Pick<FastifyRequest, 'url' | 'headers' | 'cookies'>
 
 /** Stores the page of one request, and records the entities that it depends on. */

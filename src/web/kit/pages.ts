@@ -21,7 +21,7 @@ type PageOptions = Pick<FastifyContextConfig, 'whenReadOnly' | 'budget' | 'token
   /** `html`: the route serves only clients that prefer HTML. The API has a route with the same path. */
   prefers?: 'html'
   /**
-   * Caches the page for visitors without a session. `entities`: the page depends only on what it reads through
+   * Caches the page for visitors without a session. `entities`: the page only depends on entities that it reads through
    * `deps.cache`, or on data whose changes are announced as changes of these entities. `results`: the handler calls
    * `showResults`.
    */

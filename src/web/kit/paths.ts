@@ -1,5 +1,5 @@
 // The paths of all pages. Each resource has one canonical path, and only this file builds it. Paths are relative to the
-// public URL, which can have a path of its own.
+// public URL, which can contain a path.
 import { AUTHORIZE_PAGE } from '#features/people/oauth/authorize/requests.ts'
 import type { Feed } from '#platform/html/layout.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'

@@ -10,33 +10,31 @@ import { parseToken } from '#lib/access/tokens.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import type { MessageKey } from '#platform/html/languages.ts'
 import type { Page } from '#platform/html/layout.ts'
-import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { type PageContext, pathTo, type Site } from '#platform/html/page-context.ts'
 import type { TokenDirectory } from '#platform/http/auth/token-directory.ts'
 import type { Deps } from '#ports/deps.ts'
 import { isSet, readChoices, type SessionCookie, type Setup } from './cookies.ts'
-import type { Figures } from './figures.ts'
 import { fieldOf, fieldsOf } from './forms.ts'
 import { type PageCache, type PageRecorder, resultsKey } from './page-cache.ts'
 import { signInPath } from './paths.ts'
 import { type SendOptions, type ShownPage, sendCachedPage, sendPage } from './send-page.ts'
-import { currentSite, type SiteBase } from './site.ts'
+import { currentSite } from './site.ts'
 import type { UserTexts } from './user-texts.ts'
 
-/** What pages use in addition to the request. Created once per server. */
+/** Dependencies of pages. Created once per server. */
 export type WebDeps = {
   deps: Deps
   accounts: AccountDeps
   tokens: TokenDirectory
   cookie: SessionCookie
-  site: SiteBase
+  site: Site
   pageCache: PageCache
   texts: UserTexts
   statistics: ProjectStatistics
   trends: DownloadTrends
-  figures: Figures
 }
 
-/** What the pages of one part of the web site have in common. */
+/** Common properties of the pages in one part of the web site. */
 export type Area = {
   /** Properties of every page that does not define them. */
   defaults: Partial<Page>
@@ -48,7 +46,7 @@ export type Area = {
   missing?: MessageKey
 }
 
-/** What a page says after a form led to it. The URL contains the name, so that it can stand for no other text. */
+/** Confirmations that a page shows after a form. The URL contains the name, so that a link cannot show other text. */
 const DONE = [
   'profile',
   'picture',

@@ -17,7 +17,7 @@ import { pageHeaders } from './safety.ts'
 export type ShownPage = Page & {
   /** Default: the status of the refusal, otherwise 200. */
   status?: number
-  /** Why the form on the page was rejected. */
+  /** The reason why the form on the page was rejected. */
   refusal?: FormRefusal | undefined
   /** Captcha on the page. */
   widget?: { scriptUrl: string; origins: readonly string[] } | undefined

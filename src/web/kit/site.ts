@@ -1,22 +1,16 @@
 // The instance as its pages show it: name, colours, links and the number of projects.
-import { LRUCache } from 'lru-cache'
-import { getShownSettings, type Settings, type SettingsReader } from '#features/basics/settings/settings-cache.ts'
+import { getShownSettings, type Settings } from '#features/basics/settings/settings-cache.ts'
 import { getStatistics } from '#features/basics/statistics/queries.ts'
 import { isBlank } from '#lib/text/text-rules.ts'
-import { MINUTE_MS } from '#lib/time.ts'
+import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import { loadAssets } from '#platform/html/assets.ts'
 import type { Site, SiteLink } from '#platform/html/page-context.ts'
 import type { Deps } from '#ports/deps.ts'
 import { PATHS } from './paths.ts'
 
-/** The part of the instance that does not change while the server runs. */
-export type SiteBase = Site & { countProjects: () => Promise<number | undefined> }
-
-/** Loads the assets, once when the server starts. */
-export function createSite(deps: Pick<Deps, 'config' | 'dbRead' | 'now'>): SiteBase {
-  const { config } = deps
+/** Returns the part of the instance that does not change while the server runs. Loads the assets. */
+export function createSite({ config }: Pick<Deps, 'config'>): Site {
   return {
-    countProjects: projectCounter(deps),
     name: config.site.name,
     url: config.http.baseUrl.replace(/\/$/, ''),
     assets: loadAssets(),
@@ -36,17 +30,15 @@ export function createSite(deps: Pick<Deps, 'config' | 'dbRead' | 'now'>): SiteB
   }
 }
 
-/** Counts projects for the search placeholder. Cached for a minute; undefined if the query fails and no count is cached. */
-function projectCounter({ dbRead, now }: Pick<Deps, 'dbRead' | 'now'>): SiteBase['countProjects'] {
-  const cache = new LRUCache<'projects', number>({
-    max: 1,
-    ttl: MINUTE_MS,
-    ttlResolution: 0,
-    perf: { now },
-    allowStaleOnFetchRejection: true,
-    fetchMethod: async () => (await getStatistics(dbRead)).projects,
-  })
-  return () => cache.fetch('projects').catch(() => undefined)
+const PROJECT_COUNT: RememberDefinition<number> = { name: 'project-count' }
+
+/** Counts projects for the search placeholder; undefined if the query fails. */
+async function countProjects({ cache, dbRead }: Pick<Deps, 'cache' | 'dbRead'>): Promise<number | undefined> {
+  const count = async () => (await getStatistics(dbRead)).projects
+  return cache
+    .remember(PROJECT_COUNT)
+    .get('all', count)
+    .catch(() => undefined)
 }
 
 /** Settings with a text that has a page: `/about` and `/rules`. */
@@ -62,11 +54,11 @@ export function operatorLinks(settings: Pick<Settings, OperatorText>): SiteLink[
 }
 
 /** Returns the instance with its current settings, which are cached until they change. */
-export async function currentSite(reader: SettingsReader, { countProjects, ...site }: SiteBase): Promise<Site> {
-  const settings = await getShownSettings(reader)
+export async function currentSite(deps: Deps, site: Site): Promise<Site> {
+  const settings = await getShownSettings(deps)
   const { name, accent_hue: hue, announcement, mark } = settings
-  const links = reader.config.site.isServed ? operatorLinks(settings) : []
-  const projectCount = site.search === undefined ? undefined : await countProjects()
+  const links = deps.config.site.isServed ? operatorLinks(settings) : []
+  const projectCount = site.search === undefined ? undefined : await countProjects(deps)
   return {
     ...site,
     name,

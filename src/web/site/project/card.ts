@@ -3,7 +3,6 @@
 
 import { buffer } from 'node:stream/consumers'
 import type { FastifyReply } from 'fastify'
-import { LRUCache } from 'lru-cache'
 import { imageKey } from '#features/basics/images/hosted-image.ts'
 import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
@@ -11,55 +10,39 @@ import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { isPublicStatus } from '#lib/project-status.ts'
 import { entityTag } from '#lib/text/json-bytes.ts'
+import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import type { Page } from '#platform/html/layout.ts'
 import type { PageContext } from '#platform/html/page-context.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
 import { matchesEntityTag } from '#platform/http/responses/entity-tags.ts'
-import { CARD_HEIGHT, CARD_WIDTH, type Card, createDrawCard } from '#platform/images/draw-card.ts'
+import { CARD_HEIGHT, CARD_WIDTH, createDrawCard } from '#platform/images/draw-card.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { viewOf } from '../lists/rows.ts'
 
-const CACHE_BYTES = 16 * 1024 * 1024
+const CARDS: RememberDefinition<Buffer> = { name: 'project-card', sizeOf: ({ length }) => length }
 /** Types of icons in cards. SVG icons are left out, because this process would have to draw them. */
 const ICON_TYPES = /\.(?:png|jpe?g|webp|gif)$/
 
 /** Returns the handler of `/card/{ID}.png`. */
 export function createCardHandler(): (request: PageRequest) => Promise<FastifyReply> {
   const draw = createDrawCard()
-  // The key is the ETag, a hash of the content: a cached card is never older than its project.
-  const cards = new LRUCache<string, Buffer>({ maxSize: CACHE_BYTES, sizeCalculation: ({ length }) => length })
-  const drawing = new Map<string, Promise<Buffer>>()
-  const drawOnce = async (etag: string, card: () => Promise<Card>, caller: string): Promise<Buffer> => {
-    const present = cards.get(etag) ?? drawing.get(etag)
-    if (present !== undefined) return present
-    const pending = card().then((content) => draw(content, caller))
-    drawing.set(etag, pending)
-    try {
-      const bytes = await pending
-      cards.set(etag, bytes)
-      return bytes
-    } finally {
-      drawing.delete(etag)
-    }
-  }
   return async ({ deps, page, req, reply, param }) => {
     const id = param('id')
     if (!isIdForm(id)) throw notFound('page')
     // Without a viewer, because other sites show the card to everyone.
     const project = await getProject(deps, null, id)
     if (project.id !== id) throw notFound('page')
-    const view = viewOf(project)
-    const { name, summary, color, icon_url } = view
+    const { name, summary, color, icon_url } = viewOf(project)
     const { name: footer, mark } = page.site
+    // A hash of the content: a cached card is never older than its project.
     const etag = entityTag(JSON.stringify([name, summary, color, icon_url, footer, mark?.url]))
     void reply.header('etag', etag).header('cache-control', 'public, max-age=0, must-revalidate')
     if (matchesEntityTag(req.headers['if-none-match'] ?? '', etag)) return reply.status(304).send()
-    const read = async (): Promise<Card> => {
-      const [icon, markIcon] = await Promise.all([readIcon(deps, icon_url), readIcon(deps, mark?.url ?? null)])
-      return { title: name, text: summary, footer, color, icon, mark: markIcon }
-    }
-    const bytes = await drawOnce(etag, read, callerOf(req))
+    const bytes = await deps.cache.remember(CARDS).get(etag, async () => {
+      const [icon, logo] = await Promise.all([readIcon(deps, icon_url), readIcon(deps, mark?.url ?? null)])
+      return draw({ title: name, text: summary, footer, color, icon, mark: logo }, callerOf(req))
+    })
     return reply.type('image/png').header('x-content-type-options', 'nosniff').send(bytes)
   }
 }

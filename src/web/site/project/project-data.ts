@@ -1,4 +1,4 @@
-// Loads what the pages of a project show.
+// Loads the data of a project's pages.
 
 import type { Static } from 'typebox'
 import { findMembership } from '#features/basics/access/memberships.ts'
@@ -6,12 +6,14 @@ import { isMember } from '#features/basics/access/project-policy.ts'
 import { listFollowedIds } from '#features/catalogue/follows/queries.ts'
 import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import { countDependents } from '#features/catalogue/versions/dependencies/dependents.ts'
 import { listVersionTraits } from '#features/catalogue/versions/queries.ts'
 import { listCachedOrganizations, listOwningTeams } from '#features/community/organizations/organization-cache.ts'
 import type { OrganizationView } from '#features/community/organizations/views.ts'
 import { shownProjectMembers, toMemberLists } from '#features/community/teams/member-lists.ts'
 import { listCachedTeams } from '#features/community/teams/team-cache.ts'
 import type { TeamMemberView } from '#features/community/teams/views.ts'
+import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import type { Markup } from '#platform/html/html.ts'
 import { projectPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
@@ -22,7 +24,9 @@ import { findOffer, type Offer } from './offer.ts'
 export type Member = Static<typeof TeamMemberView>
 export type Organization = Static<typeof OrganizationView>
 
-/** What every page of a project shows. */
+const DEPENDENT_COUNT: RememberDefinition<number> = { name: 'dependent-count' }
+
+/** Data of every page of a project. */
 export type ProjectData = {
   project: CachedProject
   view: ProjectView
@@ -31,11 +35,11 @@ export type ProjectData = {
   isMember: boolean
   /** Undefined if the project has no version. */
   offer: Offer | undefined
-  /** Number of projects that depend on this project. */
+  /** Number of projects that depend on this project, at most a minute old. */
   dependentCount: number
 }
 
-/** What the first page of a project shows. */
+/** Data of the first page of a project. */
 export type ProjectPageData = ProjectData & {
   description: Markup
   organization: Organization | undefined
@@ -47,7 +51,8 @@ export type ProjectPageData = ProjectData & {
 }
 
 export async function loadProject(request: PageRequest, project: CachedProject): Promise<ProjectData> {
-  const { deps, viewer, figures } = request
+  const { deps, viewer } = request
+  const dependents = deps.cache.remember(DEPENDENT_COUNT)
   const view = viewOf(project)
   const followed = viewer === null ? [] : await listFollowedIds(deps.db, viewer.id)
   return {
@@ -57,7 +62,7 @@ export async function loadProject(request: PageRequest, project: CachedProject):
     isFollowed: followed.includes(project.id),
     isMember: viewer !== null && isMember(await findMembership(deps.db, viewer.id, project)),
     offer: await findOffer(request, view),
-    dependentCount: await figures.dependents(project.id),
+    dependentCount: await dependents.get(project.id, () => countDependents(deps.dbRead, project.id)),
   }
 }
 
