@@ -90,8 +90,8 @@ test('a form sent again, by another account, without a choice or with another qu
 test('nobody is sent to an address that the application has not registered', async () => {
   const person = visitor(t, (await makeMember(t)).token)
   for (const [fields, status, text] of [
-    [{ redirect_uri: 'https://evil.test/' }, 400, 'none of the addresses'],
-    [{ redirect_uri: 'javascript:alert(1)' }, 400, 'none of the addresses'],
+    [{ redirect_uri: 'https://evil.test/' }, 400, 'not a registered redirect URI'],
+    [{ redirect_uri: 'javascript:alert(1)' }, 400, 'not a registered redirect URI'],
     [{ client_id: 'zzzzzzzz' }, 404, 'does not exist'],
   ] as const) {
     const answer = await person.get(`${CONSENT}${question(fields)}`)
@@ -189,7 +189,7 @@ test('an application is made, edited, given a new secret and deleted on its page
     ...fields,
     redirect_uris: 'https://a.test/cb\nhttp://b.test',
   })
-  assertSays(refused, 400, 'Each redirect URL must be https')
+  assertSays(refused, 400, 'Each redirect URL must use https')
   assertSays(refused, 400, 'http://b.test')
   const made = await person.send(`${page}/new`, `${page}/new`, fields)
   assertSays(made, 200, 'Copy the client secret now')
