@@ -1,5 +1,5 @@
-// Proves that the contents of a zip archive are what its directory says: each entry is unpacked once, counted and
-// checked, and thrown away. Memory stays flat, and the event loop is held for a few milliseconds at most.
+// Verifies that the contents of a zip archive match its directory: unpacks each entry once and checks size and checksum.
+// Uses little memory and blocks the event loop for a few milliseconds at most.
 import type { FileHandle } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { setImmediate } from 'node:timers/promises'
@@ -7,10 +7,10 @@ import { promisify } from 'node:util'
 import { crc32, createInflateRaw, inflateRaw, inflateRawSync } from 'node:zlib'
 import type { DirectoryEntry } from './archive-directory.ts'
 
-/** Why an entry is not what the directory says. */
+/** Difference between an entry and the directory. */
 export type ContentErrorKind = 'overlaps' | 'header-differs' | 'damaged' | 'wrong-size' | 'wrong-crc'
 
-/** An entry whose contents are not what the directory says. */
+/** Error for an entry that does not match the directory. */
 export class ContentError extends Error {
   readonly kind: ContentErrorKind
   readonly entryName: string
@@ -23,16 +23,16 @@ export class ContentError extends Error {
   }
 }
 
-/** An entry and the first byte that is no longer its own: where the next entry begins, or the end of the file. */
+/** An entry and its end: the start of the next entry, or the end of the file. */
 type Placed = { entry: DirectoryEntry; end: number }
 
 const LOCAL_HEADER_SIGNATURE = 0x04034b50
 const LOCAL_HEADER_BYTES = 30
 const NAME_AND_EXTRA_BYTES_MAX = 2 * 0xffff
 const DEFLATED = 8
-// Up to this size unpacking at once on this thread (20 to 200 microseconds) is cheaper than handing over to another.
+// Up to this size, unpacking synchronously (20 to 200 microseconds) is cheaper than using another thread.
 const SMALL_BYTES = 64 * 1024
-// Up to this size an entry is unpacked in one piece on a zlib thread, above it as a stream.
+// Up to this size, an entry is unpacked in one piece on a zlib thread; larger entries are streamed.
 const WHOLE_BYTES = 1024 * 1024
 const RUN_BYTES = 1024 * 1024
 const YIELD_ENTRIES = 64
@@ -43,7 +43,7 @@ const inflateWhole = promisify<Buffer, { maxOutputLength: number; chunkSize: num
 
 /**
  * Unpacks every entry and compares its size and CRC-32 with the directory.
- * @throws ContentError for the first entry found wrong; the signal's reason; the file's own read error.
+ * @throws ContentError for the first entry that differs; the reason of the signal; read errors of the file.
  */
 export async function verifyContents(
   handle: FileHandle,
@@ -70,7 +70,7 @@ export async function verifyContents(
   stop.signal.throwIfAborted()
 }
 
-/** Splits the entries, in the order they lie in the file, into runs of small neighbours and single large ones. */
+/** Splits the entries, in file order, into runs of small adjacent entries and single large entries. */
 function* groupRuns(entries: readonly DirectoryEntry[], fileBytes: number): Generator<Placed[]> {
   const sorted = entries.toSorted((a, b) => a.offset - b.offset)
   let run: Placed[] = []
@@ -132,7 +132,7 @@ async function verifyLarge(handle: FileHandle, placed: Placed, scratch: Buffer):
   checkContent(entry, await unpackAt(handle, entry, dataStart, scratch))
 }
 
-/** Unpacks one entry of bounded size into memory. @throws ContentError when it is damaged or larger than declared. */
+/** Unpacks a small entry into memory. @throws ContentError if it is damaged or larger than declared. */
 async function unpackAt(
   handle: FileHandle,
   entry: DirectoryEntry,
@@ -146,14 +146,14 @@ async function unpackAt(
   })
 }
 
-/** Not a byte more than declared is unpacked, and the declared size is what gets allocated. zlib wants 64 at least. */
+/** Limits unpacking and allocation to the declared size. zlib requires at least 64 bytes. */
 function outputBounds({ sizeBytes }: DirectoryEntry): { maxOutputLength: number; chunkSize: number } {
   return { maxOutputLength: Math.max(sizeBytes, 1), chunkSize: Math.max(sizeBytes, 64) }
 }
 
 /**
- * The content of one entry of an archive that `verifyContents` has passed.
- * @throws ContentError when it is not what was verified.
+ * Returns the content of an entry of a verified archive.
+ * @throws ContentError if the entry has changed since.
  */
 export async function readContent(handle: FileHandle, entry: DirectoryEntry): Promise<Buffer> {
   const header = await readAt(handle, entry.offset, LOCAL_HEADER_BYTES + entry.rawName.length)
@@ -170,7 +170,7 @@ async function verifyStreamed(handle: FileHandle, entry: DirectoryEntry, dataSta
     let sum = 0
     for await (const chunk of content) {
       sizeBytes += chunk.length
-      // Here a bomb ends: not a byte more is unpacked than was declared, and what is declared is bounded.
+      // Stops zip bombs: unpacks at most the declared size, which is limited.
       if (sizeBytes > entry.sizeBytes) throw new ContentError('wrong-size', entry.name)
       sum = crc32(chunk, sum)
     }
@@ -185,7 +185,7 @@ async function verifyStreamed(handle: FileHandle, entry: DirectoryEntry, dataSta
   }
 }
 
-/** Part of the file, piece by piece. A read stream would leave a listener on the handle for each entry. */
+/** Reads a part of the file in pieces. A read stream would add a listener to the handle for each entry. */
 async function* readPieces(handle: FileHandle, start: number, length: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < length; at += RUN_BYTES) {
     const piece = await readAt(handle, start + at, Math.min(RUN_BYTES, length - at))
@@ -194,7 +194,7 @@ async function* readPieces(handle: FileHandle, start: number, length: number): A
   }
 }
 
-/** Checks the local header against the directory; returns where the content begins, counted from the header. */
+/** Compares the local header with the directory, and returns the offset of the content from the header. */
 function checkHeader({ entry, end }: Placed, bytes: Buffer): number {
   if (bytes.length < LOCAL_HEADER_BYTES) throw new ContentError('overlaps', entry.name)
   if (bytes.readUInt32LE(0) !== LOCAL_HEADER_SIGNATURE) throw new ContentError('header-differs', entry.name)
@@ -212,14 +212,14 @@ function checkContent(entry: DirectoryEntry, content: Buffer): void {
   if (crc32(content) !== entry.crc32) throw new ContentError('wrong-crc', entry.name)
 }
 
-/** What zlib says about an entry, in this module's words; read errors of the file pass as they are. */
+/** Translates zlib errors; other errors are unchanged. */
 function asContentError(error: unknown, entry: DirectoryEntry): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === 'ERR_BUFFER_TOO_LARGE') return new ContentError('wrong-size', entry.name)
   return code.startsWith('Z_') ? new ContentError('damaged', entry.name) : error
 }
 
-/** Reads into `scratch` where there is one and it has room; the bytes are the caller's until its next read. */
+/** Reads into `scratch` if it is given and large enough; the result is then valid until the next read. */
 async function readAt(handle: FileHandle, position: number, length: number, scratch?: Buffer): Promise<Buffer> {
   const bytes = scratch !== undefined && length <= scratch.length ? scratch : Buffer.allocUnsafe(length)
   const { bytesRead } = await handle.read(bytes, 0, length, position)

@@ -1,11 +1,11 @@
-// Reads the central directory of a zip archive: what entries it claims to have. Judges nothing but its form.
+// Reads the central directory of a zip archive. Checks only its format.
 import type { FileHandle } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { type Entry, fromRandomAccessReaderPromise, getFileNameLowLevel, RandomAccessReader } from 'yauzl'
 
-/** An entry as the central directory describes it; nothing here is proven yet. */
+/** Entry of the central directory, not yet verified. */
 export type DirectoryEntry = {
-  /** Decoded, with `/` between segments whatever the archive uses; ends in `/` for a folder. */
+  /** Decoded name with `/` as separator. Ends in `/` for a folder. */
   readonly name: string
   readonly rawName: Buffer
   /** Declared size of the content. */
@@ -16,7 +16,7 @@ export type DirectoryEntry = {
   readonly method: number
   readonly encrypted: boolean
   readonly symbolicLink: boolean
-  /** Where the entry's local header begins in the file. */
+  /** Position of the local header in the file. */
   readonly offset: number
 }
 
@@ -25,9 +25,9 @@ export type Directory =
   | { readable: false; reason: 'malformed' | 'too-many-entries' | 'too-long-names' }
 
 export type DirectoryLimits = {
-  /** How many entries an archive may list. */
+  /** Maximum number of entries. */
   maxEntries: number
-  /** How many bytes all entry names may take together. */
+  /** Maximum total size of all entry names. */
   maxNameBytes: number
 }
 
@@ -38,7 +38,7 @@ const FILE_TYPE_MASK = 0xf000
 const SYMBOLIC_LINK = 0xa000
 const MADE_ON_UNIX = 3
 
-/** Lists the entries of the archive in `handle`. Rejects only when the file itself cannot be read. */
+/** Lists the entries of the archive in `handle`. Rejects only if the file cannot be read. */
 export async function readDirectory(handle: FileHandle, limits: DirectoryLimits): Promise<Directory> {
   const { size } = await handle.stat()
   const listed = await listEntries(handle, size, limits)
@@ -66,7 +66,7 @@ async function listEntries(
       nameBytes += entry.fileNameLength
       if (nameBytes > limits.maxNameBytes) return { readable: false, reason: 'too-long-names' }
       entries.push(toDirectoryEntry(entry))
-      // Entries from the window come without a turn of the event loop.
+      // Entries in the window are read synchronously, so this yields to the event loop.
       if (entries.length % YIELD_ENTRIES === 0) await setImmediate()
     }
     return {
@@ -88,14 +88,14 @@ const END64_SIGNATURE = 0x06064b50
 const END64_BYTES = 56
 const LOCATOR_BYTES = 20
 
-/** The directory as it was read: its first byte, the first one after it, and how many entries. */
+/** Start, end and number of entries of the directory. */
 type Extent = { start: number; end: number; count: number }
 
 /**
- * Whether the directory that was read is the one that every reader finds: its end records follow at once, and state its
- * place, its size and its number of entries truly. Some readers go by the number, others by the place, others by the
- * size; where these differ, each of them sees other entries.
- * @param commentAt where the comment begins with which the file ends.
+ * Returns whether every program reads the same directory: the end records must follow directly and contain the correct
+ * position, size and number of entries. Programs use different ones of these values; if they disagree, each program sees
+ * different entries.
+ * @param commentAt Position of the comment at the end of the file.
  */
 async function isTrulyEnded(handle: FileHandle, read: Extent, commentAt: number): Promise<boolean> {
   const tail = Buffer.alloc(Math.max(0, Math.min(commentAt - read.end, END64_BYTES + LOCATOR_BYTES + END_BYTES)))
@@ -107,7 +107,7 @@ async function isTrulyEnded(handle: FileHandle, read: Extent, commentAt: number)
   return isTrue && located === read.end && isTrueEnd(tail.subarray(-END_BYTES), read, { mayPass: true })
 }
 
-/** @param mayPass whether a field may hold its highest value instead, which points to the larger record before it. */
+/** @param mayPass Whether a field can have its maximum value, which refers to the zip64 record. */
 function isTrueEnd(record: Buffer, read: Extent, { mayPass }: { mayPass: boolean }): boolean {
   const isStated = (stated: number, value: number, highest: number) =>
     stated === value || (mayPass && stated === highest)
@@ -124,7 +124,7 @@ function toDirectoryEntry(entry: Entry): DirectoryEntry {
   const madeOnUnix = entry.versionMadeBy >> 8 === MADE_ON_UNIX
   return {
     name,
-    // A copy: the original is a view that keeps the whole record alive.
+    // A copy, because the original is a view that keeps the whole record in memory.
     rawName: Buffer.from(entry.fileNameRaw),
     sizeBytes: entry.uncompressedSize,
     packedBytes: entry.compressedSize,
@@ -155,7 +155,7 @@ class WindowReader extends RandomAccessReader {
     position: number,
     done: (error: Error | null, bytesRead?: number) => void,
   ): void {
-    // A directory may claim to lie anywhere, also where no file reaches.
+    // The declared position of a directory can be anywhere, even after the end of the file.
     if (!Number.isSafeInteger(position + length)) {
       done(null, 0)
       return
@@ -167,7 +167,7 @@ class WindowReader extends RandomAccessReader {
       return
     }
     this.#load(position, length).then(
-      // Past the end of the file the window is short or empty.
+      // After the end of the file, the window is short or empty.
       () => done(null, this.#window.copy(target, offset, 0, length)),
       (error: Error) => {
         this.problem = error

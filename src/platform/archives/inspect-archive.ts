@@ -1,5 +1,5 @@
-// Looks into an uploaded archive before anything trusts it: lists it, refuses what is dangerous or untrue, and lets
-// the file rules read single small entries.
+// Inspects an uploaded archive: lists its entries, rejects dangerous or inconsistent archives, and reads small entries for
+// the file rules.
 import { type FileHandle, open } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { createLimiter, overloaded } from '#lib/concurrency/limiter.ts'
@@ -9,21 +9,21 @@ import { type Directory, type DirectoryEntry, readDirectory } from './archive-di
 
 export type ArchiveLimits = {
   maxEntries: number
-  /** All entry names together. */
+  /** Maximum total size of all entry names. */
   maxNameBytes: number
-  /** All contents together, unpacked. */
+  /** Maximum total size of all unpacked contents. */
   maxTotalBytes: number
-  /** All contents together may be `freeBytes` plus this many times the archive's own size. */
+  /** The contents can have at most `freeBytes` plus this many times the size of the archive. */
   maxRatio: number
   freeBytes: number
-  /** Archives inside the archive; they are counted, never opened. */
+  /** Maximum number of nested archives, which are counted but never opened. */
   maxNested: number
 }
 
 const MIB = 1024 * 1024
 const YIELD_ENTRIES = 1024
 
-/** What an archive may contain, wherever an operator sets nothing else. */
+/** Default limits. */
 export const ARCHIVE_LIMITS: ArchiveLimits = {
   maxEntries: 65_535,
   maxNameBytes: 8 * MIB,
@@ -34,34 +34,34 @@ export const ARCHIVE_LIMITS: ArchiveLimits = {
 }
 
 export type ArchiveEntry = {
-  /** With `/` between segments; ends in `/` for a folder. Never absolute, never climbing. */
+  /** Relative path with `/` as separator, inside the archive. Ends in `/` for a folder. */
   readonly name: string
   readonly sizeBytes: number
 }
 
 /**
- * An archive that has been looked into. `readable: false` is a file whose zip structure cannot be read at all; whether
- * that is an error depends on the file's kind, which the file rules know.
+ * An inspected archive. `readable: false`: the file has no valid zip structure. The file rules decide whether that is an
+ * error.
  */
 export type Archive =
   | {
       readonly readable: true
       readonly entries: readonly ArchiveEntry[]
       /**
-       * The content of one entry; undefined when there is none of that name.
-       * @throws ApiError `invalid_input` when it is larger than `maxBytes`.
+       * Returns the content of an entry, or undefined if it does not exist.
+       * @throws ApiError `invalid_input` if the content is larger than `maxBytes`.
        */
       readEntry(name: string, maxBytes: number): Promise<Buffer | undefined>
     }
   | {
       readonly readable: false
       readonly reason: string
-      /** Whether the raw bytes contain this text. */
+      /** Returns whether the raw bytes contain this text. */
       mentions(text: string): Promise<boolean>
     }
 
 export type InspectOptions = {
-  /** The request part that an error names. */
+  /** Part of the request, for errors. */
   field?: string
   limits?: ArchiveLimits
   signal?: AbortSignal
@@ -69,24 +69,24 @@ export type InspectOptions = {
 
 export type ArchiveInspector = {
   /**
-   * As `inspectArchive`, when there is a place; `caller` is who uploads, and waits fairly with the others.
-   * @throws ApiError 503 too, when too many archives wait.
+   * Calls `inspectArchive` when the queue allows it. The queue takes archives in turn from each `caller`.
+   * @throws ApiError also 503 if the queue is full.
    */
   inspect(path: string, options: InspectOptions & { caller: string }): Promise<Archive>
 }
 
-/** Each of these holds one of Node's four pool threads most of the time. */
+/** Each inspection uses one of the four pool threads of Node.js most of the time. */
 const INSPECTED_AT_ONCE = 2
 const WAITING_MAX = 200
 const WAITING_PER_CALLER_MAX = 50
 
-/** One for all uploads: a few archives are looked into at once, and the rest wait. */
+/** Creates the inspector of all uploads, which inspects a few archives concurrently. */
 export function createArchiveInspector(): ArchiveInspector {
   const limiter = createLimiter({
     running: INSPECTED_AT_ONCE,
     waiting: WAITING_MAX,
     waitingPerCaller: WAITING_PER_CALLER_MAX,
-    refuse: () => overloaded('Too many archives are being looked into at the moment'),
+    refuse: () => overloaded('Too many archives are being checked at the moment'),
   })
   return { inspect: (path, { caller, ...options }) => limiter.run(() => inspectArchive(path, options), caller) }
 }
@@ -100,11 +100,10 @@ const CONTENT_ERROR_TEXTS: Record<ContentErrorKind, string> = {
 }
 
 /**
- * Lists the archive at `path` and unpacks every entry once, to nowhere, to prove sizes and checksums. Archives inside
- * it are treated as plain bytes. Memory is flat; the event loop is never held for long.
- * @throws ApiError `invalid_input` naming the entry for: names that are absolute, climb out or repeat, symbolic links,
- * encryption, packing other than stored and deflate, overlapping entries, sizes or checksums that are not true, and
- * every limit.
+ * Lists the archive at `path`, and unpacks every entry once to verify sizes and checksums, with little memory and without
+ * blocking the event loop. Does not open nested archives.
+ * @throws ApiError `invalid_input` with the entry for: absolute, duplicate or escaping names, symbolic links, encryption,
+ * unknown compression methods, overlapping entries, wrong sizes or checksums, and exceeded limits.
  */
 export async function inspectArchive(path: string, options: InspectOptions = {}): Promise<Archive> {
   const { field, limits = ARCHIVE_LIMITS, signal } = options
@@ -150,7 +149,7 @@ async function containsText(handle: FileHandle, text: Buffer): Promise<boolean> 
     const filled = window.subarray(0, kept + bytesRead)
     if (filled.includes(text)) return true
     if (bytesRead === 0) return false
-    // The text may lie across two reads: the end of this one is looked at again.
+    // The text can span two reads, so the end of this read is searched again.
     kept = Math.min(filled.length, text.length - 1)
     filled.copyWithin(0, filled.length - kept)
   }
@@ -176,7 +175,7 @@ function readableArchive(
   }
 }
 
-/** The first thing wrong with what the directory declares; undefined when nothing is. */
+/** Returns the first problem in the directory. */
 async function directoryProblem(entries: readonly DirectoryEntry[], fileBytes: number, limits: ArchiveLimits) {
   const maxTotalBytes = Math.min(limits.maxTotalBytes, limits.freeBytes + limits.maxRatio * fileBytes)
   const names = new Set<string>()
@@ -186,7 +185,7 @@ async function directoryProblem(entries: readonly DirectoryEntry[], fileBytes: n
     if (i % YIELD_ENTRIES === 0) await setImmediate()
     const problem = entryProblem(entry)
     if (problem !== undefined) return `entry ${quote(entry.name)} ${problem}`
-    // Build tools repeat folders; that hides nothing.
+    // Build tools write duplicate folders, which are harmless.
     if (names.has(entry.name) && !entry.name.endsWith('/')) return `entry ${quote(entry.name)} is there twice`
     names.add(entry.name)
     totalBytes += entry.sizeBytes
@@ -208,8 +207,8 @@ function entryProblem(entry: DirectoryEntry): string | undefined {
 }
 
 /**
- * Whether a relative path stays inside the folder it is unpacked to, on every system: no NUL, not absolute, no drive,
- * no `..` between separators of either kind.
+ * Returns whether a path stays inside the target folder on every operating system: no NUL, not absolute, no drive, and no
+ * `..` segments.
  */
 export function isContainedPath(path: string): boolean {
   if (path === '' || path.includes('\0')) return false

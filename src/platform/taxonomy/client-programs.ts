@@ -1,7 +1,7 @@
-// Which program sends a request, as a label: the raw User-Agent is never kept.
+// Identifies the client program of a request by a label. The raw User-Agent is never stored.
 import Type, { type Static } from 'typebox'
 
-/** The form of `client-programs.json`. */
+/** Schema of `client-programs.json`. */
 export const ClientProgramRows = Type.Array(
   Type.Object(
     { label: Type.String({ minLength: 1, maxLength: 64 }), contains: Type.String({ minLength: 1, maxLength: 128 }) },
@@ -10,10 +10,10 @@ export const ClientProgramRows = Type.Array(
   { maxItems: 500 },
 )
 
-/** The label of a User-Agent, empty when it is none of the known programs. */
+/** Returns the label of a User-Agent; empty for unknown programs. */
 export type ClientPrograms = (userAgent: string | undefined) => string
 
-/** The label of the first row whose text the User-Agent contains, case aside. */
+/** Returns the label of the first row whose text is in the User-Agent, ignoring case. */
 export function labelClientPrograms(rows: Static<typeof ClientProgramRows>): ClientPrograms {
   const programs = rows.map(({ label, contains }) => ({ label, contains: contains.toLowerCase() }))
   return (userAgent) => {

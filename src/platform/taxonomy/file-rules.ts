@@ -1,13 +1,13 @@
-// The form of the file rules: which file names, extensions and contents each loader takes. The rules themselves are
-// data (`taxonomy/file-rules.json`), so that an operator can change them.
+// Schema of the file rules: file names, extensions and contents that each loader accepts. The rules are data
+// (`taxonomy/file-rules.json`), so that operators can change them.
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 
 const Word = Type.String({ minLength: 1, maxLength: 100 })
 const Words = Type.Array(Word, { maxItems: 100 })
-/** An entry name in which `*` stands for any characters. */
+/** Entry name in which `*` matches any characters. */
 const Pattern = Type.String({ minLength: 1, maxLength: 200 })
-/** Alternatives; all patterns of one alternative must be matched. */
+/** Alternatives. All patterns of one alternative must match. */
 const Alternatives = Type.Array(Type.Array(Pattern, { minItems: 1, maxItems: 20 }), { minItems: 1, maxItems: 20 })
 const Day = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', maxLength: 10 })
 
@@ -16,18 +16,18 @@ const RuleData = Type.Object(
     name: Word,
     loaders: Words,
     extensions: Words,
-    /** The rule counts for game versions created on this day or later. */
+    /** The rule applies to game versions created on or after this day. */
     from: Type.Optional(Day),
-    /** The rule counts for game versions created before this day. */
+    /** The rule applies to game versions created before this day. */
     until: Type.Optional(Day),
     contains: Alternatives,
-    /** What the publisher reads when the archive contains none of the alternatives. */
+    /** Message if the archive matches none of the alternatives. */
     warning: Type.String({ minLength: 1, maxLength: 500 }),
-    /** The file is one mod: an archive that looks like a content pack is a warning. */
+    /** The file must be a single mod: an archive that looks like a content pack causes a warning. */
     mod: Type.Optional(Type.Boolean()),
-    /** The archive's index is read and checked. */
+    /** Whether to check the index of the archive. */
     content_pack: Type.Optional(Type.Boolean()),
-    /** A zip that cannot be opened passes when its bytes mention this word: publishers protect such packs. */
+    /** A zip file that cannot be read passes if it contains this text, because publishers protect such packs. */
     tolerated_when_unreadable: Type.Optional(Word),
   },
   { additionalProperties: false },
@@ -39,16 +39,16 @@ const FileRulesData = Type.Object(
       Type.String(),
       Type.Object({ content_type: Word, archive: Type.Boolean() }, { additionalProperties: false }),
     ),
-    /** An extension that no rule of the loaders takes is an error; for these it is a warning. */
+    /** Extensions that cause only a warning if no rule of the loaders accepts them. */
     warned_extensions: Words,
     signatures: Type.Object({ file_types: Words, extensions: Words }, { additionalProperties: false }),
-    /** Files of these types are checked by the named rule alone. */
+    /** Files of these types are checked only by the named rule. */
     resource_packs: Type.Object({ file_types: Words, rule: Word }, { additionalProperties: false }),
     looks_like_content_pack: Alternatives,
     rules: Type.Array(RuleData, { minItems: 1, maxItems: 500 }),
     content_packs: Type.Object(
       {
-        /** The first one that is there counts. */
+        /** The first existing entry counts. */
         index_names: Words,
         games: Words,
         dependencies: Words,
@@ -83,8 +83,8 @@ export type FileRules = Omit<FileRulesData, 'rules' | 'looks_like_content_pack' 
 const validator = Compile(FileRulesData)
 
 /**
- * Makes rules of the parsed data file.
- * @throws Error naming the first thing that is wrong with it.
+ * Creates the rules from the parsed data file.
+ * @throws Error with the first problem.
  */
 export function parseFileRules(data: unknown): FileRules {
   if (!validator.Check(data)) {

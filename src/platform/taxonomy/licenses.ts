@@ -1,4 +1,4 @@
-// Licences: SPDX expressions as projects name them, and the list and texts of the licences themselves.
+// SPDX licence expressions of projects, and the list and texts of licences.
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import parseExpression from 'spdx-expression-parse'
@@ -6,14 +6,14 @@ import deprecated from 'spdx-license-ids/deprecated.json' with { type: 'json' }
 import licenses from 'spdx-license-list'
 import { invalidInput, notFound, validationError } from '#lib/errors.ts'
 
-/** What `ARR`, in any case, is stored as. */
+/** Stored form of `ARR`, in any case. */
 const ALL_RIGHTS_RESERVED = 'LicenseRef-All-Rights-Reserved'
 
 const EXPRESSION_LENGTH_MAX = 2048
-// A bound on the parser's depth, far above any expression in use.
+// Limits the depth of the parser. Far above any real expression.
 const WORDS_MAX = 256
 
-/** Identifiers that SPDX has withdrawn, with the `+` forms that were identifiers of their own. */
+/** Deprecated SPDX identifiers, including `+` forms that were separate identifiers. */
 const DEPRECATED: ReadonlySet<string> = new Set([
   ...deprecated,
   ...Object.keys(licenses).filter((id) => id.endsWith('+')),
@@ -26,9 +26,9 @@ const ADDITION_REF = /^(DocumentRef-[A-Za-z0-9.-]+:)?AdditionRef-[A-Za-z0-9.-]*$
 type Word = { text: string; standIn: string }
 
 /**
- * The form in which a licence expression is stored: single spaces, operators in upper case. Identifiers are
- * case-sensitive; operators are all upper or all lower case; `arr` in any case is All Rights Reserved.
- * @throws ApiError `validation_error` naming `field`, with the invalid word.
+ * Returns the stored form of a licence expression: single spaces, operators in upper case. Identifiers are
+ * case-sensitive; operators are all upper or all lower case; `arr` in any case means All Rights Reserved.
+ * @throws ApiError `validation_error` with the invalid term.
  */
 export function parseLicense(text: string, field = 'license_id'): string {
   if (text.length > EXPRESSION_LENGTH_MAX)
@@ -38,8 +38,8 @@ export function parseLicense(text: string, field = 'license_id'): string {
   if (tokens.length === 0) throw validationError(field, 'must not be empty')
   if (tokens.length > WORDS_MAX) throw validationError(field, `must have at most ${WORDS_MAX} words`)
   const words = tokens.map((token, i) => checkWord(token, /^with$/i.test(tokens[i - 1] ?? ''), field))
-  // The words are judged one by one above; the library judges the grammar that joins them. It would take deprecated
-  // identifiers, `Or` and `ANDMIT`, so it sees a word of the same kind in the place of each.
+  // The terms are checked above, and the library checks the grammar. It would accept deprecated identifiers, `Or` and
+  // `ANDMIT`, so each term is replaced by a placeholder of the same kind.
   if (!isExpression(words.map((word) => word.standIn).join(' ')))
     throw validationError(field, 'is not an SPDX licence expression')
   return words
@@ -66,10 +66,10 @@ function checkWord(token: string, afterWith: boolean, field: string): Word {
   if (DEPRECATED.has(token) || DEPRECATED.has(withoutPlus(token)))
     throw validationError(field, `${token} is a deprecated identifier${successorOf(withoutPlus(token))}`)
   const id = withoutPlus(token)
-  // The two lists are of different editions: an identifier of either is one, though only the listed ones have texts.
+  // The two lists have different versions. Identifiers of both are valid, but only those of the list have texts.
   if (!isListed(id) && !isExpression(id))
     throw validationError(field, `${shown(token)} is not an SPDX licence identifier`)
-  if (id !== token && GNU_FAMILY.test(id)) throw validationError(field, `${id} takes no +; name the -or-later form`)
+  if (id !== token && GNU_FAMILY.test(id)) throw validationError(field, `${id} cannot have a +; use the -or-later form`)
   return { text: token, standIn: id === token ? 'MIT' : 'MIT+' }
 }
 
@@ -86,7 +86,7 @@ function withoutPlus(token: string): string {
   return token.endsWith('+') ? token.slice(0, -1) : token
 }
 
-// Own keys only: `constructor` is no licence.
+// Checks own keys, because `constructor` is not a licence.
 function isListed(id: string): boolean {
   return Object.hasOwn(licenses, id)
 }
@@ -100,7 +100,7 @@ function isExpression(source: string): boolean {
   }
 }
 
-/** Full names of the licences in a stored expression, in its order, joined with ", "; empty for references alone. */
+/** Returns the names of the licences in a stored expression, separated by ", "; empty if it has only references. */
 export function licenseName(expression: string): string {
   return expression
     .replaceAll(/ WITH \S+|[()]/g, '')
@@ -110,13 +110,13 @@ export function licenseName(expression: string): string {
     .join(', ')
 }
 
-/** Whether the first licence of a stored expression is approved by the Open Source Initiative. */
+/** Returns whether the first licence of a stored expression is approved by the Open Source Initiative. */
 export function isOpenSource(expression: string): boolean {
   const id = withoutPlus(expression.match(/[^\s()]+/)?.[0] ?? '')
   return isListed(id) && licenses[id]?.osiApproved === true
 }
 
-/** Every SPDX licence, the deprecated ones included (projects from before may carry them), A-Z without regard to case. */
+/** Returns all SPDX licences by name, including deprecated ones, which older projects can have. */
 export function listLicenses(): { short: string; name: string }[] {
   return Object.entries(licenses)
     .map(([short, { name }]) => ({ short, name }))
@@ -126,9 +126,9 @@ export function listLicenses(): { short: string; name: string }[] {
 export type LicenseText = { title: string; body: string }
 
 /**
- * Title and full text of one licence: a listed identifier, a `+` after it ignored, or either form of All Rights
- * Reserved. Texts are read from disk one by one when asked for; the whole set takes 5 MB.
- * @throws ApiError `not_found` for an unknown identifier or a reference, `invalid_input` for what is no identifier.
+ * Returns the title and the text of a licence: a listed identifier, with or without `+`, or All Rights Reserved. Reads the
+ * text from disk, because all texts together have 5 MB.
+ * @throws ApiError `not_found` for an unknown identifier or a reference, `invalid_input` for other texts.
  */
 export async function licenseText(id: string): Promise<LicenseText> {
   if (/^arr$/i.test(id) || id === ALL_RIGHTS_RESERVED) {
@@ -138,9 +138,9 @@ export async function licenseText(id: string): Promise<LicenseText> {
     }
   }
   if (!/^(DocumentRef-[A-Za-z0-9.-]+:)?[A-Za-z0-9.-]+\+?$/.test(id))
-    throw invalidInput('A single SPDX licence identifier is expected', 'id')
+    throw invalidInput('The ID must be a single SPDX licence identifier', 'id')
   const name = isListed(id) ? id : withoutPlus(id)
-  // What reaches the file system is a key of the list, never the client's own text.
+  // The file name is a key of the list, never input of the client.
   if (!isListed(name)) throw notFound('license')
   const file = fileURLToPath(import.meta.resolve(`spdx-license-list/licenses/${name}.json`))
   const license = JSON.parse(await readFile(file, 'utf8')) as { name: string; licenseText: string }

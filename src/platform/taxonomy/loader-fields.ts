@@ -1,4 +1,4 @@
-// Values of loader fields: the check of what a client sends with a version, and the order of what is shown.
+// Validates the loader fields of versions, and orders their values.
 import { validationError } from '#lib/errors.ts'
 import { textProblem } from '#lib/text/text-rules.ts'
 import { fieldsOf, type LoaderField, type Taxonomy } from './taxonomy.ts'
@@ -11,15 +11,15 @@ const INTEGER_MIN = -(2 ** 31)
 const LIST_MAX = 1024
 const TEXT_MAX = 2048
 
-// Keys that name parts of JavaScript's own objects are no fields to anybody: ignored, as in every body.
+// Keys of JavaScript objects are never fields. They are ignored, as in every request body.
 const IGNORED = new Set(['__proto__', 'constructor', 'prototype'])
 
 /**
- * Checks the loader fields of a version against its loaders, which are known ones (`checkLoaders`). A field is accepted
- * when any of the loaders supports it, and mandatory when such a field is not optional; null counts as absent; an
- * absent field with a default gets it; a value named twice in a list of an enumeration counts once.
- * @param at dotted path of the object that holds the fields ("initial_versions.0"), empty for the body itself.
- * @throws ApiError `validation_error` naming the field, and in a list the item.
+ * Validates the loader fields of a version. `checkLoaders` must have validated its loaders. A field is accepted if any of
+ * the loaders supports it, and required unless it is optional. null means absent, absent fields get their default, and
+ * duplicates in enumerations are removed.
+ * @param at Dotted path of the object with the fields ("initial_versions.0"), empty for the body.
+ * @throws ApiError `validation_error` with the field and, in a list, the item.
  */
 export function checkLoaderFields(
   taxonomy: Taxonomy,
@@ -39,7 +39,7 @@ export function checkLoaderFields(
   }
   const missing = [...supported].filter((name) => values[name] === undefined && !taxonomy.fields.get(name)?.optional)
   if (missing[0] !== undefined)
-    throw validationError(prefix + missing[0], `these loaders need a value for ${missing.join(', ')}`)
+    throw validationError(prefix + missing[0], `is required by these loaders. Missing fields: ${missing.join(', ')}`)
   for (const name of supported) {
     const fallback = taxonomy.fields.get(name)?.default
     if (values[name] === undefined && fallback !== undefined) values[name] = fallback
@@ -93,7 +93,7 @@ function checkInteger(bounds: { min?: number; max?: number }, value: unknown, pl
 }
 
 function checkText(value: unknown, place: string): string {
-  if (typeof value !== 'string') throw validationError(place, 'must be a text')
+  if (typeof value !== 'string') throw validationError(place, 'must be a string')
   const problem = textProblem(value, { min: 1, max: TEXT_MAX })
   if (problem !== undefined) throw validationError(place, problem)
   return value
@@ -114,8 +114,8 @@ function checkEnum(field: LoaderField, value: unknown, place: string): string {
 }
 
 /**
- * The union of stored values in the order a project shows them: values without an ordering first, then by ordering,
- * then oldest first; values that the taxonomy no longer knows come last, A-Z.
+ * Returns the union of stored values in the order in which a project shows them: values without an ordering first, then by
+ * ordering, then oldest first. Values that the taxonomy no longer has are last.
  */
 export function sortFieldValues(taxonomy: Taxonomy, field: string, values: Iterable<string>): string[] {
   const known = taxonomy.fields.get(field)?.enumValues

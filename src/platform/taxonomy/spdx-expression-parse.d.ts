@@ -1,6 +1,6 @@
-// The package brings no types of its own.
+// The package has no types.
 declare module 'spdx-expression-parse' {
-  /** @throws Error when `source` is no SPDX expression. */
+  /** @throws Error if `source` is not an SPDX expression. */
   function parse(source: string): unknown
   export = parse
 }

@@ -1,4 +1,4 @@
-// The data files of the taxonomy: their schemas, and the only place that reads them, which reports every error at once.
+// Reads the data files of the taxonomy, checks them against their schemas, and reports all errors together.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import Type, { type Static, type TSchema } from 'typebox'
@@ -6,14 +6,14 @@ import Value from 'typebox/value'
 import { ClientProgramRows } from './client-programs.ts'
 import { type FileRules, parseFileRules } from './file-rules.ts'
 
-/** The folder that is shipped and that operators change. */
+/** Default folder, which operators can change. */
 export const TAXONOMY_FOLDER = path.join(import.meta.dirname, '../../../taxonomy')
 
 const strict = { additionalProperties: false }
 const Name = Type.String({ pattern: '^[a-z0-9][a-z0-9._+-]*$', maxLength: 64 })
 const FieldName = Type.String({ pattern: '^[a-z][a-z0-9_]*$', maxLength: 64 })
 const FileName = Type.String({ pattern: '^[a-z0-9-]+\\.json$', maxLength: 64 })
-// One spelling of an instant, so that texts compare in the order of time.
+// A single time format, so that the strings sort by time.
 const Instant = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' })
 const Icon = Type.String({ pattern: '^<svg[ >][^]*</svg>$', maxLength: 8192 })
 const Address = Type.Union([Type.String({ pattern: '^https://', maxLength: 2048 }), Type.Null()])
@@ -60,12 +60,12 @@ const Field = Type.Object(
       'array_boolean',
       'array_enum',
     ]),
-    /** The file in the same folder that lists the values of an enumeration. */
+    /** File in the same folder with the values of an enumeration. */
     values: Type.Optional(FileName),
     optional: Type.Boolean(),
-    /** What an absent optional enumeration becomes; without it the field stays absent. */
+    /** Default of an optional enumeration. */
     default: Type.Optional(Type.String()),
-    /** Bounds of an integer, or of the length of a list. */
+    /** Limits of an integer, or of the length of a list. */
     min: Type.Optional(Type.Integer()),
     max: Type.Optional(Type.Integer()),
     created: Instant,
@@ -93,7 +93,7 @@ const EnumValue = Type.Object(
 
 const LinkPlatform = Type.Object({ name: Name, donation: Type.Boolean() }, strict)
 
-/** How personal tokens of the code host begin; hosts differ. */
+/** Prefixes of personal tokens of the code host. */
 const CodeHost = Type.Object(
   { token_prefixes: Type.Array(Type.String({ minLength: 3, maxLength: 64 }), { maxItems: 64 }) },
   strict,
@@ -125,7 +125,7 @@ export type TaxonomyData = {
   loaders: LoaderRow[]
   categories: CategoryRow[]
   fields: FieldRow[]
-  /** Field name → the values of its enumeration. */
+  /** Values of each enumeration, by field name. */
   fieldValues: Map<string, EnumValueRow[]>
   linkPlatforms: LinkPlatformRow[]
   reportTypes: string[]
@@ -138,7 +138,7 @@ const ERRORS_MAX = 50
 
 /**
  * Reads and checks every data file of `folder`.
- * @throws Error whose message lists all errors (at most 50), one a line, each with its file and place.
+ * @throws Error with at most 50 errors, one per line, each with its file and path.
  */
 export function readTaxonomyFiles(folder: string): TaxonomyData {
   const errors: string[] = []
@@ -164,7 +164,7 @@ export function readTaxonomyFiles(folder: string): TaxonomyData {
   }
   const { fileRules } = data
   if (errors.length === 0 && fileRules !== undefined) {
-    // Checked last: to a file that cannot be read every reference is wrong, which would hide the cause.
+    // Checked last: if a file cannot be read, all references to it are wrong, which would hide the cause.
     const checked = { ...data, fileRules }
     errors.push(...crossErrors(checked))
     if (errors.length === 0) return checked
@@ -174,7 +174,7 @@ export function readTaxonomyFiles(folder: string): TaxonomyData {
   throw new Error(`Invalid taxonomy in ${folder}:\n${shown.join('\n')}`)
 }
 
-/** Undefined when there is no such file or it is not JSON. */
+/** Returns undefined if the file does not exist or is not JSON. */
 function readJson(folder: string, file: string, errors: string[]): unknown {
   try {
     return JSON.parse(readFileSync(path.join(folder, file), 'utf8'))
@@ -193,7 +193,7 @@ function check<Schema extends TSchema>(
   if (value === undefined) return undefined
   if (Value.Check(schema, value)) return value
   for (const error of Value.Errors(schema, value)) {
-    // The errors of a union as a whole and of an unknown key by itself repeat what another line says better.
+    // Errors of a whole union and of an unknown key repeat a more precise error.
     if (error.keyword === 'anyOf' || error.keyword === 'boolean') continue
     errors.push(`${file}${error.instancePath.replaceAll('/', '.')}: ${error.message}${keysOf(error.params)}`)
   }
@@ -215,7 +215,7 @@ function keysOf(params: object): string {
   return Array.isArray(keys) ? ` (${keys.join(', ')})` : ''
 }
 
-/** What no schema can show: duplicates, references to what does not exist, and fields that contradict themselves. */
+/** Finds errors that a schema cannot express: duplicates, unknown references and contradicting fields. */
 function crossErrors(data: TaxonomyData): string[] {
   const games = data.games.map((game) => game.slug)
   const fields = data.fields.map((field) => field.name)
@@ -267,9 +267,9 @@ function fieldErrors(field: FieldRow, values: EnumValueRow[] | undefined): strin
   const names = (values ?? []).map((row) => row.value)
   errors.push(...duplicates(field.values ?? place, names))
   for (const row of values ?? []) {
-    if (Number.isNaN(Date.parse(row.created))) errors.push(`${field.values}: ${row.value}: created is no date`)
+    if (Number.isNaN(Date.parse(row.created))) errors.push(`${field.values}: ${row.value}: created is not a date`)
   }
-  if (Number.isNaN(Date.parse(field.created))) errors.push(`${place}: created is no date`)
+  if (Number.isNaN(Date.parse(field.created))) errors.push(`${place}: created is not a date`)
   return errors
 }
 

@@ -127,7 +127,7 @@ test('duplicates and references to what does not exist are errors', () => {
         'categories.json: adventure: unknown project type skin',
         'categories.json: adventure of mod is named twice',
         'loader-fields.json: a: an enumeration needs a file of values',
-        'loader-fields.json: a: created is no date',
+        'loader-fields.json: a: created is not a date',
         'loader-fields.json: b: min is above max',
         'loader-fields.json: b: only an optional enumeration has a default',
         'loader-fields.json: c: default nowhere is not among its values',

@@ -1,4 +1,4 @@
-// The taxonomy: what projects and versions can be tagged with. Read once at start from data files, then only looked up.
+// The taxonomy: categories, loaders, game versions and loader fields. Read from data files once at start.
 import { compare } from '#lib/compare.ts'
 import { validationError } from '#lib/errors.ts'
 import { type ClientPrograms, labelClientPrograms } from './client-programs.ts'
@@ -15,7 +15,7 @@ import {
   type TaxonomyData,
 } from './taxonomy-files.ts'
 
-/** A loader field with its enumeration, when it has one, by value; the map is in the order of the value list. */
+/** Loader field and the values of its enumeration, in the order of the data file. */
 export type LoaderField = FieldRow & { enumValues?: ReadonlyMap<string, EnumValueRow & { rank: number }> }
 
 export type Taxonomy = {
@@ -23,7 +23,7 @@ export type Taxonomy = {
   readonly projectTypes: readonly string[]
   readonly loaders: ReadonlyMap<string, LoaderRow>
   readonly categories: readonly CategoryRow[]
-  /** Project type → category name → category. */
+  /** Categories by project type and name. */
   readonly categoriesByType: ReadonlyMap<string, ReadonlyMap<string, CategoryRow>>
   readonly categoryNames: ReadonlySet<string>
   readonly fields: ReadonlyMap<string, LoaderField>
@@ -31,19 +31,19 @@ export type Taxonomy = {
   readonly reportTypes: readonly string[]
 }
 
-/** Everything that the taxonomy's folder holds, ready for use. */
+/** Indexed content of the taxonomy folder. */
 export type LoadedTaxonomy = {
   taxonomy: Taxonomy
-  /** Which files each loader takes. */
+  /** File rules of each loader. */
   fileRules: FileRules
   clientPrograms: ClientPrograms
-  /** How personal tokens of the code host begin. */
+  /** Prefixes of personal tokens of the code host. */
   codeHostPrefixes: readonly string[]
 }
 
 /**
  * Reads, checks and indexes the data files of `folder`.
- * @throws Error naming everything that is wrong in any of them at once.
+ * @throws Error with all errors of all files.
  */
 export function loadTaxonomy(folder: string = TAXONOMY_FOLDER): LoadedTaxonomy {
   const data = readTaxonomyFiles(folder)
@@ -77,13 +77,13 @@ function indexTaxonomy(data: TaxonomyData): Taxonomy {
   }
 }
 
-/** `rank` is the place of a value in a project's aggregated list: by ordering, values without one first, then oldest first. */
+/** `rank`: position in the list of a project. Values without an ordering are first, then by ordering, then oldest first. */
 function indexField(field: FieldRow, values: EnumValueRow[] | undefined): LoaderField {
   if (values === undefined) return field
   const ranked = values
     .toSorted((a, b) => ordering(a, -Infinity) - ordering(b, -Infinity) || compare(a.created, b.created))
     .map((row, rank) => ({ ...row, rank }))
-  // The list of values itself puts those without an ordering last, and the newest first.
+  // In the list of values, those without an ordering are last, and the newest value is first.
   const listed = ranked.toSorted(
     (a, b) => ordering(a, Infinity) - ordering(b, Infinity) || compare(b.created, a.created),
   )
@@ -91,13 +91,13 @@ function indexField(field: FieldRow, values: EnumValueRow[] | undefined): Loader
 }
 
 function ordering(row: EnumValueRow, absent: number): number {
-  // Infinity - Infinity is NaN, which `||` takes for a tie, as wanted.
+  // Infinity - Infinity is NaN, which `||` treats as a tie.
   return row.ordering ?? absent
 }
 
 /**
- * The loaders that `names` names, each once, in the order given.
- * @throws ApiError `validation_error` naming the first unknown one (`loaders.2`).
+ * Returns the loaders with these names, without duplicates.
+ * @throws ApiError `validation_error` with the path of the first unknown name (`loaders.2`).
  */
 export function checkLoaders(taxonomy: Taxonomy, names: readonly string[], field = 'loaders'): string[] {
   const wrong = names.findIndex((name) => !taxonomy.loaders.has(name))
@@ -106,9 +106,9 @@ export function checkLoaders(taxonomy: Taxonomy, names: readonly string[], field
 }
 
 /**
- * The categories that `names` names, each once, in the order given. A name may stand for several project types; whether
- * it exists for any of them is what counts. How many there may be is the caller's rule.
- * @throws ApiError `validation_error` naming the first unknown one (`categories.2`).
+ * Returns the categories with these names, without duplicates. A name is valid if any project type has the category.
+ * Callers limit the number of categories.
+ * @throws ApiError `validation_error` with the path of the first unknown name (`categories.2`).
  */
 export function checkCategories(taxonomy: Taxonomy, names: readonly string[], field = 'categories'): string[] {
   const wrong = names.findIndex((name) => !taxonomy.categoryNames.has(name))
@@ -116,24 +116,24 @@ export function checkCategories(taxonomy: Taxonomy, names: readonly string[], fi
   return [...new Set(names)]
 }
 
-/** The project types that a version with these loaders belongs to, A-Z. Unknown loaders count for nothing. */
+/** Returns the sorted project types of a version with these loaders. Ignores unknown loaders. */
 export function projectTypesOf(taxonomy: Taxonomy, loaders: Iterable<string>): string[] {
   return unionOf(taxonomy, loaders, (loader) => loader.project_types)
 }
 
-/** The loaders that make a version one of this project type, A-Z. */
+/** Returns the sorted loaders of a project type. */
 export function loadersOf(taxonomy: Taxonomy, projectType: string): string[] {
   return Array.from(taxonomy.loaders.values()).flatMap(({ name, project_types }) =>
     project_types.includes(projectType) ? name : [],
   )
 }
 
-/** The games that a version with these loaders belongs to, A-Z. Unknown loaders count for nothing. */
+/** Returns the sorted games of a version with these loaders. Ignores unknown loaders. */
 export function gamesOf(taxonomy: Taxonomy, loaders: Iterable<string>): string[] {
   return unionOf(taxonomy, loaders, (loader) => loader.games)
 }
 
-/** The names of the fields that any of these loaders supports, A-Z. Unknown loaders count for nothing. */
+/** Returns the sorted names of the fields that any of these loaders supports. Ignores unknown loaders. */
 export function fieldsOf(taxonomy: Taxonomy, loaders: Iterable<string>): string[] {
   return unionOf(taxonomy, loaders, (loader) => loader.fields)
 }
