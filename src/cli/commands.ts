@@ -224,7 +224,7 @@ export const COMMANDS: readonly Command[] = [
     about: 'Back up the instance to one file, whether or not a server is running',
     options: [
       ['FILE', 'New file for the backup; - for standard output'],
-      ['--since', 'Earlier backup, whose files (and those of its own earlier backups) are not copied again'],
+      ['--since', 'Earlier backup, whose files, and those of the backups before it, are not copied again'],
       JSON_OPTION,
     ],
     load: withSmallYoungHeap(async () => (await import('#cli/data/backup.ts')).backupCommand),

@@ -23,7 +23,7 @@ export type ProcessOptions = {
   /** The other processes of the same server. */
   peers?: PeerProcesses
   now?: () => number
-  /** What tests observe and change. */
+  /** Hooks for tests. */
   test?: {
     /** Called for every statement that goes to the database. */
     onQuery: (event: LogEvent) => void

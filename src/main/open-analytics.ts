@@ -1,6 +1,6 @@
 // Opens the store of analytics events, the buffer in front of it, and the counters that follow it.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createCounterFollower } from '#features/operations/downloads/counter-follower.ts'
+import { CounterFollower } from '#features/operations/downloads/counter-follower.ts'
 import { openCounterLedger } from '#features/operations/downloads/counter-ledger.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import type { AnalyticsStoreConfig } from '#platform/config/config.ts'
@@ -37,7 +37,7 @@ export function openAnalytics(deps: Needs, mode: 'server' | 'command'): OpenedAn
     open: mode === 'command' ? open : () => openAttached(deps, open),
     mayBeInUse: mode === 'command',
   })
-  const follower = createCounterFollower({ ...deps, store: analytics })
+  const follower = new CounterFollower({ ...deps, store: analytics })
   const spool = openSpool(deps, follower.sink)
   const sink = spool?.sink ?? follower.sink
   const events = createEventBuffer({ sink, log })

@@ -12,7 +12,7 @@ import type { Database } from './open-database.ts'
 import { openFiles } from './open-files.ts'
 import { openSearch } from './open-search.ts'
 
-/** What ports are opened with. */
+/** The dependencies of the ports. */
 export type PortNeeds = Pick<Deps, 'config' | 'log' | 'metrics' | 'now'> & Database
 
 /** The ports that each process of a server opens for itself. */

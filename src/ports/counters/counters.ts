@@ -1,69 +1,68 @@
-// The port for short-lived counts that every request may touch: the rate limit, the sign-in throttle and the caps on
-// what one address can add to a count. Losing them costs a moment of leniency, never data. Adapters: `memory/` for
-// one process, `redis/` for several.
+// The port for short-lived counts of requests: the rate limit, the sign-in throttle, and the caps on what one IP address
+// can add to a count. If the counts are lost, limits are lenient for a moment; no data is lost. Adapters: `memory/` for one
+// process, `redis/` for several servers, `remote/` for the processes of one server.
 
 import type { MaybePromise, Rate, RateDecision } from '#lib/concurrency/rate.ts'
 import { HOUR_MS } from '#lib/time.ts'
 
-/** At most `max` hits in any `windowMs`. `max` is 1 to `WINDOW_MAX`: an adapter keeps the time of each hit. */
+/** At most `max` hits in any `windowMs`. `max` is 1 to `WINDOW_MAX`, because an adapter stores the time of each hit. */
 export type Window = { max: number; windowMs: number }
 
 /** The largest `max` of a window. */
 export const WINDOW_MAX = 1000
 
-/** The longest time that anything here is remembered: 31 days. */
+/** Maximum time span of a count: 31 days. */
 const SPAN_MAX_MS = 31 * 24 * HOUR_MS
 
-/** At most `max` units, from the first use on for `spanMs`; then a new one begins. */
+/** At most `max` units within `spanMs` after the first use. Then a new span begins. */
 export type Allowance = { max: number; spanMs: number }
 
 /** The largest `max` of an allowance. */
 const ALLOWANCE_MAX = 1_000_000_000
 
 export type WindowState = {
-  /** Hits that count at this moment, at most `max`. */
+  /** Current number of hits, at most `max`. */
   count: number
-  /** Until another hit would be counted, rounded up; 0 when it would be now. */
+  /** Time until another hit would be counted, rounded up; 0 if it would be counted now. */
   retryAfterMs: number
 }
 
 export type Hit = WindowState & {
-  /** Whether this hit was counted; when not, it changed nothing. */
+  /** Whether this hit was counted. If not, it changed nothing. */
   counted: boolean
 }
 
 /**
- * Every call is atomic, also between processes where the adapter serves several. Keys are namespaced by their callers
- * (`address:…`, `sign-in:…`); `take`, `hit` and `spend` do not share theirs, and one key is always used with one rate or
- * one `windowMs`. The `max` of a window may change from hit to hit.
- * Numbers out of their ranges are errors of the caller: RangeError. Failures of the store reject.
+ * Every call is atomic, even between processes. Callers add a namespace to their keys (`address:…`, `sign-in:…`). `take`,
+ * `hit` and `spend` do not share keys, and callers must use a key with one rate or one `windowMs`. The `max` of a window can
+ * change between hits. Numbers out of range throw RangeError. Failures of the store reject.
  */
 export interface Counters {
-  /** Generic cell rate algorithm: takes `cost` (1 unless given, at most `burst`) if it may, and nothing if it may not. */
+  /** Takes `cost` units (default: 1, at most `burst`) by the generic cell rate algorithm, or none if the limit is reached. */
   take(key: string, rate: Rate, cost?: number): MaybePromise<RateDecision>
-  /** Gives back what a `take` of the same key and rate has taken, for what turns out not to count. */
+  /** Undoes a `take` of the same key and rate, if the request should not count. */
   giveBack(key: string, rate: Rate, cost?: number): MaybePromise<void>
-  /** Counts one hit unless `max` were counted in the window that ends now. */
+  /** Counts one hit, except if `max` hits were counted in the window that ends now. */
   hit(key: string, window: Window): MaybePromise<Hit>
-  /** Takes back the newest hit that still counts, for what turns out not to count. The next `hit` has its place. */
+  /** Undoes the newest hit that still counts, if the request should not count. */
   giveBackHit(key: string, window: Window): MaybePromise<void>
-  /** What `hit` would find, without counting. */
+  /** Returns the state of a window without counting. */
   peek(key: string, window: Window): MaybePromise<WindowState>
   /**
-   * Takes `amount` (a whole number from 0) of an allowance, or what is left of it; returns how much that was. A key has
-   * one allowance at a time, so a caller who counts by the clock puts the hour or the day into the key.
+   * Takes `amount` (a whole number from 0) of an allowance, or the rest of it, and returns the granted amount. A key has
+   * one allowance at a time, so callers that count per hour or day add the hour or day to the key.
    */
   spend(key: string, amount: number, allowance: Allowance): MaybePromise<number>
-  /** Forgets the hits of a key. */
+  /** Deletes the hits of a key. */
   reset(key: string): MaybePromise<void>
-  /** Rejects when the store does not answer. */
+  /** Rejects if the store does not respond. */
   check(): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * The rate as whole microseconds, in which adapters reckon so that nothing is lost to rounding: the interval at which
- * one unit is won back, and what `burst` units take.
+ * Converts a rate to whole microseconds, so that adapters lose nothing to rounding: the interval after which one unit is
+ * available again, and the time for `burst` units.
  * @throws RangeError
  */
 export function rateIntervals(rate: Rate, cost: number): { intervalUs: number; burstUs: number } {

@@ -102,7 +102,7 @@ test('a store that hangs is given up on', async (t) => {
   await nextTurn()
   t.mock.timers.tick(500)
   assert.equal((await waiting).limit, 60)
-  assert.deepEqual(events, ['lost: No answer within 500 ms'])
+  assert.deepEqual(events, ['lost: No response within 500 ms'])
 })
 
 test("a caller's own error is passed on and loses nothing", async () => {

@@ -1,34 +1,33 @@
-// What happens when the counter store is lost: counting goes on in this process, under a reduced rate.
-
+// Counts in this process, at a reduced rate, while the counter store is unavailable.
 import type { MaybePromise, Rate } from '#lib/concurrency/rate.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import type { Counters } from './counters.ts'
 
-/** What takes the place of a rate that names nothing itself. */
+/** The reduced rate if a rate does not specify one. */
 const LOST_PER_MINUTE = 60
 
-/** The rate that takes the place of another while the store is lost. */
+/** Returns the reduced rate. */
 function lostRate({ lostPerMinute: limit = LOST_PER_MINUTE }: Rate): Rate {
   return { limit, periodMs: MINUTE_MS, burst: limit }
 }
 
-/** How long the store is left alone after a failure before one call tries it again. */
+/** Pause after a failure before one call tries the store again. */
 const REST_MS = 1000
 
-/** How long a call may wait for the store; the limiter stands before every request. */
+/** Maximum wait for the store, because every request waits for the limiter. */
 const WAIT_MS = 500
 
 type Options = {
   now: () => number
-  /** Called once when the store is lost, with the failure, and once when it is back. */
+  /** Called once when the store becomes unavailable, and once when it responds again. */
   onLost: (failure: unknown) => void
   onBack: () => void
 }
 
 /**
- * Counters that ask `primary` while it answers. When it fails or takes longer than half a second, `fallback` takes over
- * at the rate that is meant for this, 60 per minute where none is named, this call included, and once a second one call tries `primary` again. The two do not share
- * their counts. `check` tells the state of `primary`.
+ * Returns counters that use `primary` while it responds. If a call fails or takes longer than 500 ms, it and the next calls
+ * use `fallback` at `lostPerMinute` (default: 60 per minute), and one call per second tries `primary` again. The two do not
+ * share their counts. `check` checks `primary`.
  */
 export function withFallback(primary: Counters, fallback: Counters, { now, onLost, onBack }: Options): Counters {
   let lost = false
@@ -58,23 +57,23 @@ export function withFallback(primary: Counters, fallback: Counters, { now, onLos
   }
 
   function afterFailure<T>(failure: unknown, instead: () => MaybePromise<T>): MaybePromise<T> {
-    // The caller's own error, which the store has nothing to do with.
+    // An error of the caller says nothing about the store.
     if (failure instanceof RangeError) throw failure
     markLost(failure)
     return instead()
   }
 
-  function ask<T>(first: () => MaybePromise<T>, instead: () => MaybePromise<T>): MaybePromise<T> {
+  function call<T>(first: () => MaybePromise<T>, instead: () => MaybePromise<T>): MaybePromise<T> {
     if (lost) {
       if (now() < restUntilMs) return instead()
-      // The others go on with the fallback while this call tries.
+      // Other calls continue with the fallback while this call tries the store.
       restUntilMs = now() + REST_MS
     }
     try {
-      const answer = first()
-      if (answer instanceof Promise) return settle(answer, instead)
+      const result = first()
+      if (result instanceof Promise) return settle(result, instead)
       markBack()
-      return answer
+      return result
     } catch (failure) {
       return afterFailure(failure, instead)
     }
@@ -82,37 +81,37 @@ export function withFallback(primary: Counters, fallback: Counters, { now, onLos
 
   return {
     take: (key, rate, cost = 1) =>
-      ask(
+      call(
         () => primary.take(key, rate, cost),
         () => fallback.take(key, lostRate(rate), Math.min(cost, lostRate(rate).burst)),
       ),
     giveBack: (key, rate, cost = 1) =>
-      ask(
+      call(
         () => primary.giveBack(key, rate, cost),
         () => fallback.giveBack(key, lostRate(rate), Math.min(cost, lostRate(rate).burst)),
       ),
     hit: (key, window) =>
-      ask(
+      call(
         () => primary.hit(key, window),
         () => fallback.hit(key, window),
       ),
     giveBackHit: (key, window) =>
-      ask(
+      call(
         () => primary.giveBackHit(key, window),
         () => fallback.giveBackHit(key, window),
       ),
     peek: (key, window) =>
-      ask(
+      call(
         () => primary.peek(key, window),
         () => fallback.peek(key, window),
       ),
     spend: (key, amount, allowance) =>
-      ask(
+      call(
         () => primary.spend(key, amount, allowance),
         () => fallback.spend(key, amount, allowance),
       ),
     reset: (key) =>
-      ask(
+      call(
         () => primary.reset(key),
         () => fallback.reset(key),
       ),
@@ -125,8 +124,8 @@ export function withFallback(primary: Counters, fallback: Counters, { now, onLos
 
 async function withinTime<T>(answer: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  // Answers that came while this process was busy are read first.
-  const timer = setTimeout(() => setImmediate(reject, new Error(`No answer within ${WAIT_MS} ms`)), WAIT_MS)
+  // Results that arrived while this process was busy are read first.
+  const timer = setTimeout(() => setImmediate(reject, new Error(`No response within ${WAIT_MS} ms`)), WAIT_MS)
   try {
     return await Promise.race([answer, late])
   } finally {

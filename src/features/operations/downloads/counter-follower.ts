@@ -1,5 +1,5 @@
-// Keeps the download counters a moment behind the store of events, for as long as the process lives. Storing never waits
-// for it: what the database does not take in now is compared with the store later.
+// Updates the download counters from the event store while the process runs. Storing events never waits for the counters: if
+// the database is unavailable, the counters are compared with the store later.
 
 import { MINUTE_MS } from '#lib/time.ts'
 import type { AnalyticsStore, Batch, VersionDownloads } from '#ports/analytics-store/analytics-store.ts'
@@ -9,147 +9,135 @@ import type { DownloadEvent, EventKind } from '#ports/analytics-store/events.ts'
 import { applyBatches, catchUp, type LedgerDeps } from './counter-ledger.ts'
 import { showDownloads } from './show-downloads.ts'
 
-export type CounterFollower = {
-  /** The store as a sink of batches, whose downloads are counted once they are stored. */
-  sink: EventSink
-  /** Takes in what a process that died has left, now and every minute. Rejects for nothing. */
-  start(): Promise<void>
-  /** Waits for what is going on; nothing is tried again afterwards. */
-  close(): Promise<void>
-}
-
 type StoredBatch = { id: string; versions: readonly VersionDownloads[]; storedAt: number }
 
 const RETRY_MS = 5_000
-const ROUND_MS = MINUTE_MS
-/** Batches that wait for the database in memory; of more, and of older ones, the store is asked instead. */
+const CATCH_UP_MS = MINUTE_MS
+/** Limits of the batches that wait in memory for the database. Beyond these, batches are read from the store again. */
 const WAITING_MAX = 1_000
 const WAITING_MS_MAX = 10 * MINUTE_MS
 
-export function createCounterFollower(deps: LedgerDeps & { store: AnalyticsStore }): CounterFollower {
-  const waiting: StoredBatch[] = []
-  let working: Promise<void> | undefined
-  /** Whether the store may have what was not taken in. */
-  let isBehind = false
-  let isShowDue = false
-  let showing: Promise<number> | undefined
-  let retry: NodeJS.Timeout | undefined
-  let show: NodeJS.Timeout | undefined
-  let round: NodeJS.Timeout | undefined
-  let isClosed = false
+export class CounterFollower {
+  /** Stores batches in the event store, and counts their downloads afterwards. */
+  readonly sink: EventSink = {
+    append: (kind, batch) => this.#append(kind, batch),
+    settled: () => this.#settled(),
+  }
+  readonly #deps: LedgerDeps & { store: AnalyticsStore }
+  readonly #waiting: StoredBatch[] = []
+  #counting: Promise<void> | undefined
+  /** Whether the store might contain batches that were not counted. */
+  #isBehind = false
+  #isShowDue = false
+  #showing: Promise<number> | undefined
+  readonly #timers: Partial<Record<'retry' | 'show' | 'catchUp', NodeJS.Timeout | undefined>> = {}
+  #isClosed = false
 
-  async function append<K extends EventKind>(kind: K, batch: Batch<K>): Promise<void> {
-    await deps.store.append(kind, batch)
+  constructor(deps: LedgerDeps & { store: AnalyticsStore }) {
+    this.#deps = deps
+  }
+
+  /** Counts what an earlier process has left, now and every minute. Never rejects. */
+  async start(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isBehind = true
+    await this.#count()
+    this.#timers.catchUp = setTimeout(() => this.start(), CATCH_UP_MS).unref()
+  }
+
+  /** Waits for the current round. There are no retries afterwards. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const timer of Object.values(this.#timers)) clearTimeout(timer)
+    await this.#counting
+  }
+
+  async #append<K extends EventKind>(kind: K, batch: Batch<K>): Promise<void> {
+    await this.#deps.store.append(kind, batch)
     if (kind !== 'download') return
     const { versions } = countByVersion(batch.events as readonly DownloadEvent[])
-    waiting.push({ id: batch.id, versions, storedAt: performance.now() })
-    if (waiting.length > WAITING_MAX) leaveToStore()
-    void work()
+    this.#waiting.push({ id: batch.id, versions, storedAt: performance.now() })
+    if (this.#waiting.length > WAITING_MAX) {
+      this.#waiting.length = 0
+      this.#isBehind = true
+    }
+    void this.#count()
   }
 
-  function leaveToStore(): void {
-    waiting.length = 0
-    isBehind = true
-  }
-
-  /** One at a time. Never rejects. */
-  function work(): Promise<void> {
-    working ??= takeIn().finally(() => {
-      working = undefined
-      if (waiting.length > 0) void work()
+  /** Runs one round at a time. Never rejects. */
+  #count(): Promise<void> {
+    this.#counting ??= this.#countWaiting().finally(() => {
+      this.#counting = undefined
+      if (this.#waiting.length > 0) void this.#count()
     })
-    return working
+    return this.#counting
   }
 
-  async function takeIn(): Promise<void> {
-    const taken = waiting.splice(0)
+  async #countWaiting(): Promise<void> {
+    const batches = this.#waiting.splice(0)
     try {
-      if (taken.some(({ storedAt }) => performance.now() - storedAt > WAITING_MS_MAX)) isBehind = true
-      else await applyBatches(deps, new Map(taken.map(({ id, versions }) => [id, versions])))
-      showSoon()
-      if (!isBehind) return
-      isBehind = false
-      await catchUp(deps)
-      showSoon()
-    } catch (error) {
-      isBehind = true
-      deps.log.warn({ err: error }, 'Download counters could not follow; they try again')
-      tryAgainLater()
+      if (batches.some(({ storedAt }) => performance.now() - storedAt > WAITING_MS_MAX)) this.#isBehind = true
+      else await applyBatches(this.#deps, new Map(batches.map(({ id, versions }) => [id, versions])))
+      this.#showSoon()
+      if (!this.#isBehind) return
+      this.#isBehind = false
+      await catchUp(this.#deps)
+      this.#showSoon()
+    } catch (err) {
+      this.#isBehind = true
+      this.#deps.log.warn({ err }, 'Could not update the download counters; Depot retries')
+      if (this.#isClosed || this.#timers.retry !== undefined) return
+      this.#timers.retry = setTimeout(() => {
+        this.#timers.retry = undefined
+        void this.#count()
+      }, RETRY_MS).unref()
     }
   }
 
-  function tryAgainLater(): void {
-    if (isClosed || retry !== undefined) return
-    retry = setTimeout(() => {
-      retry = undefined
-      void work()
-    }, RETRY_MS)
-    retry.unref()
+  #showSoon(): void {
+    this.#isShowDue = true
+    this.#showLater(0)
   }
 
-  function showSoon(): void {
-    isShowDue = true
-    showLater(0)
+  #showLater(ms: number): void {
+    if (this.#isClosed || this.#timers.show !== undefined) return
+    this.#timers.show = setTimeout(async () => {
+      this.#timers.show = undefined
+      const pauseMs = this.#isShowDue ? await this.#show(false) : 0
+      if (this.#isShowDue) this.#showLater(pauseMs)
+    }, ms).unref()
   }
 
-  function showLater(ms: number): void {
-    if (isClosed || show !== undefined) return
-    show = setTimeout(async () => {
-      show = undefined
-      const pauseMs = isShowDue ? await showNow(false) : 0
-      if (isShowDue) showLater(pauseMs)
-    }, ms)
-    show.unref()
-  }
-
-  /** Resolves when it may be done again, in milliseconds. */
-  function showNow(now: boolean): Promise<number> {
-    const step = showOnce(now).finally(() => {
-      if (showing === step) showing = undefined
+  /** Resolves with the pause before the next call, in milliseconds. */
+  #show(now: boolean): Promise<number> {
+    const step = this.#showPending(now).finally(() => {
+      if (this.#showing === step) this.#showing = undefined
     })
-    showing = step
+    this.#showing = step
     return step
   }
 
-  async function showOnce(now: boolean): Promise<number> {
-    isShowDue = false
+  async #showPending(now: boolean): Promise<number> {
+    this.#isShowDue = false
     try {
-      const { isAll, pauseMs } = await showDownloads(deps, { now })
-      if (!isAll) isShowDue = true
+      const { isAll, pauseMs } = await showDownloads(this.#deps, { now })
+      if (!isAll) this.#isShowDue = true
       return pauseMs
-    } catch (error) {
-      isShowDue = true
-      deps.log.warn({ err: error }, 'Downloads could not be shown; they are tried again')
+    } catch (err) {
+      this.#isShowDue = true
+      this.#deps.log.warn({ err }, 'Could not show new downloads; Depot retries')
       return RETRY_MS
     }
   }
 
-  async function settled(): Promise<void> {
-    // What is under way may have begun before the newest batch came; the round after it takes that.
-    await working
-    await working
-    if (waiting.length > 0 || isBehind) await work()
-    await showing
-    if (!isShowDue) return
-    const pauseMs = await showNow(true)
-    if (isShowDue) showLater(pauseMs)
-  }
-
-  async function start(): Promise<void> {
-    if (isClosed) return
-    isBehind = true
-    await work()
-    round = setTimeout(start, ROUND_MS)
-    round.unref()
-  }
-
-  return {
-    sink: { append, settled },
-    start,
-    async close() {
-      isClosed = true
-      for (const timer of [retry, show, round]) clearTimeout(timer)
-      await working
-    },
+  async #settled(): Promise<void> {
+    // The current round might have started before the newest batch arrived; the next round includes that batch.
+    await this.#counting
+    await this.#counting
+    if (this.#waiting.length > 0 || this.#isBehind) await this.#count()
+    await this.#showing
+    if (!this.#isShowDue) return
+    const pauseMs = await this.#show(true)
+    if (this.#isShowDue) this.#showLater(pauseMs)
   }
 }

@@ -15,7 +15,7 @@ import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { aDownload, batchOf, times } from '#test/support/factories/analytics-events.ts'
 import type { MadeProject } from '#test/support/factories/factories.ts'
 import { openNaiveStore } from '#test/support/stand-ins/reference-analytics-store.ts'
-import { createCounterFollower } from './counter-follower.ts'
+import { CounterFollower } from './counter-follower.ts'
 import { applyBatches, catchUp, type LedgerDeps, openCounterLedger, readLedger } from './counter-ledger.ts'
 import { reconcileDownloads } from './reconcile-downloads.ts'
 import { showDownloads } from './show-downloads.ts'
@@ -55,7 +55,7 @@ const downloadsOf = async ({ id }: { id: string }): Promise<number> =>
 test('a stored batch moves project and version, and an answer is never older', async () => {
   const { project, version, event, deps } = await setUp()
   assert.equal(await downloadsOf(project), 0)
-  const follower = createCounterFollower(deps)
+  const follower = new CounterFollower(deps)
   await follower.sink.append('download', batchOf([event, event, event]))
   await follower.sink.settled()
   assert.equal(await downloadsOf(project), 3)
@@ -103,7 +103,7 @@ test('a database that fails for a moment is caught up with by the next batch', a
   const { project, event, deps } = await setUp()
   const broken = { ...deps.db, transaction: () => assert.fail('away') } as unknown as LedgerDeps['db']
   const flaky = { ...deps, db: broken }
-  const follower = createCounterFollower(flaky)
+  const follower = new CounterFollower(flaky)
   await follower.sink.append('download', batchOf(times(5, () => event)))
   await follower.sink.settled()
   flaky.db = deps.db
@@ -116,7 +116,7 @@ test('a database that fails for a moment is caught up with by the next batch', a
 test('while somebody holds a project, its downloads are stored and those of others are shown', async () => {
   const [held, free] = [await setUp(), await setUp()]
   const store = free.store
-  const follower = createCounterFollower(free.deps)
+  const follower = new CounterFollower(free.deps)
   const release = Promise.withResolvers<void>()
   const locked = Promise.withResolvers<void>()
   const holding = t.deps.db.transaction().execute(async (tx) => {
@@ -146,7 +146,7 @@ test('while somebody holds a project, its downloads are stored and those of othe
 
 test('storing waits for nothing, not even for a database that holds every counter', async () => {
   const { project, event, deps, store } = await setUp()
-  const follower = createCounterFollower(deps)
+  const follower = new CounterFollower(deps)
   const release = Promise.withResolvers<void>()
   const locked = Promise.withResolvers<void>()
   const holding = t.deps.db.transaction().execute(async (tx) => {
@@ -318,7 +318,7 @@ test('the same store attached again, by any number of processes, changes nothing
 test('two processes with a store each behind one database both go on counting, and neither reconciles the other', async () => {
   const first = await setUp()
   await openCounterLedger(t.deps, openNaiveStore())
-  const follower = createCounterFollower(first.deps)
+  const follower = new CounterFollower(first.deps)
   await follower.sink.append('download', batchOf([first.event, first.event]))
   await follower.sink.settled()
   assert.equal(await downloadsOf(first.project), 2)

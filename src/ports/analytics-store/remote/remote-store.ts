@@ -1,4 +1,4 @@
-// A store of events that another process of this machine holds: an embedded store has one process at a time.
+// The event store in another process of this machine, because only one process can open an embedded store.
 import { randomUUID } from 'node:crypto'
 import type { Channel, Handlers } from '#platform/channel/channel.ts'
 import { offer, remote } from '#platform/channel/remote-object.ts'
@@ -17,25 +17,25 @@ const METHODS = [
   'check',
 ] as const
 
-/** Longer than the store itself takes before it gives a question up. */
+/** Longer than the store's own limit for a query. */
 const TIMEOUT_MS = 120_000
 
-/** What the process that holds the store lets the others call. */
+/** Returns the handlers of the process that owns the store. */
 export function serveStore(store: AnalyticsStore): Handlers {
   return {
     ...offer('analytics', store, METHODS),
     'analytics.query': ([query, caller], { signal }) =>
       store.query(query as StoreQuery, { signal, ...(caller === undefined ? {} : { caller: caller as string }) }),
-    // Each piece goes back by a call of its own, which ends when the reader has taken it.
+    // Sends each part in a separate call, which ends when the reader has processed it.
     'analytics.readEvents': ([kind, id], { signal, peer }) =>
       store.readEvents(kind as EventKind, async (lines) => {
         signal.throwIfAborted()
-        await peer.call(pieceOf(String(id)), [lines], UNLIMITED)
+        await peer.call(partName(String(id)), [lines], UNLIMITED)
       }),
   }
 }
 
-/** The store at the other end of a channel, which outlives it. @throws ApiError 503 when it does not answer. */
+/** Returns the store of the other process. The channel outlives it. @throws ApiError 503 if it does not respond. */
 export function remoteStore(channel: Channel): AnalyticsStore {
   const limits = { timeoutMs: TIMEOUT_MS }
   return {
@@ -47,23 +47,23 @@ export function remoteStore(channel: Channel): AnalyticsStore {
       }) as ReturnType<AnalyticsStore['query']>,
     async readEvents(kind, onLines) {
       const id = randomUUID()
-      const withdraw = channel.offer({ [pieceOf(id)]: ([lines]) => onLines(lines as string[]) })
+      const withdraw = channel.offer({ [partName(id)]: ([lines]) => onLines(lines as string[]) })
       await channel.call('analytics.readEvents', [kind, id], UNLIMITED).finally(withdraw)
     },
     close: async () => {},
   }
 }
 
-/** Readers may take their time. */
+/** A slow reader is not an error. */
 const UNLIMITED = { timeoutMs: Number.POSITIVE_INFINITY }
-const pieceOf = (id: string): string => `analytics.piece.${id}`
+const partName = (id: string): string => `analytics.part.${id}`
 
 const SINK = ['append', 'settled'] as const
 
-/** Where batches of the other processes go in. */
+/** Returns the handlers that accept batches of the other processes. */
 export const serveSink = (sink: EventSink): Handlers => offer('events', sink, SINK)
 
-/** The sink at the other end of a channel; a batch that was not acknowledged is sent again by the buffer before it. */
+/** Returns the sink of the other process. The buffer in front of it resends a batch that was not acknowledged. */
 export function remoteSink(channel: Channel): EventSink {
   const { append, settled } = remote<EventSink, (typeof SINK)[number]>('events', channel, SINK, {
     timeoutMs: TIMEOUT_MS,

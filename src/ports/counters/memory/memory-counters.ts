@@ -1,22 +1,21 @@
-// Counters of one process, in memory. Bounded in keys; what happens at the bound is said at `createMemoryCounters`.
+// Counters of one process, in memory, with a bounded number of keys.
 import type { RateDecision } from '#lib/concurrency/rate.ts'
 import { type Counters, checkAllowance, checkWindow, type Hit, rateIntervals, type WindowState } from '../counters.ts'
 
 type Options = {
-  /** Milliseconds of any origin; a step backwards makes the counters neither stricter for long nor wrong later. */
+  /** Milliseconds of any origin. If the clock is set back, the counters stay correct. */
   now: () => number
-  /** Keys kept for each time span. */
+  /** Maximum number of keys per time span. */
   keysMax?: number
 }
 
 /**
- * Makes counters for this process alone. Every call answers at once.
+ * Creates counters for this process only. Every call returns synchronously.
  *
- * Keys are kept apart by their time span (a limit's minute, a throttle's quarter of an hour), and at most `keysMax`
- * (100,000 unless given; about 25 MB) of one span are remembered. Beyond that the keys not seen for longest are
- * forgotten, which gives them a fresh start and never refuses anybody. To gain from it an attacker must show 50,000
- * other keys between two visits of one, which costs more than it frees; and a flood of one span, such as
- * addresses that download, cannot push out another, such as accounts under a sign-in throttle.
+ * Keys of different time spans (a limit's minute, a throttle's 15 minutes) are separate, and at most `keysMax` keys of a span
+ * (default: 100,000; about 25 MB) are stored. Beyond that, the least recently used keys are deleted, so their counts start
+ * again. To benefit, an attacker must send 50,000 other keys between two requests, which costs more than it gains. Many keys
+ * of one span, such as IP addresses that download, cannot displace another span, such as throttled sign-ins.
  */
 export function createMemoryCounters({ now, keysMax = 100_000 }: Options) {
   const rates = new Spans<{ fullAtUs: number }>(keysMax)
@@ -29,12 +28,12 @@ export function createMemoryCounters({ now, keysMax = 100_000 }: Options) {
     const nowUs = Math.round(timeMs * 1000)
     const keys = rates.of(burstUs / 1000, timeMs)
     const entry = keys.find(key)
-    // Time of all being free again; no real one lies further off than a whole burst.
+    // The time at which all units are available again, at most one burst from now.
     const fullAtUs = entry === undefined ? nowUs : Math.min(Math.max(entry.fullAtUs, nowUs), nowUs + burstUs)
     const afterUs = fullAtUs + cost * intervalUs
     const spareUs = nowUs + burstUs - afterUs
     if (spareUs < 0) {
-      // Kept even so, or a clock that was set back would refuse until it is where it was.
+      // Stored even so; otherwise, after the clock is set back, every request would fail until the old time.
       if (entry !== undefined) entry.fullAtUs = fullAtUs
       const retryAfterMs = Math.ceil(-spareUs / 1000)
       const resetSeconds = Math.ceil(-spareUs / 1e6)
@@ -50,7 +49,7 @@ export function createMemoryCounters({ now, keysMax = 100_000 }: Options) {
   function giveBack(key: string, rate: Parameters<Counters['take']>[1], cost = 1): void {
     const { intervalUs, burstUs } = rateIntervals(rate, cost)
     const entry = rates.of(burstUs / 1000, now()).find(key)
-    // More than is free again would be a loan on the future; `take` cuts it off.
+    // `take` ignores units beyond a full burst.
     if (entry !== undefined) entry.fullAtUs -= cost * intervalUs
   }
 
@@ -92,7 +91,7 @@ export function createMemoryCounters({ now, keysMax = 100_000 }: Options) {
     const timeMs = now()
     const keys = allowances.of(spanMs, timeMs)
     const entry = keys.find(key)
-    // One that ends further off than a whole span was begun before the clock was set back; it ends in a span from now.
+    // An end further away than a whole span means that the clock was set back; then it ends one span from now.
     if (entry !== undefined) entry.endsAtMs = Math.min(entry.endsAtMs, timeMs + spanMs)
     const spent = entry === undefined || entry.endsAtMs <= timeMs ? 0 : entry.spent
     const granted = Math.min(amount, max - spent)
@@ -119,7 +118,7 @@ export function createMemoryCounters({ now, keysMax = 100_000 }: Options) {
   } satisfies Counters
 }
 
-/** Removes the hits that no longer count; those that a clock set back left in the future happen now. */
+/** Removes the hits that no longer count. Hits in the future, after the clock was set back, happen now. */
 function dropPassed(hits: number[], windowMs: number, timeMs: number): void {
   let kept = 0
   for (const at of hits) {
@@ -129,12 +128,12 @@ function dropPassed(hits: number[], windowMs: number, timeMs: number): void {
 }
 
 function windowState(hits: readonly number[], { max, windowMs }: { max: number; windowMs: number }, timeMs: number) {
-  // Hits are in order, so the place is free when the oldest of the last `max` has passed.
+  // Hits are in order, so the next hit is counted when the oldest of the last `max` has expired.
   const blocking = hits[hits.length - max]
   return { count: hits.length, retryAfterMs: blocking === undefined ? 0 : Math.ceil(blocking + windowMs - timeMs) }
 }
 
-/** One bounded set of keys for each order of magnitude of time spans. */
+/** A bounded set of keys for each order of magnitude of time spans. */
 class Spans<Value> {
   readonly #keysMax: number
   readonly #bySpan = new Map<number, Generations<Value>>()
@@ -144,7 +143,7 @@ class Spans<Value> {
   }
 
   of(spanMs: number, timeMs: number): Generations<Value> {
-    // Rounded up to a power of two, so that there are at most 32 sets, whatever rates operators grant.
+    // Rounded up to a power of two, so that there are at most 32 sets.
     const roundedMs = 2 ** (32 - Math.clz32(Math.ceil(spanMs) - 1))
     let keys = this.#bySpan.get(roundedMs)
     if (keys === undefined) {
@@ -165,9 +164,9 @@ class Spans<Value> {
 }
 
 /**
- * Keys in two generations. What is looked at moves to the young one; when a span has passed, or the young one is half
- * the bound, the old one is dropped whole and the young one takes its place. So a key lives at least one span after its
- * last use unless the bound comes first, expiry costs nothing per key, and a warm look-up is one read of one map.
+ * Keys in two generations. A read moves a key to the young generation. After a span, or when the young generation has half
+ * of the maximum number of keys, it replaces the old generation, which is deleted. A key therefore lives at least one span
+ * after its last use (below the maximum), expiry costs nothing per key, and most reads are one read of one map.
  */
 export class Generations<Value> {
   readonly #spanMs: number
@@ -185,7 +184,7 @@ export class Generations<Value> {
   turn(timeMs: number): void {
     const ageMs = timeMs - this.#turnedAtMs
     if (ageMs >= 0 && ageMs < this.#spanMs) return
-    // A clock set back starts the span again: keys live longer, not shorter.
+    // If the clock was set back, the span starts again, so that keys live longer, not shorter.
     if (ageMs < 0) this.#turnedAtMs = timeMs
     else this.#advance(timeMs, ageMs >= 2 * this.#spanMs)
   }

@@ -1,4 +1,4 @@
-// Counters that processes share, in Redis or Valkey. See `scripts.ts` for what is kept there.
+// Counters in Redis or Valkey, which several servers share. `scripts.ts` describes the stored values.
 import { randomUUID } from 'node:crypto'
 import { createClient, ErrorReply } from '@redis/client'
 import { OperatorError } from '#lib/operator-error.ts'
@@ -8,28 +8,28 @@ import { SCRIPTS } from './scripts.ts'
 type Options = {
   /** `redis://[user:password@]host[:port][/database]`, or `rediss://` for TLS. */
   url: string
-  /** What every key begins with. */
+  /** Prefix of every key. */
   prefix: string
   /** Called with each call's name, its time in seconds and whether it failed. */
   onCall?: (operation: string, seconds: number, failed: boolean) => void
-  /** Called when Redis cannot be reached at the start. The counters then reject until it can. */
+  /** Called if Redis is unreachable at the start. The counters reject until it responds. */
   onUnreachable?: (error: Error) => void
-  /** What an operator should change though everything works. */
+  /** Called with a recommended change of the Redis settings. */
   onAdvice?: (sentence: string) => void
-  /** Milliseconds since 1970, for tests. Without it the server's own time counts. */
+  /** Milliseconds since 1970, for tests. Default: the time of the Redis server. */
   now?: () => number
 }
 
 const VERSION_MIN = [6, 2] as const
 const CONNECT_TIMEOUT_MS = 2_000
-/** Below what the fallback waits, so that a connection that hangs is given up by the one who can open another. */
+/** Shorter than the wait of the fallback, so that this module replaces a hanging connection. */
 const CALL_TIMEOUT_MS = 400
 const RECONNECT_MS_MAX = 1_000
 
 /**
- * Connects to Redis and tries everything that the counters need. A Redis that cannot be reached at the moment is no
- * reason not to start: the counters reject, and connect again by themselves.
- * @throws OperatorError when Redis answers that the address, the password, a right or its version is wrong.
+ * Connects to Redis and tries every operation of the counters. If Redis is unreachable, the counters reject and reconnect
+ * automatically.
+ * @throws OperatorError if the URL, the password, a permission or the version is wrong.
  */
 export async function openRedisCounters(options: Options): Promise<Counters> {
   const { prefix, onCall = () => {}, now } = options
@@ -46,7 +46,7 @@ export async function openRedisCounters(options: Options): Promise<Counters> {
   }
   let closed = false
 
-  /** Opens another connection in place of one that hangs. Everything that waits on the old one is rejected. */
+  /** Replaces a hanging connection. The calls of the old connection reject. */
   function reconnect(hanging: Client): void {
     if (client !== hanging || closed) return
     client = newClient(options.url)
@@ -54,22 +54,22 @@ export async function openRedisCounters(options: Options): Promise<Counters> {
     end(hanging)
   }
 
-  async function call<T>(operation: string, send: (asked: Client) => Promise<T>): Promise<T> {
-    const asked = client
+  async function call<T>(operation: string, send: (redis: Client) => Promise<T>): Promise<T> {
+    const used = client
     const start = performance.now()
     let settled = false
     let failed = true
     const { promise: late, reject } = Promise.withResolvers<never>()
     const giveUp = () => {
-      reject(new Error(`Redis has not answered within ${CALL_TIMEOUT_MS} ms`))
-      reconnect(asked)
+      reject(new Error(`No response from Redis within ${CALL_TIMEOUT_MS} ms`))
+      reconnect(used)
     }
-    // Answers that came while this process was busy are read first.
+    // Results that arrived while this process was busy are read first.
     const timer = setTimeout(() => setImmediate(() => settled || giveUp()), CALL_TIMEOUT_MS)
     try {
-      const answer = await Promise.race([send(asked), late])
+      const result = await Promise.race([send(used), late])
       failed = false
-      return answer
+      return result
     } finally {
       settled = true
       clearTimeout(timer)
@@ -138,19 +138,19 @@ function newClient(url: string) {
     url,
     name: 'depot',
     scripts: SCRIPTS,
-    // A call that would wait for the connection is better counted elsewhere.
+    // Without a connection, a call should fail immediately, so that the fallback counts it.
     disableOfflineQueue: true,
     socket: {
       connectTimeout: CONNECT_TIMEOUT_MS,
       reconnectStrategy: (tries) => Math.min(50 * 2 ** tries, RECONNECT_MS_MAX) * (0.5 + Math.random() / 2),
     },
   })
-  // Each call fails by itself while there is no connection; unheard, the event would end the process.
+  // Each call fails on its own. An error event without a listener would end the process.
   client.on('error', () => undefined)
   return client
 }
 
-/** Resolves when the connection can be used; rejects with the first failure, after which it goes on trying. */
+/** Resolves when the connection is usable. Rejects with the first failure, but continues to try. */
 async function connect(client: Client): Promise<void> {
   const { promise: failed, reject } = Promise.withResolvers<never>()
   client.once('error', reject)
@@ -163,12 +163,12 @@ async function connect(client: Client): Promise<void> {
   }
 }
 
-/** Ends the connection at once, if there is one. */
+/** Closes the connection immediately, if there is one. */
 function end(client: Client): void {
   if (client.isOpen) client.destroy()
 }
 
-/** Everything that the counters send, once, on a key of its own. */
+/** Runs every operation of the counters once, on a separate key. */
 async function verify(client: Client, { prefix, onAdvice }: Options): Promise<void> {
   const info = await client.info()
   const field = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1]
@@ -188,36 +188,36 @@ async function verify(client: Client, { prefix, onAdvice }: Options): Promise<vo
   const policy = field('maxmemory_policy')
   if (policy !== undefined && policy !== 'noeviction' && !policy.startsWith('volatile-')) {
     onAdvice?.(
-      `Redis forgets any key when its memory is full (maxmemory-policy ${policy}); noeviction keeps the counts`,
+      `Redis deletes any key when its memory is full (maxmemory-policy ${policy}). Set noeviction to keep the counts`,
     )
   }
 }
 
-/** Away at the moment, or loading its data: not wrong. */
+/** Returns whether Redis is temporarily unavailable, as opposed to wrongly configured. */
 function isUnreachable(error: unknown): boolean {
   if (error instanceof OperatorError) return false
   if (error instanceof ErrorReply)
     return /^(LOADING|CLUSTERDOWN|TRYAGAIN|BUSY|MASTERDOWN|ERR max number of clients)/.test(error.message)
-  // A name that does not exist and a certificate that does not fit are settings to mend.
+  // An unknown host name or a certificate that does not match is an error in the settings.
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   return !/^(ENOTFOUND|ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_SSL|HOSTNAME_MISMATCH|EPROTO)/.test(code)
 }
 
-/** What is wrong, as Redis says it. The password is not in it. */
+/** Returns an error with the message of Redis, which does not contain the password. */
 function operatorError(error: unknown): OperatorError {
-  const said = error instanceof Error ? error.message : String(error)
+  const reason = error instanceof Error ? error.message : String(error)
   const options = { cause: error, dependency: 'counters' }
-  return new OperatorError(`Depot cannot count in the Redis of REDIS_URL: ${said}${hintFor(said)}`, options)
+  return new OperatorError(`Depot cannot count in the Redis of REDIS_URL: ${reason}${hintFor(reason)}`, options)
 }
 
-function hintFor(said: string): string {
-  if (/^(WRONGPASS|NOAUTH|ERR AUTH|ERR invalid password)/.test(said))
+function hintFor(reason: string): string {
+  if (/^(WRONGPASS|NOAUTH|ERR AUTH|ERR invalid password)/.test(reason))
     return '. Check the user and the password in REDIS_URL'
-  if (said.startsWith('NOPERM')) return '. docs/engines/redis.md lists the rights that the user needs'
-  if (said.startsWith('READONLY')) return '. It is a replica; REDIS_URL must name the primary'
-  if (/DB index|SELECT is not allowed/.test(said)) return '. Check the number of the database at the end of REDIS_URL'
-  if (/ENOTFOUND/.test(said)) return '. Check the host in REDIS_URL'
-  if (/SSL|TLS|certificate|wrong version number/i.test(said))
+  if (reason.startsWith('NOPERM')) return '. docs/engines/redis.md lists the permissions that the user needs'
+  if (reason.startsWith('READONLY')) return '. It is a replica; REDIS_URL must name the primary'
+  if (/DB index|SELECT is not allowed/.test(reason)) return '. Check the number of the database at the end of REDIS_URL'
+  if (/ENOTFOUND/.test(reason)) return '. Check the host in REDIS_URL'
+  if (/SSL|TLS|certificate|wrong version number/i.test(reason))
     return '. Check whether REDIS_URL must begin with redis:// or rediss://'
   return ''
 }

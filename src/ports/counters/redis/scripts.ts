@@ -1,13 +1,13 @@
-// The counters as Lua scripts, which Redis runs whole or not at all. Each uses one key, so that a cluster can run it,
-// and reads the time from the server, so that the clocks of many processes do not matter.
+// The counters as Lua scripts, which Redis runs atomically. Each script uses one key, so that it works in a cluster, and the
+// time of the Redis server, so that the clocks of the processes do not matter.
 import { type CommandParser, defineScript } from '@redis/client'
 
-/** Microseconds as a test gives them, or '' for the server's own time. */
+/** Microseconds in tests; '' for the time of the Redis server. */
 type Time = number | ''
 
 /**
- * `now` in microseconds. Times are written by `text`, because Lua would round them to 14 digits. Under a test's clock
- * keys are kept a minute longer: Redis lets them expire by its own.
+ * `now` in microseconds. `text` formats times, because Lua would round them to 14 digits. With a test's clock, keys expire
+ * one minute later, because Redis uses its own clock.
  */
 const PRELUDE = `
 local now, grace = tonumber(ARGV[1]), 60000
@@ -19,7 +19,7 @@ local function text(us) return string.format('%.0f', us) end
 local function ttl(us) return text(math.max(1, math.ceil(us / 1000) + grace)) end
 `
 
-/** The value of a rate's key: when all of it is free again. No real one lies further off than a whole burst. */
+/** The value of a rate's key: the time at which all units are available again, at most one burst from now. */
 const FREE_AT = `
 local interval, burst, cost = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local stored = tonumber(redis.call('GET', KEYS[1]))
@@ -30,7 +30,7 @@ local freeAt = math.min(math.max(stored or now, now), now + burst)
 local after = freeAt + cost * interval
 local spare = now + burst - after
 if spare < 0 then
-  -- Kept even so, or a clock that was set back would refuse until it is where it was.
+  -- Stored even so; otherwise, after the clock is set back, every request would fail until the old time.
   if stored and stored > freeAt then redis.call('SET', KEYS[1], text(freeAt), 'PX', ttl(freeAt - now)) end
 else
   redis.call('SET', KEYS[1], text(after), 'PX', ttl(after - now))
@@ -47,7 +47,7 @@ end
 return 0
 `
 
-/** The value of a window's key: the times of its hits, oldest first. Those that a clock set back left in the future happen now. */
+/** The value of a window's key: the times of its hits, oldest first. Hits in the future, after the clock was set back, happen now. */
 const HITS = `
 local max, span = tonumber(ARGV[2]), tonumber(ARGV[3])
 local hits, changed = {}, false
@@ -91,12 +91,12 @@ if changed then save() end
 return {#hits, wait()}
 `
 
-/** The value of an allowance's key: what is spent, and when it ends. */
+/** The value of an allowance's key: the spent amount and the end. */
 const SPEND = `${PRELUDE}
 local amount, max, span = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local spent = tonumber(redis.call('HGET', KEYS[1], 'spent')) or 0
 local ends = tonumber(redis.call('HGET', KEYS[1], 'ends')) or now
--- One that ends further off than a whole span was begun before the clock was set back; it ends in a span from now.
+-- An end further away than a whole span means that the clock was set back; then it ends one span from now.
 ends = math.min(ends, now + span)
 if ends <= now then spent, ends = 0, now + span end
 local granted = math.max(0, math.min(amount, max - spent))
@@ -121,13 +121,13 @@ function script<Reply, Answer>(source: string, read: (reply: Reply) => Answer) {
 const asNumber = (reply: number) => reply
 const asNothing = (_reply: number) => undefined
 
-/** By their names at the client: key, time in microseconds or '', then numbers, all spans in microseconds. */
+/** Arguments: key, time in microseconds or '', then numbers; all spans in microseconds. */
 export const SCRIPTS = {
-  /** Interval, burst, cost → microseconds to spare, or less than 0 for those that are missing. */
+  /** Interval, burst, cost → spare microseconds; negative if units are missing. */
   takeRate: script(TAKE, asNumber),
   /** Interval, burst, cost. */
   giveBackRate: script(GIVE_BACK, asNothing),
-  /** Maximum, span → whether it was counted, how many count, and the time until one more would. */
+  /** Maximum, span → whether the hit was counted, the number of hits, and the time until the next one would count. */
   hitWindow: script(HIT, ([counted, count, waitUs]: [number, number, number]) => ({
     counted: counted === 1,
     count,
@@ -135,8 +135,8 @@ export const SCRIPTS = {
   })),
   /** Maximum, span. */
   giveBackHit: script(GIVE_BACK_HIT, asNothing),
-  /** Maximum, span → how many count, and the time until one more would. */
+  /** Maximum, span → the number of hits, and the time until the next one would count. */
   peekWindow: script(PEEK, ([count, waitUs]: [number, number]) => ({ count, retryAfterMs: Math.ceil(waitUs / 1000) })),
-  /** Amount, maximum, span → how much was granted. */
+  /** Amount, maximum, span → the granted amount. */
   spendAllowance: script(SPEND, asNumber),
 }
