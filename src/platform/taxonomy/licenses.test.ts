@@ -44,7 +44,7 @@ test('ARR in any case is All Rights Reserved, also when it is stored again', () 
 test('what is no SPDX expression is refused with the invalid word', () => {
   assert.match(refusal('mit'), /mit is not an SPDX licence identifier/)
   assert.match(refusal('MIT Or ISC'), /Or must be all upper or all lower case/)
-  assert.match(refusal('GPL-2.0-only+'), /takes no \+/)
+  assert.match(refusal('GPL-2.0-only+'), /cannot have a \+/)
   assert.match(refusal('MIT WITH MIT'), /MIT is not an SPDX exception/)
   for (const text of ['', ' ', 'custom', 'MIT/ISC', 'MIT ISC', '(MIT', 'MIT)', 'AND', 'MIT OR', 'MIT WITH', 'MIT +'])
     refusal(text)
