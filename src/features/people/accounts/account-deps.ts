@@ -4,20 +4,20 @@ import { createPasswords, type Passwords } from './passwords/passwords.ts'
 import type { Client } from './sessions/queries.ts'
 import { createSignInGuard, type SignInGuard } from './sign-in/sign-in-guard.ts'
 
-/** What the account routes share. */
+/** Dependencies of the account routes and pages. */
 export type AccountDeps = Pick<Deps, 'db' | 'cache' | 'counters' | 'config' | 'log' | 'metrics' | 'now'> & {
   passwords: Passwords
   guard: SignInGuard
-  /** Undefined where none is configured. */
+  /** Undefined if no code host is configured. */
   codeHost: CodeHost | undefined
 }
 
-/** One for all routes and pages: tries to sign in are counted together. Close its `passwords` at the end. */
+/** Creates the dependencies that all routes and pages share. The caller must close `passwords`. */
 export function createAccountDeps(deps: Omit<AccountDeps, 'passwords' | 'guard'>): AccountDeps {
   return { ...deps, passwords: createPasswords(), guard: createSignInGuard(deps) }
 }
 
-/** Where a request comes from. */
+/** Returns the IP address and the user agent of a request. */
 export function clientOf(req: { clientAddress: string; headers: { 'user-agent'?: string | undefined } }): Client {
   return { ip: req.clientAddress, userAgent: req.headers['user-agent'] ?? '' }
 }

@@ -1,5 +1,4 @@
-// Background work of accounts: the messages they get, and what is past its time.
-
+// The jobs that send emails to users and delete expired rows.
 import { sql } from 'kysely'
 import { isSuspended } from '#features/basics/access/accounts.ts'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
@@ -15,13 +14,13 @@ import { findAccount } from './queries.ts'
 type MailJob = Jobs['accounts.send-mail']
 type MailDeps = Pick<Deps, 'db' | 'cache' | 'mail' | 'config' | 'now'>
 
-/** Rows deleted by one statement. */
+/** Maximum number of rows that a statement deletes, so that it holds its locks only briefly. */
 const EXPIRE_BATCH = 5_000
 
 export const accountJobs = (deps: MailDeps) => ({
   /**
-   * Sends one message. The secret of its link is made here, so that none lies in the queue. Running twice sends the
-   * message twice, each with a link of its own that works: a second copy harms nobody, a lost one would.
+   * Sends an email. Creates the secret of its link here, so that the queue contains no secrets. If the job runs twice, it
+   * sends two emails with different valid links, which is better than no email.
    */
   'accounts.send-mail': async (job: MailJob): Promise<void> => {
     if (job.account_id === null) return
@@ -32,72 +31,76 @@ export const accountJobs = (deps: MailDeps) => ({
     if (content !== undefined) await deps.mail.send({ to, ...content })
   },
 
-  /** Deletes flows, sessions and invitations that no request can use any more; a second run finds nothing. */
+  // Idempotent: a second run finds nothing.
   'accounts.expire': async (_payload: Jobs['accounts.expire'], signal: AbortSignal): Promise<void> => {
     const at = new Date(deps.now())
     await deletePast(deps.db, { table: 'account_flow', column: 'expires', at }, signal)
     await deletePast(deps.db, { table: 'session', column: 'refresh_expires', at }, signal)
-    // They may say whom an address belongs to.
+    // Expired invitations are deleted because they can contain personal data.
     await deletePast(deps.db, { table: 'invitation', column: 'expires', at }, signal)
   },
 })
 
-/** Undefined where the reason for the message has gone meanwhile. */
-async function compose(deps: MailDeps, account: AccountRow, job: MailJob): Promise<messages.MailContent | undefined> {
-  const { db, config, now } = deps
+type Mail = { deps: MailDeps; account: AccountRow; context: messages.MailContext }
+type Content = messages.MailContent | undefined | Promise<messages.MailContent | undefined>
+
+/** Composes each kind of email; undefined if its reason no longer exists. */
+const COMPOSERS: { [Kind in MailJob['kind']]: (mail: Mail, job: MailJob & { kind: Kind }) => Content } = {
+  'verify-email': async ({ deps, account, context }) =>
+    account.email_verified
+      ? undefined
+      : messages.verifyEmailMail({ ...context, flow: await insertEmailFlow(deps, 'verify_email', account) }),
+  'reset-password': async ({ deps, account, context }) =>
+    messages.resetPasswordMail({ ...context, flow: await insertEmailFlow(deps, 'reset_password', account) }),
+  'email-changed': async ({ deps: { db, now }, account, context }, job) => {
+    const data = {
+      email: job.former_email,
+      had_two_factor: job.had_two_factor ?? true,
+      changed_at: job.changed_at ?? now(),
+    }
+    const flow = await insertFlow(db, { kind: 'undo_email_change', accountId: account.id, data, now: now() })
+    return messages.emailChangedMail({ ...context, newEmail: account.email ?? '', flow })
+  },
+  'password-changed': ({ context }) => messages.passwordChangedMail(context),
+  'two-factor-enabled': ({ context }) => messages.twoFactorEnabledMail(context),
+  'two-factor-removed': ({ context }) => messages.twoFactorRemovedMail(context),
+  suspended: ({ deps, account, context }) => {
+    if (!isSuspended(account, deps.now())) return undefined
+    const { suspension_reason: reason, suspended_until: until } = account
+    return messages.suspendedMail({ ...context, reason: reason ?? '', until })
+  },
+  unsuspended: ({ deps, account, context }) =>
+    isSuspended(account, deps.now()) ? undefined : messages.unsuspendedMail(context),
+  'deletion-pending': async ({ deps, account, context }) => {
+    if (account.deletion_due === null) return undefined
+    const { by_owner: byOwner } = await getDeletion(deps.db, account.id)
+    return messages.deletionPendingMail({ ...context, due: account.deletion_due, byOwner })
+  },
+  'deletion-undone': ({ account, context }) =>
+    account.deletion_due === null ? messages.deletionUndoneMail(context) : undefined,
+  'token-created': async ({ deps, context }, { token_id }) => {
+    const tokenName = await findTokenName(deps.db, token_id)
+    return tokenName === undefined ? undefined : messages.tokenCreatedMail({ ...context, tokenName })
+  },
+}
+
+async function compose<Kind extends MailJob['kind']>(
+  deps: MailDeps,
+  account: AccountRow,
+  job: MailJob & { kind: Kind },
+): Promise<messages.MailContent | undefined> {
   const { name: siteName } = await getSettings(deps)
-  const context = { siteName, baseUrl: config.http.baseUrl, username: account.username }
-  // The address is part of the flow: a link that went to a former one opens nothing.
-  const flowOf = (kind: 'verify_email' | 'reset_password') =>
-    insertFlow(db, { kind, accountId: account.id, data: { email: account.email }, now: now() })
-  switch (job.kind) {
-    case 'verify-email':
-      if (account.email_verified) return undefined
-      return messages.verifyEmailMail({ ...context, flow: await flowOf('verify_email') })
-    case 'reset-password':
-      return messages.resetPasswordMail({ ...context, flow: await flowOf('reset_password') })
-    case 'email-changed':
-      return messages.emailChangedMail({
-        ...context,
-        newEmail: account.email ?? '',
-        flow: await insertFlow(db, {
-          kind: 'undo_email_change',
-          accountId: account.id,
-          data: {
-            email: job.former_email,
-            had_two_factor: job.had_two_factor ?? true,
-            changed_at: job.changed_at ?? now(),
-          },
-          now: now(),
-        }),
-      })
-    case 'password-changed':
-      return messages.passwordChangedMail(context)
-    case 'two-factor-enabled':
-      return messages.twoFactorEnabledMail(context)
-    case 'two-factor-removed':
-      return messages.twoFactorRemovedMail(context)
-    case 'suspended':
-      if (!isSuspended(account, now())) return undefined
-      return messages.suspendedMail({
-        ...context,
-        reason: account.suspension_reason ?? '',
-        until: account.suspended_until,
-      })
-    case 'unsuspended':
-      return isSuspended(account, now()) ? undefined : messages.unsuspendedMail(context)
-    case 'deletion-pending': {
-      if (account.deletion_due === null) return undefined
-      const { by_owner: byOwner } = await getDeletion(db, account.id)
-      return messages.deletionPendingMail({ ...context, due: account.deletion_due, byOwner })
-    }
-    case 'deletion-undone':
-      return account.deletion_due === null ? messages.deletionUndoneMail(context) : undefined
-    case 'token-created': {
-      const tokenName = await findTokenName(db, job.token_id)
-      return tokenName === undefined ? undefined : messages.tokenCreatedMail({ ...context, tokenName })
-    }
-  }
+  const context = { siteName, baseUrl: deps.config.http.baseUrl, username: account.username }
+  return COMPOSERS[job.kind]({ deps, account, context }, job)
+}
+
+/** Creates a flow for a link. It contains the email address, so that links to a previous address are invalid. */
+function insertEmailFlow(
+  { db, now }: MailDeps,
+  kind: 'verify_email' | 'reset_password',
+  { id, email }: AccountRow,
+): Promise<string> {
+  return insertFlow(db, { kind, accountId: id, data: { email }, now: now() })
 }
 
 async function findTokenName(db: Db, id: string): Promise<string | undefined> {
@@ -105,7 +108,6 @@ async function findTokenName(db: Db, id: string): Promise<string | undefined> {
   return row?.name
 }
 
-/** In steps, so that no statement runs long and no lock is held long. */
 async function deletePast(
   db: Db,
   past: { table: string; column: string; at: Date },

@@ -1,4 +1,4 @@
-// Reads of accounts for signing in. What everybody sees of them belongs to the users feature.
+// Queries of accounts for sign-in. The feature `users` has the public queries.
 import { sql } from 'kysely'
 import { type AccountRow, listAccountsByNames } from '#features/people/users/queries.ts'
 import { ApiError } from '#lib/errors.ts'
@@ -8,7 +8,7 @@ export function findAccount(db: Db, id: string): Promise<AccountRow | undefined>
   return db.selectFrom('account').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** The account that signs in as `name`: a username, or an e-mail address, which has an `@` and usernames have none. */
+/** Returns the account with this username or email address. Only email addresses contain an `@`. */
 export function findAccountBySignInName(db: Db, name: string): Promise<AccountRow | undefined> {
   const column = name.includes('@') ? 'email' : 'username'
   return db
@@ -18,21 +18,20 @@ export function findAccountBySignInName(db: Db, name: string): Promise<AccountRo
     .executeTakeFirst()
 }
 
-/** Like `findAccountBySignInName`, and an ID is a name too (it wins); also accounts whose deletion is pending. */
+/** Returns the account with this ID, username or email address, even if its deletion is pending. */
 export async function findAccountByAnyName(db: Db, name: string): Promise<AccountRow | undefined> {
   if (name.includes('@')) return findAccountBySignInName(db, name)
   const rows = await listAccountsByNames(db, [name], { withLeaving: true })
   return rows.find(({ id }) => id === name) ?? rows[0]
 }
 
-/** @throws ApiError `conflict` naming `email` when another account has this address, case aside. */
+/** Requires that no account has an email address, ignoring case. @throws ApiError `conflict` naming `email`. */
 export async function assertEmailFree(db: Db, email: string): Promise<void> {
-  const taken = await findAccountBySignInName(db, email)
-  if (taken !== undefined) throw emailTaken()
+  if ((await findAccountBySignInName(db, email)) !== undefined) throw emailTaken()
 }
 
 export function emailTaken(): ApiError {
-  return new ApiError('conflict', 'This e-mail address belongs to an account already', {
+  return new ApiError('conflict', 'Another account has this email address', {
     details: { field: 'email', message: 'is taken' },
   })
 }

@@ -1,4 +1,4 @@
-// Accounts: signing up and in, passwords, addresses, second factors, sessions and access tokens. See docs/features/accounts.md.
+// The routes of accounts, except those of operators. See docs/features/accounts.md.
 import { mountInternal } from '#platform/http/mounts.ts'
 import type { App } from '#platform/http/server.ts'
 import { accessTokenRoutes } from './access-tokens/routes.ts'
@@ -9,7 +9,7 @@ import { signInRoutes } from './sign-in/routes.ts'
 import { signUpRoutes } from './sign-up/routes.ts'
 import { twoFactorRoutes } from './two-factor/routes.ts'
 
-/** Clients of the older API call these without the part `_internal` of the path. */
+/** Clients of the v2 API call these routes without `_internal` in the path. */
 const ALSO_UNDER = ['/v2']
 
 export function accountRoutes(app: App, deps: AccountDeps): void {

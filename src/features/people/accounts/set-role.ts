@@ -5,19 +5,18 @@ import type { Role } from '#lib/access/viewer.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 
-/** Gives an account a role, which its tokens have from the commit on. For operators. @throws ApiError 404, `invalid_input` for the last
- * admin. */
+/** Changes the role of an account, also for its existing tokens. @throws ApiError 404, `invalid_input` for the last admin. */
 export async function setRole(
   deps: Pick<Deps, 'db' | 'cache' | 'now'>,
   { accountId, role, actor }: { accountId: string; role: Role; actor: Actor },
 ): Promise<void> {
   await transaction(deps, async (tx, changed) => {
-    const { role: former } = await lockAccount(tx, accountId)
-    if (former === 'admin' && role !== 'admin') await lockOtherAdmins(tx, accountId, deps.now())
+    const { role: previous } = await lockAccount(tx, accountId)
+    if (previous === 'admin' && role !== 'admin') await lockOtherAdmins(tx, accountId, deps.now())
     await tx.updateTable('account').set({ role }).where('id', '=', accountId).execute()
     changed.add('user', accountId)
     changed.add('viewer', accountId)
-    const details = { from: former, to: role }
+    const details = { from: previous, to: role }
     await recordAudit(tx, { action: 'account.role_changed', actor, subject: { kind: 'user', id: accountId }, details })
   })
 }

@@ -116,7 +116,7 @@ test('address and password are changed, and other sessions end', async () => {
   assertSays(
     await person.send(page, `${page}/email`, { email: 'nowhere' }),
     400,
-    'The email address must be an e-mail address.',
+    'The email address must be an email address.',
   )
   assertLeads(await person.send(page, `${page}/email`, { email: 'moved@example.org' }), `${page}?done=email`)
   const password = (new_password: string) => person.send(page, `${page}/password`, { new_password })
@@ -205,7 +205,7 @@ test('a token is made with a choice of scopes, shown in one answer that is never
   for (const [wrong, text] of [
     [{ name: 'ab' }, 'The name must be at least 3 characters long.'],
     [{ days: '0' }, 'The expiry must be in the future.'],
-    [{ days: 'x' }, 'The expiry must be a point in time.'],
+    [{ days: 'x' }, 'The expiry must be a valid time.'],
     [{ days: '100000' }, 'The expiry must be at most 10 years away.'],
     [
       { scope: ['USER_READ', 'SESSION_ACCESS'] },

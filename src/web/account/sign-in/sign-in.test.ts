@@ -50,7 +50,7 @@ test('the sign-up page shows what is wrong beside what was typed, and never the 
   for (const [fields, status, text] of [
     [{ username: 'taken' }, 409, 'The username is taken.'],
     [{ username: 'not valid' }, 400, 'The username must be'],
-    [{ email: 'nowhere' }, 400, 'The email address must be an e-mail address.'],
+    [{ email: 'nowhere' }, 400, 'The email address must be an email address.'],
     [{ email: 'taken@example.org' }, 409, 'The email address is taken.'],
     [{ password: 'short' }, 400, 'The password must be at least 8 characters long.'],
     [{ password: 'password123' }, 400, 'The password is too easy to guess'],

@@ -13,14 +13,14 @@ import { countAccessTokens, insertAccessToken } from './queries.ts'
 import { checkExpiry, checkTokenName } from './requests.ts'
 import type { AccessTokenRow } from './views.ts'
 
-/** Expired ones count too until they are deleted. */
+/** Maximum number of tokens of an account, including expired tokens that are not deleted yet. */
 const TOKENS_MAX = 200
 
 export type NewAccessToken = { actor: Actor; accountId: string; name: string; scopes: number; expires: Date }
 
 /**
- * Makes a personal access token; `token` is its secret, which nobody can read again. Its owner is notified by mail.
- * @throws ApiError `validation_error` naming the field, `limit_reached` from 200 tokens on.
+ * Creates a personal access token and notifies its owner by email. `token` is the secret, which cannot be read again.
+ * @throws ApiError `validation_error` naming the field, `limit_reached`.
  */
 export async function createAccessToken(
   deps: Pick<Deps, 'db' | 'cache' | 'log' | 'metrics' | 'now'>,
@@ -35,9 +35,9 @@ export async function createAccessToken(
   const row = await transaction(deps, async (tx) => {
     await lockAccount(tx, accountId)
     if ((await countAccessTokens(tx, accountId)) >= TOKENS_MAX)
-      throw new ApiError('limit_reached', `An account has at most ${TOKENS_MAX} access tokens; delete one first`)
+      throw new ApiError('limit_reached', `An account can have at most ${TOKENS_MAX} access tokens. Delete one first.`)
     const created = new Date(now)
-    const made = await insertAccessToken(tx, {
+    const inserted = await insertAccessToken(tx, {
       id: newId(),
       account_id: accountId,
       name,
@@ -46,15 +46,15 @@ export async function createAccessToken(
       created,
       expires,
     })
-    await enqueue(tx, 'accounts.send-mail', { kind: 'token-created', account_id: accountId, token_id: made.id })
+    await enqueue(tx, 'accounts.send-mail', { kind: 'token-created', account_id: accountId, token_id: inserted.id })
     await recordAudit(tx, {
       action: 'token.created',
       actor,
-      subject: { kind: 'access_token', id: made.id },
+      subject: { kind: 'access_token', id: inserted.id },
       accountIds: [accountId],
       details: { scopes: scopeNames(scopes), expires: expires.toISOString() },
     })
-    return made
+    return inserted
   })
   recordEvent(deps, 'token.created', { account_id: accountId, token_id: row.id })
   return { row, token }

@@ -3,10 +3,10 @@ import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { notFound } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
+import type { TokenReference } from '../requests.ts'
 import { deleteTokenRow } from './queries.ts'
-import type { TokenReference } from './requests.ts'
 
-/** Revokes one token of an account, at once in every process. @throws ApiError 404. */
+/** Revokes a token of an account, immediately in every process. @throws ApiError 404. */
 export async function deleteAccessToken(
   deps: Pick<Deps, 'db' | 'cache'>,
   { accountId, token, actor }: { accountId: string; token: TokenReference; actor: Actor },

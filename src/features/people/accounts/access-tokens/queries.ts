@@ -2,10 +2,10 @@ import type { Insertable, Updateable } from 'kysely'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { PersonalAccessToken } from '#platform/db/schema.ts'
-import type { TokenReference } from './requests.ts'
+import type { TokenReference } from '../requests.ts'
 import type { AccessTokenRow } from './views.ts'
 
-/** An account's access tokens, newest first, expired ones too; at most 200 exist. */
+/** Returns an account's access tokens, newest first, including expired ones. */
 export function listAccessTokens(db: Db, accountId: string): Promise<AccessTokenRow[]> {
   return db
     .selectFrom('personal_access_token')
@@ -29,7 +29,7 @@ export function insertAccessToken(tx: Tx, values: Insertable<PersonalAccessToken
   return tx.insertInto('personal_access_token').values(values).returningAll().executeTakeFirstOrThrow()
 }
 
-/** Changes one token of the account; false when it has none such. Without values it only looks. */
+/** Changes a token of the account; returns whether it exists. */
 export async function updateTokenRow(
   tx: Tx,
   changed: ChangeSet,
@@ -46,7 +46,7 @@ export async function updateTokenRow(
   return row !== undefined
 }
 
-/** Deletes one token of the account and returns its ID; undefined when it has none such. */
+/** Deletes a token of the account; returns its ID, or undefined if it does not exist. */
 export async function deleteTokenRow(
   tx: Tx,
   changed: ChangeSet,

@@ -1,4 +1,4 @@
-// Personal access tokens: list, make, rename or prolong, revoke.
+// Lists, creates, edits and revokes personal access tokens.
 
 import Type from 'typebox'
 import { actorOf } from '#features/basics/audit/actor.ts'
@@ -9,10 +9,11 @@ import { IdParams } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { AccountDeps } from '../account-deps.ts'
+import { parseTokenReference } from '../requests.ts'
 import { createAccessToken } from './create-access-token.ts'
 import { deleteAccessToken } from './delete-access-token.ts'
 import { listAccessTokens } from './queries.ts'
-import { NewToken, parseTokenReference, TokenPatch } from './requests.ts'
+import { NewToken, TokenPatch } from './requests.ts'
 import { updateAccessToken } from './update-access-token.ts'
 import { AccessTokenView, toAccessTokenView } from './views.ts'
 
@@ -35,7 +36,7 @@ export function accessTokenRoutes(app: App, deps: AccountDeps): void {
       config: { auth: { scope: ['PAT_CREATE'] } },
       schema: {
         operationId: 'createAccessToken',
-        summary: 'Create an access token; its secret is shown only once',
+        summary: 'Create an access token; its secret is returned only once',
         body: NewToken,
         response: { 201: AccessTokenView },
       },
@@ -55,7 +56,7 @@ export function accessTokenRoutes(app: App, deps: AccountDeps): void {
       config: { auth: { scope: ['PAT_WRITE'] } },
       schema: {
         operationId: 'updateAccessToken',
-        summary: 'Rename an access token or change when it expires',
+        summary: 'Change the name or the expiry of an access token',
         params: IdParams,
         body: TokenPatch,
       },
@@ -72,12 +73,12 @@ export function accessTokenRoutes(app: App, deps: AccountDeps): void {
       config: { auth: { scope: ['PAT_DELETE'] } },
       schema: {
         operationId: 'deleteAccessToken',
-        summary: 'Revoke an access token, given its ID or secret',
+        summary: 'Revoke an access token by its ID or secret',
         params: IdParams,
       },
     },
     async (req, reply) => {
-      const token = parseTokenReference(req.params.id)
+      const token = parseTokenReference(req.params.id, 'pat')
       const viewer = requireViewer(req)
       await deleteAccessToken(deps, { accountId: viewer.id, token, actor: actorOf(viewer) })
       return done(reply)

@@ -7,7 +7,7 @@ import type { Deps } from '#ports/deps.ts'
 import { updateTokenRow } from './queries.ts'
 import { type TokenPatch, toTokenColumns } from './requests.ts'
 
-/** Renames or prolongs a token. @throws ApiError `validation_error` naming the field, 404. */
+/** Changes the name or the expiry of a token. @throws ApiError `validation_error` naming the field, 404. */
 export async function updateAccessToken(
   deps: Pick<Deps, 'db' | 'cache' | 'now'>,
   viewer: Viewer,

@@ -8,7 +8,7 @@ export const AccessTokenView = Type.Object(
     id: Type.String(),
     name: Type.String(),
     access_token: Nullable(
-      Type.String({ description: 'The secret; present only in the response that creates the token' }),
+      Type.String({ description: 'Secret, only in the response that creates the token; otherwise null' }),
     ),
     scopes: Type.Number({ description: 'Bit field of up to 48 bits' }),
     user_id: Type.String(),

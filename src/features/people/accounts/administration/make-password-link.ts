@@ -6,12 +6,12 @@ import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 import { passwordLink } from '#ports/mail/messages.ts'
 import { insertFlow, lifetimeOf } from '../mail/flows.ts'
-import { requireAdministrable } from './policy.ts'
+import { requireAdministrable } from '../policy.ts'
 
 /**
- * A link to set a new password, as a mail would carry it, for operators to hand over where no mail leaves. It works
- * once, for a day; the password stays as it is until then.
- * @throws ApiError 404, 403 for the placeholder.
+ * Creates a link to set a new password, which operators give to the user if Depot cannot send emails. The link works once
+ * and expires after 24 hours. Until then, the old password remains valid.
+ * @throws ApiError 404, 403 for the placeholder account.
  */
 export async function makePasswordLink(
   deps: Pick<Deps, 'db' | 'cache' | 'config' | 'now'>,

@@ -1,10 +1,10 @@
-// Reads and statements about the accounts of others.
+// Queries for the administration of accounts.
 import { sql } from 'kysely'
 import type { AccountRow } from '#features/people/users/queries.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 
-/** The accounts that are suspended at this time, the newest suspension first. */
+/** Returns the accounts that are suspended at `now`, newest suspension first. */
 export function listSuspended(
   db: Db,
   { now, limit, offset }: { now: Date; limit: number; offset: number },
@@ -22,7 +22,7 @@ export function listSuspended(
     .execute()
 }
 
-/** Ends every access token of an account and every token that applications have for it, at once in every process. */
+/** Deletes all access tokens and OAuth tokens of an account, immediately in every process. */
 export async function deleteAllTokens(tx: Tx, changed: ChangeSet, accountId: string): Promise<void> {
   const { rows } = await sql<{ hash: string }>`
     with pats as (delete from personal_access_token where account_id = ${accountId} returning token_hash),

@@ -1,4 +1,4 @@
-// What requests about the accounts of others bring.
+// Requests for the administration of accounts.
 import Type, { type Static } from 'typebox'
 import { validationError } from '#lib/errors.ts'
 import { Maybe } from '#lib/schema/schema-parts.ts'
@@ -6,12 +6,12 @@ import { checkStorable, isBlank } from '#lib/text/text-rules.ts'
 
 export const Suspension = Type.Object(
   {
-    reason: Type.String({ minLength: 1, maxLength: 1000, description: 'Told to the owner of the account' }),
+    reason: Type.String({ minLength: 1, maxLength: 1000, description: 'Reason, which the user receives by email' }),
     until: Maybe(
       Type.String({
         maxLength: 64,
         format: 'date-time',
-        description: 'When it ends by itself; absent: not before it is ended',
+        description: 'When the suspension expires. Default: it lasts until an operator lifts it',
       }),
     ),
   },
@@ -32,6 +32,9 @@ export function toSuspension({ reason, until }: Static<typeof Suspension>, nowMs
 
 export const SignOutQuery = Type.Object({
   tokens: Type.Optional(
-    Type.Boolean({ default: false, description: 'Whether access tokens and tokens of applications end too' }),
+    Type.Boolean({
+      default: false,
+      description: 'Whether to revoke access tokens and the tokens of applications as well',
+    }),
   ),
 })

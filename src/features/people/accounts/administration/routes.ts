@@ -1,4 +1,4 @@
-// Operator routes: the accounts of others.
+// Operator routes for suspended, deleted and locked-out accounts.
 import Type from 'typebox'
 import { operatorOf } from '#features/basics/audit/actor.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
@@ -35,7 +35,7 @@ function suspensionRoutes(app: App, deps: AdministrationDeps): void {
       config,
       schema: {
         operationId: 'listSuspendedUsers',
-        summary: 'List suspended accounts, the newest suspension first',
+        summary: 'List suspended accounts, newest suspension first',
         querystring: PageQuery,
         response: { 200: Type.Array(SuspendedAccount) },
       },
@@ -53,8 +53,8 @@ function suspensionRoutes(app: App, deps: AdministrationDeps): void {
         operationId: 'suspendUser',
         summary: 'Suspend an account, or change the reason and the end of its suspension',
         description:
-          'Its sessions end; its tokens do nothing until the suspension is over. The owner is told by mail. Admins ' +
-          'cannot suspend themselves, and nobody the last admin.',
+          'Ends all sessions of the account and disables its tokens until the suspension ends. Notifies the user by ' +
+          'email. Admins cannot suspend themselves, and the last admin cannot be suspended.',
         params: UserParams,
         body: Suspension,
       },
@@ -69,7 +69,7 @@ function suspensionRoutes(app: App, deps: AdministrationDeps): void {
     '/admin/user/:id/suspension',
     {
       config,
-      schema: { operationId: 'unsuspendUser', summary: 'End the suspension of an account', params: UserParams },
+      schema: { operationId: 'unsuspendUser', summary: 'Lift the suspension of an account', params: UserParams },
     },
     async (req, reply) => {
       await unsuspendAccount(deps, operatorOf(req), req.params.id)
@@ -85,7 +85,7 @@ function deletionRoutes(app: App, deps: AdministrationDeps): void {
       config,
       schema: {
         operationId: 'listDeletedUsers',
-        summary: 'List accounts whose deletion can still be undone, those that end first before the others',
+        summary: 'List accounts whose deletion can still be undone, earliest due date first',
         querystring: PageQuery,
         response: { 200: Type.Array(DeletedAccount) },
       },
@@ -103,8 +103,8 @@ function deletionRoutes(app: App, deps: AdministrationDeps): void {
         operationId: 'restoreUser',
         summary: 'Undo the deletion of an account',
         description:
-          'What it owned, published and followed comes back, as far as it is still there and nobody else has it. Its ' +
-          'sessions and tokens do not. The owner is told by mail.',
+          'Restores what the account owned, published and followed, except what was deleted or has a new owner. ' +
+          'Sessions and tokens are not restored. Notifies the user by email.',
         params: UserParams,
       },
     },
@@ -122,7 +122,7 @@ function credentialRoutes(app: App, deps: AdministrationDeps): void {
       config,
       schema: {
         operationId: 'signOutUser',
-        summary: 'End all sessions of an account, and its tokens if asked to',
+        summary: 'End all sessions of an account, and optionally revoke its tokens',
         params: UserParams,
         querystring: SignOutQuery,
       },
@@ -139,8 +139,8 @@ function credentialRoutes(app: App, deps: AdministrationDeps): void {
       config,
       schema: {
         operationId: 'makePasswordLink',
-        summary: 'Make a link to set a new password, to be handed to the owner of an account',
-        description: 'It works once, for a day. No mail is sent.',
+        summary: 'Create a link with which a user can set a new password',
+        description: 'The link works once and expires after 24 hours. Depot does not send it: give it to the user.',
         params: UserParams,
         response: { 201: PasswordLink },
       },

@@ -5,14 +5,14 @@ import { getAccountByName } from '#features/people/users/queries.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 import { deleteFlows } from '../mail/flows.ts'
+import { requireAdministrable } from '../policy.ts'
 import { deleteOtherSessions } from '../sessions/queries.ts'
-import { requireAdministrable } from './policy.ts'
 import { deleteAllTokens } from './queries.ts'
 
 /**
- * Ends all sessions of an account and sign-ins half done, with `tokens` also its access tokens and those that
- * applications have for it; at once in every process.
- * @throws ApiError 404, 403 for the placeholder.
+ * Ends all sessions and incomplete sign-ins of an account, immediately in every process. With `tokens`, also revokes its
+ * access tokens and the tokens of applications.
+ * @throws ApiError 404, 403 for the placeholder account.
  */
 export async function signOutAccount(
   deps: Pick<Deps, 'db' | 'cache'>,

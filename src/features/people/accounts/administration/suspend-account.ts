@@ -6,14 +6,14 @@ import { transaction } from '#platform/cache/transaction.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
 import { deleteFlows } from '../mail/flows.ts'
+import { requireSuspendable } from '../policy.ts'
 import { deleteOtherSessions } from '../sessions/queries.ts'
-import { requireSuspendable } from './policy.ts'
 import type { SuspensionInput } from './requests.ts'
 
 /**
- * Suspends the account that `name` names, or gives its suspension another reason and end. Its sessions end, its tokens
- * do nothing until the suspension is over, at once in every process. Its owner is told by mail.
- * @throws ApiError 404, 403 for the placeholder, 400 for the admin who asks and for the last admin.
+ * Suspends an account, or changes the reason and end of its suspension. Ends its sessions and disables its tokens,
+ * immediately in every process. Notifies the user by email.
+ * @throws ApiError 404, 403 for the placeholder account, 400 for the calling admin and for the last admin.
  */
 export async function suspendAccount(
   deps: Pick<Deps, 'db' | 'cache' | 'now'>,

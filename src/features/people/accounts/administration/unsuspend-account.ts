@@ -8,8 +8,8 @@ import { enqueue } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
 
 /**
- * Ends a suspension. Access tokens work again; sessions are gone. The owner is told by mail.
- * @throws ApiError 404, `invalid_input` for an account that is not suspended.
+ * Lifts a suspension. Access tokens work again; sessions are not restored. Notifies the user by email.
+ * @throws ApiError 404, `invalid_input` if the account is not suspended.
  */
 export async function unsuspendAccount(
   deps: Pick<Deps, 'db' | 'cache' | 'now'>,

@@ -1,4 +1,4 @@
-// Accounts as operators see them.
+// Response schemas for the administration of accounts.
 import Type, { type Static } from 'typebox'
 import type { AccountRow } from '#features/people/users/queries.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
@@ -22,15 +22,15 @@ export const DeletedAccount = Type.Object(
     username: Type.String(),
     role: Type.Enum(['developer', 'moderator', 'admin']),
     requested: Timestamp,
-    due: { ...Timestamp, description: 'When it goes for good' },
-    by_owner: Type.Boolean({ description: 'Whether its owner has deleted it, who can undo that then' }),
+    due: { ...Timestamp, description: 'When the account is deleted permanently' },
+    by_owner: Type.Boolean({ description: 'Whether the user requested the deletion. If true, the user can undo it' }),
   },
   { title: 'DeletedAccount' },
 )
 
 export const PasswordLink = Type.Object(
   {
-    url: Type.String({ description: 'Page on which the owner sets a new password, once' }),
+    url: Type.String({ description: 'URL of the page on which the user sets a new password; works once' }),
     expires: Timestamp,
   },
   { title: 'PasswordLink' },

@@ -1,5 +1,5 @@
-// Tokens of a code host that stand for linked accounts: deprecated, kept for programs that have nothing else.
-// Off unless the operator names the host.
+// Accepts the tokens of a code host as credentials of linked accounts. Deprecated, for programs that have no access
+// token. Disabled unless the operator configures a host.
 
 import { GRANTABLE_SCOPES } from '#lib/access/scopes.ts'
 import { hashToken } from '#lib/access/tokens.ts'
@@ -10,32 +10,31 @@ import { MINUTE_MS } from '#lib/time.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
 
-/** How long an answer of the host counts. */
-const ANSWER_LIFETIME_MS = 5 * MINUTE_MS
-const ANSWER_MS = 5_000
-const REQUESTS_AT_ONCE = 8
+/** Time for which a response of the host is cached. */
+const CACHED_MS = 5 * MINUTE_MS
+const TIMEOUT_MS = 5_000
+const CONCURRENT_REQUESTS = 8
 const WAITING_MAX = 100
 
-/** What can be sent as a header; no token of a host has anything else in it. */
+/** Characters that are allowed in a header. All tokens of code hosts match. */
 const TOKEN_FORM = /^[\x21-\x7e]{1,512}$/
 
-/** Whose account at the host a token belongs to; null when the host does not know it. */
-type Answer = { id: string; hostId: string | null }
+/** The ID of the token's owner at the host; null if the host rejects the token. */
+type TokenOwner = { id: string; hostId: string | null }
 
-// The ID is the token's hash and the span of time in which the answer counts; in a new span the host is asked again.
-const ANSWER = { name: 'code-host-answer' as const, idOf: (answer: Answer) => answer.id, sizeOf: () => 150 }
+// The ID contains the token's hash and the period for which the response is cached.
+const TOKEN_OWNER = { name: 'code-host-answer' as const, idOf: (owner: TokenOwner) => owner.id, sizeOf: () => 150 }
 
 export type CodeHost = {
-  /** The caller a token stands for; undefined for a text that is no token of the host. */
+  /** Returns the caller with this token; `invalid` if it is rejected, undefined if it is not a token of the host. */
   authenticate(token: string): Promise<Omit<Viewer, 'caller' | 'address'> | 'invalid' | undefined>
-  /** Whose the token is at the host; undefined when it is nobody's. */
+  /** Returns the ID of the token's owner at the host; undefined if the token is not valid. */
   identify(token: string): Promise<string | undefined>
 }
 
 /**
- * Undefined where no host is configured. Both functions throw ApiError 424 when the host does not answer. Tokens that
- * a host gives to applications are not accepted: the operator of any such application could use the tokens of its users
- * here.
+ * Returns undefined if no host is configured. Both functions throw ApiError 424 if the host does not respond. Tokens
+ * that the host issues to applications are not accepted, because any such application could impersonate its users here.
  */
 export function createCodeHost({
   db,
@@ -46,17 +45,17 @@ export function createCodeHost({
 }: Pick<Deps, 'db' | 'cache' | 'config' | 'now' | 'codeHostPrefixes'>): CodeHost | undefined {
   const { codeHostApiUrl } = config.accounts
   if (codeHostApiUrl === undefined) return undefined
-  const answers = cache.kind(ANSWER)
-  const limiter = createLimiter({ running: REQUESTS_AT_ONCE, waiting: WAITING_MAX, refuse: () => noAnswer() })
+  const owners = cache.kind(TOKEN_OWNER)
+  const limiter = createLimiter({ running: CONCURRENT_REQUESTS, waiting: WAITING_MAX, refuse: () => noResponse() })
   const isOfHost = (token: string) =>
     codeHostPrefixes.some((prefix) => token.startsWith(prefix)) && TOKEN_FORM.test(token)
   const identify = async (token: string): Promise<string | undefined> => {
     if (!isOfHost(token)) return undefined
-    const id = `${hashToken(token).toString('hex')}:${Math.floor(now() / ANSWER_LIFETIME_MS)}`
-    const answer = await answers.get(id, async () => [
-      { id, hostId: await limiter.run(() => ask(codeHostApiUrl, token)) },
+    const id = `${hashToken(token).toString('hex')}:${Math.floor(now() / CACHED_MS)}`
+    const owner = await owners.get(id, async () => [
+      { id, hostId: await limiter.run(() => fetchOwnerId(codeHostApiUrl, token)) },
     ])
-    return answer?.hostId ?? undefined
+    return owner?.hostId ?? undefined
   }
   return {
     identify,
@@ -69,32 +68,32 @@ export function createCodeHost({
 }
 
 /** @throws ApiError 424 */
-async function ask(apiUrl: string, token: string): Promise<string | null> {
+async function fetchOwnerId(apiUrl: string, token: string): Promise<string | null> {
   try {
-    const answer = await fetch(`${apiUrl}/user`, {
+    const response = await fetch(`${apiUrl}/user`, {
       headers: { authorization: `Bearer ${token}`, accept: 'application/json', 'user-agent': 'Depot' },
       redirect: 'error',
-      signal: AbortSignal.timeout(ANSWER_MS),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     })
-    if (answer.status === 401 || (answer.status === 403 && !isRefusedForNow(answer.headers))) return null
-    if (!answer.ok) throw new Error(`The code host answered ${answer.status}`)
-    const body: unknown = await answer.json()
+    if (response.status === 401 || (response.status === 403 && !isRateLimited(response.headers))) return null
+    if (!response.ok) throw new Error(`The code host returned ${response.status}`)
+    const body: unknown = await response.json()
     const id = typeof body === 'object' && body !== null && 'id' in body ? body.id : undefined
     if (!Number.isSafeInteger(id) && (typeof id !== 'string' || id === ''))
-      throw new Error('The code host answered without an ID')
+      throw new Error('The code host returned no ID')
     return String(id)
   } catch (cause) {
-    throw noAnswer(cause)
+    throw noResponse(cause)
   }
 }
 
-/** A host may also answer 403 to too many requests, which says nothing about the token. */
-function isRefusedForNow(headers: Headers): boolean {
+/** Returns whether the host returned 403 because of too many requests, which does not concern the token. */
+function isRateLimited(headers: Headers): boolean {
   return headers.has('retry-after') || headers.get('x-ratelimit-remaining') === '0'
 }
 
-function noAnswer(cause?: unknown): ApiError {
-  return new ApiError('external_service_error', 'The code host does not answer. Please try again later.', { cause })
+function noResponse(cause?: unknown): ApiError {
+  return new ApiError('external_service_error', 'The code host does not respond. Try again later.', { cause })
 }
 
 async function findViewer(db: Db, hostId: string, now: Date): Promise<Omit<Viewer, 'caller' | 'address'> | undefined> {

@@ -10,10 +10,10 @@ import type { CodeHost } from './code-host.ts'
 type LinkDeps = Pick<Deps, 'db' | 'cache'>
 
 /**
- * Links an account with the one at the code host whose token this is.
- * @param codeHost undefined where none is configured.
- * @throws ApiError 404 without a code host, `validation_error` naming `token`, `conflict` when it is linked elsewhere,
- * 424 when the host does not answer.
+ * Links the viewer's account with the account at the code host that owns a token.
+ * @param codeHost undefined if no code host is configured.
+ * @throws ApiError 404 without a code host, `validation_error` naming `token`, `conflict` if the other account is linked
+ * already, 424 if the host does not respond.
  */
 export async function linkCodeHost(
   deps: LinkDeps,
@@ -23,11 +23,11 @@ export async function linkCodeHost(
 ): Promise<void> {
   if (codeHost === undefined) throw notFound('code host')
   const hostId = await codeHost.identify(token)
-  if (hostId === undefined) throw validationError('token', 'is no personal token that the code host knows')
+  if (hostId === undefined) throw validationError('token', 'must be a personal token that the code host accepts')
   await setHostId(deps, viewer, hostId)
 }
 
-/** Ends the link; nothing happens where there is none. */
+/** Removes the link, if any. */
 export async function unlinkCodeHost(deps: LinkDeps, viewer: Viewer): Promise<void> {
   await setHostId(deps, viewer, null)
 }
@@ -46,7 +46,7 @@ async function setHostId(deps: LinkDeps, viewer: Viewer, hostId: string | null):
 }
 
 function linkedElsewhere(): ApiError {
-  return new ApiError('conflict', 'This account of the code host is linked with another account', {
-    details: { field: 'token', message: 'belongs to an account that is linked already' },
+  return new ApiError('conflict', 'This account of the code host is linked to another account', {
+    details: { field: 'token', message: 'belongs to an account that is already linked' },
   })
 }

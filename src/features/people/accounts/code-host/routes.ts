@@ -1,28 +1,28 @@
-// Linking an account with one at the code host.
+// Links an account with an account at the code host.
 
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { AccountDeps } from '../account-deps.ts'
+import { CodeHostLink } from '../requests.ts'
 import type { CodeHost } from './code-host.ts'
 import { linkCodeHost, unlinkCodeHost } from './link-code-host.ts'
-import { CodeHostLink } from './requests.ts'
 
 const config = { auth: { scope: ['SESSION_ACCESS'] } } as const
-/** When these tokens were deprecated, as RFC 9745 writes it: 1 November 2026. */
+/** Time of the deprecation of these tokens, 1 November 2026, in the format of RFC 9745. */
 const DEPRECATION = '@1793491200'
 
-/** Every answer to a token of the code host carries `Deprecation`. To be called on the server itself, for all routes. */
+/** Adds `Deprecation` to every response to a token of the code host. Call it on the root server, for all routes. */
 export function markCodeHostTokens(app: App): void {
-  // Not async: it runs for every answer, and a promise there costs a twentieth of a warm read.
+  // Not async: the hook runs for every response, and a promise would cost 5 % of a cached read.
   app.addHook('onSend', (req, reply, _payload, done) => {
     if (req.viewer?.token.kind === 'code-host') void reply.header('deprecation', DEPRECATION)
     done()
   })
 }
 
-/** @param codeHost undefined where none is configured: then there is nothing to link with. */
+/** @param codeHost undefined if no code host is configured. */
 export function codeHostRoutes(app: App, deps: AccountDeps, codeHost: CodeHost | undefined): void {
   mountInternal(app, (scope) => linkRoutes(scope, deps, codeHost))
 }
@@ -34,9 +34,9 @@ function linkRoutes(app: App, deps: AccountDeps, codeHost: CodeHost | undefined)
       config,
       schema: {
         operationId: 'linkCodeHost',
-        summary: 'Link the account at the code host to which a token belongs',
+        summary: 'Link the account at the code host that owns a token',
         description:
-          'Personal tokens of the linked account are then accepted as credentials. Deprecated: use access tokens.',
+          'Depot then accepts personal tokens of the linked account as credentials. Deprecated: use access tokens.',
         body: CodeHostLink,
       },
     },

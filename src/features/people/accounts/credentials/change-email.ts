@@ -1,5 +1,4 @@
-// The e-mail address: changing and verifying it.
-
+// Changes and verifies email addresses.
 import { lockAccount } from '#features/basics/access/accounts.ts'
 import type { OwnerProof } from '#features/basics/access/confirm-owner.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
@@ -19,10 +18,9 @@ import { checkEmail } from '../sign-up/create-account.ts'
 import { confirmOwner } from './confirm-owner.ts'
 
 /**
- * Gives an account another address. It counts as unverified until its link was opened, unless the operator does not
- * ask for that. A message goes to the former address with a link that takes the change back; other links sent to it end.
- * @throws ApiError `validation_error` or `conflict` (also for the account's present address) naming `email`; as
- * `confirmOwner`
+ * Changes the email address of an account. The new address must be verified, unless the operator does not require it.
+ * The previous address receives a link to undo the change; other links that were sent to it become invalid.
+ * @throws ApiError `validation_error` or `conflict` (also for the current address) naming `email`; like `confirmOwner`
  */
 export async function changeEmail(
   deps: AccountDeps,
@@ -35,8 +33,8 @@ export async function changeEmail(
   const emailVerified = !deps.config.accounts.requireVerifiedEmail
   await transaction(deps, async (tx, changed) => {
     changed.add('viewer', accountId)
-    const { email: former, totp_secret } = await lockAccount(tx, accountId)
-    if (former?.toLowerCase() === email.toLowerCase()) throw emailTaken()
+    const { email: previous, totp_secret } = await lockAccount(tx, accountId)
+    if (previous?.toLowerCase() === email.toLowerCase()) throw emailTaken()
     await tx
       .updateTable('account')
       .set({ email, email_verified: emailVerified })
@@ -47,11 +45,11 @@ export async function changeEmail(
     const subject = { kind: 'user', id: accountId } as const
     await recordAudit(tx, { action: 'account.email_changed', actor: actorOf(viewer), subject })
     if (!emailVerified) await enqueue(tx, 'accounts.send-mail', { kind: 'verify-email', account_id: accountId })
-    if (former !== null)
+    if (previous !== null)
       await enqueue(tx, 'accounts.send-mail', {
         kind: 'email-changed',
         account_id: accountId,
-        former_email: former,
+        former_email: previous,
         had_two_factor: totp_secret !== null,
         changed_at: deps.now(),
       })
@@ -60,17 +58,17 @@ export async function changeEmail(
 
 /**
  * Sends the verification link again.
- * @throws ApiError `invalid_input` when there is nothing to verify, `ratelimit_error` after ten messages in an hour
+ * @throws ApiError `invalid_input` if there is nothing to verify, `ratelimit_error` after 10 emails per hour
  */
 export async function resendVerification(deps: AccountDeps, accountId: string): Promise<void> {
   const { email, email_verified: isVerified } = await getAccount(deps.db, accountId)
-  if (email === null) throw invalidInput('This account has no e-mail address')
-  if (isVerified) throw invalidInput('The e-mail address is verified already')
+  if (email === null) throw invalidInput('This account has no email address')
+  if (isVerified) throw invalidInput('The email address is already verified')
   await requireMail(deps.counters, 'verify-email', accountId)
   await transaction(deps, (tx) => enqueue(tx, 'accounts.send-mail', { kind: 'verify-email', account_id: accountId }))
 }
 
-/** @throws ApiError `invalid_input` naming `flow` when the link was used, is too old, or is about another address. */
+/** Verifies an email address. @throws ApiError `invalid_input` naming `flow` if the link was used or is not valid. */
 export async function verifyEmail(deps: Pick<Deps, 'db' | 'cache' | 'now'>, secret: string): Promise<void> {
   await transaction(deps, async (tx, changed) => {
     const flow = await takeFlow(tx, 'verify_email', { secret, now: deps.now() })
@@ -83,6 +81,6 @@ export async function verifyEmail(deps: Pick<Deps, 'db' | 'cache' | 'now'>, secr
       .where('id', '=', id)
       .where('email', '=', String(data['email']))
       .executeTakeFirstOrThrow()
-    if (numUpdatedRows === 0n) throw invalidInput('The e-mail address has changed since the link was sent', 'flow')
+    if (numUpdatedRows === 0n) throw invalidInput('The email address was changed after the link was sent', 'flow')
   })
 }

@@ -1,5 +1,4 @@
-// A new password, by the old one or by a mailed link.
-
+// Sets passwords: by the old password, by a link in an email, or by the operator.
 import { lockAccount, lockAccountOrLeaving } from '#features/basics/access/accounts.ts'
 import type { OwnerProof } from '#features/basics/access/confirm-owner.ts'
 import { type Actor, actorOf, COMMAND, ownerAt } from '#features/basics/audit/actor.ts'
@@ -18,13 +17,12 @@ import { deleteOtherSessions } from '../sessions/queries.ts'
 import { invalidCredentials } from '../sign-in/sign-in-guard.ts'
 import { confirmOwner } from './confirm-owner.ts'
 
-const CHANGED = 'The password was changed at the same moment'
-const WRONG_FLOW = 'The link is unknown, was used, or has expired'
+const CHANGED = 'The password was changed by another request at the same time'
+const INVALID_LINK = 'The link is unknown, was used, or has expired'
 
 /**
- * Changes the caller's password and ends their other sessions. An account without a password gets its first one.
- * The old password proves who asks, and so does a session that gave it some minutes ago.
- * @throws ApiError as `confirmOwner` (wrong passwords count as failed sign-ins), `validation_error` for a bad new one
+ * Changes or sets the caller's password and ends their other sessions. Requires the old password or a confirmed session.
+ * @throws ApiError like `confirmOwner` (wrong passwords count as failed sign-ins), `validation_error` for a weak password
  */
 export async function changePassword(
   deps: AccountDeps,
@@ -42,8 +40,9 @@ export async function changePassword(
 }
 
 /**
- * Sets a password with the secret of a mailed link, and ends all sessions. `client`: from where it is asked.
- * @throws ApiError `invalid_credentials` for a bad link, `validation_error` for a bad password (the link stays usable)
+ * Sets a password with the secret of a link, and ends all sessions.
+ * @throws ApiError `invalid_credentials` for an invalid link, `validation_error` for a weak password (the link remains
+ * valid)
  */
 export async function resetPassword(
   deps: AccountDeps,
@@ -51,7 +50,7 @@ export async function resetPassword(
 ): Promise<void> {
   const { db, guard, now } = deps
   const flow = await findFlow(db, 'reset_password', { secret, now: now() })
-  if (flow === undefined) throw invalidCredentials(WRONG_FLOW)
+  if (flow === undefined) throw invalidCredentials(INVALID_LINK)
   const accountId = flow.account_id
   const passwordHash = await checkAndHash(deps, {
     account: await getAccount(db, accountId),
@@ -60,16 +59,16 @@ export async function resetPassword(
   })
   await transaction(deps, async (tx, changed) => {
     const { email } = await lockAccountOrLeaving(tx, accountId)
-    const taken = await takeFlow(tx, 'reset_password', { secret, now: now() })
-    if (taken === undefined || taken.data['email'] !== email) throw invalidCredentials(WRONG_FLOW)
+    const usedFlow = await takeFlow(tx, 'reset_password', { secret, now: now() })
+    if (usedFlow?.data['email'] !== email) throw invalidCredentials(INVALID_LINK)
     await setPassword(tx, changed, { accountId, passwordHash, actor: ownerAt(accountId, client) })
   })
   await guard.forgive(accountId)
 }
 
 /**
- * Sets a password for the owner of an account, as the operator does, and ends all sessions.
- * @throws ApiError `validation_error` for a bad password
+ * Sets the password of an account on behalf of the operator, and ends all sessions.
+ * @throws ApiError `validation_error` for a weak password
  */
 export async function setPasswordOf(
   deps: Pick<AccountDeps, 'db' | 'cache' | 'passwords'>,
@@ -91,7 +90,7 @@ async function checkAndHash(
   return passwords.hash(newPassword, caller)
 }
 
-/** Ends what the old password opened: sessions, sign-ins half done, links to set another. Access tokens stay. */
+/** Sets a password and ends sessions, incomplete sign-ins and reset links. Access tokens remain valid. */
 async function setPassword(
   tx: Tx,
   changed: ChangeSet,

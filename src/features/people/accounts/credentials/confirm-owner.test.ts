@@ -178,7 +178,7 @@ test('the pages ask for the password before they offer what moves ownership', as
     assert.ok(!asked.body.includes(`${page}/delete`) && !asked.body.includes(`${page}/email`))
     const forged = page.endsWith('data') ? { username: member.username } : { email: 'forged@example.org' }
     const target = page.endsWith('data') ? `${page}/delete` : `${page}/email`
-    assertSays(await person.post(target, { ...csrf, ...forged }), 401, 'The password is needed for this.')
+    assertSays(await person.post(target, { ...csrf, ...forged }), 401, 'The password is required for this request.')
     assertSays(await person.post(confirm, { ...csrf, password: 'wrong' }), 401, 'The password is wrong')
     assertLeads(await person.post(confirm, { ...csrf, next, password: PASSWORD }), page)
     assert.ok((await person.get(page)).body.includes(target))

@@ -1,5 +1,4 @@
-// Asks for the password, and the second factor where it is on, before anything that moves ownership of an account.
-
+// Requires the password and the two-factor code before changes that could give an account to someone else.
 import { lockAccount } from '#features/basics/access/accounts.ts'
 import type { ConfirmOwner, OwnerProof } from '#features/basics/access/confirm-owner.ts'
 import { type AccountRow, getAccount } from '#features/people/users/queries.ts'
@@ -12,25 +11,25 @@ import { useCode } from '../two-factor/codes.ts'
 
 const WRONG_CODE = 'The code is wrong'
 
-/** What other features get, as `ConfirmOwner` says. */
+/** Returns the implementation of `ConfirmOwner` for other features. */
 export function createConfirmOwner(deps: AccountDeps): ConfirmOwner {
   return (viewer, proof) => confirmOwner(deps, viewer, proof)
 }
 
-/** As `ConfirmOwner` says. */
+/** Implements `ConfirmOwner`. */
 export async function confirmOwner(deps: AccountDeps, viewer: Viewer, proof: OwnerProof): Promise<void> {
   const { db, guard, now } = deps
   const { password, code } = proof
   if (password === undefined) {
     if (await isConfirmed(db, viewer, now())) return
-    throw missing('password', 'Give the password of your account again')
+    throw missing('password', 'Enter the password of your account again')
   }
   const account = await getAccount(db, viewer.id)
-  const wrong = account.password_hash === null ? 'The token is not one of your account' : 'The password is wrong'
+  const wrong = account.password_hash === null ? 'The token does not belong to your account' : 'The password is wrong'
   await guard.attempt(account.id, wrong, async () => (await isOwners(deps, account, password, viewer)) || undefined)
   if (account.totp_secret !== null) {
     if (code === undefined && (await isConfirmed(db, viewer, now()))) return
-    if (code === undefined) throw missing('code', 'Two-factor sign-in is on: give a code, too')
+    if (code === undefined) throw missing('code', 'Two-factor sign-in is enabled. Enter a code as well.')
     await guard.attempt(account.id, WRONG_CODE, () =>
       transaction(deps, async (tx) => {
         const locked = await lockAccount(tx, account.id)
@@ -42,7 +41,7 @@ export async function confirmOwner(deps: AccountDeps, viewer: Viewer, proof: Own
   await markConfirmed(db, viewer, now())
 }
 
-/** Accounts without a password prove themselves by the host that they sign in with. */
+/** Returns whether the password is right. Accounts without a password use a token of the linked code host. */
 async function isOwners(
   { passwords, codeHost }: AccountDeps,
   account: AccountRow,
@@ -55,5 +54,5 @@ async function isOwners(
 }
 
 function missing(field: 'password' | 'code', message: string): ApiError {
-  return new ApiError('unauthorized', message, { details: { field, message: 'is needed for this' } })
+  return new ApiError('unauthorized', message, { details: { field, message: 'is required for this request' } })
 }

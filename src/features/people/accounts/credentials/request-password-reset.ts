@@ -8,14 +8,14 @@ import { checkCaptcha } from '../sign-in/captcha.ts'
 type Request = { name: string; challenge: string | null | undefined; address: string }
 
 /**
- * Sends a link to set a new password to the account that `name` names. Answer and time do not show whether there is one.
+ * Sends a password reset link. Neither the response nor its time reveals whether the account exists.
  * @throws ApiError `captcha_error`
  */
 export async function requestPasswordReset(deps: AccountDeps, { name, challenge, address }: Request): Promise<void> {
   await checkCaptcha(deps.config.accounts.captcha, { challenge, address })
   const account = await findAccountByAnyName(deps.db, name)
   if (!(await takeMail(deps.counters, 'reset-password', account?.id ?? `name:${name.toLowerCase()}`))) return
-  // Also without an account, so that the time is the same.
+  // Adds a job even without an account, so that the response time is the same.
   const account_id = account?.id ?? null
   await transaction(deps, (tx) => enqueue(tx, 'accounts.send-mail', { kind: 'reset-password', account_id }))
 }

@@ -1,4 +1,4 @@
-// Passwords and e-mail addresses: changing, resetting and verifying them.
+// Routes that change, reset and verify passwords and email addresses.
 
 import { SCOPES } from '#lib/access/scopes.ts'
 import { requireScope, requireViewer } from '#platform/http/auth/auth.ts'
@@ -6,10 +6,10 @@ import { done } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import { type AccountDeps, clientOf } from '../account-deps.ts'
+import { EmailChange, EmailUndoing, EmailVerification, PasswordChange, PasswordResetRequest } from '../requests.ts'
 import { changeEmail, resendVerification, verifyEmail } from './change-email.ts'
 import { changePassword, resetPassword } from './change-password.ts'
 import { requestPasswordReset } from './request-password-reset.ts'
-import { EmailChange, EmailUndoing, EmailVerification, PasswordChange, PasswordResetRequest } from './requests.ts'
 import { undoEmailChange } from './undo-email-change.ts'
 
 export function credentialRoutes(app: App, deps: AccountDeps): void {
@@ -24,7 +24,7 @@ function passwordRoutes(app: App, deps: AccountDeps): void {
       config: { auth: 'public' },
       schema: {
         operationId: 'requestPasswordReset',
-        summary: 'Send a password reset link',
+        summary: 'Send a password reset link by email',
         description: 'The response does not reveal whether the account exists.',
         body: PasswordResetRequest,
       },
@@ -38,11 +38,12 @@ function passwordRoutes(app: App, deps: AccountDeps): void {
   app.patch(
     '/auth/password',
     {
-      // With a flow nobody needs to be signed in; without one, the token needs USER_AUTH_WRITE, which is checked below.
+      // With a flow, no sign-in is required. Otherwise the handler requires USER_AUTH_WRITE.
       config: { auth: { read: SCOPES.map(({ name }) => name) }, cost: COSTS.password, whenReadOnly: 'refused' },
       schema: {
         operationId: 'changePassword',
-        summary: 'Set a password, given the old one or the flow of a mailed link; other sessions end',
+        summary: 'Set a password with the old password or the flow of a reset link',
+        description: 'Ends all other sessions.',
         body: PasswordChange,
       },
     },
@@ -67,8 +68,8 @@ function emailRoutes(app: App, deps: AccountDeps): void {
       config: { auth: { scope: ['USER_AUTH_WRITE'] }, cost: COSTS.password },
       schema: {
         operationId: 'changeEmail',
-        summary: 'Change the e-mail address',
-        description: 'The former address gets a link that takes the change back for seven days.',
+        summary: 'Change the email address',
+        description: 'Sends a link to the previous email address that can undo the change for 7 days.',
         body: EmailChange,
       },
     },
@@ -98,9 +99,9 @@ function emailRoutes(app: App, deps: AccountDeps): void {
       config: { auth: 'public' },
       schema: {
         operationId: 'undoEmailChange',
-        summary: 'Take a change of the address back with the flow of a mailed link',
+        summary: 'Undo a change of the email address with the flow of a link',
         description:
-          'All sessions, the password, and what was added to the account since end; a link to set a password is mailed.',
+          'Ends all sessions and removes the password, two-factor sign-in and access tokens that were added after the change. Sends a link to set a new password.',
         body: EmailUndoing,
       },
     },
@@ -115,7 +116,7 @@ function emailRoutes(app: App, deps: AccountDeps): void {
       config: { auth: 'public' },
       schema: {
         operationId: 'verifyEmail',
-        summary: 'Verify an e-mail address with the flow of a mailed link',
+        summary: 'Verify an email address with the flow of a link',
         body: EmailVerification,
       },
     },

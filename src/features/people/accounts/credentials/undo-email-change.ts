@@ -1,5 +1,3 @@
-// Takes a change of the e-mail address back, by the link that the former address got.
-
 import { lockAccountOrLeaving } from '#features/basics/access/accounts.ts'
 import { ownerAt } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
@@ -16,22 +14,21 @@ import { emailTaken } from '../queries.ts'
 import { type Client, deleteOtherSessions } from '../sessions/queries.ts'
 
 /**
- * Gives the account its former address back and ends what those who changed it may hold: all sessions, the password,
- * a second factor that was turned on since, access tokens made since, links and half sign-ins. A link to set a new
- * password goes to the address.
- * @throws ApiError `invalid_input` naming `flow` when the link was used or is too old, `conflict` naming `email` when
- * another account has the address meanwhile.
+ * Restores the previous email address and revokes everything that an attacker could have: all sessions, the password,
+ * two-factor sign-in and access tokens that were added after the change, links and incomplete sign-ins. Sends a link to
+ * set a new password.
+ * @throws ApiError `invalid_input` naming `flow` if the link was used or has expired, `conflict` naming `email` if
+ * another account now has the email address.
  */
 export async function undoEmailChange(deps: AccountDeps, secret: string, client: Client): Promise<void> {
   const now = deps.now()
-  const wrong = invalidInput('The link is unknown, was used, or has expired', 'flow')
-  const found = await findFlow(deps.db, 'undo_email_change', { secret, now })
-  if (found === undefined) throw wrong
-  const accountId = found.account_id
+  const invalidLink = invalidInput('The link is unknown, was used, or has expired', 'flow')
+  const accountId = (await findFlow(deps.db, 'undo_email_change', { secret, now }))?.account_id
+  if (accountId === undefined) throw invalidLink
   await transaction(deps, async (tx, changed) => {
     await lockAccountOrLeaving(tx, accountId)
     const flow = await takeFlow(tx, 'undo_email_change', { secret, now })
-    if (flow === undefined) throw wrong
+    if (flow === undefined) throw invalidLink
     const { email, had_two_factor: hadTwoFactor, changed_at: changedAt } = flow.data
     await tx
       .updateTable('account')

@@ -1,4 +1,4 @@
-// Reads of accounts whose deletion is pending.
+// Queries of pending deletions.
 import { sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
 
@@ -11,7 +11,7 @@ export type PendingDeletion = {
   by_owner: boolean
 }
 
-/** Who asked for the deletion of an account, and what it gave away (a `HandedOver`). @throws where none is pending. */
+/** Returns who requested a pending deletion, and the belongings (a `Belongings`). @throws Error if none is pending. */
 export function getDeletion(db: Db, accountId: string): Promise<{ by_owner: boolean; handed_over: unknown }> {
   return db
     .selectFrom('account_deletion')
@@ -20,7 +20,7 @@ export function getDeletion(db: Db, accountId: string): Promise<{ by_owner: bool
     .executeTakeFirstOrThrow()
 }
 
-/** Those that end first come first. */
+/** Returns pending deletions, earliest due date first. */
 export async function listPendingDeletions(
   db: Db,
   { limit, offset }: { limit: number; offset: number },
@@ -32,7 +32,7 @@ export async function listPendingDeletions(
   return rows
 }
 
-/** IDs of accounts that are to be deleted by now, the longest due first. */
+/** Returns the IDs of accounts whose deletion is due, earliest due date first. */
 export async function listDueDeletions(db: Db, now: Date, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('account')

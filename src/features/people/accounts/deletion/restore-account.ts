@@ -1,4 +1,3 @@
-// Undoes a deletion that is pending.
 import type { Selectable } from 'kysely'
 import { lockAccountOrLeaving } from '#features/basics/access/accounts.ts'
 import type { Actor } from '#features/basics/audit/actor.ts'
@@ -11,13 +10,13 @@ import type { Tx } from '#platform/db/db.ts'
 import type { Account } from '#platform/db/schema.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
-import { giveBack, type HandedOver } from './handed-over.ts'
-import { requireUndoable } from './policy.ts'
+import { requireUndoable } from '../policy.ts'
+import { type Belongings, restoreBelongings } from './belongings.ts'
 import { getDeletion } from './queries.ts'
 
 /**
- * For operators: undoes the deletion of the account that `name` names.
- * @throws ApiError 404, `invalid_input` for an account whose deletion is not pending.
+ * Undoes a pending deletion on behalf of an operator.
+ * @throws ApiError 404, `invalid_input` if no deletion is pending.
  */
 export async function restoreAccount(
   deps: Pick<Deps, 'db' | 'cache'>,
@@ -34,9 +33,8 @@ export async function restoreAccount(
 }
 
 /**
- * For the owner, whose password has proved right, in the transaction that holds the lock of the account: undoes the
- * deletion where `undo` says so. Does nothing where none is pending.
- * @throws ApiError 403 with `details.deletion_due` without `undo`, and for what an operator has deleted.
+ * Undoes a pending deletion, if any, when the owner signs in. The account must be locked and the password verified.
+ * @throws ApiError 403 with `details.deletion_due` without `undo`, or if an operator deleted the account.
  */
 export async function restoreAtSignIn(
   tx: Tx,
@@ -48,7 +46,7 @@ export async function restoreAtSignIn(
   await restore(tx, changed, { account, actor })
 }
 
-/** Whether `restoreAtSignIn` would go on. @throws ApiError as that. */
+/** Checks the conditions of `restoreAtSignIn`. @throws ApiError like `restoreAtSignIn`. */
 export async function requireUndoing(tx: Tx, account: Selectable<Account>, undo: boolean): Promise<void> {
   if (account.deletion_due === null) return
   const { by_owner: byOwner } = await getDeletion(tx, account.id)
@@ -63,9 +61,9 @@ async function restore(
   const { handed_over } = await getDeletion(tx, id)
   await tx.updateTable('account').set({ deletion_due: null }).where('id', '=', id).execute()
   await tx.deleteFrom('account_deletion').where('account_id', '=', id).execute()
-  // Only `hideAccount` writes the column. The lock of the account is held, where others take it last: a transaction that
-  // waits for it meanwhile ends in a deadlock, and is run again.
-  await giveBack({ tx, changed, accountId: id }, handed_over as HandedOver)
+  // Only `hideAccount` writes the column. Other transactions lock the account last, so that they can deadlock with this
+  // one. They are then repeated.
+  await restoreBelongings({ tx, changed, accountId: id }, handed_over as Belongings)
   await enqueue(tx, 'accounts.send-mail', { kind: 'deletion-undone', account_id: id })
   await recordAudit(tx, { action: 'account.deletion_undone', actor, subject: { kind: 'user', id } })
   changed.add('user', id)

@@ -7,16 +7,16 @@ import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 import { invitationLink, invitationMail } from '#ports/mail/messages.ts'
 import type { InvitationInput } from './requests.ts'
-import { type MadeInvitation, toInvitationView } from './views.ts'
+import { type NewInvitationView, toInvitationView } from './views.ts'
 
 type InvitationDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now' | 'mail' | 'log'>
 
-/** Makes an invitation; its code is in the result alone, and in a mail to its address where mail leaves. */
+/** Creates an invitation. Only the result and the email contain the code. */
 export async function createInvitation(
   deps: InvitationDeps,
   actor: Actor,
   { uses, expires, email, note }: InvitationInput,
-): Promise<MadeInvitation> {
+): Promise<NewInvitationView> {
   const { secret: code, hash } = newSecret()
   const id = newId()
   const row = await transaction(deps, async (tx) => {
@@ -34,22 +34,22 @@ export async function createInvitation(
 }
 
 /**
- * Sent at once and not by a job, in whose row the secret would lie. Whether it was handed over: the operator has the link
- * in any case.
+ * Sends an invitation immediately, because a job would store the secret. Returns whether the mail server accepted it; the
+ * operator has the link in any case.
  */
 async function mailInvitation(
   deps: InvitationDeps,
   { email, url, expires }: { email: string | null; url: string; expires: Date },
 ): Promise<boolean> {
   const { config, mail, log } = deps
-  // In a folder nobody reads it.
+  // Without SMTP, emails are written to a folder.
   if (email === null || config.mail.kind !== 'smtp') return false
   const { name: siteName } = await getSettings(deps)
   try {
     await mail.send({ to: email, ...invitationMail({ siteName, baseUrl: config.http.baseUrl, url, expires }) })
     return true
   } catch (err) {
-    log.warn({ err }, 'An invitation could not be mailed')
+    log.warn({ err }, 'Could not send an invitation by email')
     return false
   }
 }

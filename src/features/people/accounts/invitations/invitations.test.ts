@@ -6,7 +6,7 @@ import { type MailMessage, mailError } from '#ports/mail/mail.ts'
 import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { assertError, assertRefusedValues, PASSWORD, statuses } from '#test/support/http/account-steps.ts'
 import { visitor } from '#test/support/http/visitor.ts'
-import type { MadeInvitation } from './views.ts'
+import type { NewInvitationView } from './views.ts'
 
 const KEY = { headers: { 'x-admin-key': ADMIN_KEY } }
 const INVITATIONS = '/_internal/admin/invitations'
@@ -23,7 +23,7 @@ function fresh(more: Record<string, unknown> = {}) {
   count += 1
   return { username: `guest-${count}`, email: `guest-${count}@example.org`, password: PASSWORD, ...more }
 }
-const make = async (body: object = {}): Promise<MadeInvitation> => {
+const make = async (body: object = {}): Promise<NewInvitationView> => {
   const answer = await t.anyone.post(INVITATIONS, body, KEY)
   assert.equal(answer.statusCode, 201, answer.body)
   return answer.json()
@@ -154,7 +154,7 @@ test('where mail leaves, it goes to its address with the link; one that cannot b
     const invite = async (body: object) => {
       const answer = await app.anyone.post(INVITATIONS, body, KEY)
       assert.equal(answer.statusCode, 201, answer.body)
-      return answer.json() as MadeInvitation
+      return answer.json() as NewInvitationView
     }
     const { url, mailed, expires } = await invite({ email: 'mira@example.org' })
     assert.equal(mailed, true)

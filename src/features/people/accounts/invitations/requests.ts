@@ -1,4 +1,4 @@
-// What a new invitation may be.
+// Requests that create invitations.
 import Type, { type Static } from 'typebox'
 import { validationError } from '#lib/errors.ts'
 import { Maybe } from '#lib/schema/schema-parts.ts'
@@ -13,17 +13,22 @@ const LIFETIME_MAX_MS = 366 * DAY_MS
 export const NewInvitation = Type.Object(
   {
     uses: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: USES_MAX, default: 1, description: 'How many accounts may be made with it' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: USES_MAX,
+        default: 1,
+        description: 'Maximum number of accounts that can be created with it',
+      }),
     ),
     expires: Type.Optional(
       Type.String({
         maxLength: 64,
         format: 'date-time',
-        description: 'At most 366 days ahead; absent: 14 days from now',
+        description: 'Time of expiry, at most 366 days from now. Default: 14 days from now',
       }),
     ),
-    email: Maybe(Type.String({ maxLength: 254, description: 'The only address it works for' })),
-    note: Type.Optional(Type.String({ maxLength: 200, description: 'For operators: whom it is for' })),
+    email: Maybe(Type.String({ maxLength: 254, description: 'Email address that the new account must have' })),
+    note: Type.Optional(Type.String({ maxLength: 200, description: 'Note for operators' })),
   },
   { title: 'NewInvitation' },
 )
@@ -37,7 +42,7 @@ export function toInvitation(
 ): InvitationInput {
   const at = expires === undefined ? nowMs + LIFETIME_DEFAULT_MS : Date.parse(expires)
   if (!(at > nowMs && at <= nowMs + LIFETIME_MAX_MS)) {
-    throw validationError('expires', 'must be a time in the future, at most 366 days ahead')
+    throw validationError('expires', 'must be in the future, at most 366 days from now')
   }
   if (email !== null) checkEmail(email)
   checkStorable(note, 'note')

@@ -4,11 +4,11 @@ import { notFound } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 
-/** Nobody signs up with it from now on; accounts that were made with it stay. @throws ApiError 404. */
+/** Deletes an invitation. Accounts that were created with it remain. @throws ApiError 404. */
 export async function revokeInvitation(deps: Pick<Deps, 'db' | 'cache'>, actor: Actor, id: string): Promise<void> {
   await transaction(deps, async (tx) => {
-    const gone = await tx.deleteFrom('invitation').where('id', '=', id).returning('id').executeTakeFirst()
-    if (gone === undefined) throw notFound('invitation')
+    const deleted = await tx.deleteFrom('invitation').where('id', '=', id).returning('id').executeTakeFirst()
+    if (deleted === undefined) throw notFound('invitation')
     await recordAudit(tx, { action: 'invitation.revoked', actor, subject: { kind: 'invitation', id } })
   })
 }

@@ -1,4 +1,4 @@
-// Operator routes: codes with which people make accounts where registration is by invitation.
+// Operator routes for invitations.
 import Type from 'typebox'
 import { operatorOf } from '#features/basics/audit/actor.ts'
 import { parseId } from '#lib/ids.ts'
@@ -11,7 +11,7 @@ import { createInvitation } from './create-invitation.ts'
 import { listInvitations } from './queries.ts'
 import { NewInvitation, toInvitation } from './requests.ts'
 import { revokeInvitation } from './revoke-invitation.ts'
-import { InvitationView, MadeInvitation, toInvitationView } from './views.ts'
+import { InvitationView, NewInvitationView, toInvitationView } from './views.ts'
 
 type InvitationDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now' | 'mail' | 'log'>
 
@@ -25,7 +25,7 @@ export function invitationRoutes(app: App, deps: InvitationDeps): void {
         config,
         schema: {
           operationId: 'listInvitations',
-          summary: 'List invitations, the newest first',
+          summary: 'List invitations, newest first',
           querystring: PageQuery,
           response: { 200: Type.Array(InvitationView) },
         },
@@ -41,11 +41,11 @@ export function invitationRoutes(app: App, deps: InvitationDeps): void {
         config,
         schema: {
           operationId: 'createInvitation',
-          summary: 'Make an invitation',
+          summary: 'Create an invitation',
           description:
-            'Accounts are made with its code where registration is by invitation. One with an address is mailed to it where mail leaves by SMTP.',
+            'If `registration` is `invitation`, users need the code of an invitation to sign up. If `email` is set and SMTP is configured, Depot sends the invitation to that address.',
           body: NewInvitation,
-          response: { 201: MadeInvitation },
+          response: { 201: NewInvitationView },
         },
       },
       async (req, reply) => {

@@ -1,4 +1,4 @@
-// Invitations as operators see them.
+// Response schemas of invitations.
 import type { Selectable } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
@@ -6,10 +6,10 @@ import type { Invitation } from '#platform/db/schema.ts'
 
 const fields = {
   id: Type.String(),
-  email: Nullable(Type.String({ description: 'The only address it works for' })),
+  email: Nullable(Type.String({ description: 'Email address that the new account must have; null for any' })),
   note: Type.String(),
-  uses: Type.Integer({ description: 'How many accounts may be made with it' }),
-  used: Type.Integer({ description: 'How many have been made' }),
+  uses: Type.Integer({ description: 'Maximum number of accounts that can be created with it' }),
+  used: Type.Integer({ description: 'Number of accounts that were created with it' }),
   created: Timestamp,
   expires: Timestamp,
 }
@@ -17,16 +17,16 @@ const fields = {
 export const InvitationView = Type.Object(fields, { title: 'Invitation' })
 export type InvitationView = Static<typeof InvitationView>
 
-export const MadeInvitation = Type.Object(
+export const NewInvitationView = Type.Object(
   {
     ...fields,
-    code: Type.String({ description: 'The secret that new accounts need; shown this once' }),
-    url: Type.String({ description: 'The page for signing up, with the code' }),
-    mailed: Type.Boolean({ description: 'Whether a mail server has taken it for its address' }),
+    code: Type.String({ description: 'Secret code for the sign-up, returned only in this response' }),
+    url: Type.String({ description: 'URL of the sign-up page with the code' }),
+    mailed: Type.Boolean({ description: 'Whether the mail server accepted the email with the invitation' }),
   },
   { title: 'MadeInvitation' },
 )
-export type MadeInvitation = Static<typeof MadeInvitation>
+export type NewInvitationView = Static<typeof NewInvitationView>
 
 export function toInvitationView(row: Selectable<Invitation>): InvitationView {
   const { id, email, note, uses, uses_max, created, expires } = row

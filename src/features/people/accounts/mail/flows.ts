@@ -1,12 +1,12 @@
-// Flows: one step of something that takes two (a mailed link, a second factor). Each is an unguessable secret of which
-// only the hash is stored; it works once and for a bounded time.
+// Flows: the pending second step of an action, such as a link in an email or a two-factor code. Each has a secret, of
+// which only the hash is stored. It works once and expires.
 
 import { sql } from 'kysely'
 import { hashToken, newSecret } from '#lib/access/tokens.ts'
 import { HOUR_MS } from '#lib/time.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 
-/** How long each kind of flow lives. */
+/** Lifetime of each kind of flow. */
 const LIFETIME_MS = {
   verify_email: 24 * HOUR_MS,
   reset_password: 24 * HOUR_MS,
@@ -17,19 +17,19 @@ const LIFETIME_MS = {
 
 export type FlowKind = keyof typeof LIFETIME_MS
 
-/** How long a flow of this kind works, in milliseconds. */
+/** Returns the lifetime of a flow in milliseconds. */
 export function lifetimeOf(kind: FlowKind): number {
   return LIFETIME_MS[kind]
 }
 
-/** Of one account and kind only the newest live on, so that nobody fills the table by asking again and again. */
+/** Maximum number of flows of an account and kind. A new flow deletes the oldest, so that requests cannot fill the table. */
 const FLOWS_MAX = 10
-/** The first change of an address must stay undoable after many more; ten messages in an hour are the bound of these. */
+/** Higher limit for undo links: the first change must remain undoable, at 10 emails per hour for 7 days. */
 const UNDO_FLOWS_MAX = 2_000
 
 export type Flow = { account_id: string; data: Record<string, unknown> }
 
-/** Makes a flow and returns its secret. */
+/** Creates a flow and returns its secret. */
 export async function insertFlow(
   db: Db,
   flow: { kind: FlowKind; accountId: string; data?: Record<string, unknown>; now: number },
@@ -53,7 +53,7 @@ export async function insertFlow(
   return secret
 }
 
-/** The flow behind a secret, which stays usable; undefined when there is none, or no more. */
+/** Returns the flow with this secret without using it; undefined if it does not exist or has expired. */
 export async function findFlow(
   db: Db,
   kind: FlowKind,
@@ -69,7 +69,7 @@ export async function findFlow(
   return row === undefined ? undefined : toFlow(row)
 }
 
-/** Uses a flow up. Of parallel calls with one secret a single one gets it; it comes back if the transaction fails. */
+/** Deletes and returns the flow with this secret. Of concurrent calls, only one gets it. */
 export async function takeFlow(
   tx: Tx,
   kind: FlowKind,
@@ -85,12 +85,12 @@ export async function takeFlow(
   return row === undefined ? undefined : toFlow(row)
 }
 
-/** Ends an account's flows of these kinds: what they were made for has changed. */
+/** Deletes an account's flows of these kinds. */
 export async function deleteFlows(tx: Tx, accountId: string, kinds: readonly FlowKind[]): Promise<void> {
   await tx.deleteFrom('account_flow').where('account_id', '=', accountId).where('kind', 'in', kinds).execute()
 }
 
-/** Only `insertFlow` writes the column, and always an object. */
+/** Maps a row. Only `insertFlow` writes the column `data`, and always an object. */
 function toFlow(row: { account_id: string; data: unknown }): Flow {
   return { account_id: row.account_id, data: row.data as Record<string, unknown> }
 }

@@ -1,5 +1,4 @@
-// How many messages one account can cause: a mailbox must not be flooded through us, least of all a stranger's.
-
+// Limits the emails that requests for an account can cause, so that no one can flood a mailbox.
 import { ApiError } from '#lib/errors.ts'
 import { HOUR_MS } from '#lib/time.ts'
 import type { Counters } from '#ports/counters/counters.ts'
@@ -8,17 +7,17 @@ const WINDOW = { max: 10, windowMs: HOUR_MS } as const
 
 type Purpose = 'reset-password' | 'verify-email'
 
-/** Counts a message; false when there were ten of this purpose within the hour. `account` is its ID. */
+/** Counts an email. Returns false if 10 emails with this purpose were counted within an hour. `account` is an ID. */
 export async function takeMail(counters: Counters, purpose: Purpose, account: string): Promise<boolean> {
   return (await counters.hit(keyOf(purpose, account), WINDOW)).counted
 }
 
-/** The same for those who may know. @throws ApiError `ratelimit_error` */
+/** Counts an email. @throws ApiError `ratelimit_error` above the limit. */
 export async function requireMail(counters: Counters, purpose: Purpose, account: string): Promise<void> {
   const { counted, retryAfterMs } = await counters.hit(keyOf(purpose, account), WINDOW)
   if (counted) return
   const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000))
-  throw new ApiError('ratelimit_error', `Too many messages were asked for. Please wait ${seconds} seconds.`, {
+  throw new ApiError('ratelimit_error', `Too many emails requested. Try again in ${seconds} seconds.`, {
     headers: { 'retry-after': String(seconds) },
   })
 }

@@ -1,5 +1,5 @@
-// Passwords: how they are hashed, verified and judged. The work is off the main thread and bounded, so that a flood of
-// sign-ins costs time but neither memory nor other requests.
+// Hashes, verifies and rates passwords. The work runs outside the main thread and is limited, so that many sign-ins at
+// the same time neither exhaust memory nor delay other requests.
 
 import { createLimiter, overloaded } from '#lib/concurrency/limiter.ts'
 import { validationError } from '#lib/errors.ts'
@@ -9,50 +9,50 @@ import { createStrengthMeter } from './strength-meter.ts'
 export const PASSWORD_LENGTH_MIN = 8
 export const PASSWORD_LENGTH_MAX = 256
 
-/** zxcvbn's scale is 0 to 4; from 3 on a password withstands about 10^8 guesses. */
+/** Minimum score of zxcvbn (0 to 4). A score of 3 means that about 10^8 guesses are needed. */
 const SCORE_MIN = 3
 
 /**
- * argon2id (the library's default kind) with 32 MiB, three passes and one lane: two and a half times the work that
- * OWASP asks at least, and some 25 ms of one core. More memory would hurt small machines sooner than attackers.
+ * argon2id (the library's default) with 32 MiB, 3 passes and 1 lane: 2.5 times the minimum of OWASP, about 25 ms of one
+ * core. More memory would affect small machines more than attackers.
  */
 const COST = { memoryCost: 32 * 1024, timeCost: 3, parallelism: 1 } as const
 
-/** A shorter word occurs in other words by chance. */
+/** Shorter words occur in other words by chance. */
 const REPEATED_LENGTH_MIN = 3
 
-/** Two hashes at once keep the peak at 64 MiB; what cannot wait is refused for now. */
-const HASHES_AT_ONCE = 2
+/** Two concurrent hashes need at most 64 MiB. Requests beyond the queue are rejected. */
+const CONCURRENT_HASHES = 2
 const HASHES_WAITING_MAX = 200
 const HASHES_WAITING_PER_CALLER_MAX = 20
 
-/** Words of the account that do not make its password harder to guess. */
+/** Words of an account that attackers try first. */
 export type PasswordOwner = { username: string; email: string | null }
 
 export type Passwords = {
-  /** The hash in PHC form, which carries its own parameters and salt. */
+  /** Returns the hash in PHC format, which contains parameters and salt. */
   hash(password: string, caller?: string): Promise<string>
-  /** Whether the password is right. Without a hash (unknown account, no password) it takes as long, and is false. */
+  /** Returns whether the password is right. Takes the same time without a hash, that is, for an unknown account. */
   verify(hash: string | null, password: string, caller?: string): Promise<boolean>
   /**
-   * Checks a new password; `owner` are words that do not make it harder to guess.
-   * @throws ApiError `validation_error` naming `field` when it is not 8-256 characters long, repeats its owner's
-   * name, or is too easy to guess.
+   * Validates a new password.
+   * @throws ApiError `validation_error` naming `field` if it has not 8 to 256 characters, repeats words of its owner, or
+   * is too easy to guess.
    */
   check(password: string, owner: PasswordOwner, field: string, caller?: string): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * Each of the functions throws 503 `service_unavailable` when too much of this work waits. `caller` is the address that
- * asks: callers take turns, so that one of them delays the others by no more than one piece of work.
+ * Each function throws 503 `service_unavailable` if the queue is full. `caller` is the client's IP address: callers take
+ * turns, so that one caller delays the others by at most one operation.
  */
 export function createPasswords(): Passwords {
   const limiter = createLimiter({
-    running: HASHES_AT_ONCE,
+    running: CONCURRENT_HASHES,
     waiting: HASHES_WAITING_MAX,
     waitingPerCaller: HASHES_WAITING_PER_CALLER_MAX,
-    refuse: () => overloaded('Too many sign-ins and sign-ups at this moment'),
+    refuse: () => overloaded('Too many sign-ins and sign-ups at the moment'),
   })
   const meter = createStrengthMeter()
   const hash = (password: string, caller?: string) =>
@@ -70,24 +70,21 @@ export function createPasswords(): Passwords {
       checkText(password, field, { min: PASSWORD_LENGTH_MIN, max: PASSWORD_LENGTH_MAX })
       if (repeatsOwner(password, owner)) throw validationError(field, REPEATS_OWNER)
       if ((await meter.score(password, wordsOf(owner), caller)) < SCORE_MIN) {
-        throw validationError(
-          field,
-          'is too easy to guess; a few unrelated words, or what a password manager makes, will do',
-        )
+        throw validationError(field, 'is too easy to guess; use a few unrelated words or a password manager')
       }
     },
     close: () => meter.close(),
   }
 }
 
-/** The same password typed on another system may come as other code points (RFC 8265 asks for this form). */
+/** Returns the form of RFC 8265, because systems encode the same typed password differently. */
 function normalize(password: string): string {
   return password.normalize('NFC')
 }
 
-const REPEATS_OWNER = `must not repeat the username or the e-mail address; besides them it needs ${PASSWORD_LENGTH_MIN} characters`
+const REPEATS_OWNER = `must have at least ${PASSWORD_LENGTH_MIN} characters in addition to the username or email address`
 
-/** Whether too little is left when the name, the address and their parts are taken out. */
+/** Returns whether the password is too short without the username, the email address and their parts. */
 function repeatsOwner(password: string, owner: PasswordOwner): boolean {
   const whole = password.normalize('NFC').toLowerCase()
   let rest = whole
@@ -97,7 +94,7 @@ function repeatsOwner(password: string, owner: PasswordOwner): boolean {
   return rest !== whole && rest.replaceAll(/[^\p{L}\p{N}\p{S}]/gu, '').length < PASSWORD_LENGTH_MIN
 }
 
-/** The name, the address and their parts. */
+/** Returns the username, the email address and their parts. */
 function wordsOf({ username, email }: PasswordOwner): string[] {
   const whole = email === null ? [username] : [username, email]
   const parts = whole.flatMap((text) => text.split(/[^\p{L}\p{N}]+/u)).filter((part) => part.length >= 3)

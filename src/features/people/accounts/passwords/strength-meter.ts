@@ -1,29 +1,28 @@
-// How guessable a password is, asked of a worker thread: the dictionaries take half a second to load and a hostile
-// password a tenth of a second to judge, and neither may hold up the requests of others.
+// Rates passwords in a worker thread, because loading the dictionaries takes 0.5 s and rating a hostile password 0.1 s.
 
 import { createWorkerThread } from '#lib/concurrency/worker-thread.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import type { StrengthQuestion } from './strength-worker.ts'
 
-/** Only this much is judged: what follows cannot make the beginning easier to guess, and time grows with length. */
-const JUDGED_LENGTH_MAX = 40
+/** Number of rated characters. The rest cannot make a password easier to guess, and the time grows with the length. */
+const RATED_LENGTH_MAX = 40
 const WAITING_MAX = 100
 const WAITING_PER_CALLER_MAX = 10
 const ANSWER_MS = 15_000
-/** The thread and its dictionaries (some 60 MB) go when nobody needs them. */
+/** Time after which the unused thread ends and frees its dictionaries (about 60 MB). */
 const IDLE_MS = MINUTE_MS
 
 export type StrengthMeter = {
   /**
-   * zxcvbn's score, 0 (guessed at once) to 4; `knownWords` count as the first an attacker tries.
-   * @param caller who asks, such as a client address; callers take turns.
-   * @throws ApiError 503 when too much waits, or when this password alone takes too long.
+   * Returns the score of zxcvbn, 0 (weakest) to 4. `knownWords` are words that an attacker tries first.
+   * @param caller the client's IP address; callers take turns.
+   * @throws ApiError 503 if the queue is full or the password takes too long.
    */
   score(password: string, knownWords: readonly string[], caller?: string): Promise<number>
   close(): Promise<void>
 }
 
-/** `worker` is the file of the thread. */
+/** Options for tests; `worker` is the file of the thread. */
 export type StrengthMeterOptions = { worker?: URL; answerMs?: number }
 
 export function createStrengthMeter({
@@ -40,7 +39,7 @@ export function createStrengthMeter({
   })
   return {
     score: (password, knownWords, caller) =>
-      thread.ask({ password: password.slice(0, JUDGED_LENGTH_MAX), knownWords }, caller),
+      thread.ask({ password: password.slice(0, RATED_LENGTH_MAX), knownWords }, caller),
     close: () => thread.close(),
   }
 }

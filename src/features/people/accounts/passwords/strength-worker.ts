@@ -1,4 +1,4 @@
-// The thread behind strength-meter.ts: loads the dictionaries once and judges one password after the other.
+// The thread of strength-meter.ts: loads the dictionaries once and rates passwords one after the other.
 import { ZxcvbnFactory } from '@zxcvbn-ts/core'
 import * as common from '@zxcvbn-ts/language-common'
 import * as english from '@zxcvbn-ts/language-en'

@@ -5,14 +5,14 @@ import { notFound } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
+import type { TokenReference } from '../requests.ts'
 import { deleteOtherSessions, deleteSessionRow } from './queries.ts'
-import type { SessionReference } from './requests.ts'
 
-/** Signs one session of the viewer's account out, at once in every process. @throws ApiError 404. */
+/** Ends a session of the viewer's account, immediately in every process. @throws ApiError 404. */
 export async function deleteSession(
   deps: Pick<Deps, 'db' | 'cache'>,
   viewer: Viewer,
-  session: SessionReference,
+  session: TokenReference,
 ): Promise<void> {
   await transaction(deps, async (tx, changed) => {
     const id = await deleteSessionRow(tx, changed, { accountId: viewer.id, session })
@@ -21,7 +21,7 @@ export async function deleteSession(
   })
 }
 
-/** Signs out the session of the request; nothing happens where it has ended meanwhile. */
+/** Ends the session of the request, if it still exists. */
 export async function signOut(deps: Pick<Deps, 'db' | 'cache'>, viewer: Viewer): Promise<void> {
   await transaction(deps, async (tx, changed) => {
     const reference = { accountId: viewer.id, session: { id: viewer.token.id } }
@@ -30,7 +30,7 @@ export async function signOut(deps: Pick<Deps, 'db' | 'cache'>, viewer: Viewer):
   })
 }
 
-/** Signs out all sessions of the caller but the one of the request. */
+/** Ends all sessions of the caller except the session of the request. */
 export async function signOutElsewhere(deps: Pick<Deps, 'db' | 'cache'>, viewer: Viewer): Promise<void> {
   const { id: accountId, token } = viewer
   await transaction(deps, async (tx, changed) => {

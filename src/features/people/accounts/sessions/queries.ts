@@ -1,4 +1,4 @@
-// Sessions: sign-ins that live 14 days and can be refreshed for 60.
+// Queries of sessions, which last 14 days and can be refreshed for 60 days.
 
 import { sql } from 'kysely'
 import { newToken } from '#lib/access/tokens.ts'
@@ -7,22 +7,22 @@ import { newId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
-import type { SessionReference } from './requests.ts'
+import type { TokenReference } from '../requests.ts'
 import { describeUserAgent } from './user-agent.ts'
 import { type SessionRow, type SessionView, toSessionView } from './views.ts'
 
 export const LIFETIME_MS = 14 * DAY_MS
 const REFRESHABLE_MS = 60 * DAY_MS
-/** How long a session that gave the password need not give it again. */
+/** Time for which a session remains confirmed after the user entered the password. */
 const CONFIRMED_MS = 10 * 60_000
-/** An account's sessions; one more ends the one that was longest unused. */
+/** Maximum number of sessions of an account. A new session ends the least recently used one. */
 const SESSIONS_MAX = 100
 const USER_AGENT_LENGTH_MAX = 512
 
-/** From where somebody signs in. */
+/** The client that signs in. */
 export type Client = { ip: string; userAgent: string }
 
-/** Signs an account in; the view holds the secret, which nobody can read again. */
+/** Creates a session. The result contains the secret, which cannot be read again. */
 export async function issueSession(
   tx: Tx,
   changed: ChangeSet,
@@ -38,7 +38,7 @@ export async function issueSession(
       token_hash: hash,
       created: at,
       last_login: at,
-      // A sign-in gives the password.
+      // The user enters the password to sign in.
       confirmed_at: at,
       expires: new Date(now + LIFETIME_MS),
       refresh_expires: new Date(now + REFRESHABLE_MS),
@@ -50,7 +50,7 @@ export async function issueSession(
   return toSessionView(row, { secret: token, current: true })
 }
 
-/** Whether the viewer's session gave the password within the last ten minutes; other tokens never did. */
+/** Returns whether the viewer's session was confirmed within the last 10 minutes; always false for other tokens. */
 export async function isConfirmed(db: Db, { token }: Viewer, now: number): Promise<boolean> {
   if (token.kind !== 'session') return false
   const row = await db
@@ -62,7 +62,7 @@ export async function isConfirmed(db: Db, { token }: Viewer, now: number): Promi
   return row !== undefined
 }
 
-/** Notes that the viewer's session has given the password now; nothing is kept for other tokens. */
+/** Marks the viewer's session as confirmed; does nothing for other tokens. */
 export async function markConfirmed(db: Db, { token }: Viewer, now: number): Promise<void> {
   if (token.kind !== 'session') return
   await db
@@ -72,7 +72,7 @@ export async function markConfirmed(db: Db, { token }: Viewer, now: number): Pro
     .execute()
 }
 
-/** What a session says of where it was last used. */
+/** Returns the columns that describe the client of a session. */
 export function toClientColumns({ ip, userAgent }: Client): {
   ip: string
   user_agent: string
@@ -89,7 +89,7 @@ async function endOldestSessions(tx: Tx, changed: ChangeSet, accountId: string):
   addTokens(changed, rows)
 }
 
-/** The account's sessions that can be used now, newest first; at most 100 exist. */
+/** Returns the account's sessions that have not expired, newest first. */
 export function listSessions(db: Db, { accountId, now }: { accountId: string; now: number }): Promise<SessionRow[]> {
   return db
     .selectFrom('session')
@@ -101,11 +101,11 @@ export function listSessions(db: Db, { accountId, now }: { accountId: string; no
     .execute()
 }
 
-/** Ends one session of the account and returns its ID; undefined when it has none such. */
+/** Ends a session of the account; returns its ID, or undefined if it does not exist. */
 export async function deleteSessionRow(
   tx: Tx,
   changed: ChangeSet,
-  { accountId, session }: { accountId: string; session: SessionReference },
+  { accountId, session }: { accountId: string; session: TokenReference },
 ): Promise<string | undefined> {
   const rows = await tx
     .deleteFrom('session')
@@ -117,7 +117,7 @@ export async function deleteSessionRow(
   return rows[0]?.id
 }
 
-/** Ends all sessions of an account but the one named. */
+/** Ends all sessions of an account except `exceptId`. */
 export async function deleteOtherSessions(
   tx: Tx,
   changed: ChangeSet,

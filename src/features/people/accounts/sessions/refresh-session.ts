@@ -6,8 +6,8 @@ import { type Client, LIFETIME_MS, toClientColumns } from './queries.ts'
 import { type SessionView, toSessionView } from './views.ts'
 
 /**
- * Gives a session a new secret and 14 more days, but never beyond its 60; undefined when it cannot be refreshed any
- * more. The old secret ends with the commit, and of parallel refreshes the first wins.
+ * Gives a session a new secret and extends it to 14 days from now, up to 60 days after the sign-in. The old secret
+ * becomes invalid, so that only one of several concurrent refreshes succeeds. Returns undefined if it cannot be refreshed.
  */
 export function refreshSession(
   deps: Pick<Deps, 'db' | 'cache' | 'now'>,

@@ -1,4 +1,4 @@
-// Sessions: list, sign out, refresh.
+// Lists, ends and refreshes sessions.
 import Type from 'typebox'
 import { parseToken } from '#lib/access/tokens.ts'
 import { requireViewer, tokenText, unauthenticated } from '#platform/http/auth/auth.ts'
@@ -6,10 +6,10 @@ import { IdParams } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import { type AccountDeps, clientOf } from '../account-deps.ts'
+import { parseTokenReference } from '../requests.ts'
 import { deleteSession } from './delete-session.ts'
 import { listSessions } from './queries.ts'
 import { refreshSession } from './refresh-session.ts'
-import { parseSessionReference } from './requests.ts'
 import { SessionView, toSessionView } from './views.ts'
 
 export function sessionRoutes(app: App, deps: AccountDeps): void {
@@ -37,12 +37,12 @@ export function sessionRoutes(app: App, deps: AccountDeps): void {
       config: { auth: { scope: ['SESSION_DELETE'] } },
       schema: {
         operationId: 'deleteSession',
-        summary: 'End a session, given its ID or secret',
+        summary: 'End a session by its ID or secret',
         params: IdParams,
       },
     },
     async (req, reply) => {
-      const session = parseSessionReference(req.params.id)
+      const session = parseTokenReference(req.params.id, 'session')
       await deleteSession(deps, requireViewer(req), session)
       return done(reply)
     },
@@ -50,20 +50,21 @@ export function sessionRoutes(app: App, deps: AccountDeps): void {
   app.post(
     '/session/refresh',
     {
-      // Checked below: a session that has expired may still be refreshed.
+      // The handler checks the token, because an expired session can still be refreshed.
       config: { auth: 'public' },
       schema: {
         operationId: 'refreshSession',
-        summary: 'Refresh the session of the request, even if it has expired: issue a new secret',
+        summary: 'Refresh the session of the request, even if it has expired',
+        description: 'Returns a new secret. The old secret is no longer valid.',
         response: { 200: SessionView },
       },
     },
     async (req) => {
       const secret = tokenText(req)
-      if (secret === undefined) throw unauthenticated('This needs a session in the Authorization header')
+      if (secret === undefined) throw unauthenticated('The Authorization header must contain a session')
       if (parseToken(secret)?.kind !== 'session') throw unauthenticated('This token is not a session')
       const view = await refreshSession(deps, { secret, client: clientOf(req) })
-      if (view === undefined) throw unauthenticated('The session is unknown or too old to be refreshed')
+      if (view === undefined) throw unauthenticated('The session is unknown or can no longer be refreshed')
       return view
     },
   )

@@ -1,8 +1,8 @@
-// What a User-Agent says to people who look at the list of their sessions. A rough word is enough.
+// Describes a User-Agent for the list of sessions. A rough description is sufficient.
 
 const NAME_LENGTH_MAX = 64
 
-// The first that matches counts: programs also name those they resemble.
+// The first match counts, because programs also name the programs that they are compatible with.
 const SYSTEMS: readonly [RegExp, string][] = [
   [/android/i, 'Android'],
   [/iphone|ipad|ipod/i, 'iOS'],
@@ -20,7 +20,7 @@ const BROWSERS: readonly [RegExp, string][] = [
   [/\bversion\/\S+ (?:mobile\/\S+ )?safari\//i, 'Safari'],
 ]
 
-/** The operating system and the browser, or else the program's own name; null where nothing is recognized. */
+/** Returns the operating system, and the browser or else the name of the program; null if not recognized. */
 export function describeUserAgent(userAgent: string): { os: string | null; platform: string | null } {
   const nameOf = (table: readonly [RegExp, string][]) => table.find(([pattern]) => pattern.test(userAgent))?.[1] ?? null
   const program = /^([^\s/()]+)(?:\/|$)/.exec(userAgent)?.[1]

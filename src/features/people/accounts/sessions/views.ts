@@ -6,7 +6,7 @@ import type { Session } from '#platform/db/schema.ts'
 export const SessionView = Type.Object(
   {
     id: Type.String(),
-    session: Nullable(Type.String({ description: 'The secret; present only in the response that issues it' })),
+    session: Nullable(Type.String({ description: 'Secret, only in the response that issues it; otherwise null' })),
     user_id: Type.String(),
     created: Timestamp,
     last_login: Timestamp,
@@ -18,7 +18,7 @@ export const SessionView = Type.Object(
     city: Nullable(Type.String()),
     country: Nullable(Type.String()),
     ip: Type.String(),
-    current: Type.Boolean({ description: 'Whether this is the session of the request or was just issued' }),
+    current: Type.Boolean({ description: 'Whether the request uses this session, or the response issues it' }),
   },
   { title: 'Session' },
 )

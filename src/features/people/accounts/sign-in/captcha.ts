@@ -1,15 +1,15 @@
-// The captcha of the operator's choice: any service that answers a siteverify-style form post with `{success}`.
+// Checks captchas with any service that has a siteverify API: a form request, and a response with `success`.
 
 import { ApiError } from '#lib/errors.ts'
 import type { Config } from '#platform/config/config.ts'
 
-const ANSWER_MS = 5_000
+const TIMEOUT_MS = 5_000
 export const CHALLENGE_LENGTH_MAX = 8192
 
 /**
- * Does nothing where no captcha is configured.
- * @throws ApiError `captcha_error` when the answer is absent or wrong, 424 when the service does not answer. Were
- * everybody let through then, an attack on the captcha's service would switch the captcha off.
+ * Checks the response of a captcha, if one is configured.
+ * @throws ApiError `captcha_error` if it is missing or wrong, 424 if the service does not respond: otherwise, an attack
+ * on the service would disable the captcha.
  */
 export async function checkCaptcha(
   captcha: Config['accounts']['captcha'],
@@ -18,25 +18,25 @@ export async function checkCaptcha(
   if (captcha === undefined) return
   if (challenge === undefined || challenge === null || challenge === '') throw captchaError()
   const form = new URLSearchParams({ secret: captcha.secret.reveal(), response: challenge, remoteip: address })
-  const success = await ask(captcha.verifyUrl, form).catch((cause) => {
-    throw new ApiError('external_service_error', 'The captcha service does not answer. Please try again later.', {
+  const success = await verify(captcha.verifyUrl, form).catch((cause) => {
+    throw new ApiError('external_service_error', 'The captcha service does not respond. Try again later.', {
       cause,
     })
   })
   if (!success) throw captchaError()
 }
 
-async function ask(url: string, form: URLSearchParams): Promise<boolean> {
-  const answer = await fetch(url, {
+async function verify(url: string, form: URLSearchParams): Promise<boolean> {
+  const response = await fetch(url, {
     method: 'POST',
     body: form,
     redirect: 'error',
-    signal: AbortSignal.timeout(ANSWER_MS),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
   })
-  if (!answer.ok) throw new Error(`The captcha service answered ${answer.status}`)
-  const body: unknown = await answer.json()
+  if (!response.ok) throw new Error(`The captcha service returned ${response.status}`)
+  const body: unknown = await response.json()
   if (typeof body !== 'object' || body === null || !('success' in body))
-    throw new Error('The captcha service answered without `success`')
+    throw new Error('The response of the captcha service has no field `success`')
   return body.success === true
 }
 

@@ -1,4 +1,4 @@
-// What every way to sign in ends with: a session, or a refusal; the audit log has both.
+// Ends a sign-in with a session or a failure, and records it in the audit log.
 
 import { ownerAt } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
@@ -7,7 +7,7 @@ import type { Db, Tx } from '#platform/db/db.ts'
 import { type Client, issueSession } from '../sessions/queries.ts'
 import type { SessionView } from '../sessions/views.ts'
 
-/** Signs the account in. */
+/** Creates a session and records the sign-in. */
 export async function openSession(
   tx: Tx,
   changed: ChangeSet,
@@ -19,7 +19,7 @@ export async function openSession(
   return session
 }
 
-/** Only for accounts that there are: a name that nobody has is not kept, since people also type passwords there. */
+/** Records a failed sign-in of an existing account. Unknown names are not stored, because users also type passwords there. */
 export async function recordRefusal(
   db: Db,
   { accountId, client, because }: { accountId: string; client: Client; because: 'password' | 'code' },

@@ -1,14 +1,14 @@
-// Signing in: name and password, then the second factor where the account has one.
+// Sign-in with a password, and with a two-factor code if the account requires it.
 
 import Type from 'typebox'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import { type AccountDeps, clientOf } from '../account-deps.ts'
+import { Credentials, SecondFactor } from '../requests.ts'
 import { SessionView } from '../sessions/views.ts'
-import { Credentials, SecondFactor } from './requests.ts'
+import { TwoFactorRequired } from '../views.ts'
 import { signIn } from './sign-in.ts'
 import { signInWithCode } from './sign-in-with-code.ts'
-import { TwoFactorRequired } from './views.ts'
 
 export function signInRoutes(app: App, deps: AccountDeps): void {
   app.post(
@@ -17,7 +17,7 @@ export function signInRoutes(app: App, deps: AccountDeps): void {
       config: { auth: 'public', cost: COSTS.password },
       schema: {
         operationId: 'signIn',
-        summary: 'Sign in with username or e-mail address, and password',
+        summary: 'Sign in with a username or email address and a password',
         body: Credentials,
         response: { 200: Type.Union([SessionView, TwoFactorRequired]) },
       },
@@ -26,7 +26,11 @@ export function signInRoutes(app: App, deps: AccountDeps): void {
       const { username: name, password, challenge, undo_deletion: undoDeletion } = req.body
       const result = await signIn(deps, { name, password, challenge, undoDeletion, client: clientOf(req) })
       if ('session' in result) return result.session
-      return { error: '2fa_required' as const, description: 'This account needs a second factor', flow: result.flow }
+      return {
+        error: '2fa_required' as const,
+        description: 'This account requires a two-factor code',
+        flow: result.flow,
+      }
     },
   )
   app.post(
@@ -35,7 +39,7 @@ export function signInRoutes(app: App, deps: AccountDeps): void {
       config: { auth: 'public' },
       schema: {
         operationId: 'signInWithSecondFactor',
-        summary: 'Complete a sign-in with a TOTP code or a backup code',
+        summary: 'Complete a sign-in with a two-factor code or a backup code',
         body: SecondFactor,
         response: { 200: SessionView },
       },

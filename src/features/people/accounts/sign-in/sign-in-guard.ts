@@ -1,5 +1,4 @@
-// How often a password or code may be guessed: ten wrong ones for an account within 15 minutes, then no more until the
-// window has passed.
+// Limits the guesses of passwords and codes: 10 failed attempts for an account within 15 minutes.
 
 import { createLimiter, type Limiter } from '#lib/concurrency/limiter.ts'
 import { ApiError } from '#lib/errors.ts'
@@ -9,21 +8,21 @@ import { recordEvent, type Telemetry } from '#platform/telemetry/events.ts'
 import type { Counters } from '#ports/counters/counters.ts'
 
 const WINDOW = { max: 10, windowMs: 15 * MINUTE_MS } as const
-/** Tries of one account that may wait for each other. */
+/** Maximum number of attempts for an account that wait for each other. */
 const WAITING_MAX = 20
 
 export type SignInGuard = {
   /**
-   * Runs `check`, which answers undefined when the password or code is wrong. A try counts as wrong until it has proved
-   * right, in every process that shares the counters; in one process tries of an account run one after the other.
-   * @throws ApiError `invalid_credentials` saying `refusal` when it is wrong, `ratelimit_error` after ten wrong ones.
+   * Runs `check`, which returns undefined if the password or code is wrong. An attempt counts as failed until it
+   * succeeds, in all processes that share the counters. A process runs the attempts of an account one after the other.
+   * @throws ApiError `invalid_credentials` with the message `refusal`, `ratelimit_error` after 10 failed attempts.
    */
   attempt<T>(account: string, refusal: string, check: () => Promise<T | undefined>): Promise<T>
-  /** Forgets wrong tries, once the owner has signed in. */
+  /** Resets the failed attempts after a sign-in. */
   forgive(account: string): Promise<void>
 }
 
-/** An account is named by its ID, an unknown one by the name typed, so that both are answered alike. */
+/** Creates a guard. Known accounts are identified by ID, unknown ones by the typed name, so that both behave the same. */
 export function createSignInGuard({ counters, ...telemetry }: Telemetry & { counters: Counters }): SignInGuard {
   const lines = new Map<string, { limiter: Limiter; users: number }>()
 
@@ -46,7 +45,7 @@ export function createSignInGuard({ counters, ...telemetry }: Telemetry & { coun
     attempt: (account, refusal, check) => {
       const key = keyOf(account)
       return inLine(key, async () => {
-        // Counted before it is known to be wrong: between a look and a count, other processes would let theirs through.
+        // Counts before the check, because otherwise concurrent attempts in other processes would pass.
         const { counted, retryAfterMs } = await counters.hit(key, WINDOW)
         if (!counted) throw tooMany(retryAfterMs)
         let wrong = false
@@ -73,7 +72,7 @@ export function invalidCredentials(description: string): ApiError {
 
 function tooMany(retryAfterMs: number): ApiError {
   const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000))
-  return new ApiError('ratelimit_error', `Too many failed sign-ins. Please wait ${seconds} seconds.`, {
+  return new ApiError('ratelimit_error', `Too many failed sign-ins. Try again in ${seconds} seconds.`, {
     headers: { 'retry-after': String(seconds) },
   })
 }

@@ -5,18 +5,18 @@ import { recordEvent } from '#platform/telemetry/events.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { restoreAtSignIn } from '../deletion/restore-account.ts'
 import { findFlow, takeFlow } from '../mail/flows.ts'
+import { requireActive } from '../policy.ts'
 import type { Client } from '../sessions/queries.ts'
 import type { SessionView } from '../sessions/views.ts'
 import { useCode } from '../two-factor/codes.ts'
 import { openSession, recordRefusal } from './open-session.ts'
-import { requireActive } from './policy.ts'
 import { invalidCredentials } from './sign-in-guard.ts'
 
 const REFUSAL = 'The code is wrong, or the sign-in has expired'
 
 /**
- * Finishes a sign-in that waits for its second factor. A wrong code leaves the flow for another try, and counts like a
- * wrong password; a right one uses up flow and code together.
+ * Completes a sign-in with a two-factor code. A wrong code counts like a wrong password, and the flow remains valid. A
+ * right code uses the flow and the code.
  * @throws ApiError `invalid_credentials`, `ratelimit_error`, 403 for a suspended account
  */
 export async function signInWithCode(
@@ -34,11 +34,11 @@ export async function signInWithCode(
         await recordRefusal(tx, { accountId, client, because: 'code' })
         return undefined
       }
-      // Throwing gives the code back: it was right, and the flow was lost to another use or to a change of password.
-      const taken = await takeFlow(tx, 'sign_in_second_factor', { secret, now: now() })
-      if (taken === undefined) throw invalidCredentials(REFUSAL)
+      // The code was right, but a concurrent request has used the flow. The rollback makes the code valid again.
+      const usedFlow = await takeFlow(tx, 'sign_in_second_factor', { secret, now: now() })
+      if (usedFlow === undefined) throw invalidCredentials(REFUSAL)
       requireActive(account, now())
-      const undo = taken.data['undo_deletion'] === true
+      const undo = usedFlow.data['undo_deletion'] === true
       await restoreAtSignIn(tx, changed, { account, actor: ownerAt(accountId, client), undo })
       return openSession(tx, changed, { accountId, client, now: now() })
     }),

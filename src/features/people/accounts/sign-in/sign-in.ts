@@ -7,12 +7,12 @@ import { recordEvent } from '#platform/telemetry/events.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { requireUndoing, restoreAtSignIn } from '../deletion/restore-account.ts'
 import { insertFlow } from '../mail/flows.ts'
+import { requireActive } from '../policy.ts'
 import { findAccountBySignInName } from '../queries.ts'
 import type { Client } from '../sessions/queries.ts'
 import type { SessionView } from '../sessions/views.ts'
 import { checkCaptcha } from './captcha.ts'
 import { openSession, recordRefusal } from './open-session.ts'
-import { requireActive } from './policy.ts'
 import { invalidCredentials } from './sign-in-guard.ts'
 
 const REFUSAL = 'The username or the password is wrong'
@@ -21,17 +21,17 @@ type SignIn = {
   name: string
   password: string
   challenge: string | null | undefined
-  /** Whether a pending deletion of the account is undone. */
+  /** Whether to undo a pending deletion of the account. */
   undoDeletion?: boolean | undefined
   client: Client
 }
 
 /**
- * Signs in, or starts a flow for the second factor where the account has one. Such a flow is no success yet and leaves
- * the failed tries counted: else those who know the password could guess codes without end. An unknown name is answered
- * like a wrong password: the same words, the same work, the same throttle.
- * @throws ApiError as `checkCaptcha`, `invalid_credentials`, `ratelimit_error`, 403 for a suspended account, and
- * for one whose deletion is pending without `undoDeletion`.
+ * Signs in, or starts a flow if the account requires a two-factor code. Such a flow does not reset the failed attempts,
+ * because otherwise a client with the password could guess codes without limit. An unknown name behaves exactly like a
+ * wrong password.
+ * @throws ApiError like `checkCaptcha`, `invalid_credentials`, `ratelimit_error`, 403 for a suspended account, and
+ * without `undoDeletion` for an account with a pending deletion.
  */
 export async function signIn(
   deps: AccountDeps,
@@ -64,7 +64,7 @@ export async function signIn(
   return result
 }
 
-/** Whether what the check rested on still holds now that nobody else can change it. */
+/** Returns whether the credentials are the same as before the lock. */
 function isUnchanged(locked: AccountRow, checked: AccountRow): boolean {
   return locked.password_hash === checked.password_hash && locked.totp_secret === checked.totp_secret
 }

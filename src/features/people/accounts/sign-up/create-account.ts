@@ -1,5 +1,4 @@
-// Making an account, for people who sign up and for operators on the command line.
-
+// Validates and creates accounts, for sign-ups and for the command line.
 import { assertUsernameFree, usernameTaken } from '#features/people/users/queries.ts'
 import type { Role } from '#lib/access/viewer.ts'
 import { validationError } from '#lib/errors.ts'
@@ -14,27 +13,27 @@ import { assertEmailFree, emailTaken } from '../queries.ts'
 
 export type AccountFields = { username: string; email: string; password: string }
 
-/** Checked, and the password hashed: ready for a transaction, in which hashing would hold locks for too long. */
+/** A validated account. The password is hashed before the transaction, because hashing takes too long for its locks. */
 export type PreparedAccount = { username: string; email: string; passwordHash: string }
 
-/** `caller` is the key of the address that asks (`addressKey`); absent for the operator. */
+/** `caller` is the `addressKey` of the client; absent for the operator. */
 type Checks = { db: Db; passwords: Passwords; caller?: string }
 
 /**
- * Checks the fields of a new account; nothing is changed.
- * @throws ApiError `validation_error` or `conflict` naming the first wrong field.
+ * Validates the fields of a new account.
+ * @throws ApiError `validation_error` or `conflict` naming the first invalid field.
  */
 export async function checkNewAccount({ db, passwords, caller }: Checks, fields: AccountFields): Promise<void> {
   const { username, email, password } = fields
   if (!USERNAME.test(username))
-    throw validationError('username', 'must be 1-39 letters, digits, dots, underscores or hyphens')
+    throw validationError('username', 'must be 1 to 39 letters, digits, dots, underscores or hyphens')
   checkEmail(email)
   await assertUsernameFree(db, username)
   await passwords.check(password, { username, email }, 'password', caller)
   await assertEmailFree(db, email)
 }
 
-/** @throws ApiError as `checkNewAccount` */
+/** Validates a new account and hashes its password. @throws ApiError like `checkNewAccount` */
 export async function prepareAccount(checks: Checks, fields: AccountFields): Promise<PreparedAccount> {
   await checkNewAccount(checks, fields)
   const passwordHash = await checks.passwords.hash(fields.password, checks.caller)
@@ -42,8 +41,8 @@ export async function prepareAccount(checks: Checks, fields: AccountFields): Pro
 }
 
 /**
- * Writes a prepared account and returns its ID. An address that is not verified gets a message with a link.
- * @throws ApiError `conflict` when the name or the address was taken meanwhile.
+ * Inserts an account and returns its ID. Sends a verification link if the email address is not verified.
+ * @throws ApiError `conflict` if another account now has the username or email address.
  */
 export async function createAccount(
   tx: Tx,
@@ -69,5 +68,5 @@ export async function createAccount(
 
 /** @throws ApiError `validation_error` naming `email` */
 export function checkEmail(email: string): void {
-  if (!isMailAddress(email)) throw validationError('email', 'must be an e-mail address')
+  if (!isMailAddress(email)) throw validationError('email', 'must be an email address')
 }

@@ -1,5 +1,5 @@
-// The first admin of an instance, by a link that the operator's terminal shows. It works once, and only while there is
-// no admin.
+// Creates the first admin of an instance with a link that the terminal of the operator shows. The link works once, and
+// only if there is no admin.
 import { type Selectable, sql } from 'kysely'
 import { ownerAt } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
@@ -18,10 +18,10 @@ import type { SessionView } from '../sessions/views.ts'
 import { type AccountFields, createAccount, prepareAccount } from './create-account.ts'
 
 const LIFETIME_MS = DAY_MS
-/** An arbitrary number that nothing else locks: of two who use links at once, one becomes the first admin. */
+/** Key of an advisory lock, so that only one of several concurrent requests creates the first admin. */
 const LOCK = 7_300_428
 
-/** The secret of a new link, which replaces the one before; undefined where there is an admin. */
+/** Creates a link in place of the previous one and returns its secret; undefined if there is an admin. */
 export async function makeFirstAdminLink({ db, now }: Pick<Deps, 'db' | 'now'>): Promise<string | undefined> {
   if (await hasAdmin(db)) return undefined
   const { secret, hash } = newSecret()
@@ -35,10 +35,10 @@ export async function makeFirstAdminLink({ db, now }: Pick<Deps, 'db' | 'now'>):
 }
 
 /**
- * Makes the account of the first admin and signs it in. Its address counts as verified: whoever has the link operates
- * the instance.
- * @throws ApiError `invalid_credentials` for a bad link, or where there is an admin; as `prepareAccount`, after which
- * the link stays usable.
+ * Creates the account of the first admin and signs it in. The email address counts as verified, because only the
+ * operator has the link.
+ * @throws ApiError `invalid_credentials` for an invalid link or if there is an admin; like `prepareAccount`, after which
+ * the link remains valid.
  */
 export async function createFirstAdmin(
   deps: AccountDeps,
@@ -72,9 +72,7 @@ function requireLink(link: Link | undefined, secret: string, now: number): void 
 }
 
 function badLink() {
-  return invalidCredentials(
-    'The link is unknown, was used, or has expired; the next start of the server prints a new one',
-  )
+  return invalidCredentials('The link is unknown, was used, or has expired. Restart the server to get a new link.')
 }
 
 async function hasAdmin(db: Db | Tx): Promise<boolean> {

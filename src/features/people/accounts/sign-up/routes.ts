@@ -1,14 +1,14 @@
-// Signing up, and what a sign-up page needs to know.
+// Sign-up, and the settings that sign-up pages need.
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import { type AccountDeps, clientOf } from '../account-deps.ts'
+import { NewAccount } from '../requests.ts'
 import { SessionView } from '../sessions/views.ts'
-import { NewAccount } from './requests.ts'
+import { Globals } from '../views.ts'
 import { signUp, validateSignUp } from './sign-up.ts'
-import { Globals } from './views.ts'
 
 export function signUpRoutes(app: App, deps: AccountDeps): void {
   const { config } = deps

@@ -220,7 +220,7 @@ test('a password that repeats the name or the address is refused, however it is 
   ]) {
     const answer = await create({ username, email, password })
     assertError(answer, 400, 'validation_error', 'password')
-    assert.match(answer.json().details.message, /must not repeat the username/)
+    assert.match(answer.json().details.message, /must have at least 8 characters in addition to the username/)
   }
   assert.equal((await create({ username, email, password: `quillfeather ${PASSWORD}` })).statusCode, 201)
 })

@@ -14,14 +14,14 @@ type SignUp = {
   fields: AccountFields
   challenge: string | null | undefined
   honeypot: boolean | undefined
-  /** The code of an invitation. */
+  /** Code of an invitation. */
   invitation: string | undefined
   client: Client
 }
 
 /**
- * Makes an account and signs it in; the session holds its secret.
- * @throws ApiError as `checkMaySignUp`, `checkCaptcha` and `prepareAccount`
+ * Creates an account and signs it in. The session contains its secret.
+ * @throws ApiError like `checkMaySignUp`, `checkCaptcha` and `prepareAccount`
  */
 export async function signUp(
   deps: AccountDeps,
@@ -45,7 +45,7 @@ export async function signUp(
   return session
 }
 
-/** Checks what `signUp` would refuse, but for the captcha; nothing is changed. @throws ApiError as `signUp`. */
+/** Validates a sign-up without the captcha. @throws ApiError like `signUp`. */
 export async function validateSignUp(
   deps: AccountDeps,
   { fields, honeypot, invitation, caller }: Pick<SignUp, 'fields' | 'honeypot' | 'invitation'> & { caller: string },

@@ -1,4 +1,4 @@
-// The second factor: codes of an authenticator program (RFC 6238), and backup codes for when it is lost.
+// Two-factor codes of authenticator apps (RFC 6238), and backup codes.
 import { Secret, TOTP } from 'otpauth'
 import type { AccountRow } from '#features/people/users/queries.ts'
 import { hashToken } from '#lib/access/tokens.ts'
@@ -6,28 +6,28 @@ import { randomBase62 } from '#lib/ids.ts'
 import type { Tx } from '#platform/db/db.ts'
 
 const STEP_MS = 30_000
-/** Steps before and after the present one whose codes are taken too, for clocks that differ. */
+/** Number of steps before and after the current one whose codes are accepted, for clocks that differ. */
 const SKEW = 1
 const BACKUP_CODES = 6
-/** 65 random bits: too many to guess even without the throttle. */
+/** 65 random bits, which cannot be guessed even without a limit. */
 const BACKUP_CODE_LENGTH = 11
 
 function totp(secret: Secret, username = ''): TOTP {
   return new TOTP({ issuer: 'Depot', label: username, algorithm: 'SHA1', digits: 6, period: STEP_MS / 1000, secret })
 }
 
-/** A new secret as base32 text, and as an address. */
+/** Returns a new secret in base32 and as an otpauth URI. */
 export function newTotpSecret(username: string): { secret: string; uri: string } {
   const { base32: secret } = new Secret({ size: 20 })
   return { secret, uri: totpUri(secret, username) }
 }
 
-/** A secret as the address that authenticator programs read. */
+/** Returns a secret as an otpauth URI. */
 export function totpUri(secret: string, username: string): string {
   return totp(Secret.fromBase32(secret), username).toString()
 }
 
-/** The number of the 30-second step whose code this is; undefined when it is of none around `now`. */
+/** Returns the number of the 30-second step of a code; undefined if the code is not valid around `now`. */
 export function totpStep({ secret, code, now }: { secret: string; code: string; now: number }): number | undefined {
   const token = withoutSpaces(code)
   if (!/^\d{6}$/.test(token)) return undefined
@@ -36,8 +36,8 @@ export function totpStep({ secret, code, now }: { secret: string; code: string; 
 }
 
 /**
- * Whether the code is one of the account's, which it thereby uses up: a TOTP code and those before it, or one backup
- * code. Both statements decide by themselves, so that of parallel uses a single one succeeds.
+ * Returns whether the code is valid, and invalidates it: a TOTP code with all earlier ones, or a backup code. Of
+ * concurrent uses, only one succeeds.
  */
 export async function useCode(
   tx: Tx,
@@ -66,7 +66,7 @@ async function useBackupCode(tx: Tx, accountId: string, code: string): Promise<b
   return used.length === 1
 }
 
-/** Six new backup codes in place of the old ones; only their hashes are kept. */
+/** Replaces the backup codes and returns the new ones. Only their hashes are stored. */
 export async function replaceBackupCodes(tx: Tx, accountId: string): Promise<string[]> {
   await tx.deleteFrom('backup_code').where('account_id', '=', accountId).execute()
   const codes = Array.from({ length: BACKUP_CODES }, () => randomBase62(BACKUP_CODE_LENGTH))
@@ -77,7 +77,7 @@ export async function replaceBackupCodes(tx: Tx, accountId: string): Promise<str
   return codes
 }
 
-/** Programs show codes in groups, and people type them so. */
+/** Removes spaces, because apps show codes in groups and users type them that way. */
 function withoutSpaces(code: string): string {
   return code.replaceAll(/\s/g, '')
 }

@@ -1,13 +1,13 @@
-// Turning two-factor sign-in on and off.
+// Enables and disables two-factor sign-in.
 
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { AccountDeps } from '../account-deps.ts'
-import { TwoFactorConfirmation, TwoFactorRemoval } from './requests.ts'
+import { TwoFactorConfirmation, TwoFactorRemoval } from '../requests.ts'
+import { BackupCodes, TwoFactorSecret } from '../views.ts'
 import { disableTwoFactor, enableTwoFactor, startTwoFactor } from './switch-two-factor.ts'
-import { BackupCodes, TwoFactorSecret } from './views.ts'
 
 export function twoFactorRoutes(app: App, deps: AccountDeps): void {
   app.post(
@@ -28,7 +28,8 @@ export function twoFactorRoutes(app: App, deps: AccountDeps): void {
       config: { auth: { scope: ['USER_AUTH_WRITE'] }, cost: COSTS.password },
       schema: {
         operationId: 'enableTwoFactor',
-        summary: 'Enable two-factor sign-in with a first code; returns the backup codes, which are shown only once',
+        summary: 'Enable two-factor sign-in with a first code',
+        description: 'Returns the backup codes. They cannot be read again.',
         body: TwoFactorConfirmation,
         response: { 200: BackupCodes },
       },
@@ -43,7 +44,7 @@ export function twoFactorRoutes(app: App, deps: AccountDeps): void {
       config: { auth: { scope: ['USER_AUTH_WRITE'] }, cost: COSTS.password },
       schema: {
         operationId: 'disableTwoFactor',
-        summary: 'Disable two-factor sign-in with a TOTP code or a backup code',
+        summary: 'Disable two-factor sign-in with a two-factor code or a backup code',
         body: TwoFactorRemoval,
       },
     },

@@ -1,5 +1,4 @@
-// Turning two-factor sign-in on, in two steps, and off.
-
+// Enables two-factor sign-in in two steps, and disables it.
 import { lockAccount } from '#features/basics/access/accounts.ts'
 import type { OwnerProof } from '#features/basics/access/confirm-owner.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
@@ -16,10 +15,10 @@ import { deleteFlows, findFlow, insertFlow, takeFlow } from '../mail/flows.ts'
 import { invalidCredentials } from '../sign-in/sign-in-guard.ts'
 import { newTotpSecret, replaceBackupCodes, totpStep, totpUri, useCode } from './codes.ts'
 
-/** A secret for an authenticator program, the same as an address, and what confirms it. */
+/** A secret for an authenticator app, its otpauth URI, and the flow that confirms it. */
 export type TwoFactorSetUp = { secret: string; uri: string; flow: string }
 
-/** @throws ApiError `invalid_input` when it is on already */
+/** Starts the setup of two-factor sign-in. @throws ApiError `invalid_input` if it is already enabled */
 export async function startTwoFactor({ db, now }: AccountDeps, accountId: string): Promise<TwoFactorSetUp> {
   const account = await getAccount(db, accountId)
   if (account.totp_secret !== null) throw alreadyOn()
@@ -28,21 +27,20 @@ export async function startTwoFactor({ db, now }: AccountDeps, accountId: string
   return { secret, uri, flow }
 }
 
-/** What a set-up that is not confirmed yet showed, to show it again; undefined when it is over. */
+/** Returns an unconfirmed setup; undefined if it was confirmed or has expired. */
 export async function findTwoFactorSetUp(
   { db, now }: AccountDeps,
   { accountId, flow }: { accountId: string; flow: string },
 ): Promise<TwoFactorSetUp | undefined> {
-  const found = await findFlow(db, 'set_up_totp', { secret: flow, now: now() })
-  if (found === undefined || found.account_id !== accountId) return undefined
-  const secret = String(found.data['secret'])
+  const setUp = await findFlow(db, 'set_up_totp', { secret: flow, now: now() })
+  if (setUp?.account_id !== accountId) return undefined
+  const secret = String(setUp.data['secret'])
   return { secret, uri: totpUri(secret, (await getAccount(db, accountId)).username), flow }
 }
 
 /**
- * Turns it on with a first code, and answers the backup codes, once. The code is used up with this, like any other; so
- * is the flow, unless the code is wrong.
- * @throws ApiError as `confirmOwner`, `invalid_credentials`, `invalid_input` when it is on already
+ * Enables two-factor sign-in with a first code and returns the backup codes. A wrong code does not use the flow.
+ * @throws ApiError like `confirmOwner`, `invalid_credentials`, `invalid_input` if it is already enabled
  */
 export async function enableTwoFactor(
   deps: AccountDeps,
@@ -60,8 +58,7 @@ export async function enableTwoFactor(
     const account = await lockAccount(tx, accountId)
     if (account.totp_secret !== null) throw alreadyOn()
     const flow = await takeFlow(tx, 'set_up_totp', { secret, now })
-    if (flow === undefined || flow.account_id !== accountId)
-      throw invalidCredentials('The flow is unknown or has expired')
+    if (flow?.account_id !== accountId) throw invalidCredentials('The flow is unknown or has expired')
     const totpSecret = String(flow.data['secret'])
     const step = totpStep({ secret: totpSecret, code, now })
     if (step === undefined) throw invalidCredentials('The code is wrong')
@@ -79,8 +76,8 @@ export async function enableTwoFactor(
 }
 
 /**
- * Turns it off with a code or a backup code, and the password.
- * @throws ApiError as `confirmOwner`, `invalid_credentials`, `ratelimit_error`, `invalid_input` when it is not on
+ * Disables two-factor sign-in with a code or backup code, and the password.
+ * @throws ApiError like `confirmOwner`, `invalid_credentials`, `ratelimit_error`, `invalid_input` if it is not enabled
  */
 export async function disableTwoFactor(
   deps: AccountDeps,
@@ -100,7 +97,7 @@ export async function disableTwoFactor(
   )
 }
 
-/** The code is used up by the proof that it is part of. */
+/** Disables two-factor sign-in with a password and a code, which `confirmOwner` uses. */
 async function disableByProof(deps: AccountDeps, viewer: Viewer, proof: OwnerProof): Promise<void> {
   const { totp_secret } = await getAccount(deps.db, viewer.id)
   if (totp_secret === null) throw notOn()
@@ -112,7 +109,7 @@ async function disableByProof(deps: AccountDeps, viewer: Viewer, proof: OwnerPro
   })
 }
 
-/** Sign-ins that wait for a second factor end too: there is none any more. */
+/** Disables two-factor sign-in and deletes incomplete sign-ins, which would wait for a code. */
 async function disable(tx: Tx, viewer: Viewer): Promise<void> {
   const { id: accountId } = viewer
   await tx.updateTable('account').set({ totp_secret: null }).where('id', '=', accountId).execute()
@@ -124,9 +121,9 @@ async function disable(tx: Tx, viewer: Viewer): Promise<void> {
 }
 
 function notOn(): ApiError {
-  return invalidInput('Two-factor sign-in is not on')
+  return invalidInput('Two-factor sign-in is not enabled')
 }
 
 function alreadyOn(): ApiError {
-  return invalidInput('Two-factor sign-in is on already')
+  return invalidInput('Two-factor sign-in is already enabled')
 }

@@ -1,0 +1,35 @@
+// Response schemas of sign-up, sign-in and two-factor sign-in.
+import Type from 'typebox'
+
+/** Settings that sign-up and sign-in pages need. */
+export const Globals = Type.Object(
+  {
+    captcha_enabled: Type.Boolean(),
+    registration_open: Type.Boolean(),
+    email_verification_required: Type.Boolean(),
+    tax_compliance_thresholds: Type.Record(Type.String(), Type.Number(), {
+      description: 'Always empty, because Depot does not make payouts itself',
+    }),
+  },
+  { title: 'Globals' },
+)
+
+export const TwoFactorRequired = Type.Object(
+  {
+    error: Type.Literal('2fa_required'),
+    description: Type.String(),
+    flow: Type.String({ description: 'Secret for /auth/login/2fa; valid for 30 minutes' }),
+  },
+  { title: 'TwoFactorRequired' },
+)
+
+export const TwoFactorSecret = Type.Object(
+  {
+    secret: Type.String({ description: 'Secret for an authenticator app, in base32' }),
+    uri: Type.String({ description: 'Secret as an otpauth URI, for a QR code' }),
+    flow: Type.String(),
+  },
+  { title: 'TwoFactorSecret' },
+)
+
+export const BackupCodes = Type.Object({ backup_codes: Type.Array(Type.String()) }, { title: 'BackupCodes' })
