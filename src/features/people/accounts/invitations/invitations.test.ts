@@ -38,7 +38,7 @@ test('an account needs a code that is usable, and a refused sign-up takes no use
   assert.equal(new URL(url).searchParams.get('invitation'), code)
   const none = await signUp()
   assertError(none, 403, 'unauthorized')
-  assert.match(none.json().description, /by invitation only/)
+  assert.match(none.json().description, /An invitation is required/)
   for (const wrong of ['unknown', code.toLowerCase(), `${code}x`])
     assertError(await signUp(wrong), 400, 'validation_error', 'invitation')
   assertError(await signUp('x'.repeat(257)), 400, 'validation_error', 'invitation')
