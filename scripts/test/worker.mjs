@@ -20,3 +20,9 @@ function isClaimed(index) {
 for (const [index, file] of files.entries()) {
   if (isClaimed(index)) await test(file, () => import(pathToFileURL(resolve(file)).href))
 }
+
+// A timer that keeps nothing alive: it only fires if something else does.
+setTimeout(() => {
+  console.error(`A test left something open, which keeps its process running: ${process.getActiveResourcesInfo()}`)
+  process.exit(1)
+}, 10_000).unref()

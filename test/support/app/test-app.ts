@@ -134,7 +134,7 @@ export async function testApp({
   }
   const client = (headers: Record<string, string>): Client => makeClient(inject, headers)
   const common = { 'user-agent': 'depot-tests/1.0 (tests)', 'x-ratelimit-key': BYPASS_KEY }
-  return {
+  const t: TestApp = {
     app,
     processes: apps.length,
     deps,
@@ -175,9 +175,12 @@ export async function testApp({
       await close()
       await database.close()
       await rm(dataDir, { recursive: true, force: true })
+      // The variables of a test file outlive it: a process that runs many files would keep all their applications.
+      for (const key of Object.keys(t)) Reflect.deleteProperty(t, key)
       assert.deepEqual([...undeclared], [], 'answers that no description has')
     },
   }
+  return t
 }
 
 function makeClient(inject: TestApp['inject'], headers: Record<string, string>): Client {
