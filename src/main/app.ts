@@ -82,10 +82,7 @@ import type { Deps } from '#ports/deps.ts'
 import { webRoutes } from '#web/routes.ts'
 import { VERSION } from './version.ts'
 
-/**
- * Builds the server with all its routes; `listen` or `inject` on what it returns. A process that hears of changes
- * passes the directory that it keeps current.
- */
+/** Builds the server with all its routes. A process that follows changes passes the directory that it keeps up to date. */
 export async function buildApp(deps: Deps, rateGrants: RateGrantDirectory = createRateGrants(deps)): Promise<App> {
   const { config, db, cache, now, log, metrics, counters } = deps
   const tokenUse = createTokenUse(deps)
@@ -127,7 +124,7 @@ export async function buildApp(deps: Deps, rateGrants: RateGrantDirectory = crea
   return app
 }
 
-/** What routes need beside `Deps`: made once, together with the server. */
+/** Objects that routes need in addition to `Deps`, created once per server. */
 type Shared = {
   deps: Deps
   accounts: AccountDeps
@@ -137,7 +134,7 @@ type Shared = {
   caps: VisitorCaps
 }
 
-/** Every route of Depot, by the group of the published description that it belongs to. */
+/** Adds every route, by its group in the API description. */
 function addFeatures(app: App, { deps, accounts, codeHost, tokens, rateGrants, caps }: Shared): void {
   const confirmOwner = createConfirmOwner(accounts)
   tagged(app, 'meta', (scope) => {
@@ -217,7 +214,7 @@ function addFeatures(app: App, { deps, accounts, codeHost, tokens, rateGrants, c
   })
 }
 
-/** Jobs that change content and find their work again by themselves: they wait while the service is read-only. */
+/** Jobs that change content. They skip their turn in read-only mode, and find their work again later. */
 const WAITING_JOBS: readonly JobName[] = [
   'accounts.delete-due',
   'projects.release',
@@ -228,7 +225,7 @@ const WAITING_JOBS: readonly JobName[] = [
   'files.sweep',
 ]
 
-/** The handlers of every job; one that is missing does not compile. */
+/** Returns the handlers of all jobs. A missing handler does not compile. */
 export function jobHandlers(deps: Deps): JobHandlers {
   const handlers = allHandlers(deps)
   const waiting = WAITING_JOBS.map((name) => {
@@ -265,7 +262,7 @@ function allHandlers(deps: Deps): JobHandlers {
 const HOUR = 60
 const DAY = 24 * HOUR
 
-/** Jobs by the clock (UTC); of several processes one enqueues each. */
+/** Scheduled jobs (UTC). Of several processes, one enqueues each job. */
 export const SCHEDULE: Schedule = [
   { job: 'accounts.expire', everyMinutes: HOUR, atMinute: 17 },
   { job: 'accounts.delete-due', everyMinutes: HOUR, atMinute: 7 },

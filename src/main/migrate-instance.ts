@@ -3,7 +3,7 @@ import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { type MigrateOptions, migrate } from '#platform/db/migrate.ts'
 import type { Deps } from '#ports/deps.ts'
 
-/** Brings the schema up to date, and says so in the audit log. Returns what it applied. @throws as `migrate` */
+/** Updates the schema and records this in the audit log. Returns the applied migrations. @throws as `migrate` */
 export async function migrateInstance(
   { pool, db }: Pick<Deps, 'pool' | 'db'>,
   actor: Actor,

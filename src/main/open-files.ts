@@ -1,4 +1,4 @@
-// Opens the store of files that the operator has chosen. Only that one's library is loaded.
+// Opens the file store that the operator has chosen. Loads the S3 library only if it is used.
 import type { FilesConfig } from '#platform/config/config.ts'
 import type { Telemetry } from '#platform/telemetry/events.ts'
 import { engineCalls } from '#platform/telemetry/metrics.ts'
@@ -17,7 +17,7 @@ export async function openFiles(config: FilesConfig, { log, metrics }: Telemetry
     onUnreachable: (error) =>
       log.error(
         { err: error },
-        'The file store does not answer: files cannot be read or stored until it does. If it should, check S3_ENDPOINT',
+        'The file store does not respond; files cannot be read or stored until it does. Check S3_ENDPOINT',
       ),
   })
 }

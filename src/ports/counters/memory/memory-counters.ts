@@ -1,6 +1,15 @@
 // Counters of one process, in memory, with a bounded number of keys.
-import type { RateDecision } from '#lib/concurrency/rate.ts'
-import { type Counters, checkAllowance, checkWindow, type Hit, rateIntervals, type WindowState } from '../counters.ts'
+import type { Rate, RateDecision } from '#lib/concurrency/rate.ts'
+import {
+  type Allowance,
+  type Counters,
+  checkAllowance,
+  checkWindow,
+  type Hit,
+  rateIntervals,
+  type Window,
+  type WindowState,
+} from '../counters.ts'
 
 type Options = {
   /** Milliseconds of any origin. If the clock is set back, the counters stay correct. */
@@ -22,7 +31,7 @@ export function createMemoryCounters({ now, keysMax = 100_000 }: Options) {
   const windows = new Spans<number[]>(keysMax)
   const allowances = new Spans<{ spent: number; endsAtMs: number }>(keysMax)
 
-  function take(key: string, rate: Parameters<Counters['take']>[1], cost = 1): RateDecision {
+  function take(key: string, rate: Rate, cost = 1): RateDecision {
     const { intervalUs, burstUs } = rateIntervals(rate, cost)
     const timeMs = now()
     const nowUs = Math.round(timeMs * 1000)
@@ -46,46 +55,44 @@ export function createMemoryCounters({ now, keysMax = 100_000 }: Options) {
     return { allowed: true, limit: rate.limit, remaining, resetSeconds, retryAfterMs: 0 }
   }
 
-  function giveBack(key: string, rate: Parameters<Counters['take']>[1], cost = 1): void {
+  function giveBack(key: string, rate: Rate, cost = 1): void {
     const { intervalUs, burstUs } = rateIntervals(rate, cost)
     const entry = rates.of(burstUs / 1000, now()).find(key)
     // `take` ignores units beyond a full burst.
     if (entry !== undefined) entry.fullAtUs -= cost * intervalUs
   }
 
-  function hit(key: string, window: Parameters<Counters['hit']>[1]): Hit {
+  /** Finds the hits that still count; undefined if the key is new. */
+  function findHits(key: string, window: Window) {
     checkWindow(window)
     const timeMs = now()
     const keys = windows.of(window.windowMs, timeMs)
     const hits = keys.find(key)
+    if (hits !== undefined) dropPassed(hits, window.windowMs, timeMs)
+    return { keys, hits, timeMs }
+  }
+
+  function hit(key: string, window: Window): Hit {
+    const { keys, hits, timeMs } = findHits(key, window)
     if (hits === undefined) {
       keys.add(key, [timeMs])
       return { counted: true, ...windowState([timeMs], window, timeMs) }
     }
-    dropPassed(hits, window.windowMs, timeMs)
     const counted = hits.length < window.max
     if (counted) hits.push(timeMs)
     return { counted, ...windowState(hits, window, timeMs) }
   }
 
-  function giveBackHit(key: string, window: Parameters<Counters['giveBackHit']>[1]): void {
-    checkWindow(window)
-    const timeMs = now()
-    const hits = windows.of(window.windowMs, timeMs).find(key)
-    if (hits === undefined) return
-    dropPassed(hits, window.windowMs, timeMs)
-    hits.pop()
+  function giveBackHit(key: string, window: Window): void {
+    findHits(key, window).hits?.pop()
   }
 
-  function peek(key: string, window: Parameters<Counters['peek']>[1]): WindowState {
-    checkWindow(window)
-    const timeMs = now()
-    const hits = windows.of(window.windowMs, timeMs).find(key) ?? []
-    dropPassed(hits, window.windowMs, timeMs)
+  function peek(key: string, window: Window): WindowState {
+    const { hits = [], timeMs } = findHits(key, window)
     return windowState(hits, window, timeMs)
   }
 
-  function spend(key: string, amount: number, allowance: Parameters<Counters['spend']>[2]): number {
+  function spend(key: string, amount: number, allowance: Allowance): number {
     checkAllowance(amount, allowance)
     const { max, spanMs } = allowance
     const timeMs = now()
@@ -127,7 +134,7 @@ function dropPassed(hits: number[], windowMs: number, timeMs: number): void {
   hits.length = kept
 }
 
-function windowState(hits: readonly number[], { max, windowMs }: { max: number; windowMs: number }, timeMs: number) {
+function windowState(hits: readonly number[], { max, windowMs }: Window, timeMs: number) {
   // Hits are in order, so the next hit is counted when the oldest of the last `max` has expired.
   const blocking = hits[hits.length - max]
   return { count: hits.length, retryAfterMs: blocking === undefined ? 0 : Math.ceil(blocking + windowMs - timeMs) }

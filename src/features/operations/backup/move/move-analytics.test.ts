@@ -125,9 +125,9 @@ test('what cannot be is refused in a sentence', async () => {
   const env = { DATABASE_URL: url, DATA_DIR: join(folder, 'data') }
   const away = 'http://depot:secret@127.0.0.1:1/depot'
   for (const [settings, more, sentence] of [
-    ['# nothing', {}, /names no ClickHouse: set CLICKHOUSE_URL in it, for example CLICKHOUSE_URL=/],
+    ['# nothing', {}, /does not set CLICKHOUSE_URL, for example CLICKHOUSE_URL=/],
     [`CLICKHOUSE_URL=${away}`, {}, /^ClickHouse does not respond at the CLICKHOUSE_URL in /],
-    [`CLICKHOUSE_URL=${away}`, { CLICKHOUSE_URL: away }, /in ClickHouse already/],
+    [`CLICKHOUSE_URL=${away}`, { CLICKHOUSE_URL: away }, /already in ClickHouse/],
     ['CLICKHOUSE_URL=nonsense', {}, /CLICKHOUSE_URL must be/],
   ] as const) {
     writeFileSync(path, settings)
