@@ -96,83 +96,104 @@ async function seedAll(
     projectOf: (slug) => demoId('project', slugs.get(slug) ?? missingName(slug)),
     peopleFrom: (start, count) => someOf(people.length, start, count),
   }
-  const written = { added: 0, present: 0, versions: 0 }
-  const shown: string[] = []
-  const isHeld = await isStoreHeld(deps)
-  const events = { added: 0, isLeft: false }
-  let batch: Indexed[] = []
-  let recent: Indexed[] = []
-  // While the rows of a batch are written, the files of the next batch are stored and a third batch is prepared. Events are
-  // stored at the same time.
-  let writing: Promise<void> = Promise.resolve()
-  let filing: Promise<string[]> = Promise.resolve([])
-  let storing: Promise<void> = Promise.resolve()
-  const writeEvents = async (group: readonly Indexed[]): Promise<void> => {
-    if (!isHeld) events.added += await seedEvents(deps, group, { seed: DEMO_SEED, until })
-  }
-  const file = async (prepared: PreparedBatch, before: Promise<string[]>): Promise<string[]> => {
-    await before
-    return storeProjects(deps, prepared)
-  }
-  type Filed = {
-    prepared: PreparedBatch
-    projects: readonly Indexed[]
-    filed: Promise<string[]>
-    before: Promise<void>
-  }
-  const write = async ({ prepared, projects, filed, before }: Filed): Promise<void> => {
-    await before
-    const keys = await filed
-    const { added, present, versions } = await writeProjects(deps, prepared, { keys, names })
-    written.added += added
-    written.present += present
-    written.versions += versions
-    recent.push(...projects)
-    onProgress(written.added + written.present)
-    if (recent.length < EVENT_PROJECTS) return
-    await storing
-    storing = handled(writeEvents(recent))
-    recent = []
-  }
-  let before: Promise<void> = Promise.resolve()
-  const add = async (): Promise<void> => {
-    const projects = batch
-    batch = []
-    const prepared = await prepareProjects(deps, projects, names)
-    // At most two more batches are in memory with their files.
-    await before
-    before = writing
-    filing = handled(file(prepared, filing))
-    writing = handled(write({ prepared, projects, filed: filing, before }))
-  }
-  let index = 0
-  try {
-    for (const demo of catalogue.projects) {
-      const project = asSeeded(demo, index, until)
-      slugs.set(project.slug, index)
-      if (project.status === 'approved') shown.push(demoId('project', index))
-      batch.push({ project, index })
-      if (batch.length === BATCH) await add()
-      index += 1
-    }
-    await add()
-    await writing
-    await storing
-    await writeEvents(recent)
-  } finally {
-    // After a failure, nothing more is written.
-    await Promise.allSettled([filing, writing, storing])
-  }
-  if (isHeld) events.isLeft = await leaveEvents(deps, index)
+  const batches = batchesOf(catalogue, slugs, until)
+  const { projects, versions, events } = await seedProjects(deps, batches, { names, onProgress })
+  const ids = [...slugs.values()].map((index) => demoId('project', index))
   const collections = await seedCollections(deps, {
-    projectIds: await keepPresent(deps, shown),
+    // The query keeps approved projects only.
+    projectIds: await keepPresent(deps, ids),
     people: people.length,
     seed: DEMO_SEED,
     until,
   })
   const signIns = await giveSignIns(deps)
-  const { versions, ...projects } = written
   return { people: peopleWritten, organizations, projects, versions, collections, events, signIns }
+}
+
+/** Returns the projects of the catalogue in batches, and records their slugs. */
+function* batchesOf({ projects }: DemoCatalogue, slugs: Map<string, number>, until: Date): Generator<Indexed[]> {
+  let batch: Indexed[] = []
+  for (const demo of projects) {
+    const index = slugs.size
+    slugs.set(demo.slug, index)
+    batch.push({ project: asSeeded(demo, index, until), index })
+    if (batch.length < BATCH) continue
+    yield batch
+    batch = []
+  }
+  yield batch
+}
+
+type StoredBatch = { batch: readonly Indexed[]; prepared: PreparedBatch; keys: readonly string[] }
+
+/**
+ * Writes batches of projects. While the rows of a batch are written, the files of the next batch are stored and a third
+ * batch is prepared. Events are stored at the same time.
+ */
+async function seedProjects(
+  deps: AllDeps,
+  batches: Iterable<Indexed[]>,
+  { names, onProgress }: { names: Names; onProgress: (done: number) => void },
+): Promise<Pick<SeedReport, 'projects' | 'versions' | 'events'>> {
+  const total = { added: 0, present: 0, versions: 0 }
+  const isHeld = await isStoreHeld(deps)
+  let addedEvents = 0
+  let withoutEvents: Indexed[] = []
+  let storing: Promise<void> = Promise.resolve()
+  const storeEvents = async (group: readonly Indexed[]): Promise<void> => {
+    if (!isHeld) addedEvents += await seedEvents(deps, group, { seed: DEMO_SEED, until: names.until })
+  }
+  try {
+    for await (const { batch, prepared, keys } of ahead(storedBatches(deps, batches, names))) {
+      const { added, present, versions } = await writeProjects(deps, prepared, { keys, names })
+      total.added += added
+      total.present += present
+      total.versions += versions
+      onProgress(total.added + total.present)
+      withoutEvents.push(...batch)
+      if (withoutEvents.length < EVENT_PROJECTS) continue
+      await storing
+      storing = handled(storeEvents(withoutEvents))
+      withoutEvents = []
+    }
+    await storing
+    await storeEvents(withoutEvents)
+  } finally {
+    await storing.catch(() => undefined)
+  }
+  const { versions, ...projects } = total
+  const isLeft = isHeld && (await leaveEvents(deps, projects.added + projects.present))
+  return { projects, versions, events: { added: addedEvents, isLeft } }
+}
+
+async function* storedBatches(deps: AllDeps, batches: Iterable<Indexed[]>, names: Names): AsyncGenerator<StoredBatch> {
+  for await (const { batch, prepared } of ahead(preparedBatches(deps, batches, names)))
+    yield { batch, prepared, keys: await storeProjects(deps, prepared) }
+}
+
+async function* preparedBatches(
+  deps: AllDeps,
+  batches: Iterable<Indexed[]>,
+  names: Names,
+): AsyncGenerator<Pick<StoredBatch, 'batch' | 'prepared'>> {
+  for (const batch of batches) yield { batch, prepared: await prepareProjects(deps, batch, names) }
+}
+
+/** Produces the next item while the caller works on the current item. */
+async function* ahead<Item>(items: AsyncGenerator<Item>): AsyncGenerator<Item> {
+  let next = handled(items.next())
+  try {
+    for (;;) {
+      const { done, value } = await next
+      if (done === true) return
+      next = handled(items.next())
+      yield value
+    }
+  } finally {
+    // After a failure, the item in progress must be finished before the caller continues.
+    await next.catch(() => undefined)
+    await items.return(undefined)
+  }
 }
 
 /** Marks a promise that is awaited later, so that a rejection does not end the process before. */

@@ -1,6 +1,7 @@
 // The worker thread of markdown.ts.
 import { serveTasks } from '#lib/concurrency/answer-questions.ts'
-import { type MarkdownOptions, renderMarkdown } from './render.ts'
+import { renderMarkdown } from './render.ts'
+import type { MarkdownOptions } from './sanitize.ts'
 
 export type MarkdownTask = { text: string; options: MarkdownOptions }
 

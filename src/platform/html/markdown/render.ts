@@ -2,17 +2,9 @@
 // worker thread.
 import MarkdownIt from 'markdown-it'
 import { highlighting } from './highlight.ts'
-import { sanitize } from './sanitize.ts'
+import { type MarkdownOptions, sanitize } from './sanitize.ts'
 import { shapeDocument } from './shape.ts'
 import { taskLists } from './task-lists.ts'
-
-/** Properties of the page that affect the rendered text. */
-export type MarkdownOptions = {
-  /** Origins whose images are shown. Other images would reveal the reader to their host, so they become links. */
-  imageOrigins: readonly string[]
-  /** Labels that the renderer adds, in the language of the page. */
-  words: { code: string; table: string; picture: string; video: string; done: string; notDone: string }
-}
 
 /** Maximum number of characters; the rest is cut off. The API accepts fewer. */
 export const MARKDOWN_LENGTH_MAX = 65_536

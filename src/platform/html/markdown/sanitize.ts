@@ -1,6 +1,13 @@
 // The elements and attributes that texts of users can contain. The sanitizer drops everything else or shows it as text.
 import sanitizeHtml from 'sanitize-html'
-import type { MarkdownOptions } from './render.ts'
+
+/** Properties of the page that affect the rendered text. */
+export type MarkdownOptions = {
+  /** Origins whose images are shown. Other images would reveal the reader to their host, so they become links. */
+  imageOrigins: readonly string[]
+  /** Labels that the renderer adds, in the language of the page. */
+  words: { code: string; table: string; picture: string; video: string; done: string; notDone: string }
+}
 
 /** Prefix of IDs in texts of users, so that none equals an ID of the page. */
 export const ID_PREFIX = 'text-'
