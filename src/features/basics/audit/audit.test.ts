@@ -1,4 +1,4 @@
-// The audit log over HTTP: what is kept of whom, who reads it, and that nobody changes it.
+// The audit log over HTTP: the recorded actions, the readers, and the protection against changes.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -34,10 +34,10 @@ export const accountJobs = (deps: MailDeps) => ({
   // Idempotent: a second run finds nothing.
   'accounts.expire': async (_payload: Jobs['accounts.expire'], signal: AbortSignal): Promise<void> => {
     const at = new Date(deps.now())
-    await deletePast(deps.db, { table: 'account_flow', column: 'expires', at }, signal)
-    await deletePast(deps.db, { table: 'session', column: 'refresh_expires', at }, signal)
+    await deleteExpired(deps.db, { table: 'account_flow', column: 'expires', at }, signal)
+    await deleteExpired(deps.db, { table: 'session', column: 'refresh_expires', at }, signal)
     // Expired invitations are deleted because they can contain personal data.
-    await deletePast(deps.db, { table: 'invitation', column: 'expires', at }, signal)
+    await deleteExpired(deps.db, { table: 'invitation', column: 'expires', at }, signal)
   },
 })
 
@@ -108,17 +108,18 @@ async function findTokenName(db: Db, id: string): Promise<string | undefined> {
   return row?.name
 }
 
-async function deletePast(
+/** Deletes the rows whose time in `column` is not after `at`. */
+export async function deleteExpired(
   db: Db,
-  past: { table: string; column: string; at: Date },
+  expired: { table: string; column: string; at: Date },
   signal: AbortSignal,
 ): Promise<void> {
-  const table = sql.table(past.table)
+  const table = sql.table(expired.table)
   let deleted = EXPIRE_BATCH
   while (deleted === EXPIRE_BATCH) {
     signal.throwIfAborted()
     const result = await sql`delete from ${table} where ctid = any(array(
-      select ctid from ${table} where ${sql.ref(past.column)} <= ${past.at} limit ${EXPIRE_BATCH}))`.execute(db)
+      select ctid from ${table} where ${sql.ref(expired.column)} <= ${expired.at} limit ${EXPIRE_BATCH}))`.execute(db)
     deleted = Number(result.numAffectedRows ?? 0)
   }
 }
