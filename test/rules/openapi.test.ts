@@ -159,6 +159,11 @@ for (const { version, url, file, openAnswers } of DOCUMENTS)
       assert.deepEqual(silent.map(idOf), [])
     })
 
+    test('every operation has a sample in test/api/operations/samples.ts', () => {
+      const withoutSample = operationsOf(document).filter(({ operation }) => !(idOf({ operation }) in SAMPLES))
+      assert.deepEqual(withoutSample.map(idOf), [])
+    })
+
     test('every operation that takes a body describes it', () => {
       const described = operationsOf(document).filter(({ operation }) => 'requestBody' in operation)
       const taking = Object.entries(SAMPLES).filter(([, { body, raw }]) => body !== undefined || raw !== undefined)

@@ -10,7 +10,7 @@ export type CollectionStatus = (typeof COLLECTION_STATUSES)[number]
 /** The facts that decide who can see and change a collection. */
 export type CollectionFacts = { account_id: string; status: string }
 
-/** Fields of a patch, as far as they decide who may apply it. Null means absent, except in `description`. */
+/** The fields of a patch that decide who may apply it. Null means absent, except in `description`. */
 type PatchFacts = { name?: unknown; description?: unknown; new_projects?: unknown; status?: CollectionStatus | null }
 
 /** Statuses of collections that everyone who has the link can see. */

@@ -68,7 +68,7 @@ export async function demoteOwners(tx: Tx, teamIds: readonly string[], exceptId:
 }
 
 /**
- * Makes an account the owner of project teams that leave an organization, with the role `Inherited Owner`, or `Owner` if
+ * Sets the owner of project teams that leave an organization, with the role `Inherited Owner`, or `Owner` if
  * `keepMembership` is set and the account is an accepted member of the team.
  */
 export async function inheritTeams(
