@@ -156,11 +156,13 @@ test('archives that are downloaded: they cost their caller more, and readers who
   // More than the buffers of a connection hold.
   await t.make.file({ version, project, filename: 'large.jar', bytes: Buffer.alloc(16 * 1024 * 1024, 7) })
   const path = `/v3/version/${version.id}/archive`
+  t.freeze()
   const [plain, archive] = [`/v3/version/${version.id}`, path].map((url) =>
     t.inject({ url, method: 'HEAD', remoteAddress: '192.0.2.3', headers: { 'user-agent': 'depot-tests/1.0' } }),
   )
   const left = (answer: LightMyRequestResponse | undefined) => Number(answer?.headers['x-ratelimit-remaining'])
   assert.deepEqual([left(await plain), left(await archive)], [299, 296])
+  t.thaw()
 
   await t.app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = t.app.server.address() as AddressInfo
