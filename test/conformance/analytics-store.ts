@@ -80,7 +80,7 @@ export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsSt
       }
     })
 
-    test('events of projects that are forgotten are gone, those of others stay, and no batch comes again', async () => {
+    test('forgetting a project removes its events and no others, and their batches are not stored again', async () => {
       const [gone, kept] = ['ForgotAA', 'ForgotBB']
       const events = {
         view: batchOf([gone, kept].map((project_id) => aView({ project_id }))),
@@ -108,7 +108,7 @@ export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsSt
       await store.forgetProjects([])
     })
 
-    test('a question about nothing has every slice, empty', async () => {
+    test('a query without sources returns every slice, empty', async () => {
       assert.deepEqual(
         await ask([metric('project_views', ['Nothing1'])], { resolution: { slices: 3 }, end: NOON + DAY_MS }),
         [[], [], []],
@@ -123,7 +123,7 @@ export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsSt
       }
     })
 
-    test('the same batch twice adds nothing, whoever stores it and however often', async () => {
+    test('a repeated batch adds nothing, from any process and any number of times', async () => {
       const other = await open()
       try {
         const views = batchOf(times(3, (i) => aView({ project_id: 'TwiceAAA', site_path: `/${i}` })))
@@ -160,7 +160,7 @@ export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsSt
       assert.deepEqual(versions, [{ project_id: 'LateAAAA', version_id: 'Version1', downloads: 1 }])
     })
 
-    test('two writers at once lose and double nothing, and both see everything', async () => {
+    test('two concurrent writers lose and duplicate nothing, and both see everything', async () => {
       const other = await open()
       try {
         const batches = times(8, (i) =>
@@ -469,7 +469,7 @@ export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsSt
       assert.deepEqual(await store.countDownloads({ projectIds: [] }), { projects: [], versions: [] })
     })
 
-    test('questions asked at once are answered alike', async () => {
+    test('concurrent queries return the same', async () => {
       await store.append(
         'view',
         batchOf(times(100, (i) => aView({ project_id: `Many${i % 10}`, domain: `${i % 7}.example` }))),

@@ -1,4 +1,4 @@
-// What every files adapter promises, as one suite that each adapter's test runs.
+// The conformance suite of the files port. The test of each adapter runs it.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -21,7 +21,7 @@ async function read(files: Files, key: string, range?: ByteRange): Promise<Buffe
   return opened && buffer(opened.stream)
 }
 
-/** How many staged files there are; asking removes them. */
+/** Removes the staged files and returns their number. */
 const leftovers = (files: Files) => files.sweep({ olderThanMs: 0, nowMs: Number.MAX_SAFE_INTEGER })
 
 const stageBytes = (files: Files, bytes: Uint8Array): Promise<StagedFile> =>
@@ -97,7 +97,7 @@ function stagingConformance(makeFiles: MakeFiles) {
     assert.equal(await leftovers(files), 0)
   })
 
-  test('a discarded file is gone, and discarding again does no harm', async (t) => {
+  test('a discarded file is deleted, and discarding it again does nothing', async (t) => {
     const files = await makeFiles(t)
     const staged = await stageBytes(files, Buffer.from('abc'))
     await files.discard(staged)
@@ -135,7 +135,7 @@ function storingConformance(makeFiles: MakeFiles) {
     assert.equal(await leftovers(files), 0)
   })
 
-  test('many files are stored at once, new and old ones, and read back as they were sent', async (t) => {
+  test('many files are stored in one call, new and existing ones, and have the stored content', async (t) => {
     const files = await makeFiles(t)
     await files.put('many/0/file.txt', Buffer.from('old and long'), OPTIONS)
     const items = Array.from({ length: 40 }, (_, n) => ({
@@ -150,7 +150,7 @@ function storingConformance(makeFiles: MakeFiles) {
     assert.equal(await leftovers(files), 0)
   })
 
-  test('many files are read at once, in the order asked; what is absent or larger is said to be', async (t) => {
+  test('many files are read in one call, in the order of the keys; missing and larger files are marked', async (t) => {
     const files = await makeFiles(t)
     const keys = Array.from({ length: 40 }, (_, n) => `many/${n % 7}/${n}`)
     await files.putAll(keys.map((key, n) => ({ key, bytes: Buffer.alloc(n, 'x'), ...OPTIONS })))
@@ -168,7 +168,7 @@ function storingConformance(makeFiles: MakeFiles) {
     assert.equal(await files.stat('a/b.jar'), undefined)
   })
 
-  test('a removed file is gone, its neighbour stays, and removing again does no harm', async (t) => {
+  test('a removed file is deleted, others stay, and removing it again does nothing', async (t) => {
     const files = await makeFiles(t)
     await files.put('p/v/one.jar', Buffer.from('1'), OPTIONS)
     await files.put('p/v/two.jar', Buffer.from('2'), OPTIONS)

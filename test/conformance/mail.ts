@@ -1,4 +1,4 @@
-// What every adapter of the mail port guarantees, as tests to run against each.
+// The conformance suite of the mail port. The test of each adapter runs it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#lib/errors.ts'
@@ -36,7 +36,7 @@ export function mailConformance(adapter: string, make: () => Promise<MailUnderTe
     assert.doesNotMatch(raw.replaceAll('\r\n', ''), /[\r\n]/, 'every line ends with CR and LF')
   })
 
-  guarantee('a long link stays whole on a line of its own in the text part', async ({ mail, received }) => {
+  guarantee('a long link is unbroken on a separate line in the text part', async ({ mail, received }) => {
     await mail.send({ ...message, text: `Open this:\n\n${link}\n\nBye` })
     assert.ok((await theOnly(received)).split('\r\n').includes(link))
   })
@@ -84,7 +84,7 @@ export function mailConformance(adapter: string, make: () => Promise<MailUnderTe
     assert.deepEqual(await received(), [])
   })
 
-  guarantee('bounds are kept on subject and texts', async ({ mail, received }) => {
+  guarantee('subject and texts are limited', async ({ mail, received }) => {
     await assertRefused(mail, { ...message, subject: 'x'.repeat(SUBJECT_MAX + 1) })
     await assertRefused(mail, { ...message, text: 'x'.repeat(BODY_MAX + 1) })
     await assertRefused(mail, { ...message, html: 'x'.repeat(BODY_MAX + 1) })

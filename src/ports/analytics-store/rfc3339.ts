@@ -9,14 +9,7 @@ const FORM = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,32}
 export function parseRfc3339(text: string): number | undefined {
   const match = FORM.exec(text)
   if (match === null) return undefined
-  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ]
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number)
   const offset = offsetMinutes(match[8] ?? 'Z')
   if (offset === undefined || hour > 23 || minute > 59 || second > 59) return undefined
   const date = new Date(0)

@@ -74,12 +74,8 @@ export function createSpool(options: SpoolOptions): Spool {
   const state: State = {
     options: { wait: waitUnref, ...options },
     queue: [],
-    folder: undefined,
-    loop: undefined,
-    pause: undefined,
-    paused: Promise.withResolvers(),
-    closed: Promise.withResolvers(),
-    isClosed: false,
+    ...{ folder: undefined, loop: undefined, pause: undefined, isClosed: false },
+    ...{ paused: Promise.withResolvers(), closed: Promise.withResolvers() },
     ...{ consecutiveFailures: 0, inFlight: 0, bytes: 0, refused: 0, sent: 0 },
   }
   return {

@@ -1,5 +1,6 @@
 // The emails of Depot. The text part and the HTML part are generated from the same paragraphs. User input (names, titles)
 // is escaped in HTML and cannot break the line of a subject.
+import { escapeText } from '#platform/html/html.ts'
 import { SUBJECT_MAX } from './mail.ts'
 
 export type MailContent = { subject: string; text: string; html: string }
@@ -170,31 +171,19 @@ function compose({ siteName, baseUrl, username }: MailContext, title: string, bl
   const paragraphs = [greeting, ...blocks].map((block) => `<p>${toHtml(block)}</p>`)
   const html = [
     '<!doctype html>',
-    `<html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(subject)}</title></head>`,
+    `<html lang="en"><head><meta charset="utf-8"><title>${escapeText(subject)}</title></head>`,
     '<body style="font-family: sans-serif; line-height: 1.5; max-width: 36em">',
     ...paragraphs,
-    `<p style="color: #666">${escapeHtml(signature)}</p>`,
+    `<p style="color: #666">${escapeText(signature)}</p>`,
     '</body></html>',
   ]
   return { subject, text: `${text.join('\n\n')}\n`, html: `${html.join('\n')}\n` }
 }
 
 function toHtml(block: Block): string {
-  if (typeof block === 'string') return escapeHtml(block).replaceAll(/\r\n|\r|\n/g, '<br>')
+  if (typeof block === 'string') return escapeText(block).replaceAll(/\r\n|\r|\n/g, '<br>')
   // Shows the URL as well, so that users can check it before they open it.
-  return `<a href="${escapeHtml(block.link)}">${escapeHtml(block.label)}</a><br>${escapeHtml(block.link)}`
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (sign) => ENTITIES[sign] ?? sign)
+  return `<a href="${escapeText(block.link)}">${escapeText(block.label)}</a><br>${escapeText(block.link)}`
 }
 
 function oneLine(text: string): string {

@@ -5,7 +5,7 @@ import { type Each, isSearchError, makeDocument, makeVersion, toQuery, where } f
 
 export function testChanges(each: Each): void {
   each(
-    'an upsert replaces all of a project, a deletion removes it, and both show at once',
+    'an upsert replaces a whole project, a deletion removes it, and both are visible immediately',
     async ({ index, put, slugs }) => {
       await put(makeDocument('ring', { name: 'Old Words', versions: [makeVersion('r', { loaders: ['drift'] })] }))
       await put(makeDocument('ring', { name: 'New Words', downloads: 4 }))
@@ -22,7 +22,7 @@ export function testChanges(each: Each): void {
     },
   )
 
-  each('a change no newer than what is there changes nothing, deletions included', async ({ index, slugs }) => {
+  each('a change or deletion that is not newer than the last change does nothing', async ({ index, slugs }) => {
     const upsert = (sequence: number, name: string): SearchChange => ({
       kind: 'upsert',
       sequence,
@@ -54,7 +54,7 @@ export function testChanges(each: Each): void {
     assert.deepEqual([first?.slug, first?.['downloads']], ['n1', 9])
   })
 
-  each('too many changes at once are refused, and a closed index fails with search_error', async ({ index }) => {
+  each('too many changes in one call are rejected, and a closed index fails with search_error', async ({ index }) => {
     const change: SearchChange = { kind: 'delete', sequence: 1, id: 'x' }
     await assert.rejects(index.apply(Array(1001).fill(change)), isSearchError)
     await index.close()

@@ -1,4 +1,4 @@
-// What every search adapter must do, as tests over an adapter. Only tests import it.
+// The conformance suite of the search port. The test of each adapter runs it.
 import { test } from 'node:test'
 import type { SearchIndex } from '#ports/search-index/search-index.ts'
 import { testChanges, testRebuild } from './changes.ts'

@@ -25,7 +25,7 @@ export function testText(each: Each): void {
     ])
   })
 
-  each('all words must be found, each by its beginning, in any field', async ({ put, slugs }) => {
+  each('all words must match, each as a prefix, in any field', async ({ put, slugs }) => {
     await put(
       makeDocument('red-door', { name: 'Red Door', summary: 'Opens.', author: 'maria' }),
       makeDocument('red-wall', { name: 'Red Wall', summary: 'Stands.', author: 'maria' }),

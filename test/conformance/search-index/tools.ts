@@ -1,4 +1,4 @@
-// What the conformance tests share: small documents, and short ways to index and to ask.
+// Helpers of the conformance suite: small documents, and short functions to index and search them.
 
 import assert from 'node:assert/strict'
 import { ApiError } from '#lib/errors.ts'

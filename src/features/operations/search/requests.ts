@@ -1,5 +1,5 @@
 // Converts the parameters of a search request, from the URL or a JSON body, to a query in normal form.
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
 import { Nullable } from '#lib/schema/schema-parts.ts'
 import { characterCount } from '#lib/text/text-rules.ts'
@@ -101,16 +101,7 @@ export const SearchBody = Type.Object(
 )
 
 /** The parameters as received: numbers as string or number, facets as string or array. Other types are rejected. */
-export type SearchRequest = {
-  readonly query?: unknown
-  readonly limit?: unknown
-  readonly offset?: unknown
-  readonly index?: unknown
-  readonly new_filters?: unknown
-  readonly facets?: unknown
-  readonly filters?: unknown
-  readonly version?: unknown
-}
+export type SearchRequest = Readonly<Partial<Record<keyof Static<typeof SearchParameters>, unknown>>>
 
 /**
  * Parses a request. `rewrite` can replace each predicate of the filters.

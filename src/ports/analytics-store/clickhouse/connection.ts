@@ -23,22 +23,7 @@ const SETTINGS: ClickHouseSettings = {
 }
 
 /** Error codes of temporary failures: limits, memory, connections to replicas, shutdown. */
-const TEMPORARY = new Set([
-  '159',
-  '160',
-  '202',
-  '203',
-  '209',
-  '210',
-  '236',
-  '241',
-  '242',
-  '252',
-  '279',
-  '285',
-  '319',
-  '999',
-])
+const TEMPORARY = new Set('159 160 202 203 209 210 236 241 242 252 279 285 319 999'.split(' '))
 
 export type Row = readonly unknown[]
 
@@ -70,16 +55,7 @@ export type ClickHouse = {
 
 /** Connects with the first statement. `url` contains user, password and database. */
 export function connectClickHouse(url: string): ClickHouse {
-  const client: ClickHouseClient = createClient({
-    url,
-    application: 'depot',
-    request_timeout: REQUEST_TIMEOUT_MS,
-    max_open_connections: RUNNING_MAX + 2,
-    clickhouse_settings: SETTINGS,
-    use_multipart_params_auto: true,
-    // Prevents the library from writing errors, which it also throws, to standard output.
-    log: { LoggerClass: SilentLogger },
-  })
+  const client = openClient(url)
   const limiter = createLimiter({
     running: RUNNING_MAX,
     waiting: WAITING_MAX,
@@ -150,6 +126,19 @@ export function connectClickHouse(url: string): ClickHouse {
       }),
     close: () => client.close(),
   }
+}
+
+function openClient(url: string): ClickHouseClient {
+  return createClient({
+    url,
+    application: 'depot',
+    request_timeout: REQUEST_TIMEOUT_MS,
+    max_open_connections: RUNNING_MAX + 2,
+    clickhouse_settings: SETTINGS,
+    use_multipart_params_auto: true,
+    // Prevents the library from writing errors, which it also throws, to standard output.
+    log: { LoggerClass: SilentLogger },
+  })
 }
 
 class SilentLogger {

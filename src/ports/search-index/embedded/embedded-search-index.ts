@@ -47,9 +47,7 @@ type Host = {
   status: SearchIndexStatus
   readonly waiting: Map<number, Waiting>
   /** Searches of this turn of the event loop, sent in one message at its end. */
-  ids: number[]
-  queries: string[]
-  filters: string[]
+  unsent: { ids: number[]; queries: string[]; filters: string[] }
   nextId: number
   /** Number of consecutive threads that died before they were ready. */
   failures: number
@@ -59,14 +57,8 @@ type Host = {
   restartTimer: NodeJS.Timeout | undefined
 }
 
-const NOT_READY: SearchIndexStatus = {
-  ready: false,
-  documents: 0,
-  sequence: 0,
-  rebuilding: false,
-  memoryBytes: 0,
-  identity: '',
-}
+const EMPTY = { documents: 0, sequence: 0, rebuilding: false, memoryBytes: 0, identity: '' }
+const NOT_READY: SearchIndexStatus = { ready: false, ...EMPTY }
 
 /** Starts the thread and resolves when it is ready, with the saved index or, if that is missing or damaged, an empty one. */
 export async function openEmbeddedSearchIndex(options: EmbeddedOptions = {}): Promise<SearchIndex> {
@@ -75,15 +67,9 @@ export async function openEmbeddedSearchIndex(options: EmbeddedOptions = {}): Pr
     worker: undefined,
     status: NOT_READY,
     waiting: new Map(),
-    ids: [],
-    queries: [],
-    filters: [],
+    unsent: { ids: [], queries: [], filters: [] },
     nextId: 1,
-    failures: 0,
-    isRebuilding: false,
-    isClosed: false,
-    closing: undefined,
-    restartTimer: undefined,
+    ...{ failures: 0, isRebuilding: false, isClosed: false, closing: undefined, restartTimer: undefined },
   }
   await new Promise<void>((resolve, reject) => start(host, { resolve, reject }))
   return {
@@ -114,22 +100,16 @@ function send(host: Host, query: string, filter: string): Promise<SearchAnswer> 
   return new Promise((resolve, reject) => {
     const id = wait(host, { resolve, reject })
     if (id === undefined) return
-    host.queries.push(query)
-    host.filters.push(filter)
-    if (host.ids.push(id) === 1) nextTurn(() => flush(host))
+    host.unsent.queries.push(query)
+    host.unsent.filters.push(filter)
+    if (host.unsent.ids.push(id) === 1) nextTurn(() => flush(host))
   })
 }
 
 function flush(host: Host): void {
-  const { ids, queries, filters } = host
-  clearUnsent(host)
-  if (ids.length > 0) post(host, { kind: 'search', ids, queries, filters })
-}
-
-function clearUnsent(host: Host): void {
-  host.ids = []
-  host.queries = []
-  host.filters = []
+  const { unsent } = host
+  host.unsent = { ids: [], queries: [], filters: [] }
+  if (unsent.ids.length > 0) post(host, { kind: 'search', ...unsent })
 }
 
 async function apply(host: Host, changes: readonly SearchChange[]): Promise<void> {
@@ -261,7 +241,7 @@ function restart(host: Host): void {
 }
 
 function failWaiting(host: Host, cause: unknown): void {
-  clearUnsent(host)
+  host.unsent = { ids: [], queries: [], filters: [] }
   for (const [id, { reject }] of host.waiting) {
     host.waiting.delete(id)
     reject(failure('The search index is being restarted', cause))

@@ -35,7 +35,7 @@ export function pageBody(
 ): object {
   const byClass = sort === 'relevance' && text !== undefined
   return {
-    query: { bool: { must: text === undefined ? [] : [text], filter: [IS_LIVE, filter.query] } },
+    ...matchBody(text, filter),
     from: offset,
     size: limit,
     sort: [
@@ -44,21 +44,21 @@ export function pageBody(
       { freshness: 'desc' },
       { project_id: 'asc' },
     ],
-    // The score counts the typos, also in other orders.
-    track_scores: text !== undefined,
-    track_total_hits: true,
     _source: false,
     stored_fields: ['hit', 'usual_version'],
   }
 }
 
+function matchBody(text: Query | undefined, filter: FilterQuery) {
+  const query = { bool: { must: text === undefined ? [] : [text], filter: [IS_LIVE, filter.query] } }
+  // The score counts the typos, also in other orders.
+  return { query, track_scores: text !== undefined, track_total_hits: true }
+}
+
 /** Requests the number of hits. */
 export function countBody(text: Query | undefined, filter: FilterQuery): object {
-  const { query, track_scores } = pageBody(text, filter, { sort: 'relevance', offset: 0, limit: 0 }) as Record<
-    string,
-    unknown
-  >
-  return { query: withoutInnerHits(query), track_scores, track_total_hits: true, size: 0 }
+  const { query, ...options } = matchBody(text, filter)
+  return { query: withoutInnerHits(query), ...options, size: 0 }
 }
 
 /** Requests, for each filter, the number of projects that match the text and the filter. */

@@ -10,15 +10,10 @@ import type { FacetIndex } from '../parts/facet-index.ts'
  * the result.
  */
 export type Plan =
-  | { readonly kind: 'and'; readonly children: readonly Plan[]; readonly isProject: boolean }
-  | { readonly kind: 'or'; readonly children: readonly Plan[]; readonly isProject: boolean }
-  | {
-      readonly kind: 'codes'
-      readonly codes: readonly number[]
-      readonly negated: boolean
-      readonly isProject: boolean
-    }
-  | {
+  | (PlanBase & { readonly kind: 'and'; readonly children: readonly Plan[] })
+  | (PlanBase & { readonly kind: 'or'; readonly children: readonly Plan[] })
+  | (PlanBase & { readonly kind: 'codes'; readonly codes: readonly number[]; readonly negated: boolean })
+  | (PlanBase & {
       readonly kind: 'range'
       readonly column: Float64Array
       /** Numbers are divided by this and rounded down: milliseconds to seconds. */
@@ -27,8 +22,8 @@ export type Plan =
       readonly max: number
       readonly outside: boolean
       readonly negated: boolean
-      readonly isProject: boolean
-    }
+    })
+type PlanBase = { readonly isProject: boolean }
 
 export type Sources = { readonly docs: DocTable; readonly facets: FacetIndex }
 
