@@ -114,6 +114,10 @@ export function checkValues<Schema extends TSchema>(schema: Schema, values: unkn
 /** The reason why a form was rejected: message, field and status of the response. */
 export type FormRefusal = FormError & { status: number }
 
+/** Returns the errors to show in a form. */
+export const errorsOf = ({ refusal }: { refusal?: FormError | undefined }): FormError[] =>
+  refusal === undefined ? [] : [refusal]
+
 /**
  * Runs the command of a form and returns its value, or the refusal to show with the form.
  * `labels` maps the fields that a refusal can concern to their names in the message.

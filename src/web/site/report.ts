@@ -14,7 +14,7 @@ import { html, type Markup } from '#platform/html/html.ts'
 import type { Language } from '#platform/html/languages.ts'
 import { note, slip } from '#platform/html/lists.ts'
 import { icon, pathTo } from '#platform/html/page-context.ts'
-import { attempt, checkValues, type FormRefusal } from '#web/kit/forms.ts'
+import { attempt, checkValues, errorsOf, type FormRefusal } from '#web/kit/forms.ts'
 import { PATHS, projectPath, reportPath, userPath, versionPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { versionOf, viewOf } from './lists/rows.ts'
@@ -100,10 +100,7 @@ const FIELDS: Readonly<Record<string, string>> = { report_type: 'reason', body: 
 
 function reportForm({ page, deps }: PageRequest, reported: Reported, typed: Typed, refusal?: FormRefusal): Markup {
   const { language } = page
-  const errors =
-    refusal === undefined
-      ? []
-      : [{ ...refusal, field: refusal.field === undefined ? undefined : FIELDS[refusal.field] }]
+  const errors = errorsOf({ refusal }).map((error) => ({ ...error, field: FIELDS[error.field ?? ''] }))
   const reasons = deps.taxonomy.reportTypes.map((value) => ({
     value,
     label: reasonName(language, value),

@@ -97,7 +97,7 @@ for (const { name, ...options } of LOOKS) {
     await page.getByLabel('Name', { exact: true }).fill('Chart <b>Maker</b>')
     await page.getByLabel('Description').fill('Draws charts of your projects.')
     await page.getByLabel('Website').fill('https://charts.example.org/')
-    await page.getByLabel('Redirect addresses').fill(site.callback)
+    await page.getByLabel('Redirect URLs').fill(site.callback)
     await page.getByLabel('See your account').check()
     await page.getByLabel('See your projects').check()
     await look('08-application-form')

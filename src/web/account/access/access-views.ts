@@ -3,7 +3,6 @@ import { timeAgo } from '#platform/html/format.ts'
 import {
   buttonForm,
   checkbox,
-  type FormErrors,
   fieldset,
   form,
   hiddenField,
@@ -14,14 +13,13 @@ import {
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { badge, face, note, slip } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
-import type { FormRefusal } from '#web/kit/forms.ts'
+import { errorsOf, type FormRefusal } from '#web/kit/forms.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { pictureSection } from '../settings/settings-views.ts'
 import type { ScopeGroupView } from './scope-groups.ts'
 
 type Refused = { refusal?: FormRefusal | undefined }
 type Groups = readonly ScopeGroupView[]
-const errorsOf = ({ refusal }: Refused): FormErrors => (refusal === undefined ? [] : [refusal])
 
 /** Shows scopes with the descriptions of the API, which are English. */
 function scopeChoice(

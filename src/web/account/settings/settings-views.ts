@@ -1,26 +1,16 @@
 // Views of the account settings.
 import type { AccountRow } from '#features/people/users/queries.ts'
 import { timeAgo } from '#platform/html/format.ts'
-import {
-  buttonForm,
-  type FormErrors,
-  fileField,
-  form,
-  hiddenField,
-  passwordField,
-  textArea,
-  textField,
-} from '#platform/html/forms.ts'
+import { buttonForm, fileField, form, hiddenField, passwordField, textArea, textField } from '#platform/html/forms.ts'
 import { html, type Markup } from '#platform/html/html.ts'
 import { badge, face, note } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
-import type { FormRefusal } from '#web/kit/forms.ts'
+import { errorsOf, type FormRefusal } from '#web/kit/forms.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { codeField, newPasswordField } from '../sign-in/sign-in-views.ts'
 import type { QrCode } from './qr-code.ts'
 
 type Refused = { refusal?: FormRefusal | undefined }
-const errorsOf = ({ refusal }: Refused): FormErrors => (refusal === undefined ? [] : [refusal])
 
 /** Shows the avatar of a user or the icon of an application, with the forms that change it. */
 export function pictureSection(

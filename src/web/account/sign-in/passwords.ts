@@ -12,7 +12,7 @@ import type { Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { noticeOf, type PageRequest } from '#web/kit/request.ts'
 import { captchaState, challengeOf } from './captcha.ts'
-import { forgottenPasswordView, resetPasswordView, undoEmailView, verifyEmailView } from './sign-in-views.ts'
+import { forgottenPasswordView, linkView, resetPasswordView } from './sign-in-views.ts'
 
 const Forgotten = Type.Object({ username: SignInName })
 const Reset = Type.Object({ flow: FlowField, new_password: NewPasswordField })
@@ -100,9 +100,11 @@ function showReset({ page, show }: PageRequest, flow: string, refusal?: FormRefu
 }
 
 function showVerification({ page, show }: PageRequest, flow: string, refusal?: FormRefusal) {
-  return show({ title: page.language.t('verify'), body: verifyEmailView(page, { flow, refusal }), refusal })
+  const body = linkView(page, { what: 'verify', action: PATHS.verifyEmail, flow, refusal })
+  return show({ title: page.language.t('verify'), body, refusal })
 }
 
 function showUndoing({ page, show }: PageRequest, flow: string, refusal?: FormRefusal) {
-  return show({ title: page.language.t('undo-email'), body: undoEmailView(page, { flow, refusal }), refusal })
+  const body = linkView(page, { what: 'undo-email', action: PATHS.undoEmail, flow, refusal })
+  return show({ title: page.language.t('undo-email'), body, refusal })
 }

@@ -3,13 +3,12 @@ import { checkbox, type FormError, form, hiddenField, passwordField, textField }
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { note, slip } from '#platform/html/lists.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { errorsOf } from '#web/kit/forms.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { messages } from '../account-layout.ts'
 import { type CaptchaState, captchaField } from './captcha.ts'
 
 type Common = { notice?: string | undefined; refusal?: FormError | undefined; captcha: CaptchaState }
-
-const errorsOf = ({ refusal }: { refusal?: FormError | undefined }) => (refusal === undefined ? [] : [refusal])
 
 function link(page: PageContext, path: string, text: string, returnTo = ''): Markup {
   const query = returnTo === '' ? '' : `?return=${encodeURIComponent(returnTo)}`
@@ -119,13 +118,22 @@ function signUpForm(page: PageContext, of: Parameters<typeof signUpView>[1]): Pa
   const errors = errorsOf(of)
   const content = html`${hiddenField('return', of.returnTo)}
 ${of.invitation !== undefined && textField(page, { name: 'invitation', label: t('sign-up.invitation'), hint: t('sign-up.invitation.hint'), value: of.invitation, maxLength: 256, isCode: true, errors })}
-${textField(page, { name: 'username', label: t('field.username'), hint: t('field.username.hint'), value: of.username, maxLength: 39, autocomplete: 'username', isName: true, errors })}
-${textField(page, { type: 'email', name: 'email', label: t('field.email'), hint: t('field.email.hint'), value: of.email, maxLength: 254, autocomplete: 'email', errors })}
-${newPasswordField(page, 'password', t('field.password'), of)}
+${accountFields(page, of)}
 <div class="trap" aria-hidden="true"><label>${t('sign-up.trap')} <input type="text" name="account_consent" tabindex="-1" autocomplete="off"></label></div>
 ${captchaField(page, of.captcha)}
 <button class="main">${t('sign-up')}</button>`
   return [messages(page, of), form(page, { action: pathTo(page, PATHS.signUp), content })]
+}
+
+function accountFields(
+  page: PageContext,
+  of: { username: string; email: string; refusal?: FormError | undefined },
+): Markup {
+  const { t } = page.language
+  const errors = errorsOf(of)
+  return html`${textField(page, { name: 'username', label: t('field.username'), hint: t('field.username.hint'), value: of.username, maxLength: 39, autocomplete: 'username', isName: true, errors })}
+${textField(page, { type: 'email', name: 'email', label: t('field.email'), hint: t('field.email.hint'), value: of.email, maxLength: 254, autocomplete: 'email', errors })}
+${newPasswordField(page, 'password', t('field.password'), of)}`
 }
 
 export function firstAdminView(
@@ -133,11 +141,8 @@ export function firstAdminView(
   of: { flow: string; username: string; email: string; refusal?: FormError | undefined },
 ): Markup {
   const { t } = page.language
-  const errors = errorsOf(of)
   const content = html`${hiddenField('flow', of.flow)}
-${textField(page, { name: 'username', label: t('field.username'), hint: t('field.username.hint'), value: of.username, maxLength: 39, autocomplete: 'username', isName: true, errors })}
-${textField(page, { type: 'email', name: 'email', label: t('field.email'), hint: t('field.email.hint'), value: of.email, maxLength: 254, autocomplete: 'email', errors })}
-${newPasswordField(page, 'password', t('field.password'), of)}
+${accountFields(page, of)}
 <button class="main">${t('first-admin.send')}</button>`
   return slip(html`<h1>${t('first-admin')}</h1>
 <p class="soft">${t('first-admin.text')}</p>
@@ -176,20 +181,15 @@ ${messages(page, of)}
 ${form(page, { action: pathTo(page, PATHS.resetPassword), content })}`)
 }
 
-export function verifyEmailView(page: PageContext, of: { flow: string; refusal?: FormError | undefined }): Markup {
+/** Asks for a click before an emailed link takes effect. */
+export function linkView(
+  page: PageContext,
+  of: { what: 'verify' | 'undo-email'; action: string; flow: string; refusal?: FormError | undefined },
+): Markup {
   const { t } = page.language
-  const content = html`${hiddenField('flow', of.flow)}<button class="main">${t('verify.send')}</button>`
-  return slip(html`<h1>${t('verify')}</h1>
+  const content = html`${hiddenField('flow', of.flow)}<button class="main">${t(`${of.what}.send`)}</button>`
+  return slip(html`<h1>${t(of.what)}</h1>
 ${messages(page, of)}
-<p class="soft">${t('verify.text')}</p>
-${form(page, { action: pathTo(page, PATHS.verifyEmail), content })}`)
-}
-
-export function undoEmailView(page: PageContext, of: { flow: string; refusal?: FormError | undefined }): Markup {
-  const { t } = page.language
-  const content = html`${hiddenField('flow', of.flow)}<button class="main">${t('undo-email.send')}</button>`
-  return slip(html`<h1>${t('undo-email')}</h1>
-${messages(page, of)}
-<p class="soft">${t('undo-email.text')}</p>
-${form(page, { action: pathTo(page, PATHS.undoEmail), content })}`)
+<p class="soft">${t(`${of.what}.text`)}</p>
+${form(page, { action: pathTo(page, of.action), content })}`)
 }

@@ -10,7 +10,7 @@ import { checkbox, errorSummary, fieldset, form, hiddenField, textField } from '
 import { html, type Markup } from '#platform/html/html.ts'
 import { slip } from '#platform/html/lists.ts'
 import { icon, pathTo } from '#platform/html/page-context.ts'
-import { attempt, checkValues, type FormRefusal } from '#web/kit/forms.ts'
+import { attempt, checkValues, errorsOf, type FormRefusal } from '#web/kit/forms.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { loadProject, type ProjectData } from './project-data.ts'
 
@@ -59,7 +59,7 @@ async function showForm(
   const { deps, page, show } = request
   const { language } = page
   const { view, path } = data
-  const errors = refusal === undefined ? [] : [refusal]
+  const errors = errorsOf({ refusal })
   const collections = await listSavedIn(deps.db, viewer.id, view.id)
   const boxes = collections.map(({ id, name, status, is_saved }) => {
     const isChecked = typed.chosen === undefined ? is_saved : typed.chosen.has(id)
