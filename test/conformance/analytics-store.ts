@@ -1,4 +1,4 @@
-// What every adapter of the analytics port must do. An adapter's test calls this with a way to open an empty store.
+// The conformance suite of the analytics port. The test of each adapter calls it with a function that opens an empty store.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -33,7 +33,7 @@ export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsSt
     })
     after(() => store.close())
 
-    /** Points of the hours around noon unless a range is given; each test has projects of its own. */
+    /** Queries the hour from noon by default. Each test has its own projects. */
     async function ask(metrics: SourcedMetric[], range: Partial<Range> = {}): Promise<Point[][]> {
       const { start = NOON, end = NOON + HOUR_MS, resolution = { slices: 1 } } = range
       const query: StoreQuery = { grid: sliceGrid(start, end, resolution), metrics }

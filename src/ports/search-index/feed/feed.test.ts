@@ -1,4 +1,4 @@
-// How an index follows the database: whoever writes, in whatever order they commit, whatever dies on the way.
+// An index follows the database: with any writer, any order of commits and any failure.
 
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
