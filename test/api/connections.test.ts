@@ -77,7 +77,7 @@ test('an upload that stands still is ended; one that keeps its pace may take man
   const still = open()
   still.socket.write(head('POST /v3/version', headers))
   still.socket.write(form.subarray(0, 10))
-  assert.match(await still.answer, /^HTTP\/1\.1 400 [\s\S]*more slowly than 10 bytes in a second/)
+  assert.match(await still.answer, /^HTTP\/1\.1 400 [\s\S]*slower than 10 bytes per second/)
 
   const steady = open()
   steady.socket.write(head('POST /v3/version', { ...headers, Connection: 'close' }))
@@ -100,7 +100,7 @@ test('connections of one address are bounded, and a closed one makes room', asyn
   const refused = await open().answer
   assert.match(refused, /^HTTP\/1\.1 429 Too Many Requests\r\n/)
   assert.match(refused, /Retry-After: 1\r\n/i)
-  assert.match(refused, /"error":"ratelimit_error","description":"This address holds 8 connections already/)
+  assert.match(refused, /"error":"ratelimit_error","description":"This address already has 8 open connections/)
 
   held[0]?.socket.end()
   await held[0]?.answer

@@ -1,4 +1,4 @@
-// The one place where errors become answers, where they are logged, and where what only we may know is kept back.
+// Converts errors to responses and logs them. Responses contain no internal details.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, invalidInput } from '#lib/errors.ts'
 import { toApiError } from '#platform/db/pg-errors.ts'
@@ -7,8 +7,8 @@ import type { Log } from '#platform/telemetry/log.ts'
 export type ErrorBody = { error: string; description: string; details?: Record<string, unknown> }
 
 /**
- * Any thrown value → the ApiError whose answer the client gets; what nobody foresaw becomes `internal_error`.
- * `bodyLimit` is the route's limit in bytes, which the answer to a larger body names.
+ * Returns the ApiError for a thrown value. Unexpected errors become `internal_error`. `bodyLimit` is the limit of the route
+ * in bytes, for the error about a larger body.
  */
 export function asApiError(error: unknown, bodyLimit?: number): ApiError {
   if (error instanceof ApiError) return error
@@ -19,7 +19,7 @@ export function asApiError(error: unknown, bodyLimit?: number): ApiError {
   )
 }
 
-/** The wire form. A 5xx says no more than its kind and the request's ID, under which the log has the rest. */
+/** Returns the body of an error response. A 5xx contains the request ID, with which the log has the details. */
 export function errorBody(error: ApiError, requestId: string): ErrorBody {
   const description = error.status >= 500 ? `${error.message} (request ${requestId})` : error.message
   return { error: error.error, description, ...(error.details === undefined ? {} : { details: error.details }) }
@@ -36,19 +36,19 @@ export function handleError(log: Log) {
   }
 }
 
-/** Errors that Fastify finds itself, in the specification's words. */
+/** Converts Fastify's own errors. */
 function fastifyError(error: unknown, bodyLimit: number | undefined): ApiError | undefined {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined
   switch (error.code) {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return invalidInput('The Content-Type of the body is not one this route takes', 'content-type')
+      return invalidInput('This route does not accept the Content-Type of the body', 'content-type')
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return invalidInput(
         bodyLimit === undefined ? 'The body is too large' : `The body is larger than the limit of ${bodyLimit} bytes`,
         'body',
       )
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return invalidInput('The body is not as long as Content-Length says', 'content-length')
+      return invalidInput('The body does not have the length that Content-Length specifies', 'content-length')
     case 'ECONNRESET':
     case 'ERR_STREAM_PREMATURE_CLOSE':
       return isRequestCut(error)
@@ -65,7 +65,7 @@ function fastifyError(error: unknown, bodyLimit: number | undefined): ApiError |
   }
 }
 
-/** Node's own word for a request whose client went away; the same codes from other sockets are our trouble. */
+/** Whether the client disconnected. Other sockets report the same codes for internal errors. */
 function isRequestCut(error: Error): boolean {
   return error.message === 'aborted' || error.message === 'Premature close'
 }

@@ -1,11 +1,11 @@
-// Which address a request comes from.
+// The IP address of the client.
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { addressKey } from '#lib/address-key.ts'
 
 /**
- * The client's address: the header the operator names, else the socket's peer. Undefined when it cannot be
- * determined (the header is absent or no address, or the peer has none, as on a Unix socket).
+ * Returns the client's IP address: from the configured header, otherwise from the socket. Undefined if the header is missing
+ * or invalid, or if the socket has no address.
  */
 export function clientAddress(req: IncomingMessage, header: string | undefined): string | undefined {
   if (header === undefined) {
@@ -18,12 +18,12 @@ export function clientAddress(req: IncomingMessage, header: string | undefined):
   return isIP(text) === 0 ? undefined : unmapped(text)
 }
 
-/** Who asks, for work that waits fairly between callers: the key under which the address is counted. */
+/** Returns the key of the caller for queues that serve callers in turn. */
 export function callerOf({ clientAddress: address }: { clientAddress: string }): string {
   return addressKey(address)
 }
 
-/** IPv4 addresses as they are, also when written as IPv6. */
+/** Converts an IPv4 address in IPv6 notation to IPv4. */
 function unmapped(address: string): string {
   return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address
 }

@@ -1,4 +1,4 @@
-// What one client may hold: so many connections, and each request body only for as long as it keeps coming.
+// Limits the connections per client, and aborts requests whose body arrives too slowly.
 import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
@@ -6,22 +6,22 @@ import { addressKey } from '#lib/address-key.ts'
 import { ApiError, invalidInput } from '#lib/errors.ts'
 import { errorBody } from '../error-handler.ts'
 
-/** JSON must have come whole after `ms`; other bodies must bring `bytesPerSecond` in every such time. */
+/** JSON must be complete after `ms`. Other bodies must reach `bytesPerSecond` in each such period. */
 export type BodyPace = { ms: number; bytesPerSecond: number }
 
-/** Bodies are looked at so often in the time that they have. */
-const LOOKS = 4
-/** How long a refused client may take to read the answer. */
+/** Number of checks per period. */
+const CHECKS = 4
+/** Time for a rejected client to read the response. */
 const LINGER_MS = 2_000
 
-/** Refuses connections beyond `max` of one address (of a /64 for IPv6). */
+/** Rejects connections if their address (IPv6: their /64) already has `max`. */
 export function limitConnections(server: Server, max: number): void {
   const open = new Map<string, number>()
   server.on('connection', (socket: Socket) => {
     const key = addressKey(socket.remoteAddress ?? '')
     const count = open.get(key) ?? 0
     if (count >= max) {
-      const message = `This address holds ${max} connections already; close some, or use them for several requests`
+      const message = `This address already has ${max} open connections; close some, or reuse them for several requests`
       rejectUnread(socket, new ApiError('ratelimit_error', message, { headers: { 'retry-after': '1' } }))
       return
     }
@@ -34,52 +34,52 @@ export function limitConnections(server: Server, max: number): void {
   })
 }
 
-type Coming = { isJson: boolean; startedAt: number; lookedAt: number; bytesThen: number }
+type Upload = { isJson: boolean; startedAt: number; checkedAt: number; bytesThen: number }
 
-/** Ends requests whose body comes too slowly. Time in which the server itself does not read counts for nobody. */
+/** Aborts requests whose body arrives too slowly. Time in which the server does not read is not counted. */
 export function endSlowBodies(server: Server, { ms, bytesPerSecond }: BodyPace): void {
-  const coming = new Map<IncomingMessage, Coming>()
+  const uploads = new Map<IncomingMessage, Upload>()
   server.on('request', (req: IncomingMessage) => {
     const { 'content-length': length, 'transfer-encoding': encoding, 'content-type': type = '' } = req.headers
     if (encoding === undefined && (length === undefined || length === '0')) return
     const now = performance.now()
     const isJson = type.startsWith('application/json')
-    coming.set(req, { isJson, startedAt: now, lookedAt: now, bytesThen: req.socket.bytesRead })
-    const forget = (): void => void coming.delete(req)
+    uploads.set(req, { isJson, startedAt: now, checkedAt: now, bytesThen: req.socket.bytesRead })
+    const forget = (): void => void uploads.delete(req)
     req.once('end', forget).once('close', forget)
   })
-  const look = setInterval(() => {
+  const timer = setInterval(() => {
     const now = performance.now()
-    for (const [req, state] of coming) {
-      const error = judge(req, state, now)
+    for (const [req, state] of uploads) {
+      const error = checkPace(req, state, now)
       if (error === undefined) continue
-      coming.delete(req)
+      uploads.delete(req)
       rejectUnread(req.socket, error)
     }
-  }, ms / LOOKS)
-  look.unref()
-  server.once('close', () => clearInterval(look))
+  }, ms / CHECKS)
+  timer.unref()
+  server.once('close', () => clearInterval(timer))
 
-  function judge(req: IncomingMessage, state: Coming, now: number): ApiError | undefined {
+  function checkPace(req: IncomingMessage, state: Upload, now: number): ApiError | undefined {
     if (state.isJson) {
       if (now - state.startedAt < ms) return undefined
       return invalidInput(`The body was not complete after ${ms / 1000} seconds`, 'body')
     }
     const { bytesRead } = req.socket
-    const sinceMs = now - state.lookedAt
-    // What waits to be read was sent in time.
-    if (req.readableLength > 0) Object.assign(state, { lookedAt: now, bytesThen: bytesRead })
+    const sinceMs = now - state.checkedAt
+    // The server has not read the received bytes yet.
+    if (req.readableLength > 0) Object.assign(state, { checkedAt: now, bytesThen: bytesRead })
     else if (sinceMs >= ms) {
       if (bytesRead - state.bytesThen < (bytesPerSecond * sinceMs) / 1000) {
-        return invalidInput(`The body comes more slowly than ${bytesPerSecond} bytes in a second`, 'body')
+        return invalidInput(`The body is slower than ${bytesPerSecond} bytes per second`, 'body')
       }
-      Object.assign(state, { lookedAt: now, bytesThen: bytesRead })
+      Object.assign(state, { checkedAt: now, bytesThen: bytesRead })
     }
     return undefined
   }
 }
 
-/** Answers on a connection that has no request, or whose request is not read to its end, and closes it. */
+/** Sends an error on a connection without a complete request, and closes the connection. */
 export function rejectUnread(socket: Socket, error: ApiError): void {
   if (socket.destroyed || !socket.writable) return void socket.destroy()
   const requestId = randomUUID()
@@ -94,7 +94,7 @@ export function rejectUnread(socket: Socket, error: ApiError): void {
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n${body}`)
-  // A client that goes on sending, or never closes its side, holds nothing.
+  // Releases the socket even if the client continues to send or never closes its side.
   const destroy = setTimeout(() => socket.destroy(), LINGER_MS)
   destroy.unref()
   socket.once('close', () => clearTimeout(destroy)).on('error', () => {})

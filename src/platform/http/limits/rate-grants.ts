@@ -1,5 +1,5 @@
-// Higher request rates that operators granted, held in memory by every process: the limiter stands before every
-// request and asks nobody. Loaded at the start, and again whenever a grant, or a token that has one, changes.
+// Higher request rates that operators granted. Every process has them in memory, because the limiter runs before every
+// request. They are loaded at the start, and again when a grant or a token with a grant changes.
 import { BlockList, isIPv6 } from 'node:net'
 import { sql } from 'kysely'
 import { parseAuthorization, parseToken } from '#lib/access/tokens.ts'
@@ -10,13 +10,13 @@ import type { Db } from '#platform/db/db.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import type { GrantedRate, RateGrants } from './rate-limit.ts'
 
-/** Whoever changes a grant says `changed.addAll` of this kind. */
+/** A command that changes a grant must call `changed.addAll` with this kind. */
 const RATE_GRANT_KIND = 'rate-grant'
 
 export type RateGrantDirectory = RateGrants & {
   /** Loads the grants as they are now. */
   refresh(): Promise<void>
-  /** What keeps the directory current. */
+  /** Reload the grants after a change. */
   subscribers: readonly InvalidationSubscriber[]
 }
 
@@ -26,15 +26,15 @@ type Grants = {
   tokens: ReadonlyMap<string, TokenGrant>
   /** The narrowest first. */
   ranges: readonly RangeGrant[]
-  /** All ranges at once: whether an address is in any of them is told in a fraction of a microsecond. */
+  /** All ranges together, for a fast check whether an address is in any of them. */
   anyRange: BlockList
-  /** Addresses that are, as they were met; going through a thousand ranges takes a millisecond. */
-  met: Map<string, GrantedRate>
+  /** Results by address, because searching 1,000 ranges takes a millisecond. */
+  byAddress: Map<string, GrantedRate>
 }
 
-const NONE: Grants = { tokens: new Map(), ranges: [], anyRange: new BlockList(), met: new Map() }
-const MET_MAX = 10_000
-/** Until a load that failed is tried again. */
+const NONE: Grants = { tokens: new Map(), ranges: [], anyRange: new BlockList(), byAddress: new Map() }
+const BY_ADDRESS_MAX = 10_000
+/** Pause after a failed load. */
 const RETRY_MS = 1_000
 
 /** Starts without grants: `refresh`, or the first invalidation message, loads them. */
@@ -42,7 +42,7 @@ export function createRateGrants({ db, log, now }: { db: Db; log: Log; now: () =
   let grants = NONE
   let loading: Promise<void> = Promise.resolve()
 
-  // One load after the other, so that an older answer never replaces a newer one.
+  // Loads run in sequence, so that an older result never replaces a newer one.
   const refresh = (): Promise<void> => {
     const load = async (): Promise<void> => {
       grants = await loadGrants(db)
@@ -52,7 +52,7 @@ export function createRateGrants({ db, log, now }: { db: Db; log: Log; now: () =
   }
   const refreshSoon = (): void => {
     refresh().catch((error: unknown) => {
-      log.warn({ err: error }, 'Granted request rates could not be loaded; those known before apply')
+      log.warn({ err: error }, 'Could not load the granted request rates; the previous ones still apply')
       setTimeout(refreshSoon, RETRY_MS).unref()
     })
   }
@@ -82,24 +82,24 @@ function forToken({ tokens }: Grants, authorization: string | undefined, nowMs: 
   return grant !== undefined && grant.expiresAtMs > nowMs ? grant : undefined
 }
 
-/** The narrowest range that holds the address; each client in it has the whole rate for itself. */
-function forAddress({ ranges, anyRange, met }: Grants, address: string): GrantedRate | undefined {
+/** Finds the narrowest range that contains the address. Each client in the range has the whole rate. */
+function forAddress({ ranges, anyRange, byAddress }: Grants, address: string): GrantedRate | undefined {
   const family = isIPv6(address) ? 'ipv6' : 'ipv4'
   if (!anyRange.check(address, family)) return undefined
-  const known = met.get(address)
-  if (known !== undefined) return known
+  const cached = byAddress.get(address)
+  if (cached !== undefined) return cached
   const grant = ranges.find(({ range }) => range.check(address, family))
   if (grant === undefined) return undefined
   const granted = { requestsPerMinute: grant.requestsPerMinute, key: `${grant.id}:${addressKey(address)}` }
-  if (met.size >= MET_MAX) met.clear()
-  met.set(address, granted)
+  if (byAddress.size >= BY_ADDRESS_MAX) byAddress.clear()
+  byAddress.set(address, granted)
   return granted
 }
 
 type GrantRow = {
   id: string
   requests_per_minute: number
-  /** Hex; null for a range, and for a token that is gone. */
+  /** Hexadecimal; null for a range, and for a deleted token. */
   token_hash: string | null
   token_expires: Date | null
   address: string | null
@@ -129,5 +129,5 @@ async function loadGrants(db: Db): Promise<Grants> {
       ranges.push({ id, requestsPerMinute, range })
     }
   }
-  return { tokens, ranges, anyRange, met: new Map() }
+  return { tokens, ranges, anyRange, byAddress: new Map() }
 }

@@ -1,17 +1,17 @@
-// Scopes and permissions as tables for people who read the description: which bit, which number, which name.
+// Tables of scopes and permissions for the API description.
 import { BADGES, ORGANIZATION_PERMISSIONS, PROJECT_PERMISSIONS } from '#lib/access/permissions.ts'
 import { SCOPES } from '#lib/access/scopes.ts'
 
-/** Every scope, lowest bit first, as Markdown. */
+/** Returns all scopes as a Markdown table, lowest bit first. */
 export function scopeTable(): string {
   const rows = SCOPES.map(({ name, value, explanation, restricted }) => {
-    const holder = restricted ? ' (sessions only)' : ''
-    return `| ${Math.log2(value)} | ${value} | \`${name}\` | ${explanation}${holder} |`
+    const note = restricted ? ' (sessions only)' : ''
+    return `| ${Math.log2(value)} | ${value} | \`${name}\` | ${explanation}${note} |`
   })
-  return ['| bit | number | name | what it allows |', '|---|---|---|---|', ...rows].join('\n')
+  return ['| bit | number | name | permits |', '|---|---|---|---|', ...rows].join('\n')
 }
 
-/** Permissions of members in projects and organizations, and badges, as Markdown. */
+/** Returns the permissions in projects and organizations, and the badges, as Markdown tables. */
 export function permissionTables(): string {
   const tables = [
     ['Permissions of a member of a project (`permissions`)', PROJECT_PERMISSIONS],

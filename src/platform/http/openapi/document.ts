@@ -1,26 +1,26 @@
-// From the schemas that run to an OpenAPI 3.0 document: what they leave unsaid, and their dialect.
+// Converts the schemas of the routes to OpenAPI 3.0 and adds what the schemas do not express.
 import type { FastifyContextConfig } from 'fastify'
 import type { RouteAuth } from '../route-config.ts'
 import { describeAccess, STATUS_DESCRIPTIONS } from './texts.ts'
 
 type Json = Record<string, unknown>
 
-/** A route's schema with what only its configuration knows: who may call it, and bodies outside the schema. */
+/** Adds the required credentials and unvalidated bodies to the schema of a route. */
 export function describeRoute(schema: Json, config: FastifyContextConfig | undefined): Json {
   return {
     ...schema,
-    ...describeUnread(schema, config),
+    ...describeUnvalidated(schema, config),
     ...withAccess(schema, config),
     security: securityOf(config?.auth),
   }
 }
 
-/** The library's document, mended where it is wrong or says nothing, in the dialect of OpenAPI 3.0. */
+/** Corrects and completes the document of the library. */
 export function describeDocument(document: Json): Json {
-  return toOpenApi30(withUsedTags(mendAnswers(withJsonForms(document))))
+  return toOpenApi30(withUsedTags(correctResponses(withJsonForms(document))))
 }
 
-/** Groups of which the document has no operation are left out. */
+/** Removes tags without operations. */
 function withUsedTags(document: Json): Json {
   const used = new Set<unknown>()
   for (const item of Object.values(document['paths'] as Json)) {
@@ -39,8 +39,8 @@ function withAccess({ description }: Json, config: FastifyContextConfig | undefi
   return { description: description === undefined ? access : `${description}\n\n${access}` }
 }
 
-/** What no schema of the route says: bodies that its handler reads or streams itself, and queries of any key. */
-function describeUnread(schema: Json, config: FastifyContextConfig | undefined): Json {
+/** Describes bodies that the handler reads or streams itself, and queries with arbitrary keys. */
+function describeUnvalidated(schema: Json, config: FastifyContextConfig | undefined): Json {
   const {
     consumes = [],
     produces = [],
@@ -54,7 +54,7 @@ function describeUnread(schema: Json, config: FastifyContextConfig | undefined):
   }
   const read: Json = {}
   if (querystring !== undefined && !('properties' in querystring)) read['querystring'] = openQuery(querystring)
-  // Bytes are streamed past the serialiser, so their routes have no schema of success.
+  // Streams bypass the serialiser, so their routes have no schema for 200.
   if (produces.length > 0 && response !== undefined && !Object.keys(response).some((status) => status.startsWith('2')))
     read['response'] = {
       200: { content: Object.fromEntries(produces.map((type) => [type, { schema: Bytes }])) },
@@ -70,13 +70,13 @@ function describeUnread(schema: Json, config: FastifyContextConfig | undefined):
   return read
 }
 
-/** One parameter that holds all keys: that is how the format writes `style: form` of an object. */
+/** Returns one parameter for all keys: OpenAPI describes them as an object with `style: form`. */
 function openQuery({ description, patternProperties = {} }: Json): Json {
   const [values] = Object.values(patternProperties as Json)
   return { type: 'object', properties: { keys: { type: 'object', description, additionalProperties: values } } }
 }
 
-/** Where a form may be JSON as well, the JSON is what the form has as its part `data`. */
+/** If a route also accepts JSON instead of a form, the JSON has the schema of the part `data`. */
 function withJsonForms(document: Json): Json {
   for (const item of Object.values(document['paths'] as Json)) {
     for (const operation of Object.values(item as Json)) {
@@ -91,19 +91,19 @@ function withJsonForms(document: Json): Json {
 }
 
 /**
- * What the library cannot know of answers: what a status means, that only successes come in the types which a route
- * names while refusals and redirects are JSON, and that text is no JSON.
+ * Adds descriptions of statuses, and corrects content types: only successful responses have the declared types, errors
+ * and redirects are JSON, and text has no JSON schema.
  */
-function mendAnswers(document: Json): Json {
+function correctResponses(document: Json): Json {
   for (const item of Object.values(document['paths'] as Json)) {
     for (const { responses = {} } of Object.values(item as Record<string, { responses?: Json }>)) {
-      for (const [status, answer] of Object.entries(responses)) mendAnswer(status, answer as Json)
+      for (const [status, answer] of Object.entries(responses)) correctResponse(status, answer as Json)
     }
   }
   return document
 }
 
-function mendAnswer(status: string, answer: Json): void {
+function correctResponse(status: string, answer: Json): void {
   if (answer['description'] === 'Default Response') answer['description'] = STATUS_DESCRIPTIONS[status]
   const content = answer['content'] as Record<string, Json> | undefined
   if (content === undefined) return
@@ -124,8 +124,8 @@ function securityOf(auth: RouteAuth | undefined): Json[] | undefined {
 }
 
 /**
- * JSON Schema as TypeBox writes it → the dialect of OpenAPI 3.0: `null` in a choice becomes `nullable`, constants
- * become one-word enumerations, and schemas with a `title` move to `components.schemas`.
+ * Converts the JSON Schema of TypeBox to OpenAPI 3.0: `null` in a union becomes `nullable`, constants become enums with one
+ * value, and schemas with a `title` move to `components.schemas`.
  */
 function toOpenApi30(document: Json & { components?: Json }): Json {
   const named = new Map<string, unknown>()
@@ -151,8 +151,7 @@ function isSchema(value: Json): boolean {
   return 'type' in value || 'anyOf' in value || 'allOf' in value
 }
 
-function simplify(given: Json): Json {
-  const { describedAs, ...schema } = given
+function simplify({ describedAs, ...schema }: Json): Json {
   if (describedAs !== undefined) return simplify({ ...schema, ...(describedAs as Json) })
   if ('const' in schema) {
     const { const: constant, ...rest } = schema

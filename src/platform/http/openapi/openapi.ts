@@ -1,5 +1,4 @@
-// The OpenAPI 3.0 descriptions, one for each version of the API, drawn from the schemas that run; and their viewer, which
-// loads nothing from elsewhere.
+// Serves an OpenAPI 3.0 description of each API version, generated from the routes, and a viewer without external content.
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import Type from 'typebox'
@@ -8,7 +7,7 @@ import { describeDocument, describeRoute } from './document.ts'
 import { describeErrors } from './error-responses.ts'
 import { INTRODUCTION, INTRODUCTION_V2, TAGS } from './texts.ts'
 
-/** The described versions of the API: `v3` is Depot's own, with everything that has no version; `v2` is the older one. */
+/** `v3` also contains the operations without a version. */
 export type ApiVersion = 'v2' | 'v3'
 
 const DOCUMENTS = {
@@ -31,12 +30,12 @@ declare module 'fastify' {
 
 const versionOf = (url: string): ApiVersion => (url.startsWith('/v2/') ? 'v2' : 'v3')
 
-/** Must be called before the routes are registered. */
+/** Call it before the routes are registered. */
 export async function registerOpenApi(app: App, about: { version: string; baseUrl: string }): Promise<void> {
   for (const version of ['v3', 'v2'] as const) await registerDocument(app, version, about)
   await app.register(swaggerUi, {
     routePrefix: VIEWER_PREFIX,
-    // The base layout has no bar at the top, with the library's logo and a field for other addresses.
+    // The base layout has no top bar with the library's logo and a field for other URLs.
     uiConfig: { layout: 'BaseLayout', deepLinking: true, validatorUrl: null as never },
     staticCSP: viewerPolicy(about.baseUrl),
     theme: { title: 'Depot API' },
@@ -49,8 +48,7 @@ export async function registerOpenApi(app: App, about: { version: string; baseUr
         config: { auth: 'public', cache: 'shared' },
         schema: {
           operationId,
-          summary:
-            version === 'v3' ? 'Get this OpenAPI description' : 'The description of the older version of the API',
+          summary: version === 'v3' ? 'Get this OpenAPI description' : 'Get the OpenAPI description of version 2',
           tags: ['meta'],
           produces: ['application/json'],
           response: { 200: Type.Unsafe<string>({ type: 'object', description: 'OpenAPI 3.0' }) },
@@ -129,7 +127,7 @@ function toText(document: unknown): string {
   return `${text}\n`
 }
 
-/** The viewer reaches this service and nobody else; it works without TLS, where an operator has none. */
+/** The viewer can only connect to this service. It also works without TLS. */
 function viewerPolicy(baseUrl: string): string {
   return [
     "default-src 'self'",

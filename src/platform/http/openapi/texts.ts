@@ -1,48 +1,48 @@
-// The texts of the OpenAPI document that belong to no single route: introduction, tags, access rules and statuses.
+// Texts of the API description that do not belong to one route: introduction, tags, access rules and statuses.
 import type { FastifyContextConfig } from 'fastify'
 import { SCOPES, type ScopeName } from '#lib/access/scopes.ts'
 import { permissionTables, scopeTable } from './bit-tables.ts'
 
 export const INTRODUCTION = `A content hosting service: projects, versions and files, with search, teams and analytics.
 
-- **User-Agent**: every request must identify its program, preferably with a contact address. Otherwise: 400.
-- **Tokens** are sent in \`Authorization\`, raw or as \`Bearer\`. Each operation names the scopes that it requires. What
-  the caller may not see is reported as 404.
-- **IDs** are 8 characters of \`0-9A-Za-z\` and never change. Where a slug or a username is accepted too, an ID takes
-  precedence.
-- **Lists of IDs** in a query are one JSON array, percent-encoded: \`ids=["AABBCCDD"]\`; at most 1000.
-- **Bodies** are JSON in UTF-8, at most 2 MiB. Types are not converted: \`"5"\` is not a number. In PATCH an absent field
-  keeps its value, and \`null\` clears it if it can be empty.
+- **User-Agent**: every request must identify its program, preferably with a contact. Otherwise, the response is 400.
+- **Tokens** are sent in \`Authorization\`, raw or as \`Bearer\`. Each operation lists the scopes that it requires. A
+  resource that the caller cannot see returns 404.
+- **IDs** are 8 characters of \`0-9A-Za-z\` and never change. If a parameter also accepts a slug or a username, an ID
+  takes precedence.
+- **Lists of IDs** in a query are one JSON array, percent-encoded: \`ids=["AABBCCDD"]\`, with at most 1,000 IDs.
+- **Bodies** are JSON in UTF-8, at most 2 MiB. Types are not converted: \`"5"\` is not a number. In a PATCH request, a
+  missing field keeps its value, and \`null\` clears the field if it can be empty.
 - **Times** are RFC 3339 in UTC with milliseconds.
-- **Errors** are \`{"error", "description", "details"}\`. Decide by \`error\` and the status; \`details.field\` names an
-  invalid value. Retry 5xx, 424 and 429 after a pause.
-- **Rate limit**: 300 requests a minute for each client address; an operation that is expensive counts as several, and says
-  so. \`X-Ratelimit-Limit\`, \`-Remaining\` and \`-Reset\` show the current state; a 429 has \`Retry-After\`.
+- **Errors** are \`{"error", "description", "details"}\`. Programs must use \`error\` and the status; \`details.field\` is
+  the path of an invalid value. Retry 5xx, 424 and 429 after a pause.
+- **Rate limit**: 300 requests per minute and client address. The description of an expensive operation states how many
+  requests it counts as. \`X-Ratelimit-Limit\`, \`-Remaining\` and \`-Reset\` show the current state; a 429 has \`Retry-After\`.
 - **Caching**: cacheable responses have an \`ETag\`; \`If-None-Match\` returns 304. Every GET also supports HEAD.
 
 ## Scopes
 
-A set of scopes is the sum of their numbers; where one is sent, a list of their names does as well.
+A set of scopes is the sum of their numbers. Requests can also contain a list of their names.
 
 ${scopeTable()}
 
 ## Permissions
 
-Sets of permissions are sums, too.
+A set of permissions is the sum of their numbers.
 
 ${permissionTables()}`
 
-export const INTRODUCTION_V2 = `The older version of the API, for the clients that speak it: the same catalogue, the same rules, other names.
-Whatever is new stands in version 3, described at \`/docs/openapi.json\`; collections, organizations, analytics and payouts
-are there alone. Tokens, IDs, rate and caching are the same in both.
+export const INTRODUCTION_V2 = `Version 2 of the API, for existing clients: the same catalogue and rules with other names. New features are available
+only in version 3 of the API, described at \`/docs/openapi.json\`, for example collections, organizations, analytics and
+payouts. Tokens, IDs, the rate limit and caching are the same in both versions.
 
-- What is absent, or hidden from the caller, is 404 with an empty body. Other errors are \`{"error", "description",
+- A resource that is missing, or hidden from the caller, returns 404 with an empty body. Other errors are \`{"error", "description",
   "details"}\`.
-- Unknown keys of queries and bodies are ignored, an empty value of a query counts as none, and numbers above a limit count
-  as the limit.
-- What creates something answers 200 with it.`
+- Unknown keys of queries and bodies are ignored. An empty query value counts as missing. A number above a limit counts as
+  the limit.
+- Operations that create a resource return it with status 200.`
 
-/** The groups of operations, in reading order; contains every tag that a route has. */
+/** The groups of operations in reading order. Contains every tag of a route. */
 export const TAGS = [
   { name: 'projects', description: 'Published content: mods, modpacks, resource packs and the like' },
   { name: 'versions', description: 'Releases of a project, with their files' },
@@ -73,29 +73,32 @@ export const TAGS = [
 ] as const
 export type TagName = (typeof TAGS)[number]['name']
 
-/** Who may call a route and what it counts for, for its description; undefined where there is nothing to say. */
+/** Describes the required credentials and the cost of a route; undefined for public routes of cost 1. */
 export function describeAccess(config: FastifyContextConfig): string | undefined {
   const { cost = 1 } = config
   const parts = [describeCaller(config), cost === 1 ? undefined : `Counts as ${cost} requests at the rate limit.`]
-  const said = parts.filter((part) => part !== undefined)
-  return said.length === 0 ? undefined : said.join(' ')
+  const sentences = parts.filter((part) => part !== undefined)
+  return sentences.length === 0 ? undefined : sentences.join(' ')
 }
 
 function describeCaller({ auth, role }: FastifyContextConfig): string | undefined {
   if (auth === 'public') return undefined
-  if (auth === 'operator') return 'Operators only: the header `X-Admin-Key`, or the session of an admin.'
+  if (auth === 'operator') return 'Operators only: requires the header `X-Admin-Key` or the session of an admin.'
   if ('read' in auth) return optionalToken(auth.read)
-  const needed = auth.scope.length === 0 ? 'Requires a token.' : `Requires a token with ${listed(auth.scope, 'and')}.`
-  return role === undefined ? needed : `${needed} ${role === 'admin' ? 'Admins' : 'Moderators and admins'} only.`
+  const requirement =
+    auth.scope.length === 0 ? 'Requires a token.' : `Requires a token with ${listed(auth.scope, 'and')}.`
+  return role === undefined
+    ? requirement
+    : `${requirement} ${role === 'admin' ? 'Admins' : 'Moderators and admins'} only.`
 }
 
 function optionalToken(scopes: readonly ScopeName[]): string {
-  if (scopes.length === SCOPES.length) return 'Token optional; any scope will do.'
-  return `Token optional; with ${listed(scopes, 'or')} it identifies the caller.`
+  if (scopes.length === SCOPES.length) return 'Token optional, with any scope.'
+  return `Token optional. A token with ${listed(scopes, 'or')} identifies the caller.`
 }
 
-function listed(scopes: readonly ScopeName[], joint: 'and' | 'or'): string {
-  return scopes.map((scope) => `\`${scope}\``).join(` ${joint} `)
+function listed(scopes: readonly ScopeName[], conjunction: 'and' | 'or'): string {
+  return scopes.map((scope) => `\`${scope}\``).join(` ${conjunction} `)
 }
 
 /** The default description of each response status. */
