@@ -1,6 +1,6 @@
-// What a member of a team may do, and the badges of an account: small bit fields, all below 2^31.
+// Permissions of team members, and badges of accounts, as bit fields below 2^31.
 
-/** What a member may do to a project. */
+/** Permissions of a member in a project. */
 export const PROJECT_PERMISSIONS = {
   UPLOAD_VERSION: 1,
   DELETE_VERSION: 2,
@@ -14,7 +14,7 @@ export const PROJECT_PERMISSIONS = {
   VIEW_PAYOUTS: 512,
 } as const
 
-/** What a member may do to an organization. */
+/** Permissions of a member in an organization. */
 export const ORGANIZATION_PERMISSIONS = {
   EDIT_DETAILS: 1,
   MANAGE_INVITES: 2,
@@ -26,7 +26,7 @@ export const ORGANIZATION_PERMISSIONS = {
   EDIT_MEMBER_DEFAULT_PERMISSIONS: 128,
 } as const
 
-/** Marks of honour on an account. AFFILIATE also lets it make affiliate codes. */
+/** Badges of an account. AFFILIATE also permits to create affiliate codes. */
 export const BADGES = {
   SUPPORTER: 1,
   EARLY_MODPACK_ADOPTER: 2,
@@ -55,11 +55,11 @@ export const ALL_ORGANIZATION_PERMISSIONS: number = all(ORGANIZATION_PERMISSIONS
 /** Every badge: 255. */
 export const ALL_BADGES: number = all(BADGES)
 
-/** What a moderator who is no member may do to any project. */
+/** Permissions of a moderator in projects of which they are not a member. */
 export const MODERATOR_PROJECT_PERMISSIONS: number =
   PROJECT_PERMISSIONS.EDIT_DETAILS | PROJECT_PERMISSIONS.EDIT_BODY | PROJECT_PERMISSIONS.UPLOAD_VERSION
 
-/** What a moderator who is no member may do to any organization. */
+/** Permissions of a moderator in organizations of which they are not a member. */
 export const MODERATOR_ORGANIZATION_PERMISSIONS: number =
   ORGANIZATION_PERMISSIONS.EDIT_DETAILS | ORGANIZATION_PERMISSIONS.ADD_PROJECT
 
@@ -78,10 +78,7 @@ export function hasBadge(bits: number, name: Badge): boolean {
   return (bits & BADGES[name]) !== 0
 }
 
-/**
- * Whether `inner` has no bit that `outer` lacks. Compares what a caller grants with what they hold, since
- * nobody may grant a permission that they do not hold.
- */
+/** Whether all bits of `inner` are in `outer`. A caller can only grant permissions that they have. */
 export function isBitSubset(inner: number, outer: number): boolean {
   return (inner & ~outer) === 0
 }

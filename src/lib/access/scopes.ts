@@ -1,4 +1,4 @@
-// What a token may be used for: the one table of scopes, from which validation, OpenAPI and the account pages are drawn.
+// The scopes of tokens. Validation, the API description and the account pages use this table.
 // The bits pass 2^31, where JavaScript's `|` and `&` stop; sums stay below 2^48 and are therefore exact as numbers,
 // so a set of scopes is a plain number (as on the wire) and every operation here works on its two halves.
 
@@ -17,24 +17,24 @@ export type ScopeGroup =
 type ScopeRow = readonly [bit: number, group: ScopeGroup, explanation: string, restricted?: 'restricted']
 
 // `restricted`: neither a personal access token nor an OAuth application can hold it.
-// The reserved ones are known, so that masks made for this table stay valid, but nothing asks for them.
+// Depot accepts the reserved scopes, so that existing masks stay valid, but no operation requires them.
 const TABLE = {
-  USER_READ_EMAIL: [0, 'User', 'See your e-mail address'],
+  USER_READ_EMAIL: [0, 'User', 'See your email address'],
   USER_READ: [1, 'User', 'See your account, the projects you follow and your settings'],
-  USER_WRITE: [2, 'User', 'Change your profile and picture, follow and unfollow projects'],
+  USER_WRITE: [2, 'User', 'Change your profile and avatar, follow and unfollow projects'],
   USER_DELETE: [3, 'User', 'Delete your account', 'restricted'],
-  USER_AUTH_WRITE: [4, 'User', 'Change your e-mail address, password and two-factor sign-in', 'restricted'],
+  USER_AUTH_WRITE: [4, 'User', 'Change your email address, password and two-factor sign-in', 'restricted'],
   NOTIFICATION_READ: [5, 'Notification', 'Read your notifications'],
   NOTIFICATION_WRITE: [6, 'Notification', 'Mark your notifications as read and delete them'],
   PAYOUTS_READ: [7, 'Analytics and payouts', 'See your revenue, balance and payouts'],
   PAYOUTS_WRITE: [8, 'Analytics and payouts', 'Change where your payouts go'],
   ANALYTICS: [9, 'Analytics and payouts', 'See the statistics of your projects and affiliate codes'],
   PROJECT_CREATE: [10, 'Project', 'Create projects in your name'],
-  PROJECT_READ: [11, 'Project', 'See your projects and teams, those that are not public too'],
-  PROJECT_WRITE: [12, 'Project', 'Change your projects, their pictures and their teams'],
+  PROJECT_READ: [11, 'Project', 'See your projects and teams, including private ones'],
+  PROJECT_WRITE: [12, 'Project', 'Change your projects, their images and their teams'],
   PROJECT_DELETE: [13, 'Project', 'Delete your projects'],
   VERSION_CREATE: [14, 'Version', 'Publish versions of your projects'],
-  VERSION_READ: [15, 'Version', 'See the versions of your projects, drafts too'],
+  VERSION_READ: [15, 'Version', 'See the versions of your projects, including drafts'],
   VERSION_WRITE: [16, 'Version', 'Change versions of your projects and their files'],
   VERSION_DELETE: [17, 'Version', 'Delete versions of your projects'],
   REPORT_CREATE: [18, 'Reports and threads', 'File reports in your name'],
@@ -51,11 +51,11 @@ const TABLE = {
   SESSION_DELETE: [29, 'Sign-in and tokens', 'End your sessions', 'restricted'],
   PERFORM_ANALYTICS: [30, 'Analytics and payouts', 'Submit views and other events to the statistics'],
   COLLECTION_CREATE: [31, 'Collection', 'Create collections in your name'],
-  COLLECTION_READ: [32, 'Collection', 'See your collections, private ones too'],
+  COLLECTION_READ: [32, 'Collection', 'See your collections, including private ones'],
   COLLECTION_WRITE: [33, 'Collection', 'Change your collections'],
   COLLECTION_DELETE: [34, 'Collection', 'Delete your collections'],
   ORGANIZATION_CREATE: [35, 'Organization', 'Create organizations in your name'],
-  ORGANIZATION_READ: [36, 'Organization', 'See your organizations as their member does'],
+  ORGANIZATION_READ: [36, 'Organization', 'See your organizations as a member'],
   ORGANIZATION_WRITE: [37, 'Organization', 'Change your organizations and which projects belong to them'],
   ORGANIZATION_DELETE: [38, 'Organization', 'Delete your organizations'],
   SESSION_ACCESS: [39, 'Sign-in and tokens', 'Act as if you were signed in yourself', 'restricted'],

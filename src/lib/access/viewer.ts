@@ -1,4 +1,4 @@
-// Who asks: the account behind a request's token, as policies see it. `null` stands for an anonymous caller.
+// The account of a request's token, for policies. `null`: an anonymous caller.
 import type { ScopeBits } from './scopes.ts'
 
 export type Role = 'developer' | 'moderator' | 'admin'
@@ -7,11 +7,11 @@ export type Viewer = {
   readonly id: string
   readonly role: Role
   readonly emailVerified: boolean
-  /** What the token may be used for; a session holds every scope. */
+  /** Scopes of the token. A session has every scope. */
   readonly scopes: ScopeBits
-  /** The key of the address that asks (`addressKey`): work that has to wait waits fairly between these. */
+  /** Key of the caller's IP address (`addressKey`), for queues that serve callers in turn. */
   readonly caller: string
-  /** The address that asks, for the audit log. */
+  /** IP address of the caller, for the audit log. */
   readonly address: string
   readonly token: { readonly kind: 'session' | 'pat' | 'oauth' | 'code-host'; readonly id: string }
 }

@@ -1,12 +1,9 @@
-// Account, session, token and operator routes answer under two prefixes, with the same handlers.
+// Registers account, session, token and operator routes with two prefixes.
 import type { App } from './server.ts'
 
 const PREFIXES = ['/_internal', '/v2/_internal'] as const
 
-/**
- * Registers `routes` under both internal prefixes, and under others where clients expect them there. The published
- * description has the first.
- */
+/** Registers `routes` with both internal prefixes and with those of `alsoUnder`. The API description has the first. */
 export function mountInternal(
   app: App,
   routes: (scope: App) => void,

@@ -1,11 +1,11 @@
-// One address for people and for programs: routes with the constraint `prefers: 'html'` answer those who would rather
-// have HTML than JSON, and the others answer everybody else.
+// Content negotiation for paths with both a page and a JSON response. Routes with the constraint `prefers: 'html'` handle
+// clients that prefer HTML.
 import type { FastifyServerOptions } from 'fastify'
 
-/** More than any client sends; the rest of a longer header is not looked at. */
+/** Maximum number of types to read, more than any client sends. */
 const ACCEPTED_MAX = 32
 
-/** Whether `Accept` puts `text/html` above `application/json` (RFC 9110, 12.5.1). Who accepts everything gets JSON. */
+/** Whether `Accept` puts `text/html` above `application/json` (RFC 9110, 12.5.1). Clients that accept everything get JSON. */
 export function prefersHtml(accept: string | undefined): boolean {
   if (accept === undefined || !/html/i.test(accept)) return false
   const weights = new Map<string, number>()
@@ -21,7 +21,7 @@ export function prefersHtml(accept: string | undefined): boolean {
 
 type Strategies = NonNullable<NonNullable<FastifyServerOptions['routerOptions']>['constraints']>
 
-/** For the router. Requests that prefer nothing in particular find the routes without a constraint. */
+/** The router's constraint. Other requests match the routes without a constraint. */
 export const prefersConstraint: Strategies[string] = {
   name: 'prefers',
   storage: () => {

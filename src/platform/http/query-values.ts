@@ -1,11 +1,11 @@
-// Values that clients put into query strings as text: lists of IDs, JSON, and the schemas that describe them.
+// Schemas and parsers of path and query values: IDs, lists of IDs and JSON.
 import Type from 'typebox'
 import { ApiError, invalidInput } from '#lib/errors.ts'
 import { ID_PATTERN } from '#lib/ids.ts'
 import { JSON_LIST } from '#lib/schema/schema-parts.ts'
 import { checkStorable, NAME_PATTERN } from '#lib/text/text-rules.ts'
 
-/** The most identifiers one list request may name. */
+/** Maximum number of IDs in a request. */
 const IDS_MAX = 1000
 
 export const IdsQuery = Type.Object({
@@ -25,33 +25,35 @@ export const ProjectParams = pathId('ID or slug of the project', NAME_PATTERN, [
 export const OrganizationParams = pathId('ID or slug of the organization', NAME_PATTERN, ['AABBCCDD', 'lamplighters'])
 export const UserParams = pathId('ID or username', NAME_PATTERN, ['AABBCCDD', 'mira'])
 
-/** Where a list by offset begins. */
+/** Offset of a list. */
 export const Offset = Type.Optional(
   Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0, description: 'Number of items to skip' }),
 )
 
-/** One page of a list for operators. */
+/** Pagination of lists for operators. */
 export const PageQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100, description: 'Items of one page' })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 500, default: 100, description: 'Maximum number of items' }),
+  ),
   offset: Offset,
 })
 
 /**
- * Reads `ids`: a JSON array of strings, at most 1000, duplicates collapsed, order kept.
- * @throws ApiError `invalid_input` naming the field.
+ * Parses `ids`: a JSON array of at most 1,000 strings. Removes duplicates.
+ * @throws ApiError `invalid_input` with the field.
  */
 export function parseIds(text: string, field = 'ids'): string[] {
   const value = parseJsonValue(text, field)
   if (!Array.isArray(value) || !value.every((item): item is string => typeof item === 'string')) {
     throw invalidInput(`${field} must be a JSON array of strings`, field)
   }
-  if (value.length > IDS_MAX) throw invalidInput(`${field} may name at most ${IDS_MAX} items`, field)
+  if (value.length > IDS_MAX) throw invalidInput(`${field} can contain at most ${IDS_MAX} items`, field)
   return [...new Set(value)]
 }
 
 /**
- * Parses a query value that is JSON. What is not, and text that the database cannot hold, is `invalid_input` with the
- * field.
+ * Parses a JSON query value.
+ * @throws ApiError `invalid_input` if the value is not JSON, or contains text that the database cannot store.
  */
 export function parseJsonValue(text: string, field: string): unknown {
   let value: unknown
@@ -62,7 +64,7 @@ export function parseJsonValue(text: string, field: string): unknown {
     error.cause = cause
     throw error
   }
-  // Only escapes can bring such characters into what was decoded from an address.
+  // Only JSON escapes can contain such characters.
   if (text.includes('\\u')) checkStorableValue(value, field)
   return value
 }

@@ -1,13 +1,13 @@
-// Read-only mode: what changes something is refused, everything else goes on.
+// Read-only mode: rejects requests that change data.
 import type { FastifyContextConfig, FastifyRequest } from 'fastify'
 import { ApiError } from '#lib/errors.ts'
 
-/** What callers are told while the service is read-only; undefined while it is not. */
+/** Returns the message for callers in read-only mode; undefined if the service is not read-only. */
 export type ReadOnlyState = () => Promise<string | undefined>
 
 const RETRY_SECONDS = 60
 
-/** Whether a route goes on in read-only mode: as it says itself, else where it reads by its method or its `auth`. */
+/** Whether a route works in read-only mode: as declared in `whenReadOnly`, otherwise if its method or `auth` only read. */
 export function answersWhenReadOnly(methods: readonly string[], { auth, whenReadOnly }: FastifyContextConfig): boolean {
   if (whenReadOnly !== undefined) return whenReadOnly === 'answers'
   return (
@@ -15,7 +15,7 @@ export function answersWhenReadOnly(methods: readonly string[], { auth, whenRead
   )
 }
 
-/** The onRequest hook of a route that changes something. It comes after credentials and before the body. */
+/** The onRequest hook of routes that change data. Runs after authentication and before the body is read. */
 export function readOnlyHook(state: ReadOnlyState) {
   return async (_req: FastifyRequest): Promise<void> => {
     const message = await state()

@@ -1,4 +1,4 @@
-// The only `Fastify()`: limits, hooks in their order, and what every answer has in common.
+// Creates the HTTP server: limits, the order of the hooks, and everything that all responses have in common.
 import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, METHODS, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -57,31 +57,31 @@ export type ServerOptions = AuthOptions &
     log: Log
     metrics: Metrics
     rateLimitBypassKey: Secret | undefined
-    /** How many connections one address may hold; undefined for any number. */
+    /** Maximum number of open connections per address; undefined: no limit. */
     connectionsPerAddress: number | undefined
     bodies: BodyPace
     readOnly: ReadOnlyState
   }
 
-/** JSON bodies, in bytes. */
+/** Maximum size of a JSON body. */
 export const JSON_BODY_BYTES_MAX = 2 * 1024 * 1024
-/** The same for routes that need no token: a thousand hashes take 130,000, and nobody knows who sends it. */
+/** Maximum size of a JSON body without a token: 1,000 hashes need 130,000 bytes. */
 const OPEN_BODY_BYTES_MAX = 256 * 1024
-/** How many values such a body may hold. */
+/** Maximum number of values in a JSON body without a token. */
 const OPEN_BODY_VALUES_MAX = 10_000
-/** 1000 percent-encoded IDs in one address must fit. */
+/** Enough for 1,000 percent-encoded IDs in a URL. */
 const HEADER_BYTES_MAX = 64 * 1024
-/** Answers smaller than this are not worth compressing. */
+/** Smaller responses are not compressed. */
 const COMPRESS_BYTES_MIN = 1024
-/** A connection on which nothing has moved for so long is closed, also in the middle of an upload. */
+/** Idle connections are closed after this time, even during an upload. */
 const SILENCE_MS = 300_000
-/** How long the rest of a refused upload is read and thrown away, so that the client sees the answer. */
+/** Time for which the rest of a rejected upload is read, so that the client receives the response. */
 const DISCARD_MS = 5_000
-/** Where the viewer of the API's description lives. */
+/** Path of the API viewer. */
 export const VIEWER_PREFIX = '/docs/swagger-ui'
 const PATH_VALUE_LENGTH_MAX = 2048
 
-/** An HTTP server with no routes yet. Each route declares `config.auth`; one that does not stops the start. */
+/** Creates a server without routes. Registering a route without `config.auth` throws. */
 export async function buildServer(options: ServerOptions): Promise<App> {
   const limiter = createRateLimiter({ ...options, bypassKey: options.rateLimitBypassKey?.reveal() })
   const setContext = requestContextHook(limiter, options)
@@ -91,28 +91,28 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     bodyLimit: JSON_BODY_BYTES_MAX,
     genReqId: () => randomUUID(),
     requestIdHeader: false,
-    // What Node refuses by itself it refuses without a body; the request context hook looks for `Host`.
+    // Node.js would reject a missing `Host` without a body, so the request context hook checks it.
     http: { maxHeaderSize: HEADER_BYTES_MAX, requireHostHeader: false },
-    // A refused upload must not hold its connection: see `discardRest`.
+    // A rejected upload must not keep its connection open: see `discardRest`.
     forceCloseConnections: 'idle',
-    // Requests that were already on their way when the process is asked to stop are answered, not turned away.
+    // Requests that arrive while the process stops are still handled.
     return503OnClosing: false,
-    // An upload may take as long as it moves.
+    // An upload can take any time if it makes progress.
     requestTimeout: 0,
     connectionTimeout: SILENCE_MS,
     keepAliveTimeout: 72_000,
-    clientErrorHandler: answerUnreadable,
+    clientErrorHandler: rejectInvalidRequest,
     frameworkErrors: answerUnroutable(setContext, handleError(options.log), logRequest(record)),
   }).withTypeProvider<TypeBoxProvider>()
-  // Expectations other than 100-continue may be ignored (RFC 9110, 10.1.1); Node's answer to them has no body.
+  // Servers can ignore other expectations than 100-continue (RFC 9110, 10.1.1). The response of Node.js has no body.
   app.server.on('checkExpectation', (req, res) => app.server.emit('request', req, res))
 
-  // What a request asks for by CONNECT is another server.
+  // CONNECT requests another server.
   app.server.on('connect', (_req, socket: Socket) => rejectUnread(socket, notFound('route')))
   if (options.connectionsPerAddress !== undefined) limitConnections(app.server, options.connectionsPerAddress)
   endSlowBodies(app.server, options.bodies)
-  takeEveryMethod(app)
-  takeLeave(app)
+  acceptAllMethods(app)
+  addDraining(app)
   serveFastPath(app, { ...options, limiter, record })
   app.addFastPath(cachedRoutes(app))
   app.setValidatorCompiler(compileValidator)
@@ -124,7 +124,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   app.decorate('listBuffers', createListBuffers())
   app.decorateRequest('viewer', null)
   app.decorateRequest('clientAddress', '')
-  takeJsonBodies(app)
+  parseJsonBodies(app)
   traceRequests(app)
   app.addHook('onRequest', setContext)
   app.addHook('onRequest', requireRoute)
@@ -141,15 +141,15 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     removeContentLengthHeader: true,
   })
   app.addHook('onRoute', (route) => {
-    // Runs after the compressor, which has just added its hook to the route, as the last one.
+    // The compressor has just added its hook to the route as the last one.
     const compressor = asArray(route.onSend).at(-1) as onSendHookHandler
-    route.onSend = [...asArray(route.onSend).slice(0, -1), encodeWhereAsked(compressor)]
+    route.onSend = [...asArray(route.onSend).slice(0, -1), compressIfAccepted(compressor)]
   })
   return app
 }
 
-/** From `drain` on every answer asks its client to close the connection, and to come back to another process. */
-function takeLeave(app: App): void {
+/** After `drain`, every response closes its connection, so that clients connect to another process. */
+function addDraining(app: App): void {
   let draining = false
   app.decorate('drain', () => {
     draining = true
@@ -161,23 +161,23 @@ function takeLeave(app: App): void {
   })
 }
 
-/** Methods that no route has are answered like any other that a path does not know; retired paths know them all. */
-function takeEveryMethod(app: App): void {
+/** Unknown methods get the same 404 as unknown paths. Retired paths accept all methods. */
+function acceptAllMethods(app: App): void {
   const own = new Set(app.supportedMethods)
   for (const method of METHODS)
     if (method !== 'CONNECT' && !own.has(method)) app.addHttpMethod(method, { hasBody: true })
 }
 
-/** Refuses to start with a route that does not say who may call it, and enforces what it says. */
+/** Requires that each route declares its callers, and enforces the declaration. */
 function addRouteChecks(app: App, options: ServerOptions): void {
   const routes: RouteOptions[] = []
   app.decorate('routeTable', () => routes.map(toRouteEntry))
   app.addHook('onRoute', (route) => {
     if (route.url.startsWith(VIEWER_PREFIX)) {
-      // The library's own routes: the viewer needs neither a token nor a description.
+      // Routes of the viewer library. They need neither a token nor a description.
       route.config = { ...route.config, auth: 'public', cache: 'shared' }
       route.schema = { ...route.schema, hide: true, operationId: 'getViewer' }
-      route.errorHandler = refuseOddPath
+      route.errorHandler = rejectViewerPath
     }
     const { method, url, config } = route
     const methods = asArray(method)
@@ -186,7 +186,7 @@ function addRouteChecks(app: App, options: ServerOptions): void {
     if (route.schema !== undefined && route.schema.hide !== true) {
       route.schema.response = completeResponses(route.schema.response as Record<string, unknown> | undefined)
     }
-    // Forms have limits of their own.
+    // Forms have separate limits.
     const takesJson = route.schema?.hide !== true && (route.schema as { consumes?: string[] })?.consumes === undefined
     if (isOpen(config) && takesJson) route.bodyLimit ??= OPEN_BODY_BYTES_MAX
     const hook = authHook(config.auth, config.role, options)
@@ -200,27 +200,24 @@ function addRouteChecks(app: App, options: ServerOptions): void {
   })
 }
 
-/** What the library of the viewer's files refuses, such as a path that climbs, is no file of it. */
-function refuseOddPath(error: Error & { statusCode?: number }): void {
+/** Returns 404 for paths that the viewer library rejects, such as `..`. */
+function rejectViewerPath(error: Error & { statusCode?: number }): void {
   throw error.statusCode !== undefined && error.statusCode < 500 ? notFound('route') : error
 }
 
-/** Whether a route answers callers without a token. */
+/** Whether a route accepts callers without a token. */
 function isOpen(config: FastifyContextConfig | undefined): boolean {
   return config?.auth === 'public' || (typeof config?.auth === 'object' && 'read' in config.auth)
 }
 
-/** Read when asked for and not before: scopes further in still change what a route says of itself. */
+/** Called late, because hooks of inner scopes still change the route after its registration. */
 function toRouteEntry({ method, url, config, schema }: RouteOptions): RouteEntry {
   const [first = ''] = asArray(method)
   const operationId = schema?.operationId ?? ''
   return { method: first, url, operationId, config: config ?? { auth: 'public' }, hidden: schema?.hide === true }
 }
 
-/**
- * Compiles the serialiser of an answer when it is first sent. Compiling all of them took a quarter of a second of each
- * start, and most are for errors that never occur.
- */
+/** Compiles the serialiser of a response on first use. Compiling all of them would slow the start by 0.25 seconds. */
 function lazySerializers() {
   const compile = SerializerSelector()({}, {})
   return (route: { schema: unknown; method: string; url: string; httpStatus?: string }) => {
@@ -232,7 +229,7 @@ function lazySerializers() {
   }
 }
 
-function takeJsonBodies(app: App): void {
+function parseJsonBodies(app: App): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (req, body, done) => {
     if (body.length === 0 && req.routeOptions.schema?.body === undefined) return done(null, undefined)
@@ -250,11 +247,8 @@ function takeJsonBodies(app: App): void {
   })
 }
 
-/**
- * Programs that take plain bytes only, as many launchers do, are spared the question. Strong tags name bytes: a
- * compressed answer gets one of its own (RFC 9110, 8.8.3.3).
- */
-function encodeWhereAsked(compressor: onSendHookHandler): onSendHookHandler {
+/** Calls the compressor only if the client accepts codings. A compressed response gets its own ETag (RFC 9110, 8.8.3.3). */
+function compressIfAccepted(compressor: onSendHookHandler): onSendHookHandler {
   return function encode(req, reply, payload, done) {
     if (req.headers['accept-encoding'] === undefined) return done()
     const marked = (error: Error | null, encoded?: unknown): void => {
@@ -269,7 +263,7 @@ function encodeWhereAsked(compressor: onSendHookHandler): onSendHookHandler {
   }
 }
 
-/** An answer may leave before its request was read to the end; the rest is read and dropped for a bounded time. */
+/** A response can be sent before its request is complete. The rest is read and discarded for a limited time. */
 function discardRest(req: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   const { raw } = req
   if (!raw.complete && !raw.destroyed) {
@@ -281,8 +275,8 @@ function discardRest(req: FastifyRequest, _reply: FastifyReply, done: () => void
   done()
 }
 
-/** Bytes that are no HTTP request never reach a route; they get the same form of answer. */
-function answerUnreadable(error: Error & { code?: string }, socket: Socket): void {
+/** Sends an error for data that is not a valid HTTP request. */
+function rejectInvalidRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy()
   const tooLarge = error.code === 'HPE_HEADER_OVERFLOW'
   const message = tooLarge ? `The headers exceed ${HEADER_BYTES_MAX} bytes` : 'This is not a valid HTTP request'

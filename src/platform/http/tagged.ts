@@ -1,7 +1,7 @@
 import type { TagName } from './openapi/texts.ts'
 import type { App } from './server.ts'
 
-/** Registers routes that belong to one group of the published description; a route may name another group itself. */
+/** Registers routes with a tag of the API description. A route can declare another tag. */
 export function tagged(app: App, tag: TagName, routes: (scope: App) => void): void {
   app.register(async (scope) => {
     scope.addHook('onRoute', (route) => {

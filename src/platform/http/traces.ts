@@ -1,4 +1,4 @@
-// The span of each request, around everything that answers it.
+// Creates a trace span for each request.
 import type { FastifyInstance } from 'fastify'
 import { areTracesOn, type RequestTrace, traceRequest } from '#platform/telemetry/traces.ts'
 
@@ -9,7 +9,7 @@ declare module 'fastify' {
   }
 }
 
-/** Adds nothing while traces are off. Before every other hook. */
+/** Call it before all other hooks are added. Does nothing while traces are off. */
 export function traceRequests(app: Pick<FastifyInstance, 'addHook' | 'decorateRequest'>): void {
   if (!areTracesOn()) return
   app.decorateRequest('trace', null)
@@ -18,7 +18,7 @@ export function traceRequests(app: Pick<FastifyInstance, 'addHook' | 'decorateRe
     if (req.trace === null) done()
     else req.trace.run(done)
   })
-  // The body has come by events of its connection, which know nothing of the request.
+  // The events of the connection that delivered the body have no request context.
   app.addHook('preValidation', (req, _reply, done) => {
     if (req.trace === null) done()
     else req.trace.run(done)

@@ -1,12 +1,12 @@
-// Schema validation, the same for tests and production: values of paths, queries and headers are converted from text,
-// JSON bodies never are. The first problem becomes the error. Keys that are not declared are taken out.
+// Schema validation. Values of paths, queries and headers are converted from text, JSON bodies are not. The first problem
+// becomes the error. Undeclared keys are removed.
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { keepKnownKeys } from '#lib/schema/known-keys.ts'
 import { bodyError, queryError } from '#lib/schema/schema-errors.ts'
 
-/** Fastify's validator compiler over TypeBox; `httpPart` says whether text may be converted. */
+/** Fastify's validator compiler with TypeBox. `httpPart` determines whether text is converted. */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   const validator = Compile(schema)
   if (httpPart === 'body') {
@@ -24,8 +24,8 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
 type Converter = [name: string, convert: (text: string) => unknown]
 
 /**
- * What each property of a query is converted by. The library's own conversion is too obliging: it cuts 1.5 to 1 and
- * takes "1" for true, where a client should hear of its mistake.
+ * Returns the converter of each query property. The library's conversion hides mistakes: it truncates 1.5 to 1 and accepts
+ * "1" as true.
  */
 function convertersOf(schema: TSchema): Converter[] {
   const properties = 'properties' in schema ? (schema.properties as Record<string, { type?: string }>) : {}
@@ -44,7 +44,7 @@ function convert(data: Record<string, unknown>, converters: readonly Converter[]
   return value
 }
 
-/** What is no plain decimal number stays text, which the schema then refuses. */
+/** Other texts than decimal numbers stay as they are, and the schema rejects them. */
 function toNumber(text: string): number | string {
   return /^-?\d{1,17}(\.\d{1,17})?$/.test(text) ? Number(text) : text
 }

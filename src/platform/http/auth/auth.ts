@@ -1,4 +1,4 @@
-// Authentication (from the Authorization header to the viewer) and each route's requirements on the viewer.
+// Authenticates callers by the Authorization header, and checks the requirements of each route.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { hasScope, type ScopeName } from '#lib/access/scopes.ts'
 import type { Secret } from '#lib/access/secret.ts'
@@ -10,28 +10,28 @@ import type { TokenDirectory } from './token-directory.ts'
 
 export type AuthOptions = { tokens: TokenDirectory; adminKey: Secret | undefined }
 
-/** The caller of a route that demands a token; the route's `auth` has made sure there is one. */
+/** Returns the caller of a route that requires a token. */
 export function requireViewer(req: FastifyRequest): Viewer {
-  if (req.viewer === null) throw unauthenticated('This needs a token')
+  if (req.viewer === null) throw unauthenticated('A token is required')
   return req.viewer
 }
 
-/** Whether the caller's token holds a scope that only widens an answer (an e-mail, payout data). */
+/** Whether the caller's token has a scope that adds data to a response, such as the email address. */
 export function viewerHas(viewer: Viewer | null, scope: ScopeName): boolean {
   return viewer !== null && hasScope(viewer.scopes, scope)
 }
 
-/** The viewer if their token has all of these scopes, else null: for reads that need more than one. */
+/** Returns the viewer if their token has all of these scopes, otherwise null. */
 export function viewerWith(viewer: Viewer | null, scopes: readonly ScopeName[]): Viewer | null {
   return viewer !== null && scopes.every((scope) => hasScope(viewer.scopes, scope)) ? viewer : null
 }
 
-/** 403 naming the scope, for what a body asks beyond the route's own scopes. */
+/** @throws ApiError 403 with the scope, for parts of a body that need more than the scopes of the route. */
 export function requireScope(viewer: Viewer, scope: ScopeName): void {
   if (!hasScope(viewer.scopes, scope)) throw missingScope(scope)
 }
 
-/** The onRequest hook that enforces `auth`; undefined for public routes, which do not look at tokens. */
+/** Returns the onRequest hook that enforces `auth`; undefined for public routes, which ignore tokens. */
 export function authHook(auth: RouteAuth, role: 'moderator' | 'admin' | undefined, { tokens, adminKey }: AuthOptions) {
   if (auth === 'public') return undefined
   if (auth === 'operator') return operatorHook(tokens, adminKey)
@@ -39,23 +39,23 @@ export function authHook(auth: RouteAuth, role: 'moderator' | 'admin' | undefine
   const required = auth.scope
   return async (req: FastifyRequest): Promise<void> => {
     const viewer = await tokens.authenticate(req.headers.authorization, req)
-    if (viewer === 'missing') throw unauthenticated('This needs a token in the Authorization header')
+    if (viewer === 'missing') throw unauthenticated('A token in the Authorization header is required')
     if (viewer === 'suspended') throw unauthenticated('The account of this token is suspended')
     if (viewer === 'invalid') throw unauthenticated('The token is unknown, expired or revoked')
     for (const scope of required) requireScope(viewer, scope)
-    if (role === 'moderator' && !isModerator(viewer)) throw forbidden('This is for moderators')
-    if (role === 'admin' && !isAdmin(viewer)) throw forbidden('This is for admins')
+    if (role === 'moderator' && !isModerator(viewer)) throw forbidden('Only moderators can do this')
+    if (role === 'admin' && !isAdmin(viewer)) throw forbidden('Only admins can do this')
     req.viewer = viewer
   }
 }
 
-/** A token that cannot be used for reading means an anonymous caller, never an error. */
+/** A caller whose token is invalid or lacks the scopes is anonymous. */
 function readHook(anyOf: readonly ScopeName[], tokens: TokenDirectory) {
   const accept = (req: FastifyRequest, viewer: Viewer | string): void => {
     if (typeof viewer === 'object' && anyOf.some((scope) => hasScope(viewer.scopes, scope))) req.viewer = viewer
   }
   return (req: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
-    // Most reads are anonymous; they must not pay for a promise.
+    // Avoids a promise for anonymous reads, which are the most frequent.
     if (req.headers.authorization === undefined) return done()
     tokens.authenticate(req.headers.authorization, req).then((viewer) => done(void accept(req, viewer)), done)
   }
@@ -74,7 +74,7 @@ function operatorHook(tokens: TokenDirectory, adminKey: Secret | undefined) {
   }
 }
 
-/** The token text of a request, where a handler needs the token itself (refreshing a session). */
+/** Returns the token of a request, for handlers that need it (refreshing a session). */
 export function tokenText(req: FastifyRequest): string | undefined {
   return parseAuthorization(req.headers.authorization)
 }

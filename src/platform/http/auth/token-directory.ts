@@ -1,4 +1,4 @@
-// Which account a token stands for: looked up by hash, kept in the entity cache, so that a warm request costs no query.
+// Finds the account of a token by the token's hash. Cached tokens need no query.
 import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { ALL_SCOPES } from '#lib/access/scopes.ts'
@@ -8,7 +8,7 @@ import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { Db } from '#platform/db/db.ts'
 import { callerOf } from '../limits/client-address.ts'
 
-/** A token as stored: whose it is, what it may do, until when. Its cache ID is the hash in hex. */
+/** Owner, scopes and expiry of a token. The ID in the cache is the hash in hexadecimal. */
 type TokenEntry = {
   hash: string
   id: string
@@ -18,7 +18,7 @@ type TokenEntry = {
   expiresAtMs: number
 }
 
-/** What of an account decides what its tokens may do. */
+/** The properties of an account that determine the permissions of its tokens. */
 type AccountEntry = {
   id: string
   role: Role
@@ -27,7 +27,7 @@ type AccountEntry = {
   revision: number
 }
 
-// Whoever ends a token names its hash in hex under `token`; whoever changes an account names its ID under `viewer`.
+// A command that ends a token must announce its hash as `token`; one that changes an account, its ID as `viewer`.
 const TOKEN = { name: 'token' as const, idOf: (token: TokenEntry) => token.hash, sizeOf: () => 200 }
 const VIEWER = {
   name: 'viewer' as const,
@@ -36,11 +36,11 @@ const VIEWER = {
   revisionOf: (account: AccountEntry) => account.revision,
 }
 
-/** Tokens of another host that stand for a linked account; undefined for a text that is none of its tokens. */
+/** Authenticates a token of a code host by the linked account; undefined if the text is not such a token. */
 export type ForeignTokens = (token: string) => Promise<Omit<Viewer, 'caller' | 'address'> | 'invalid' | undefined>
 
 export type TokenDirectory = {
-  /** `suspended`: the token is good, and its account may do nothing at present. */
+  /** `suspended`: the token is valid, but its account is suspended. */
   authenticate(
     authorization: string | undefined,
     req: FastifyRequest,
@@ -51,12 +51,12 @@ export type TokenDirectoryOptions = {
   db: Db
   cache: EntityCache
   now: () => number
-  /** Told of each use, to keep `last_used` and a session's address current; must not block. */
+  /** Called at each use, to update `last_used` and the IP address of a session. Must not block. */
   onUse: (use: { kind: TokenKind; id: string; req: FastifyRequest }) => void
   foreignTokens?: ForeignTokens
 }
 
-/** Costs no query once a token and its account are cached, and at most two before. */
+/** Needs at most two queries, and none if the token and its account are cached. */
 export function createTokenDirectory(options: TokenDirectoryOptions): TokenDirectory {
   const { db, now } = options
   const tokens = options.cache.kind(TOKEN)

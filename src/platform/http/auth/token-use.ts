@@ -1,4 +1,4 @@
-// When and from where tokens were last used: noted in memory at each request, written in one batch a minute.
+// Records the last use of tokens in memory, and writes one batch per minute.
 
 import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
@@ -11,33 +11,33 @@ type Use = { at: Date; ip: string; userAgent: string }
 
 export type TokenUse = {
   record(use: { kind: TokenKind; id: string; req: FastifyRequest }): void
-  /** Writes what was noted; called once more when the server closes. */
+  /** Writes the recorded uses. Also called when the server closes. */
   flush(): Promise<void>
 }
 
 const FLUSH_MS = MINUTE_MS
-/** Beyond this many tokens in one minute the rest of their uses goes unnoted. */
-const NOTED_MAX = 50_000
+/** Maximum number of recorded tokens per minute and kind. */
+const RECORDED_MAX = 50_000
 const USER_AGENT_LENGTH_MAX = 512
 
-/** What a killed process has noted and not written is lost: the last minute of "last used". */
+/** A killed process loses the uses of the last minute. */
 export function createTokenUse({ db, now, log }: { db: Db; now: () => number; log: Log }): TokenUse {
-  let noted = { session: new Map<string, Use>(), pat: new Map<string, Use>(), oauth: new Map<string, Use>() }
+  let recorded = { session: new Map<string, Use>(), pat: new Map<string, Use>(), oauth: new Map<string, Use>() }
   const flush = async (): Promise<void> => {
-    const { session, pat, oauth } = noted
-    noted = { session: new Map(), pat: new Map(), oauth: new Map() }
+    const { session, pat, oauth } = recorded
+    recorded = { session: new Map(), pat: new Map(), oauth: new Map() }
     if (session.size > 0) await writeSessionUse(db, session)
     if (pat.size > 0) await writeTokenUse(db, 'personal_access_token', pat)
     if (oauth.size > 0) await writeTokenUse(db, 'oauth_token', oauth)
   }
   const timer = setInterval(() => {
-    flush().catch((error) => log.warn({ err: error }, 'Token uses were not written'))
+    flush().catch((error) => log.warn({ err: error }, 'Could not store the last uses of tokens'))
   }, FLUSH_MS)
   timer.unref()
   return {
     record({ kind, id, req }) {
-      const uses = noted[kind]
-      if (uses.size >= NOTED_MAX && !uses.has(id)) return
+      const uses = recorded[kind]
+      if (uses.size >= RECORDED_MAX && !uses.has(id)) return
       const userAgent = (req.headers['user-agent'] ?? '').slice(0, USER_AGENT_LENGTH_MAX)
       uses.set(id, { at: new Date(now()), ip: req.clientAddress, userAgent })
     },

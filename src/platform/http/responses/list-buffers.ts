@@ -1,31 +1,30 @@
-// Memory for list answers, used again and again. A list of a hundred projects is some hundred kilobytes; taking fresh
-// memory for each answer made the kernel and the collector work longer than the copying (measured: two thirds of the
-// cost), because such pieces come straight from the system and are touched for the first time.
+// A pool of buffers for list responses. A list of 100 projects has some hundred kilobytes. Allocating new memory for each
+// response took two thirds of the time, because the system provides such large blocks uninitialised.
 
 export type ListBuffers = {
-  /** A buffer of at least `bytes`; not cleared. Undefined when it is too large to be kept. */
+  /** Returns an uninitialised buffer of at least `bytes`; undefined if it is too small or too large for the pool. */
   take(bytes: number): Buffer | undefined
-  /** Gives back what nobody reads any more. */
+  /** Returns a buffer that is no longer in use. */
   giveBack(buffer: Buffer): void
 }
 
 const SMALLEST = 64 * 1024
 const LARGEST = 4 * 1024 * 1024
-/** Kept of each size; more are left to the collector. */
-const KEPT_MAX = 8
+/** Maximum number of unused buffers per size. */
+const UNUSED_MAX = 8
 
 export function createListBuffers(): ListBuffers {
-  const kept = new Map<number, Buffer[]>()
+  const unused = new Map<number, Buffer[]>()
   return {
     take(bytes) {
       if (bytes < SMALLEST || bytes > LARGEST) return undefined
       const size = 2 ** Math.ceil(Math.log2(bytes))
-      return kept.get(size)?.pop() ?? Buffer.allocUnsafeSlow(size)
+      return unused.get(size)?.pop() ?? Buffer.allocUnsafeSlow(size)
     },
     giveBack(buffer) {
-      const list = kept.get(buffer.length) ?? []
-      if (list.length < KEPT_MAX) list.push(buffer)
-      kept.set(buffer.length, list)
+      const list = unused.get(buffer.length) ?? []
+      if (list.length < UNUSED_MAX) list.push(buffer)
+      unused.set(buffer.length, list)
     },
   }
 }

@@ -68,7 +68,7 @@ test('messages say what is needed', async () => {
   const { payload, headers } = await form(undefined, [{ name: 'icon', filename: 'a.png', bytes: modJar('icon') }])
   const picture = await t.as(project.owner).patch(path, payload, { headers })
   assertError(picture, 400, 'invalid_input')
-  assert.match(picture.json().description, /Send the picture itself as the body, not a form/)
+  assert.match(picture.json().description, /Send the image itself as the body, not a form/)
 })
 
 test('what the moderator writes with a rejection is in the notification', async () => {
