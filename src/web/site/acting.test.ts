@@ -1,4 +1,4 @@
-// What people do from pages of the site: report, save to collections.
+// Forms of the public site: reports and collections.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
@@ -52,7 +52,7 @@ test('a report is filed from the pages of a project, a version and a user, and s
   assert.equal(reports[0].body, `Bad: ${HOSTILE}`)
 })
 
-test('a report that is refused says why beside its field and keeps the text', async () => {
+test('a rejected report shows the error next to its field and keeps the text', async () => {
   const person = visitor(t, (await t.make.account()).token)
   const form = await person.get(`/report?item=project&id=${project.id}`)
   const cases = [
@@ -104,7 +104,7 @@ test('who is not signed in is led through that and back', async () => {
     assertLeads(await someone.get(path), `/account/sign-in?return=${encodeURIComponent(path)}`)
 })
 
-test('a project is saved to a new collection and to others, and taken out again, without touching the rest', async () => {
+test('a project is saved to a new collection and to others, and removed again, without touching the rest', async () => {
   const account = await t.make.account()
   const person = visitor(t, account.token)
   const hidden = await t.make.project({ owner: account, status: 'draft' })
@@ -123,7 +123,7 @@ test('a project is saved to a new collection and to others, and taken out again,
   assert.deepEqual(await projectsOf(other.id), [hidden.id, project.id])
   const mine = shown.find((id) => id !== other.id) ?? assert.fail()
   assert.deepEqual(await projectsOf(mine), [])
-  // What a form did not show stays as it is.
+  // Collections that the form did not show stay unchanged.
   await person.sendFrom(await person.get('/mod/lantern/save'), '/mod/lantern/save', {
     shown: [],
     collection: [],

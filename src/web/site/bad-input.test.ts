@@ -89,7 +89,7 @@ test('cookies with garbage change nothing', async () => {
   }
 })
 
-test('whatever a program accepts, an address of the site answers without an error of ours', async () => {
+test('no combination of path and Accept header causes a server error', async () => {
   await t.make.project({ owner, slug: 'accepted' })
   await t.searchable()
   const accepts = [

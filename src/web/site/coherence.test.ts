@@ -1,4 +1,4 @@
-// Pages and the API tell the same: no page is older than a write that was answered, whatever is read meanwhile.
+// Pages and the API agree: no page is older than a completed write, even with concurrent reads.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
@@ -16,7 +16,7 @@ before(async () => {
 })
 after(() => t?.close())
 
-/** A page as a browser asks for it again: with the tag of what it has. */
+/** Loads a page as a browser revalidates it, with the ETag of its copy. */
 async function load(path: string, known?: string) {
   const headers = {
     accept: 'text/html',
@@ -135,7 +135,7 @@ test('a kept page is the one that would be made now, after each kind of write th
   }
 })
 
-test('a page that is warm costs no query, is sent compressed as it is kept, and says so by its tag', async () => {
+test('a cached page needs no query, and is sent in its compressed form with the ETag of that form', async () => {
   const headers = { accept: 'text/html', 'user-agent': 'Mozilla/5.0', 'x-ratelimit-key': BYPASS_KEY }
   const get = (more: Record<string, string> = {}, method: 'GET' | 'HEAD' = 'GET') =>
     t.inject({ method, url: '/mod/changing', headers: { ...headers, ...more } })

@@ -1,4 +1,4 @@
-// What pages say beside the things themselves: counts, sizes, who made something, how far it is, what the scanner said.
+// Details on pages: counts, sizes, authors, release channels and scan results.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { BYPASS_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
@@ -46,7 +46,7 @@ test('tabs say how many a project needs and how many need it; the search field s
     assert.match(await page(path), /placeholder="Search 2 projects"/)
 })
 
-test('several files as one archive say how many and how large they are, what is required by what is required too', async () => {
+test('a link to an archive shows the number and size of its files, including indirect dependencies', async () => {
   assert.match(await page('/mod/lamp'), />Both files as one archive, 2 kB</)
   assert.match(await page('/mod/lamp/version/1.0.0'), />Both files as one archive, 2 kB</)
   const wick = await t.make.project({ owner, slug: 'wick' })
@@ -84,7 +84,7 @@ test('rows say by whom a project is, also where the search index is not asked', 
     assert.match(await page(path), /by <a href="\/organization\/lamp-house"><bdi>Lamp House</, path)
 })
 
-test('members see what the scanner said of a version, or that it was not asked; nobody else does', async () => {
+test('only members see the scan result of a version, or that it was not scanned', async () => {
   const path = '/mod/lamp/version/1.0.0'
   const cookie = `__Host-depot-session=${owner.token}`
   assert.doesNotMatch(await page(path), /Scanned/)

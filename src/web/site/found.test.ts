@@ -1,4 +1,4 @@
-// What programs read of the site: feeds, map, search description, previews.
+// Files of the site for programs: feeds, site map, search description, previews.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import sharp from 'sharp'
@@ -97,7 +97,7 @@ test('each project that everybody sees has a card, drawn once, and again when wh
   assert.notDeepEqual(second.rawPayload, first.rawPayload)
 })
 
-test('there is no card of what is hidden, nor one under another name', async () => {
+test('a hidden project has no card, and a card has only one URL', async () => {
   const { id } = (await t.as(owner).get('/v3/project/hidden-lamp')).json()
   for (const path of [`/card/${id}.png`, '/card/lamp.png', '/card/AAAAAAAA.png', '/card/..%2Fx.png', '/card/x.jpg'])
     for (const someone of [visitor(t), visitor(t, owner.token)]) assert.equal((await someone.get(path)).statusCode, 404)

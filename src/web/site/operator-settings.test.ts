@@ -1,4 +1,4 @@
-// What operators set while the service runs, as the pages show it.
+// Settings that operators change at run time, on the pages.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'

@@ -183,7 +183,7 @@ test('filters of every kind answer honestly', async () => {
   for (const query of ['q=%00', 'q=%ED%A0%80'])
     assert.equal((await someone.get(`/search?${query}`)).statusCode, 400, query)
   assertSays(await someone.get('/mods?v=1.20.1&l=fabric'), 200, 'Lantern')
-  // As rows, or as pictures, which is usual where looks decide.
+  // Rows, or the grid, which is the default for types that users choose by their looks.
   assertSays(await someone.get('/mods?q=lantern'), 200, 'class="hits"')
   assertSays(await someone.get('/mods?q=lantern&view=grid'), 200, 'class="cards"')
   assertSays(await someone.get('/mods?q=lantern&view=grid'), 200, 'href="/mods?q=lantern"')
@@ -192,7 +192,7 @@ test('filters of every kind answer honestly', async () => {
   assertSays(await someone.get(`/search?${many}`), 200, /Only the first 50 filters/)
 })
 
-test('a setup is kept in a cookie, narrows lists and chooses the file', async () => {
+test('a setup is stored in a cookie, filters lists and chooses the file', async () => {
   const someone = visitor(t)
   const set = await someone.post(
     '/setup',
@@ -353,7 +353,7 @@ test('nothing that people write runs or breaks a page', async () => {
   }
 })
 
-test('a version with what it needs, and a collection, are offered as one archive', async () => {
+test('a version with its dependencies, and a collection, can be downloaded as one archive', async () => {
   const needy = await t.make.project({ owner, slug: 'needy' })
   const needing = await t.make.version({ project: needy })
   await t.make.file({ version: needing, project: needy, bytes: Buffer.from('needy'), filename: 'needy.jar' })

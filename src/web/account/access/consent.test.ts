@@ -70,7 +70,7 @@ test('a refusal goes back to the application', async () => {
   assert.deepEqual([url.searchParams.get('error'), url.searchParams.get('state')], ['access_denied', 'a b&c'])
 })
 
-test('a form sent again, by another account, without a choice or with another question does nothing', async () => {
+test('a form that is sent again, by another account, without a decision or with another request does nothing', async () => {
   const [person, other] = [visitor(t, (await makeMember(t)).token), visitor(t, (await makeMember(t)).token)]
   const asked = await person.get(`${CONSENT}${question()}`)
   const { flow = '' } = hiddenFields(asked, CONSENT)
@@ -145,7 +145,7 @@ test('an IPv6 address, which no policy can name, is let through by its scheme', 
   assertSays(asked, 200, 'you will be sent to <strong>[::1]:49152</strong>')
 })
 
-test('who is somebody else signs out and comes back to the question', async () => {
+test('another user signs out and returns to the consent page', async () => {
   const person = visitor(t, (await makeMember(t)).token)
   const page = `${CONSENT}${question()}`
   const asked = await person.get(page)
@@ -213,7 +213,7 @@ test('an application is made, edited, given a new secret and deleted on its page
   assert.equal((await t.anyone.get(`${BASE}/app/${id}`)).statusCode, 404)
 })
 
-test('saving what is unchanged ends no question, and what the form does not show stays', async () => {
+test('saving an unchanged application ends no authorization request, and keeps what the form does not show', async () => {
   const member = await makeMember(t)
   const person = visitor(t, member.token)
   const reserved = 2 ** 41
@@ -242,7 +242,7 @@ test('an application without redirect addresses is edited too, and one that has 
   assertSays(await person.send(full, full, form), 400, 'The application needs at least one redirect URL.')
 })
 
-test('an application without a secret is told so', async () => {
+test('the page of an application without a secret says so', async () => {
   const person = visitor(t, (await makeMember(t)).token)
   const page = '/account/applications/new'
   const made = await person.send(page, page, {

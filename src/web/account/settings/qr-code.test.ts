@@ -21,7 +21,7 @@ function modulesOf({ side, path }: { side: number; path: string }): boolean[][] 
   return modules
 }
 
-test('the picture has the modules of the text, dark for dark, with four light ones around', () => {
+test('the QR code contains the modules of the text, with a border of four light modules', () => {
   const modules = modulesOf(qrCode(URI))
   assert.deepEqual(modules, encode(URI, { ecc: 'M', border: 4 }).data)
   const inner = modules.slice(4, -4).map((row) => row.slice(4, -4))
@@ -38,7 +38,7 @@ test('the picture has the modules of the text, dark for dark, with four light on
   }
 })
 
-test('another text gives another picture, and a long name still fits', () => {
+test('another text results in another QR code, and a long name still fits', () => {
   assert.notEqual(qrCode(URI).path, qrCode(URI.replace('ABC', 'ABD')).path)
   const longest = URI.replace('somebody', 'x'.repeat(39))
   assert.ok(qrCode(longest).side <= 61)

@@ -69,7 +69,7 @@ test('the profile is changed by the rules of the API, and shown escaped', async 
   assert.equal((await t.anyone.get(`/v3/user/${member.id}`)).json().bio, null)
 })
 
-/** Sends the form of a page that takes a picture. */
+/** Sends the form of a page with an image. */
 async function sendPicture(person: Visitor, page: string, bytes: Buffer, name: string) {
   const { _csrf = '' } = hiddenFields(await person.get(page), `${page}/picture`)
   const body = new FormData()
@@ -85,7 +85,7 @@ async function sendPicture(person: Visitor, page: string, bytes: Buffer, name: s
   })
 }
 
-test('a picture is set and removed, of a person and of an application', async () => {
+test('an image is set and removed, for a user and for an application', async () => {
   const member = await makeMember(t)
   const person = visitor(t, member.token)
   const { id } = await makeApplication(t, member)
@@ -133,7 +133,7 @@ test('two-factor sign-in is turned on, shows its backup codes once, and is turne
   const page = '/account/security'
   const started = await person.send(page, `${page}/two-factor/start`)
   const secret = /id="key" data-text="([A-Z2-7]+)"/.exec(started.body)?.[1] ?? assert.fail(started.body)
-  // The picture is part of the page, so that the secret is in no address, and holds what the link holds.
+  // The QR code is part of the page, so that the secret is in no URL, and contains the same text as the link.
   const link = /href="(otpauth:[^"]+)"/.exec(started.body)?.[1]?.replaceAll('&amp;', '&') ?? assert.fail(started.body)
   assert.ok(link.includes(`secret=${secret}`) && link.includes(member.username))
   assert.ok(started.body.includes(`<path fill="#000" d="${qrCode(link).path}"/></svg>`))
@@ -156,7 +156,7 @@ test('two-factor sign-in is turned on, shows its backup codes once, and is turne
   assertSays(await person.get(page), 200, 'Turn on')
 })
 
-test('sessions are listed with this one marked, ended one by one and all others at once', async () => {
+test('sessions are listed, the current one is marked, and the others end one by one or together', async () => {
   const member = await makeMember(t)
   const [second, third] = [await t.make.session(member.id), await t.make.session(member.id)]
   const other = await makeMember(t)
@@ -262,7 +262,7 @@ test('who loads the address of a form again is led to the page above it', async 
   }
 })
 
-test('a form with a picture is read no further than a picture can be long', async () => {
+test('a form with an image is not read further than the size limit', async () => {
   const person = visitor(t, (await makeMember(t)).token)
   const { _csrf = '' } = hiddenFields(await person.get('/account'), '/account/picture')
   const cookie = [...person.cookies].map(([name, value]) => `${name}=${value}`).join('; ')

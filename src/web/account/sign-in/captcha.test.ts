@@ -70,7 +70,7 @@ test('who solves it signs up, signs in and gets a new password', async () => {
   )
 })
 
-test('who does not is told so, may try again, and no account, session or mail is made', async () => {
+test('a missing response shows an error, can be repeated, and creates no account, session or email', async () => {
   const member = await makeMember(t)
   const forms = [
     [SIGN_UP, newAccount('unsolved')],

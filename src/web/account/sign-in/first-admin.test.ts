@@ -1,4 +1,4 @@
-// The link of a first start makes one admin, once, and only where there is none.
+// The link of the first start creates one admin, once, and only if no admin exists.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { makeFirstAdminLink } from '#features/people/accounts/sign-up/create-first-admin.ts'
@@ -42,7 +42,7 @@ test('a link that is wrong, replaced or a day old makes nobody an admin', async 
   assert.deepEqual(await admins(), [])
 })
 
-test('a bad password or name is told at its field, and the link stays usable; opening it changes nothing', async () => {
+test('a bad password or name is shown at its field, and the link stays valid; opening it changes nothing', async () => {
   const path = await link()
   const person = visitor(t)
   assert.equal((await person.get(path)).statusCode, 200)
@@ -54,7 +54,7 @@ test('a bad password or name is told at its field, and the link stays usable; op
   assert.deepEqual(await admins(), [])
 })
 
-test('used by many at once it makes one admin, who is signed in; then there is no link any more', async () => {
+test('concurrent requests create one admin, who is signed in; after that the link is invalid', async () => {
   const path = await link()
   const answers = await Promise.all(
     ['olga', 'oscar', 'otto', 'omar'].map(async (name) => {

@@ -43,7 +43,7 @@ test('somebody signs up, opens the mailed link and is verified', async () => {
   assertSays(await person.send(link, '/account/verify-email'), 400, 'The link is unknown')
 })
 
-test('the sign-up page shows what is wrong beside what was typed, and never the password', async () => {
+test('the sign-up page shows errors next to the entered values, and never the password', async () => {
   await makeMember(t, { username: 'taken' })
   const person = visitor(t)
   const valid = { username: 'fresh', email: 'fresh@example.org', password: PASSWORD }
@@ -75,7 +75,7 @@ test('one signs in with name or address and lands where one wanted to go', async
   }
 })
 
-test('a wrong password is told, counted with those of the API, and shown again to nobody', async () => {
+test('a wrong password results in an error, counts like one of the API, and is never shown again', async () => {
   const { username } = await makeMember(t)
   const person = visitor(t)
   const wrong = await person.send(SIGN_IN, SIGN_IN, { username, password: OTHER_PASSWORD })
@@ -86,7 +86,7 @@ test('a wrong password is told, counted with those of the API, and shown again t
   assertSays(await person.send(SIGN_IN, SIGN_IN, { username: 'a'.repeat(300), password: 'b' }), 400, 'The name must')
 })
 
-test('the second factor is asked for, by code or backup code', async () => {
+test('two-factor sign-in requires a code or a backup code', async () => {
   const member = await makeMember(t)
   const { secret, backupCodes } = await enableTwoFactor(t, member)
   for (const code of [totpCode(t, secret), backupCodes[0] ?? '']) {
@@ -147,7 +147,7 @@ test('the API never takes the cookie, and pages take no header and no other toke
   }
 })
 
-test('a form counts only with the token of its own browser, sent by our own page', async () => {
+test('a form is accepted only with the token of its browser, and from a page of Depot', async () => {
   const member = await makeMember(t)
   const other = await makeMember(t)
   const [person, stranger] = [visitor(t, member.token), visitor(t, other.token)]
@@ -222,7 +222,7 @@ test('what a page loads is served for good, compressed where the browser takes i
   const paths = new Set([...body.matchAll(/"(\/assets\/[^"#]+)/g)].map(([, path = '']) => path))
   const style = [...paths].find((path) => path.endsWith('.css')) ?? ''
   assert.equal(paths.size, 4)
-  // The style sheet names its two fonts, which are beside it.
+  // The style sheet refers to two fonts in the same folder.
   for (const [name] of (await t.anyone.get(style)).body.matchAll(/[\w.-]+\.woff2/g)) paths.add(`/assets/${name}`)
   assert.equal(paths.size, 6)
   for (const path of paths) {
@@ -263,7 +263,7 @@ test('colours and language are chosen without an account, and come back to the p
   assert.equal((await person.get(SIGN_IN)).statusCode, 200)
 })
 
-test('a sign-in leads to our own pages and nowhere else', () => {
+test('a sign-in leads only to pages of Depot', () => {
   for (const path of [
     '/account',
     '/account/tokens',

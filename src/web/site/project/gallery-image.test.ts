@@ -20,7 +20,7 @@ const item = {
   ordering: 0,
 }
 
-test('browsers may choose between the copies and the picture itself, unless that is larger than a page needs', () => {
+test('browsers choose between the copies and the original image, unless the original is too large for a page', () => {
   assert.equal(
     String(galleryImage(item, shown)),
     ' src="https://d.test/a_350.webp" srcset="https://d.test/a_350.webp 350w, https://d.test/a_700.webp 700w, https://d.test/a.png 900w" sizes="100vw" width="900" height="600"',
@@ -28,7 +28,7 @@ test('browsers may choose between the copies and the picture itself, unless that
   assert.doesNotMatch(String(galleryImage({ ...item, width: 5000, height: 3000 }, shown)), /a\.png/)
 })
 
-test('one copy is no choice, and a picture without its size takes that of its place', () => {
+test('a single copy has no srcset, and an image without a size gets the default size', () => {
   assert.equal(
     String(galleryImage({ ...item, width: null, height: null, sizes: [] }, shown)),
     ' src="https://d.test/a_350.webp" width="960" height="540"',
