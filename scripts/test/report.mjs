@@ -14,7 +14,10 @@ export async function report(events) {
     if (type === 'test:stderr') process.stderr.write(data.message)
     if (type !== 'test:complete') continue
     const { details, name } = data
-    if (isFile(data)) durations[relative('', name)] = details.duration_ms
+    if (isFile(data)) {
+      durations[relative('', name)] = details.duration_ms
+      if (process.env.CI) console.log(`${formatSeconds(details.duration_ms)}  ${relative('', name)}`)
+    }
     if (!details.passed && details.error?.failureType !== 'subtestsFailed') {
       counts.failed += 1
       printFailure(data)
@@ -25,10 +28,14 @@ export async function report(events) {
     }
   }
   printSlowest(durations)
-  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
-  console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped in ${seconds} s`)
-  return { passed: counts.failed === 0 && counts.passed > 0, durations }
+  const { passed, failed, skipped } = counts
+  console.log(
+    `${passed} passed, ${failed} failed, ${skipped} skipped in ${formatSeconds(performance.now() - startedAt).trim()}`,
+  )
+  return { isSuccess: failed === 0 && passed + skipped > 0, durations }
 }
+
+const formatSeconds = (ms) => `${(ms / 1000).toFixed(1).padStart(8)} s`
 
 const isFile = ({ name, nesting }) => nesting === 0 && name.endsWith('.test.ts')
 
@@ -42,5 +49,5 @@ function printFailure({ name, file, line, details }) {
 function printSlowest(durations) {
   const slowest = Object.entries(durations).sort(([, a], [, b]) => b - a)
   if (slowest.length > 1) console.log('Slowest files:')
-  for (const [file, ms] of slowest.slice(0, SLOWEST)) console.log(`  ${(ms / 1000).toFixed(1).padStart(6)} s  ${file}`)
+  for (const [file, ms] of slowest.slice(0, SLOWEST)) console.log(`${formatSeconds(ms)}  ${file}`)
 }
