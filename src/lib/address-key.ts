@@ -1,6 +1,4 @@
-// The key under which an address is counted.
-
-/** What is counted as one client: the whole IPv4 address, the first 64 bits of an IPv6 one. */
+/** Returns the part of an IP address that identifies a client: all of an IPv4 address, the first 64 bits of an IPv6 address. */
 export function addressKey(address: string): string {
   if (!address.includes(':')) return address
   const [head = '', tail] = (address.split('%')[0] ?? '').toLowerCase().split('::')

@@ -9,7 +9,7 @@ const UNIT = 10n ** BigInt(PLACES)
 /** An amount as clients send it: not negative, at most 12 digits before the point and 8 after. */
 export const AMOUNT_PATTERN = `^\\d{1,12}(\\.\\d{1,${PLACES}})?$`
 
-/** A decimal text, such as a numeric column gives, in units. @throws RangeError for what is none or has more places. */
+/** Parses a decimal text, such as a numeric column. @throws RangeError if it is invalid or has more than 8 places. */
 export function parseUnits(text: string): bigint {
   const match = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text)
   const fraction = (match?.[3] ?? '').replace(/0+$/, '')
@@ -25,7 +25,7 @@ export function formatUnits(units: bigint): string {
   return `${units < 0n ? '-' : ''}${digits.slice(0, -PLACES)}.${fraction}`
 }
 
-/** A decimal text in the form that answers have. */
+/** Formats a decimal text for responses. */
 export function toAmount(text: string): string {
   return formatUnits(parseUnits(text))
 }
@@ -37,8 +37,8 @@ export function shareOf(units: bigint, share: string): bigint {
 
 /**
  * Splits `total` in proportion to the weights so that the parts add up to exactly `total`: each part is rounded down,
- * and the units that are left go one each to the largest remainders, to the first of equal ones. Nobody weighing
- * anything, nobody gets anything.
+ * and the units that are left go one each to the largest remainders, to the first of equal ones. If all weights
+ * are 0, all parts are 0.
  */
 export function splitUnits(total: bigint, weights: readonly bigint[]): bigint[] {
   const sum = weights.reduce((a, b) => a + b, 0n)

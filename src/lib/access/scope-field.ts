@@ -1,11 +1,11 @@
-// A field that takes scopes: as the number of their bits, or as a list of their names.
+// A field with scopes, as the sum of their bits or a list of their names.
 import Type from 'typebox'
 import { validationError } from '#lib/errors.ts'
 import { readScopeNames, SCOPES, type ScopeBits } from './scopes.ts'
 
 const NAME_LENGTH_MAX = 64
 
-/** The schema of the field; `about` says what the scopes are for. */
+/** Returns the schema of the field. `about` describes its purpose. */
 export function scopeField(about: string) {
   const description = `${about}. The sum of their bits, or a list of their names`
   return Type.Union(
@@ -17,11 +17,11 @@ export function scopeField(about: string) {
   )
 }
 
-/** The bits that a field names. @throws ApiError `validation_error` naming the item that is no scope. */
+/** Returns the bits of the scopes. @throws ApiError `validation_error` with the first item that is not a scope. */
 export function toScopeBits(value: number | readonly string[], field: string): ScopeBits {
   if (typeof value === 'number') return value
   const { bits, unknown } = readScopeNames(value)
   const [first] = unknown
   if (first === undefined) return bits
-  throw validationError(`${field}.${value.indexOf(first)}`, 'names no scope; names are in capitals, as USER_READ')
+  throw validationError(`${field}.${value.indexOf(first)}`, 'is not a scope; names are in capitals, such as USER_READ')
 }

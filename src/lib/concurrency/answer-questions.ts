@@ -1,17 +1,17 @@
-// The other side of worker-thread.ts, called in the thread.
+// The side of worker-thread.ts that runs in the thread.
 import { parentPort } from 'node:worker_threads'
 import type { ThreadMessage } from './worker-thread.ts'
 
-/** Answers each question with what `work` returns; what it throws fails that question alone. */
-export function serveTasks<Question, Answer>(work: (question: Question) => Answer): void {
-  parentPort?.on('message', (question: Question) => {
-    let message: ThreadMessage<Answer>
+/** Runs `work` for each task. An error fails only its task. */
+export function serveTasks<Task, Result>(work: (task: Task) => Result): void {
+  parentPort?.on('message', (task: Task) => {
+    let message: ThreadMessage<Result>
     try {
-      message = { answer: work(question) }
+      message = { answer: work(task) }
     } catch (error) {
       message = { error: error instanceof Error ? error.message : String(error) }
     }
     parentPort?.postMessage(message)
   })
-  parentPort?.postMessage({ ready: true } satisfies ThreadMessage<Answer>)
+  parentPort?.postMessage({ ready: true } satisfies ThreadMessage<Result>)
 }

@@ -1,15 +1,15 @@
-// One thread for work that would hold up the requests of others: started by the first question, asked one after the
-// other and fairly between callers, ended when nobody asks, replaced when it dies or hangs.
+// Runs work that would block the event loop in one worker thread. The thread starts with the first task, takes tasks in
+// turn from each caller, stops when idle, and is replaced if it crashes or hangs.
 import { setTimeout as startTimer } from 'node:timers'
 import { Worker } from 'node:worker_threads'
 import { createLimiter, overloaded } from './limiter.ts'
 
-export type WorkerThread<Question, Answer> = {
+export type WorkerThread<Task, Result> = {
   /**
-   * @param caller who asks, such as a client address; callers take turns.
-   * @throws ApiError 503 when too many questions wait, or when the thread dies of this one or is too slow with it.
+   * @param caller such as the key of a client address; callers take turns.
+   * @throws ApiError 503 if too many tasks wait, or if the thread crashes or is too slow.
    */
-  ask(question: Question, caller?: string): Promise<Answer>
+  ask(task: Task, caller?: string): Promise<Result>
   close(): Promise<void>
 }
 
@@ -18,24 +18,24 @@ type Options = {
   url: URL
   /** For messages: `The password strength thread`. */
   name: string
-  /** How many questions may wait, of all callers together and of one. */
+  /** Maximum number of waiting tasks of all callers. */
   waiting: number
   waitingPerCaller?: number
-  /** How long one answer may take, from when the thread begins with it. */
+  /** Maximum time for one task, without the time in the queue. */
   answerMs: number
-  /** After so long without a question the thread ends, and its memory is free. */
+  /** The thread stops after this time without a task, to free its memory. */
   idleMs: number
 }
 
-/** What a thread sends back: that it is ready, its answer, or what it threw. */
-export type ThreadMessage<Answer> = { ready: true } | { answer: Answer } | { error: string }
+/** A message of the thread: it is ready, a result, or an error. */
+export type ThreadMessage<Result> = { ready: true } | { answer: Result } | { error: string }
 
-/** Loading the file of a thread takes a second at most on a quiet machine. */
+/** Maximum time to load the file of the thread, which takes at most 1 second on an idle machine. */
 const LOAD_MS = 120_000
 
 type Thread = { worker: Worker; ready: Promise<unknown> }
 
-export function createWorkerThread<Question, Answer>(options: Options): WorkerThread<Question, Answer> {
+export function createWorkerThread<Task, Result>(options: Options): WorkerThread<Task, Result> {
   const { url, name, waiting, waitingPerCaller = waiting, answerMs, idleMs } = options
   const limiter = createLimiter({ running: 1, waiting, waitingPerCaller })
   let thread: Thread | undefined
@@ -47,7 +47,7 @@ export function createWorkerThread<Question, Answer>(options: Options): WorkerTh
     const forget = () => {
       if (thread?.worker === worker) thread = undefined
     }
-    // An exit between two questions: the next one starts another thread.
+    // After an exit, the next task starts another thread.
     worker.on('error', forget).on('exit', forget)
     return { worker, ready: nextMessage(worker, name, LOAD_MS) }
   }
@@ -59,33 +59,33 @@ export function createWorkerThread<Question, Answer>(options: Options): WorkerTh
     await ending?.terminate()
   }
 
-  async function answer(question: Question): Promise<Answer> {
+  async function answer(task: Task): Promise<Result> {
     if (closed) throw overloaded('The service is closing')
     clearTimeout(idle)
     thread ??= start()
     const { worker, ready } = thread
     worker.ref()
-    let message: ThreadMessage<Answer>
+    let message: ThreadMessage<Result>
     try {
       await ready
-      // Time counts from here: what waited before has nothing to do with this question.
-      const coming = nextMessage<ThreadMessage<Answer>>(worker, name, answerMs)
-      worker.postMessage(question)
+      // The time in the queue does not count.
+      const coming = nextMessage<ThreadMessage<Result>>(worker, name, answerMs)
+      worker.postMessage(task)
       message = await coming
     } catch (cause) {
       if (thread?.worker === worker) await stop()
-      throw Object.assign(overloaded(`${name} gave no answer`), { cause })
+      throw Object.assign(overloaded(`${name} did not respond`), { cause })
     } finally {
-      // A process that has nothing else to do may end.
+      // The thread must not keep the process alive.
       worker.unref()
       idle = startTimer(() => void stop(), idleMs).unref()
     }
     if ('answer' in message) return message.answer
-    throw new Error(`${name}: ${'error' in message ? message.error : 'it was not asked'}`)
+    throw new Error(`${name}: ${'error' in message ? message.error : 'unexpected message'}`)
   }
 
   return {
-    ask: (question, caller) => limiter.run(() => answer(question), caller),
+    ask: (task, caller) => limiter.run(() => answer(task), caller),
     close: async () => {
       closed = true
       await stop()
@@ -93,7 +93,7 @@ export function createWorkerThread<Question, Answer>(options: Options): WorkerTh
   }
 }
 
-/** The thread's next message; rejects when it ends, fails or is silent for `ms`. */
+/** Returns the next message of the thread. Rejects if the thread ends, fails or sends nothing for `ms`. */
 function nextMessage<Message>(worker: Worker, name: string, ms: number): Promise<Message> {
   return new Promise((resolve, reject) => {
     const settle = (act: () => void) => {

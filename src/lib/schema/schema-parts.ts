@@ -1,12 +1,11 @@
-// Pieces that wire shapes are built from.
+// Parts of request and response schemas.
 import Type, { type TSchema } from 'typebox'
 import { ID_PATTERN } from '#lib/ids.ts'
 import { NAME_PATTERN } from '#lib/text/text-rules.ts'
 
-// `describedAs` of a schema is for the published description alone: keywords that stand there in addition, for what the
-// server checks with its own code because the error differs from that of a schema, or for what another schema reads.
+// `describedAs` adds keywords to the API description only, for rules that Depot's own code checks with another error code.
 
-/** An ID in a body or a query, whose reader refuses anything else. */
+/** An ID in a body or a query. The reader checks it. */
 export const Id = (description?: string) =>
   Type.String({
     maxLength: 64,
@@ -22,20 +21,20 @@ export const IdOrName = (description?: string) =>
     ...(description === undefined ? {} : { description }),
   })
 
-/** `describedAs` of a text that is a JSON array. */
+/** `describedAs` of a string that contains a JSON array. */
 export const JSON_LIST = { pattern: '^\\s*\\[[\\s\\S]*\\]\\s*$' }
 
-/** A moment in a body, whose reader refuses what is no RFC 3339. */
+/** An RFC 3339 time in a body. The reader checks it. */
 export const Time = (description: string) =>
   Type.String({ maxLength: 64, describedAs: { format: 'date-time' }, description })
 
-/** The schema, or null. */
+/** The schema or null. */
 export const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
-/** The schema, or null, or nothing at all. */
+/** The schema or null, optional. */
 export const Maybe = <Schema extends TSchema>(schema: Schema) => Type.Optional(Nullable(schema))
 
-/** A place among others of its kind, lowest first: what PostgreSQL's `integer` holds. */
+/** A sort key, ascending. The range of PostgreSQL's `integer`. */
 export const Ordering = Type.Integer({
   minimum: -(2 ** 31),
   maximum: 2 ** 31 - 1,

@@ -1,5 +1,5 @@
-// Sends the notices of what this process has committed to every process, this one included: after the commit, many at
-// once, on a connection of its own.
+// Sends notices of committed changes to all processes, including this one: after the commit, in batches, on a separate
+// connection.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
@@ -8,18 +8,18 @@ import type { LoggedChanges } from './change-log.ts'
 import { CHANNEL, encodeNotices } from './invalidations.ts'
 
 export type Announcer = {
-  /** Sends a notice soon. Never throws: what cannot be sent is found in the log by its followers, a second later. */
+  /** Sends a notice soon. Never throws: if sending fails, other processes find the change in the log one second later. */
   announce(logged: LoggedChanges): void
-  /** Sends what waits and resolves when it is sent. */
+  /** Sends the pending notices. */
   close(): Promise<void>
 }
 
-/** Between two statements: the first notice goes at once, those that come in this time go together. */
+/** Pause between two statements. Notices that arrive in this time are sent together. */
 const GAP_MS = 5
-/** So many may wait while the database takes none; the log has the rest. */
+/** Maximum number of pending notices. The log contains the others. */
 const WAITING_MAX = 20_000
 
-/** Announces over `pool`, of which it uses one connection at a time. */
+/** Uses one connection of `pool` at a time. */
 export function createAnnouncer({
   pool,
   log,
@@ -39,7 +39,7 @@ export function createAnnouncer({
         await sendNotices(pool, encodeNotices(logged))
       } catch (error) {
         const fields = { err: error, invalidation: { transactions: logged.length } }
-        log.warn(fields, 'Notices of changes were not sent; the log of changes has them')
+        log.warn(fields, 'Could not send notices of changes; other processes find the changes in the change log')
       }
       await sleep(GAP_MS, undefined, { signal: closing.signal }).catch(() => {})
     }
@@ -59,8 +59,8 @@ export function createAnnouncer({
 }
 
 /**
- * Sends notices in a transaction of its own, which does not wait for the disk: PostgreSQL commits those that send one
- * after the other, and a notice that a crash of the server loses has nobody left to hear it.
+ * Sends notices in a separate transaction that does not wait for the disk. PostgreSQL commits such transactions one after
+ * another. If the server crashes, the listeners are disconnected anyway.
  */
 export async function sendNotices(pool: Pick<Pool, 'query'>, payloads: readonly string[]): Promise<void> {
   await pool.query(

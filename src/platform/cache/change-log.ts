@@ -64,7 +64,7 @@ export async function readLog(client: ClientBase, since?: string, heard: Iterabl
     [since ?? null, [...heard]],
   )
   const [row] = rows
-  if (row === undefined) throw new Error('The log of changes gave no answer')
+  if (row === undefined) throw new Error('The change log returned no row')
   return { snapshot: row.snapshot, at: row.at, news: row.news.map(readChanges) }
 }
 

@@ -1,24 +1,24 @@
-/** The changed IDs of one kind; `'all'` when it is not known, or too many to say, which ones. */
+/** Changed IDs of one kind; `'all'` if they are unknown or too many. */
 export type ChangedIds = ReadonlySet<string> | 'all'
 
-/** Changed IDs by the name of their kind. */
+/** Changed IDs by kind. */
 export type Changes = ReadonlyMap<string, ChangedIds>
 
-/** A thing whose downloads were counted, and nothing else: its revision, which stays, and its downloads from now on. */
+/** The unchanged revision and the new download count of an entity. */
 export type Counted = { revision: number; downloads: number }
 
-/** Counted things by kind and ID. */
+/** New download counts by kind and ID. */
 export type Counts = ReadonlyMap<string, ReadonlyMap<string, Counted>>
 
-/** Both as they are written into the log and into notices; the keys of counts begin with a plus. */
+/** Changes and counts in the log and in notices. The keys of counts begin with `+`. */
 export type WrittenChanges = Record<string, string[] | 'all' | Record<string, [revision: number, downloads: number]>>
 
-/** From this many changed IDs of one kind on, a transaction says "all of that kind": it bounds the log and memory. */
+/** If more IDs of a kind change, a transaction announces all entities of the kind. Limits the log and the memory. */
 const IDS_PER_KIND_MAX = 5_000
 const ID_LENGTH_MAX = 200
 const KIND = /^[a-z][a-z0-9_-]{0,31}$/
 
-/** The kinds of things whose changes are announced to every process. */
+/** Kinds whose changes are announced to all processes. */
 export type ChangeKind =
   | 'project'
   | 'version'
@@ -32,17 +32,17 @@ export type ChangeKind =
   | 'settings'
   | 'events-export'
 
-/** Collects what one transaction changed. Naming a thing twice, or one that did not change after all, is harmless. */
+/** Collects the changes of one transaction. Duplicate and unnecessary IDs are harmless. */
 export class ChangeSet<Kind extends string = ChangeKind> {
   readonly #changes = new Map<string, Set<string> | 'all'>()
   readonly #counts = new Map<string, Map<string, Counted>>()
 
-  /** Names changed things of a kind. IDs are the cache's keys: case counts, 1-200 characters. */
+  /** Adds changed IDs of a kind: 1 to 200 characters, case-sensitive. */
   add(kind: Kind, ...ids: readonly string[]): void {
     this.addEach(kind, ids)
   }
 
-  /** The same for lists of any length: a call takes some hundred thousand arguments at most. */
+  /** Adds a list of any length. A function call is limited to some 100,000 arguments. */
   addEach(kind: Kind, ids: readonly string[]): void {
     assertKind(kind)
     const known = this.#changes.get(kind) ?? new Set<string>()
@@ -51,13 +51,13 @@ export class ChangeSet<Kind extends string = ChangeKind> {
     this.#changes.set(kind, known.size > IDS_PER_KIND_MAX ? 'all' : known)
   }
 
-  /** Says that anything of a kind may have changed. */
+  /** Announces that any entity of a kind might have changed. */
   addAll(kind: Kind): void {
     assertKind(kind)
     this.#changes.set(kind, 'all')
   }
 
-  /** Names things of which nothing but their downloads changed: what is kept of them gets the new number. */
+  /** Adds new download counts of otherwise unchanged entities. Cached values get the new count. */
   addCounts(kind: Kind, counted: Iterable<readonly [id: string, Counted]>): void {
     assertKind(kind)
     const known = this.#counts.get(kind) ?? new Map<string, Counted>()
@@ -75,7 +75,7 @@ export class ChangeSet<Kind extends string = ChangeKind> {
 }
 
 function assertKind(kind: string): void {
-  if (!KIND.test(kind)) throw new RangeError(`Not a kind of changed thing: ${JSON.stringify(kind)}`)
+  if (!KIND.test(kind)) throw new RangeError(`Invalid kind of change: ${JSON.stringify(kind)}`)
 }
 
 function assertId(id: string): string {
@@ -96,7 +96,7 @@ export function writtenChanges(changes: Changes, counts: Counts = new Map()): Wr
   return written
 }
 
-/** Reads what `writtenChanges` wrote; undefined when it is anything else: then anything may have changed. */
+/** Parses the result of `writtenChanges`; undefined if invalid, so that anything might have changed. */
 export function readChanges(written: unknown): { changes: Changes; counts: Counts } | undefined {
   if (typeof written !== 'object' || written === null || Array.isArray(written)) return undefined
   const changes = new Map<string, ChangedIds>()

@@ -33,7 +33,7 @@ export interface DerivedForm<V, D> {
   readonly sizeOf: (form: D) => number
 }
 
-/** What the entity cache calls on each of its caches. */
+/** The interface between the entity cache and each of its caches. */
 export interface CachePart {
   invalidate(changes: Changes): void
   hold(changes: Changes): () => void

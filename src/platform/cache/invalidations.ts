@@ -1,19 +1,19 @@
-// Notices of changes: the channel and the form of their payloads, JSON of one of these forms.
+// The channel and the payloads of notices, which are JSON in one of these forms:
 //
-//   {"logged":[{"id":"…","changes":{"project":["aaaaaaaa"],"version":"all"}}, …]}   what was committed
-//   {"logged":[]}                                          the same, too long to say: the log of changes has it
-//   {"proof":"…"}                                          a listener asks itself whether it hears
-//   ["project","aaaaaaaa"] or ["project"]                  sent by hand: a kind, its IDs or all of it
+//   {"logged":[{"id":"…","changes":{"project":["aaaaaaaa"],"version":"all"}}, …]}   committed transactions
+//   {"logged":[]}                                          transactions that only the change log contains
+//   {"proof":"…"}                                          test message of a new listener
+//   ["project","aaaaaaaa"] or ["project"]                  sent by hand: IDs of a kind, or the whole kind
 
 import type { LoggedChanges } from './change-log.ts'
 import { type Changes, type Counts, readChanges } from './changes.ts'
 
 export const CHANNEL = 'depot_changes'
 
-/** PostgreSQL refuses payloads of 8000 bytes and more. */
+/** PostgreSQL rejects payloads of 8,000 bytes or more. */
 const PAYLOAD_BYTES_MAX = 7_999
 
-/** A notice as it was heard. `id` is absent from what was sent by hand. */
+/** A received notice. A notice that was sent by hand has no `id`. */
 export type Notice =
   | { is: 'changes'; news: { changes: Changes; counts: Counts; id?: string }[] }
   | { is: 'in the log' }
@@ -21,7 +21,7 @@ export type Notice =
 
 const IN_THE_LOG = '{"logged":[]}'
 
-/** The payloads that say what these transactions have changed: as few as PostgreSQL's limit allows, at least one. */
+/** Returns the payloads for the changes of these transactions: at least one, and as few as possible. */
 export function encodeNotices(logged: readonly LoggedChanges[]): string[] {
   const payloads: string[] = []
   let parts: string[] = []
@@ -52,7 +52,7 @@ export function encodeProof(word: string): string {
   return JSON.stringify({ proof: word })
 }
 
-/** What a payload says, or undefined when it is none of the forms: then anything may have changed. */
+/** Parses a payload; undefined if invalid, so that anything might have changed. */
 export function decodeNotice(payload: string): Notice | undefined {
   let parsed: unknown
   try {

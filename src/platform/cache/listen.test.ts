@@ -143,7 +143,7 @@ test('a broken connection switches the cache off at once, and a new one brings i
   assert.equal(await back, 'all')
   assert.equal(cache.stats().enabled, true)
   assert.equal(things.peek('a'), undefined)
-  assert.equal(logged.filter((message) => message.startsWith('Not listening')).length, 1)
+  assert.equal(logged.filter((message) => message.startsWith('Cannot listen')).length, 1)
 })
 
 test('a connection that falls silent is given up after a heartbeat', async (t) => {
@@ -321,7 +321,7 @@ test('it keeps trying while there is no database, logs that once, and can be sto
   })
   await enough.promise
   await listener.stop()
-  assert.deepEqual(logged, ['Not listening for changes; every read goes to the database'])
+  assert.deepEqual(logged, ['Cannot listen for changes; every read goes to the database'])
 })
 
 test('stopping switches the cache off and closes the connection, also one that is still being opened', async (t) => {

@@ -1,5 +1,5 @@
-// The dedicated connection on which a process hears of changes: at once by notices, and at every heartbeat by reading
-// from the log of changes what no notice has said. While it is not known to work, the cache is off.
+// Receives changes on a separate connection: by notices, and by reading the change log at every heartbeat for changes
+// without a notice. The cache is disabled while this does not work.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,8 +13,8 @@ import type { EntityCache } from './entity-cache.ts'
 import { CHANNEL, decodeNotice, encodeProof } from './invalidations.ts'
 
 /**
- * Hears of every change of one kind. `'all'` also comes each time listening begins, for what was missed until then:
- * a consumer that builds something from the database starts at its first `'all'`. What it throws is logged.
+ * Receives every change of one kind. Receives `'all'` each time the listener starts, because changes might have been missed.
+ * Errors of `handle` are logged.
  */
 export interface InvalidationSubscriber {
   kind: string
@@ -23,46 +23,45 @@ export interface InvalidationSubscriber {
 
 export interface ListenOptions {
   /**
-   * Opens a connected client of its own, straight to PostgreSQL or through a pooler in session mode: a pooler in
-   * transaction mode swallows invalidation messages.
+   * Opens a separate connection, directly to PostgreSQL or through a pooler in session mode. A pooler in transaction mode
+   * does not deliver notices.
    */
   connect: () => Promise<Client>
-  /** Any other connections to the database: for the proof that notices arrive, and for deleting old rows of the log. */
+  /** Other connections to the database, for the test message and for deleting old rows of the log. */
   pool: Pick<Pool, 'query'>
   cache: EntityCache
   log: Pick<BaseLogger, 'info' | 'warn' | 'error'>
   subscribers?: readonly InvalidationSubscriber[]
-  /** Pause between two readings of the log, which also show that the connection is alive. Default 1000. */
+  /** Pause between two reads of the log, which also check the connection. Default: 1000. */
   heartbeatMs?: number
-  /** How long to wait for the answer, and for a connection. Default 2000. */
+  /** Maximum time for a response and for a connection. Default: 2000. */
   timeoutMs?: number
-  /** How long the proof at the beginning may take that notices arrive. Default 10000. */
+  /** Maximum time until the test message arrives. Default: 10000. */
   proofMs?: number
-  /** First pause before a new connection; it doubles up to fifty times as much. Default 100. */
+  /** First pause before a new connection. Doubles up to 50 times its value. Default: 100. */
   retryMs?: number
 }
 
 export interface InvalidationListener {
   /**
-   * Resolves when listening has begun for the first time; rejects with an OperatorError when the first connection gets
-   * no notices, as behind a pooler in transaction mode.
+   * Resolves when the listener works for the first time. Rejects with an OperatorError if the first connection receives no
+   * notices, as behind a pooler in transaction mode.
    */
   ready: Promise<void>
   isListening(): boolean
-  /** Switches the cache off, closes the connection and ends all timers. */
+  /** Disables the cache, closes the connection and ends all timers. */
   stop(): Promise<void>
 }
 
 /**
- * Keeps listening until stopped. On a loss, noticed at once when the connection breaks and after one heartbeat and
- * one timeout when it falls silent, the cache is off until a new connection listens. A connection that cannot be had is
- * logged once and tried again.
+ * Listens until stopped. The cache is disabled while there is no connection: immediately if it breaks, and after one
+ * heartbeat and one timeout if it is silent. A failed connection is logged once and retried.
  */
 export function listenForInvalidations(options: ListenOptions): InvalidationListener {
   const { retryMs = 100, log } = options
   const stopping = new AbortController()
   const ready = Promise.withResolvers<void>()
-  // It also rejects for callers who wait for it later, or never.
+  // Callers might wait for it later, or never.
   ready.promise.catch(() => {})
   let current: AbortSignal | undefined
   let failures = 0
@@ -82,7 +81,7 @@ export function listenForInvalidations(options: ListenOptions): InvalidationList
       } catch (error) {
         if (stopping.signal.aborted) return
         if (!hasListened && error instanceof OperatorError) return ready.reject(error)
-        if (failures === 0) log.warn({ err: error }, 'Not listening for changes; every read goes to the database')
+        if (failures === 0) log.warn({ err: error }, 'Cannot listen for changes; every read goes to the database')
       }
       await sleep(retryMs * Math.min(2 ** failures++, 50), undefined, { signal: stopping.signal }).catch(() => {})
     }
@@ -99,7 +98,7 @@ export function listenForInvalidations(options: ListenOptions): InvalidationList
   }
 }
 
-/** One connection from its opening to its end. Rejects with the reason of the loss, or because of the stop. */
+/** Uses one connection until it is lost or the listener is stopped. Rejects with the reason. */
 async function listenOnce(
   options: ListenOptions,
   { stopped, onListening }: { stopped: AbortSignal; onListening: (broken: AbortSignal) => void },
@@ -119,10 +118,10 @@ async function listenOnce(
   try {
     await within(client.query(`listen ${CHANNEL}`), { timeoutMs, signal: over })
     await proveListening(options, follower, over)
-    // What is not in this snapshot of the log is heard of from here on.
+    // This connection receives every change that is not in this snapshot of the log.
     follower.begin(await within(readLog(client), { timeoutMs, signal: over }))
     over.throwIfAborted()
-    // What was cached or built before may have missed something.
+    // Earlier cached values might have missed changes.
     cache.enable()
     for (const subscriber of options.subscribers ?? []) hand(options, subscriber, 'all')
     onListening(broken.signal)
@@ -132,25 +131,25 @@ async function listenOnce(
     throw broken.signal.reason
   } finally {
     cache.disable()
-    // With an unanswered question outstanding this destroys the socket, so that a silent peer cannot hold it.
+    // Destroys the socket if a query has no response yet, so that a silent peer cannot keep it open.
     await within(client.end(), { timeoutMs }).catch(() => {})
   }
 }
 
-/** A pooler in transaction mode accepts LISTEN and delivers nothing: a notice from another connection must arrive. */
+/** Checks that a notice from another connection arrives: a pooler in transaction mode accepts LISTEN but delivers nothing. */
 async function proveListening(options: ListenOptions, follower: Follower, over: AbortSignal): Promise<void> {
   const { pool, timeoutMs = 2_000, proofMs = 10_000 } = options
   const word = randomUUID()
   const heard = follower.expect(word)
   await within(sendNotices(pool, [encodeProof(word)]), { timeoutMs: Math.max(timeoutMs, proofMs), signal: over })
   const silence = new OperatorError(
-    `The database delivers no notices of changes: none came in ${proofMs} ms. Does a pooler in transaction mode stand ` +
-      'before it? Then set DATABASE_DIRECT_URL to the address of the database itself',
+    `The database delivered no notice of a change within ${proofMs} ms. If DATABASE_URL is a pooler in transaction mode, ` +
+      'set DATABASE_DIRECT_URL to the URL of the database itself.',
   )
   await within(heard, { timeoutMs: proofMs, signal: over, late: silence })
 }
 
-/** Reads the log at every heartbeat, and at once when a notice says that it holds more. */
+/** Reads the log at every heartbeat, and immediately after a notice that refers to it. */
 async function follow(
   { heartbeatMs = 1_000, timeoutMs = 2_000 }: ListenOptions,
   { client, follower, over }: { client: Client; follower: Follower; over: AbortSignal },
@@ -162,10 +161,10 @@ async function follow(
   }
 }
 
-/** What one connection has heard of, by notices and from the log. */
+/** The changes that one connection has received, by notices and from the log. */
 type Follower = ReturnType<typeof createFollower>
 
-/** Transactions remembered as heard of; beyond this the log says them once more, which does no harm. */
+/** Maximum number of remembered transactions. Others are read from the log again, which is harmless. */
 const HEARD_MAX = 20_000
 
 function createFollower(options: ListenOptions) {
@@ -173,12 +172,12 @@ function createFollower(options: ListenOptions) {
   const proofs = new Map<string, () => void>()
   let since = ''
   let takenAt = 0
-  /** From a minute ago or so: what it saw, every follower has read. */
+  /** A snapshot from about a minute ago. Every follower has read the changes in it. */
   let old = { snapshot: '', at: 0 }
   let ask = Promise.withResolvers<void>()
 
   return {
-    /** Resolves when the proof with this word is heard. */
+    /** Resolves when the test message with this word arrives. */
     expect: (word: string): Promise<void> => new Promise((resolve) => proofs.set(word, resolve)),
     hear: (payload: string): void => {
       const notice = decodeNotice(payload)
@@ -194,12 +193,12 @@ function createFollower(options: ListenOptions) {
         if (news.id !== undefined && heard.size < HEARD_MAX) heard.add(news.id)
       }
     },
-    /** Resolves when the log is to be read at once. */
+    /** Resolves when the log must be read immediately. */
     asked: (): Promise<void> => ask.promise,
     question: (): { since: string; heard: string[] } => {
       ask = Promise.withResolvers()
       const question = { since, heard: [...heard] }
-      // What is heard while the log is read may be read as well: saying it twice does no harm, leaving it out would.
+      // Changes that arrive during the read can be delivered twice, which is harmless. They must not be skipped.
       heard.clear()
       return question
     },
@@ -209,21 +208,21 @@ function createFollower(options: ListenOptions) {
       old = { snapshot, at }
     },
     take: ({ snapshot, at, news }: LogNews): void => {
-      // By the clock of the database: a process, or its machine, may have slept, and rows may be gone meanwhile.
-      if (at - takenAt > LOG_RETENTION_MS / 2) throw new Error('The log of changes was not read for too long')
+      // By the clock of the database: the machine might have slept, and rows might have been deleted in the meantime.
+      if (at - takenAt > LOG_RETENTION_MS / 2) throw new Error('The change log was not read for too long')
       for (const one of news) deliver(options, one)
       since = snapshot
       takenAt = at
       if (at - old.at < LOG_RETENTION_MS) return
       trimLog(options.pool, old.snapshot).catch((error: unknown) => {
-        options.log.warn({ err: error }, 'Old rows of the log of changes were not deleted')
+        options.log.warn({ err: error }, 'Could not delete old rows of the change log')
       })
       old = { snapshot, at }
     },
   }
 }
 
-/** Passes on what has changed; undefined when that cannot be read: then everything may have. */
+/** Passes on the changes; undefined means that everything might have changed. */
 function deliver(options: ListenOptions, news: News): void {
   if (news === undefined) options.cache.clear()
   else {
@@ -255,7 +254,7 @@ async function connectWithin(
   try {
     return await within(connecting, limits)
   } catch (error) {
-    // It may still come; then nobody wants it.
+    // Closes the connection if it is established later.
     connecting
       .then((client) => {
         client.on('error', () => {})
@@ -266,7 +265,7 @@ async function connectWithin(
   }
 }
 
-/** Waits for a promise for so long, or until the signal; then throws `late`, or the signal's reason. */
+/** Waits for a promise. Throws `late` after `timeoutMs`, or the signal's reason. */
 async function within<T>(
   promise: Promise<T>,
   { timeoutMs, signal, late }: { timeoutMs: number; signal?: AbortSignal; late?: Error },
@@ -274,8 +273,8 @@ async function within<T>(
   const { promise: limit, reject } = Promise.withResolvers<never>()
   const onAbort = (): void => reject(signal?.reason)
   const timer = setTimeout(() => {
-    // One more turn of the event loop: when the process itself was busy, the answer may be waiting to be read.
-    setImmediate(() => reject(late ?? new Error(`The database did not answer within ${timeoutMs} ms`)))
+    // One more turn of the event loop: if the process was busy, the response might be waiting.
+    setImmediate(() => reject(late ?? new Error(`The database did not respond within ${timeoutMs} ms`)))
   }, timeoutMs)
   signal?.addEventListener('abort', onAbort, { once: true })
   if (signal?.aborted) onAbort()

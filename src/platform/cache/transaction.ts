@@ -11,21 +11,19 @@ const CAUSES_MAX = 5
 
 export interface TransactionOptions {
   isolation?: IsolationLevel
-  /** Waits between two attempts; a test passes one that does not. */
+  /** Pause between two attempts. Tests replace it. */
   pause?: (ms: number) => Promise<unknown>
 }
 
 /**
- * Runs a transaction that changes things others may have cached. `run` names what it changes in `changed`; the
- * row for other processes is part of the transaction, its notice follows the commit, and this process has dropped its
- * own entries before the returned promise settles; so have the other processes of the same server. From just before the
- * commit until then its reads of these things go to the database,
- * so that nobody is answered with what the commit has replaced. All of this also when the transaction fails, since a
- * connection lost during the commit leaves its outcome unknown.
+ * Runs a transaction that changes cached entities. `run` adds the changes to `changed`. The transaction writes them to the
+ * change log; the notice follows the commit. Before the promise settles, this process and its peers have removed their
+ * entries. During the commit, reads of these entities go to the database, so that no one gets a replaced value. All this
+ * also happens if the transaction fails, because a lost connection leaves the result of the commit unknown.
  *
- * A serialization failure or a deadlock runs `run` again, five times in all, about 5, 10, 20 and 40 ms apart: `run`
- * has no effects but those of `tx`, and reads through `tx`, never through the cache. Other errors, and the last of
- * these, reach the caller as they are.
+ * After a serialization failure or a deadlock, `run` is called again, at most 5 times in total, with pauses of about 5, 10,
+ * 20 and 40 ms. So `run` must have no effects outside `tx`, and must not read through the cache. Other errors, and the last
+ * of these, reach the caller unchanged.
  */
 export async function transaction<DB, T>(
   { db, cache }: { db: Kysely<DB>; cache: EntityCache },
@@ -56,7 +54,7 @@ export async function transaction<DB, T>(
       if (logged !== undefined) cache.announce(logged)
       return result
     } catch (error) {
-      if (attempt >= ATTEMPTS_MAX || !asksForRetry(error)) throw error
+      if (attempt >= ATTEMPTS_MAX || !canRetry(error)) throw error
     } finally {
       release?.()
       await cache.invalidatePeers(committed, counted)
@@ -65,8 +63,8 @@ export async function transaction<DB, T>(
   }
 }
 
-/** Looks down the chain of causes, because a query may have wrapped the database's error in its own. */
-function asksForRetry(error: unknown): boolean {
+/** Checks the causes too, because a query might have wrapped the error of the database. */
+function canRetry(error: unknown): boolean {
   let current = error
   for (let depth = 0; depth < CAUSES_MAX && current instanceof Error; depth++) {
     if (isRetryable(current)) return true

@@ -57,7 +57,7 @@ export async function enqueue<Name extends JobName>(
     job_key => ${options.jobKey ?? null}::text, max_attempts => ${options.maxAttempts ?? 12}::int)`.execute(tx)
 }
 
-/** Takes back the job with a key, unless it runs; none is fine. */
+/** Removes the job with a key if it exists and does not run. */
 export async function removeJob(tx: Tx, jobKey: string): Promise<void> {
   await sql`select graphile_worker.remove_job(${jobKey})`.execute(tx)
 }

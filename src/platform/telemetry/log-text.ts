@@ -1,12 +1,12 @@
-// The log for people at a terminal: one short line each event, made from the lines that programs get.
+// The text log for a terminal: one short line per event, made from the JSON lines.
 
 type Line = Record<string, unknown> & { level?: string; time?: string; msg?: string }
 
 const COLOURS = { fatal: 31, error: 31, warn: 33, debug: 2, trace: 2 } as const satisfies Record<string, number>
-/** Longer values of fields belong into the log for programs. */
+/** Longer values are only in the JSON log. */
 const STACK_LINES_MAX = 12
 
-/** Turns one line of JSON into text that ends in a newline; what is no JSON stays as it is. */
+/** Converts a line of JSON to text that ends with a newline. Returns other lines unchanged. */
 export function textLine(line: string, { colour }: { colour: boolean }): string {
   let event: Line
   try {
@@ -22,7 +22,7 @@ export function textLine(line: string, { colour }: { colour: boolean }): string 
   return `${time} ${mark}${plain(sentence(event))}${problem(event)}\n`
 }
 
-/** Requests and business events have their values in fields; every other message is a sentence. */
+/** Shows the fields of requests and business events. All other messages are sentences. */
 function sentence(event: Line): string {
   const { msg = '', method, route, status, duration_ms: ms } = event
   if (msg === 'request') return `${method} ${route} ${status} ${ms} ms`
@@ -38,8 +38,8 @@ function problem(event: Line): string {
   return `\n${plain(text.split('\n').slice(0, STACK_LINES_MAX).join('\n'))}`
 }
 
-/** What comes from outside cannot move the terminal's cursor. */
+/** Removes control characters, so that logged values cannot control the terminal. */
 function plain(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the function removes them
   return text.replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, ' ')
 }

@@ -1,10 +1,10 @@
-// The structured log: one line of JSON an event, on standard output, with secrets taken out.
+// The structured log: one line of JSON per event on standard output, without secrets.
 import pino, { type DestinationStream, type Logger } from 'pino'
 import { textLine } from './log-text.ts'
 
 export type Log = Logger
 
-/** Keys whose values never reach a log line, wherever they stand in it (two levels deep, which is how deep we log). */
+/** Keys whose values are removed, up to two levels deep. Deeper objects are not logged. */
 const SECRET_KEYS = [
   'authorization',
   'cookie',
@@ -22,16 +22,13 @@ const SECRET_KEYS = [
   'ip',
 ]
 
-/**
- * The process's log. Lines are buffered for throughput while serving (`buffered`), and flushed at least every second
- * and at exit; command-line runs write at once.
- */
+/** The log of the process. With `buffered`, lines are flushed at least every second and at exit; otherwise immediately. */
 export function createLog(options: {
   level: string
   buffered: boolean
   destination?: 1 | 2
   asText?: boolean
-  /** Which of several processes writes; stands in every line. */
+  /** Name of the process, in every line. */
   process?: string
 }): Log {
   if (options.asText === true) return createTextLog(options.level, options.destination ?? 1, options.process)
@@ -49,14 +46,14 @@ export function isTextFormat(format: 'auto' | 'text' | 'json'): boolean {
   return format === 'text' || (format === 'auto' && process.stdout.isTTY)
 }
 
-/** For people who look on: each line is written at once. */
+/** Text log; each line is written immediately. */
 function createTextLog(level: string, fd: 1 | 2, name?: string): Log {
   const stream = fd === 1 ? process.stdout : process.stderr
   const colour = stream.isTTY && stream.hasColors()
   return createLogTo({ write: (line) => void stream.write(textLine(line, { colour })) }, level, name)
 }
 
-/** The same lines, wherever they go. */
+/** Options of both formats. */
 export function createLogTo(destination: DestinationStream, level: string, process?: string): Log {
   return pino(
     {
@@ -71,12 +68,12 @@ export function createLogTo(destination: DestinationStream, level: string, proce
   )
 }
 
-/** What of an error's own properties tells where it comes from. Others hold data: a database's `detail` is a row. */
+/** Properties of an error that show its origin. Others contain data: `detail` of a database error is a row. */
 const ERROR_KEYS = ['type', 'message', 'stack', 'code', 'errno', 'syscall', 'constraint', 'table', 'column'] as const
 const MAIL_ADDRESS = /[^\s<>"'(),:;@]{1,64}@[^\s<>"'(),:;@]{1,255}/g
 const DEPOT_TOKEN = /dp[pos]_[0-9A-Za-z]{20,}/g
 
-/** An error with its causes; addresses and tokens that others have written into its text are taken out. */
+/** Serialises an error with its causes, without the URLs and tokens in its message. */
 function describeError(error: Error): Record<string, unknown> {
   const full = pino.stdSerializers.err(error) as unknown as Record<string, unknown>
   const kept = ERROR_KEYS.filter((key) => full[key] !== undefined)
@@ -88,7 +85,7 @@ function withoutPeople(value: unknown): unknown {
   return value.replace(MAIL_ADDRESS, '[address]').replace(DEPOT_TOKEN, '[token]')
 }
 
-/** A log that keeps nothing, for commands and tests that have no reader. */
+/** A log that discards everything, for commands and tests. */
 export function silentLog(): Log {
   return pino({ level: 'silent' })
 }

@@ -1,11 +1,11 @@
-// What Prometheus reads at /metrics. Labels are few and bounded: operation names, status classes, kinds.
+// The metrics at /metrics. Labels have few values: operation names, statuses, kinds.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
 /**
- * One registry with every metric of the process; each Depot in a process (tests run several) has its own. Of a server
- * of several processes `ofAll` gives the metrics of all of them.
+ * A registry with all metrics of the process. Tests run several instances in a process, each with its own registry.
+ * `ofAll` returns the metrics of all processes of a server.
  */
 export function createMetrics(options: { process: boolean; ofAll?: (() => Promise<string>) | undefined }) {
   const registry = new Registry()
@@ -13,37 +13,37 @@ export function createMetrics(options: { process: boolean; ofAll?: (() => Promis
   const registers = [registry]
   return {
     registry,
-    /** What /metrics answers, in the text format of Prometheus. */
+    /** Returns the metrics in the text format of Prometheus. */
     text: options.ofAll ?? (() => registry.metrics()),
     requests: new Counter({
       name: 'depot_http_requests_total',
-      help: 'Requests answered, by operation and status',
+      help: 'Handled requests, by operation and status',
       labelNames: ['operation', 'status'] as const,
       registers,
     }),
     requestSeconds: new Histogram({
       name: 'depot_http_request_seconds',
-      help: 'Time from the first byte of a request to the end of its answer, by operation',
+      help: 'Time from the first byte of a request to the end of its response, by operation',
       labelNames: ['operation'] as const,
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
       registers,
     }),
     querySeconds: new Histogram({
       name: 'depot_database_query_seconds',
-      help: 'Time of statements to the database; its count is how many there were',
+      help: 'Time of database statements; its count is the number of statements',
       buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
       registers,
     }),
     jobs: new Counter({
       name: 'depot_jobs_total',
-      help: 'Background jobs finished, by task and outcome (success, error, dead)',
+      help: 'Finished background jobs, by task and outcome (success, error, dead)',
       labelNames: ['task', 'outcome'] as const,
       registers,
     }),
     jobSeconds: new Histogram({
       name: 'depot_job_seconds',
-      help: 'Time that background jobs took, by task, whatever their outcome',
-      // Not `job`: Prometheus gives that label to what it scrapes.
+      help: 'Time of background jobs, by task, for every outcome',
+      // Not `job`: Prometheus sets this label.
       labelNames: ['task'] as const,
       buckets: [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300],
       registers,
@@ -63,14 +63,14 @@ export function createMetrics(options: { process: boolean; ofAll?: (() => Promis
     }),
     engineSeconds: new Histogram({
       name: 'depot_engine_seconds',
-      help: 'Time of calls to engines that the operator has set, by engine and call',
+      help: 'Time of calls to external engines, by engine and call',
       labelNames: ['engine', 'operation'] as const,
       buckets: [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
       registers,
     }),
     engineErrors: new Counter({
       name: 'depot_engine_errors_total',
-      help: 'Calls to an engine that it did not answer or could not do, by engine and call',
+      help: 'Failed calls to external engines, by engine and call',
       labelNames: ['engine', 'operation'] as const,
       registers,
     }),
@@ -83,7 +83,7 @@ export function createMetrics(options: { process: boolean; ofAll?: (() => Promis
   }
 }
 
-/** What an adapter calls after each call to its engine. */
+/** Records a call of an adapter to its engine. */
 export function engineCalls({ engineSeconds, engineErrors }: Metrics, engine: string) {
   return (operation: string, seconds: number, failed: boolean): void => {
     engineSeconds.observe({ engine, operation }, seconds)
@@ -91,10 +91,10 @@ export function engineCalls({ engineSeconds, engineErrors }: Metrics, engine: st
   }
 }
 
-/** What a buffer of analytics events says of each kind of event. */
+/** State of the analytics buffer for one kind of event. */
 type BufferStats = Readonly<Record<string, { pending: number; stored: number; dropped: number; lost: number }>>
 
-/** Shows the state of the analytics buffer, read when somebody asks for the metrics. */
+/** Registers metrics of the analytics buffer, which are read at each scrape. */
 export function observeEventBuffer({ registry }: Metrics, stats: () => BufferStats): void {
   const registers = [registry]
   new Gauge({
@@ -120,11 +120,11 @@ export function observeEventBuffer({ registry }: Metrics, stats: () => BufferSta
   })
 }
 
-/** Shows how many processes of a server answer requests. */
+/** Registers the number of processes that handle requests. */
 export function observeProcesses({ registry }: Metrics, count: () => number): void {
   new Gauge({
     name: 'depot_http_processes',
-    help: 'Processes of this server that answer requests',
+    help: 'Processes of this server that handle requests',
     registers: [registry],
     collect() {
       this.set(count())
@@ -132,10 +132,10 @@ export function observeProcesses({ registry }: Metrics, count: () => number): vo
   })
 }
 
-/** What a process says of the events that wait on disk for a store that is elsewhere. */
+/** State of the events that wait on disk for a remote analytics store. */
 type SpoolStats = Readonly<{ batches: number; bytes: number; refused: number }>
 
-/** Shows what waits on disk, read when somebody asks for the metrics. */
+/** Registers metrics of the events on disk, which are read at each scrape. */
 export function observeSpool({ registry }: Metrics, stats: () => SpoolStats): void {
   const registers = [registry]
   new Gauge({
@@ -148,7 +148,7 @@ export function observeSpool({ registry }: Metrics, stats: () => SpoolStats): vo
   })
   new Gauge({
     name: 'depot_analytics_spool_bytes',
-    help: 'Bytes of the events that wait on disk for the analytics store',
+    help: 'Size of the events that wait on disk for the analytics store, in bytes',
     registers,
     collect() {
       this.set(stats().bytes)
@@ -156,7 +156,7 @@ export function observeSpool({ registry }: Metrics, stats: () => SpoolStats): vo
   })
   new Gauge({
     name: 'depot_analytics_spool_refused_batches',
-    help: 'Batches that the analytics store refused, or that could not be read, since the start; they are set aside',
+    help: 'Unreadable batches, and batches that the analytics store rejected, since the start; they stay on disk',
     registers,
     collect() {
       this.set(stats().refused)
@@ -164,14 +164,14 @@ export function observeSpool({ registry }: Metrics, stats: () => SpoolStats): vo
   })
 }
 
-/** What the search of a process says of itself. */
+/** State of the search index of a process. */
 type SearchStats = { state: string; documents: number; memoryBytes: number; isFeeding: boolean }
 
-/** Shows the state of search, asked when somebody asks for the metrics. */
+/** Registers metrics of the search index, which are read at each scrape. */
 export function observeSearch({ registry }: Metrics, ask: () => Promise<SearchStats>): void {
   const registers = [registry]
   let asked: Promise<SearchStats> | undefined
-  // One question for all gauges of a scrape.
+  // One read for all gauges of a scrape.
   const stats = () => {
     asked ??= ask().finally(() => {
       asked = undefined
@@ -188,7 +188,7 @@ export function observeSearch({ registry }: Metrics, ask: () => Promise<SearchSt
   })
   new Gauge({
     name: 'depot_search_feeding',
-    help: '1 while this process feeds the search index; of the processes that share one, only one does',
+    help: '1 while this process feeds the search index; only one process feeds a shared index',
     registers,
     async collect() {
       this.set((await stats()).isFeeding ? 1 : 0)
@@ -196,7 +196,7 @@ export function observeSearch({ registry }: Metrics, ask: () => Promise<SearchSt
   })
   new Gauge({
     name: 'depot_search_building',
-    help: '1 while the search index is built for the first time or again',
+    help: '1 while the search index is built or rebuilt',
     registers,
     async collect() {
       this.set(['building', 'rebuilding'].includes((await stats()).state) ? 1 : 0)
@@ -204,7 +204,7 @@ export function observeSearch({ registry }: Metrics, ask: () => Promise<SearchSt
   })
   new Gauge({
     name: 'depot_search_up',
-    help: '1 while searches are answered and the index follows the database',
+    help: '1 while search works and the index follows the database',
     registers,
     async collect() {
       this.set(['ready', 'rebuilding'].includes((await stats()).state) ? 1 : 0)

@@ -1,11 +1,11 @@
-// Metrics that are read from what already counts, when somebody asks for them: the pool, the cache, the queue, the disk.
+// Metrics of the pools, the cache, the queue and the disk, which are read at each scrape.
 import { Counter, Gauge } from 'prom-client'
 import type { Metrics } from './metrics.ts'
 
 type Registered = Pick<Metrics, 'registry'>
 type PoolState = { totalCount: number; idleCount: number; waitingCount: number }
 
-/** Shows the connections of pools, by their names. */
+/** Registers the connections of pools by name. */
 export function observePools({ registry }: Registered, pools: Readonly<Record<string, PoolState>>): void {
   new Gauge({
     name: 'depot_database_connections',
@@ -28,12 +28,12 @@ type CacheState = {
   kinds: Record<string, { entries: number; hits: number; misses: number; evicted: number }>
 }
 
-/** Shows what the entity cache holds, and what it was asked. */
+/** Registers the size, entries and reads of the entity cache. */
 export function observeCache({ registry }: Registered, stats: () => CacheState): void {
   const registers = [registry]
   new Gauge({
     name: 'depot_cache_bytes',
-    help: 'Bytes that the entity cache holds',
+    help: 'Size of the entity cache, in bytes',
     registers,
     collect() {
       this.set(stats().bytes)
@@ -41,8 +41,8 @@ export function observeCache({ registry }: Registered, stats: () => CacheState):
   })
   new Gauge({
     name: 'depot_cache_enabled',
-    help: '1 while the entity cache is in use; 0 while this process hears of no changes and reads the database instead',
-    // Of several processes of a server, the one that is worst off.
+    help: '1 while the entity cache is in use; 0 while this process receives no notices of changes and reads the database',
+    // The lowest value of the processes of a server.
     aggregator: 'min',
     registers,
     collect() {
@@ -73,14 +73,14 @@ export function observeCache({ registry }: Registered, stats: () => CacheState):
   })
 }
 
-/** Jobs by state, and how long the first that could run has been waiting, in seconds. */
+/** Jobs by state, and the waiting time of the oldest runnable job. */
 export type QueueState = { ready: number; running: number; scheduled: number; dead: number; oldestReadySeconds: number }
 
-/** Shows the queue of background jobs, which all processes share. A queue that cannot be read shows nothing. */
+/** Registers the job queue, which all processes share. If reading fails, there are no values. */
 export function observeQueue({ registry }: Registered, ask: () => Promise<QueueState>): void {
   const registers = [registry]
   let asked: Promise<QueueState | undefined> | undefined
-  // One question for both gauges of a scrape.
+  // One read for both gauges of a scrape.
   const state = () => {
     asked ??= ask()
       .catch(() => undefined)
@@ -91,7 +91,7 @@ export function observeQueue({ registry }: Registered, ask: () => Promise<QueueS
   }
   new Gauge({
     name: 'depot_jobs_oldest_ready_seconds',
-    help: 'How long the job that has waited longest could have run already',
+    help: 'Waiting time of the oldest runnable job',
     aggregator: 'max',
     registers,
     async collect() {
@@ -116,14 +116,14 @@ export function observeQueue({ registry }: Registered, ask: () => Promise<QueueS
   })
 }
 
-/** Shows the room on the disk of the data folder. */
+/** Registers the disk space of the data folder. */
 export function observeDisk(
   { registry }: Registered,
   ask: () => Promise<{ freeBytes: number; totalBytes: number }>,
 ): void {
   new Gauge({
     name: 'depot_data_disk_bytes',
-    help: 'Room on the disk of the data folder, by kind (free, total)',
+    help: 'Disk space of the data folder in bytes, by kind (free, total)',
     labelNames: ['kind'] as const,
     aggregator: 'max',
     registers: [registry],
