@@ -1,25 +1,28 @@
 // Routes to read, edit and delete projects.
 import Type from 'typebox'
 import { iconRoutes } from '#features/basics/images/icon-routes.ts'
+import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { IdsQuery, ProjectParams, parseIds } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes, sendList } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
-import { catalogueRoutes } from './catalogue-routes.ts'
 import { deleteProject } from './edit/delete-project.ts'
 import { projectIconOwner } from './edit/icon.ts'
-import { ProjectPatch } from './edit/requests.ts'
+import { ProjectBulkPatch, ProjectPatch } from './edit/requests.ts'
 import { updateProject } from './edit/update-project.ts'
+import { updateProjects } from './edit/update-projects.ts'
 import { galleryRoutes } from './gallery/routes.ts'
 import { getProject, getProjectAsMember, listVisibleProjects, peekPublicProject } from './lookup/project-cache.ts'
+import { listRandomProjects, RandomQuery } from './lookup/random.ts'
 import { ProjectCheckView, ProjectView } from './views.ts'
 
 export function projectRoutes(app: App, deps: Deps): void {
   projectReads(app, deps)
   projectEdits(app, deps)
-  catalogueRoutes(app, deps)
+  bulkRoute(app, deps)
+  randomRoute(app, deps)
   sharedProjectRoutes(app, deps)
 }
 
@@ -119,5 +122,41 @@ export function sharedProjectRoutes(app: App, deps: Deps, prefix = '/v3'): void 
       await deleteProject(deps, viewer, { project, membership })
       return done(reply)
     },
+  )
+}
+
+function bulkRoute(app: App, deps: Deps): void {
+  app.patch(
+    '/v3/projects',
+    {
+      config: { auth: { scope: ['PROJECT_WRITE'] } },
+      schema: {
+        operationId: 'updateProjects',
+        summary: 'Edit the categories and links of several projects in one transaction',
+        querystring: IdsQuery,
+        body: ProjectBulkPatch,
+      },
+    },
+    async (req, reply) => {
+      const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
+      await updateProjects(deps, requireViewer(req), { ids, patch: req.body })
+      return done(reply)
+    },
+  )
+}
+
+function randomRoute(app: App, deps: Deps): void {
+  app.get(
+    '/v3/projects_random',
+    {
+      config: { auth: { read: ['PROJECT_READ'] } },
+      schema: {
+        operationId: 'listRandomProjects',
+        summary: 'Get random approved and archived projects, each with the same probability',
+        querystring: RandomQuery,
+        response: { 200: Type.Array(ProjectView) },
+      },
+    },
+    async (req, reply) => sendList(reply, await listRandomProjects(deps, req.viewer, req.query)),
   )
 }

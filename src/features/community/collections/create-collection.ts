@@ -5,9 +5,8 @@ import { newId } from '#lib/ids.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
-import { insertCollection, replaceProjects } from './queries.ts'
+import { insertCollection, replaceProjects, resolveProjects } from './queries.ts'
 import { type CollectionInput, checkName } from './requests.ts'
-import { resolveProjects } from './resolve-projects.ts'
 
 /**
  * Creates a listed collection and returns its ID.

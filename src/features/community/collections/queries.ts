@@ -82,7 +82,7 @@ export function listNewestCollections(db: Db, limit: number): Promise<NewCollect
 }
 
 /** Returns the projects with these IDs or slugs that the viewer can see. */
-export async function listVisibleProjectNames(
+async function listVisibleProjectNames(
   db: Db,
   viewer: Viewer | null,
   names: readonly string[],
@@ -219,4 +219,27 @@ export function listSavedIn(
     .orderBy('id')
     .$castTo<{ id: string; name: string; status: CollectionStatus; is_saved: boolean }>()
     .execute()
+}
+
+/**
+ * Returns the IDs of the projects with these IDs or slugs, in this order and without duplicates. An ID takes precedence.
+ * @throws ApiError `validation_error` naming the first project that is unknown or hidden from the viewer.
+ */
+export async function resolveProjects(
+  db: Db,
+  viewer: Viewer,
+  { names, field }: { names: readonly string[]; field: string },
+): Promise<string[]> {
+  const projects = await listVisibleProjectNames(db, viewer, names)
+  const idByName = new Map([
+    ...projects.map(({ id, slug }) => [slug, id] as const),
+    ...projects.map(({ id }) => [id, id] as const),
+  ])
+  const ids = names.map((name, index) => {
+    const id = idByName.get(name) ?? idByName.get(name.toLowerCase())
+    if (id === undefined)
+      throw validationError(`${field}.${index}`, 'must be the ID or slug of a project that you can see')
+    return id
+  })
+  return [...new Set(ids)]
 }

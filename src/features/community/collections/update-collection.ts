@@ -4,9 +4,8 @@ import type { Viewer } from '#lib/access/viewer.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 import { requirePermittedPatch } from './policy.ts'
-import { findVisibleCollection, lockVisibleCollection, replaceProjects } from './queries.ts'
+import { findVisibleCollection, lockVisibleCollection, replaceProjects, resolveProjects } from './queries.ts'
 import { type CollectionPatch, toCollectionColumns } from './requests.ts'
-import { resolveProjects } from './resolve-projects.ts'
 
 /**
  * Edits a collection in one transaction, and always sets `updated`.

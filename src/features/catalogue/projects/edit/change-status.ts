@@ -14,7 +14,7 @@ import { isBlank } from '#lib/text/text-rules.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Project } from '#platform/db/schema.ts'
 import type { ProjectRow } from '../queries.ts'
-import { scheduleRelease } from '../schedule-release.ts'
+import { checkKeptSchedule, parseSchedule, scheduleRelease } from '../schedule-release.ts'
 import { actsAsModerator, hidesIdentity, requireTransition } from './policy.ts'
 import type { ProjectPatch } from './requests.ts'
 
@@ -41,15 +41,8 @@ export async function changeStatus(tx: Tx, change: StatusChange): Promise<Update
   const { viewer, project, next, patch, now } = change
   const requested = patch.requested_status === undefined ? {} : { requested_status: patch.requested_status }
   const to = patch.status
-  if (patch.scheduled_at !== undefined && patch.scheduled_at !== null && to !== 'scheduled') {
-    throw validationError('scheduled_at', 'can be set only together with the status scheduled')
-  }
-  if (to === undefined) {
-    if (project.status === 'scheduled' && patch.requested_status === null) {
-      throw validationError('requested_status', 'cannot be null while the status is scheduled')
-    }
-    return requested
-  }
+  if (to !== 'scheduled') checkKeptSchedule(patch, to === undefined ? project : { status: to })
+  if (to === undefined) return requested
   if (to === project.status && to !== 'scheduled') return requested
   requireTransition(viewer, project, to)
   if (to === 'processing') await requireReviewable(tx, project.id, next)
@@ -99,12 +92,7 @@ function scheduleOf({ project, patch, now }: StatusChange): {
 } {
   const next = patch.requested_status === undefined ? project.requested_status : patch.requested_status
   if (next === null) throw validationError('requested_status', 'is required with the status scheduled')
-  if (patch.scheduled_at === undefined || patch.scheduled_at === null) {
-    throw validationError('scheduled_at', 'is required with the status scheduled')
-  }
-  const at = Date.parse(patch.scheduled_at)
-  if (!Number.isFinite(at) || at <= now) throw validationError('scheduled_at', 'must be a time in the future')
-  return { scheduled_at: new Date(at), requested_status: next }
+  return { scheduled_at: parseSchedule(patch, now), requested_status: next }
 }
 
 /** Writes a message to the project's thread. If a moderator made the change, also notifies the members. */

@@ -6,7 +6,7 @@ import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { dropUnusedImages } from '#features/basics/content-images/queries.ts'
 import { touchProject } from '#features/catalogue/projects/queries.ts'
-import { scheduleRelease } from '#features/catalogue/projects/schedule-release.ts'
+import { checkKeptSchedule, parseSchedule, scheduleRelease } from '#features/catalogue/projects/schedule-release.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound, validationError } from '#lib/errors.ts'
 import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
@@ -142,20 +142,15 @@ async function statusChange(
 ): Promise<Updateable<Version>> {
   const { status } = patch
   if (status === undefined) {
-    if (patch.scheduled_at != null)
-      throw validationError('scheduled_at', 'can be set only together with the status scheduled')
-    if (version.status === 'scheduled' && patch.requested_status === null) {
-      throw validationError('requested_status', 'cannot be null while the status is scheduled')
-    }
+    checkKeptSchedule(patch, version)
     return patch.requested_status === undefined ? {} : { requested_status: patch.requested_status }
   }
   if (status !== 'scheduled') return admitStatus(tx, { id: version.id, from: version.status, wanted: status }, gate)
   const next = patch.requested_status === undefined ? version.requested_status : patch.requested_status
   if (next === null) throw validationError('requested_status', 'is required with the status scheduled')
-  const at = Date.parse(patch.scheduled_at ?? '')
-  if (!Number.isFinite(at) || at <= gate.now) throw validationError('scheduled_at', 'must be a time in the future')
-  await scheduleRelease(tx, { version_id: version.id }, new Date(at))
-  return { status, requested_status: next, scheduled_at: new Date(at) }
+  const at = parseSchedule(patch, gate.now)
+  await scheduleRelease(tx, { version_id: version.id }, at)
+  return { status, requested_status: next, scheduled_at: at }
 }
 
 /** Changes the types of files. @throws ApiError `validation_error` for a file that is not in this version. */
