@@ -1,4 +1,4 @@
-// What one client may hold of the server: bodies that do not come, connections that do nothing.
+// Limits for one client: request bodies that never arrive, and idle connections.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
@@ -58,7 +58,7 @@ test('a JSON body that does not arrive whole in its time is ended with an error,
   }
 })
 
-test('an upload that stands still is ended; one that keeps its pace may take many times as long', async () => {
+test('ends a stalled upload, and lets a steady upload take many times as long', async () => {
   const project = await t.make.project()
   const boundary = 'frontier'
   const data = JSON.stringify({ project_id: project.id, ...versionData() })

@@ -1,6 +1,5 @@
-// One address with many expensive requests delays nobody else's: search, questions of analytics, archives that are uploaded
-// or downloaded.
-// Passwords and pictures: src/features/people/accounts/sign-up/fairness.test.ts.
+// Many expensive requests from one address do not delay other clients: search, analytics queries, uploads and downloads
+// of archives. src/features/people/accounts/sign-up/fairness.test.ts covers passwords and images.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { get as httpGet, type IncomingMessage } from 'node:http'
@@ -17,8 +16,8 @@ const LOUD = '192.0.2.1'
 const QUIET = '192.0.2.2'
 
 /**
- * Holds calls until so many have come, then lets them go in the order loud, quiet: whatever a request does before, all
- * stand in the queue when its work begins. `done` is who was finished, in order.
+ * Blocks calls until the expected number has arrived, then releases them in the order loud, quiet, so that all wait in
+ * the queue when the work begins. `done` lists the finished calls in order.
  */
 function createGate() {
   let expected = 0
@@ -83,7 +82,7 @@ const send = (remoteAddress: string, { headers, ...request }: InjectOptions): Pr
     headers: { 'user-agent': 'depot-tests/1.0', 'x-ratelimit-key': BYPASS_KEY, ...headers },
   })
 
-/** Many requests from one address and one from another, whose work is asked for last. */
+/** Sends many requests from one address and then one request from another address. */
 async function flood(count: number, loud: (n: number) => InjectOptions, quiet: InjectOptions) {
   gate.expect(count + 1)
   const answers = Array.from({ length: count }, (_, n) => send(LOUD, loud(n)))
@@ -105,7 +104,7 @@ test('searches: those of one address wait for one another, another address goes 
   const asked = (n: number): InjectOptions => ({ url: '/v3/search', query: { query: `lantern ${n}`, limit: '100' } })
   const { answer, place, others } = await flood(200, asked, asked(200))
   assert.equal(answer.statusCode, 200, answer.body)
-  // So many are handed to the index at once.
+  // Maximum number of requests that the index receives at the same time.
   assert.ok(place <= 40, `${place} searches of the other address came before`)
   assertOverload(others, 200)
 })
@@ -120,7 +119,7 @@ test('whatever searches does so for the address that asks', async () => {
   }
 })
 
-test('questions of analytics: too many of one address are refused, another address is answered', async () => {
+test('rejects excess analytics queries of one address and serves another address', async () => {
   const [loud, quiet] = [await t.make.project(), await t.make.project()]
   const asked = ({ owner, id }: typeof loud): InjectOptions => ({
     url: '/v3/analytics',
@@ -130,7 +129,7 @@ test('questions of analytics: too many of one address are refused, another addre
   })
   const { answer, place, others } = await flood(150, () => asked(loud), asked(quiet))
   assert.equal(answer.statusCode, 200, answer.body)
-  assert.ok(place <= 4, `${place} questions of the other address came before`)
+  assert.ok(place <= 4, `${place} queries of the other address came before`)
   assertOverload(others, 200)
   assert.ok(others.some(({ statusCode }) => statusCode === 503))
 })

@@ -1,4 +1,4 @@
-// What every answer has in common: address, limiter, User-Agent, CORS, tags, errors, bodies.
+// Rules for every response: IP address, rate limit, User-Agent, CORS, ETags, errors and bodies.
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
@@ -15,7 +15,7 @@ before(async () => {
 })
 after(() => t.close())
 
-/** A request of its own address, outside the bypass key. */
+/** A request with its own IP address and without the bypass key. */
 let lastAddress = 0
 const fromNewAddress = () => `10.0.${Math.floor(lastAddress / 250)}.${(lastAddress++ % 250) + 1}`
 const plain = (url: string, headers: Record<string, string> = {}, remoteAddress = fromNewAddress()) =>
@@ -29,7 +29,7 @@ test('the root document has name, version, documentation and about as strings', 
   for (const key of ['version', 'documentation', 'about']) assert.equal(typeof rest[key], 'string')
 })
 
-test('300 requests pass at once, the 301st is told how long to wait', async () => {
+test('accepts a burst of 300 requests and tells the 301st how long to wait', async () => {
   t.freeze()
   const address = fromNewAddress()
   for (let i = 0; i < 300; i += 1) {
@@ -163,7 +163,7 @@ describe('conditional requests', () => {
     assert.equal(tags.headers['cache-control'], 'public, max-age=3600', 'tags do not depend on the viewer')
   })
 
-  test('a compressed answer has a tag of its own, which gives 304 as well', async () => {
+  test('gives a compressed response its own ETag, which also leads to 304', async () => {
     const decoders = { gzip: gunzipSync, br: brotliDecompressSync, zstd: zstdDecompressSync }
     const identity = await plain('/v3/tag/category')
     for (const [encoding, decode] of Object.entries(decoders)) {
@@ -330,7 +330,7 @@ describe('bodies', () => {
     }
   })
 
-  test('what is wrong with a body costs no more than what is right with it', async () => {
+  test('an invalid body costs as much as a valid body', async () => {
     const cases: [body: string, field: string][] = [
       [`{"algorithm":"sha1","hashes":[${'1,'.repeat(2_000)}1]}`, 'hashes'],
       [`{"algorithm":"sha1","hashes":[${'1,'.repeat(20_000)}1]}`, 'body'],
@@ -411,7 +411,7 @@ describe('over a real socket', () => {
       socket.on('error', reject)
     })
 
-  test('bytes that are no HTTP get a JSON error, not silence', async () => {
+  test('answers bytes that are not HTTP with a JSON error', async () => {
     const answer = await raw('NOT HTTP AT ALL\r\n\r\n')
     assert.match(answer, /^HTTP\/1\.1 400 /)
     assert.match(answer, /X-Request-Id: [0-9a-f-]{36}\r\n/)

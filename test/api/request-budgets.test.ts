@@ -1,4 +1,4 @@
-// What a browser loads does not use up what the programs at the same address may ask for.
+// A browser that loads pages and assets does not use up the request limit of API clients at the same IP address.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
@@ -16,13 +16,13 @@ const load = (url: string, remoteAddress: string, accept = '*/*') =>
   t.inject({ method: 'GET', url, headers: { 'user-agent': 'Mozilla/5.0', accept }, remoteAddress })
 const rest = ({ headers }: { headers: Record<string, unknown> }) => Number(headers['x-ratelimit-remaining'])
 
-/** The addresses that a page names in its head and its pictures. */
+/** Returns the URLs in the head and the images of a page. */
 async function assetsOf(page: string): Promise<string[]> {
   const { body } = await load(page, newAddress(), 'text/html')
   return [...new Set([...body.matchAll(/(?:href|src)="(\/assets\/[^"#]+)/g)].map(([, path = '']) => path))]
 }
 
-test('400 assets and pictures leave the budgets of the API and of pages as they were', async () => {
+test('400 assets and images leave the limits of the API and of pages unchanged', async () => {
   const address = newAddress()
   const assets = await assetsOf('/')
   assert.ok(assets.length >= 4, assets.join())
@@ -37,7 +37,7 @@ test('400 assets and pictures leave the budgets of the API and of pages as they 
   assert.equal(rest(await load('/', address, 'text/html')), 299)
 })
 
-test('pages have 300 of their own, and the API answers a visitor who has used them up', async () => {
+test('pages have a separate limit of 300, and the API still serves a visitor who has used it up', async () => {
   const address = newAddress()
   for (let i = 0; i < 300; i += 1) {
     const answer = await load('/account/sign-in', address, 'text/html')

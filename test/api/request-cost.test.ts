@@ -1,4 +1,4 @@
-// What a request counts for at the rate limit: expensive ones count as several, as their route declares.
+// Costs at the rate limit: expensive requests count as several, as their route declares.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
@@ -42,7 +42,7 @@ test('when less is left than it counts for, it is refused, and plain requests st
   t.thaw()
 })
 
-test('a rate that is granted below the cost of a request lets it through when nothing else was asked', async () => {
+test('accepts a request that costs more than the granted rate if no other request was made', async () => {
   const grant = { address_range: '192.0.2.63/32', requests_per_minute: 2 }
   const made = await t.anyone.post('/_internal/admin/rate-limits', grant, { headers: { 'x-admin-key': ADMIN_KEY } })
   assert.equal(made.statusCode, 201)
@@ -50,7 +50,7 @@ test('a rate that is granted below the cost of a request lets it through when no
   assert.equal((await signIn('192.0.2.63')).statusCode, 429)
 })
 
-test('the description says of each expensive operation what it counts for', async () => {
+test('describes the cost of each expensive operation', async () => {
   const routes = t.app.routeTable().filter(({ hidden, config }) => !hidden && (config.cost ?? 1) > 1)
   assert.ok(routes.length >= 10)
   const documents = [await t.anyone.get('/docs/openapi.json'), await t.anyone.get('/docs/v2/openapi.json')]

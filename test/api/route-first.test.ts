@@ -1,4 +1,4 @@
-// The route comes before the body: what a path and a method lead to does not depend on what is sent along.
+// Routing comes before the body: the body does not influence the route that a path and a method select.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { METHODS } from 'node:http'
@@ -49,7 +49,7 @@ test('unknown paths, retired versions and other methods are answered whatever is
   }
 })
 
-/** Sends one request as it stands and gives the whole answer. */
+/** Sends a raw request and returns the whole response. */
 async function exchange(text: string): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   let answer = ''

@@ -1,4 +1,4 @@
-// What people trust us with does not reach the log, not at its most talkative level and not when something breaks.
+// User secrets do not appear in the log, even at the most verbose level or after a failure.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { sql } from 'kysely'

@@ -1,4 +1,5 @@
-// What people and the operator trust us with is in no answer that refuses, in no metric, and in no backup but as a hash.
+// Secrets of users and of the operator do not appear in error responses or metrics. Backups contain them only as
+// hashes.
 import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { after, before, test } from 'node:test'
@@ -23,7 +24,7 @@ import { exchange, getCode, makeApplication, postForm } from '#test/support/http
 import { failingFiles } from '#test/support/stand-ins/failing-files.ts'
 import { cookieName } from '#web/kit/cookies.ts'
 
-/** The operator's, by the variable that they stand in. */
+/** The operator's secrets, by environment variable. */
 const OPERATOR = {
   ADMIN_KEY,
   RATE_LIMIT_BYPASS_KEY: BYPASS_KEY,
@@ -34,7 +35,7 @@ const MAIL_PASSWORD = 'planted-password-of-the-mail-server'
 
 let t: TestApp
 let member: Member
-/** What no error, no metric and no backup holds. */
+/** Secrets that no error, metric or backup contains. */
 const secrets: Record<string, string> = { ...OPERATOR, MAIL_PASSWORD, PASSWORD, OTHER_PASSWORD }
 /** The key of an authenticator app, which the service has to know: in backups as it is. */
 let authenticatorKey: string
@@ -133,7 +134,7 @@ test('an answer that refuses or fails tells no secret, not even the one that it 
   for (const request of await refusedRequests()) {
     const answer = await send(request)
     const place = `${request.method ?? 'GET'} ${String(request.url).slice(0, 40)}: ${answer.statusCode}`
-    assert.ok(answer.statusCode >= 400, `${place} is no error`)
+    assert.ok(answer.statusCode >= 400, `${place} is not an error`)
     assert.deepEqual(found(answer.body + JSON.stringify(answer.headers), { authenticatorKey }), [], place)
   }
   for (const fields of [
@@ -162,7 +163,7 @@ test('metrics tell no secret and nobody', async () => {
   assert.deepEqual(found(answer.body, { authenticatorKey, name: member.username, email: member.email }), [])
 })
 
-test('a backup has secrets as hashes, but for the keys of authenticator apps', async () => {
+test('a backup contains secrets only as hashes, except the keys of authenticator apps', async () => {
   const pieces: Buffer[] = []
   const sink = new Writable({
     write: (piece: Buffer, _encoding, done) => {
@@ -173,7 +174,7 @@ test('a backup has secrets as hashes, but for the keys of authenticator apps', a
   await writeBackup(t.deps, { sink, events: eventsOfStore(t.deps.analytics), version: '0.0.0-test', since: undefined })
   const parts = partsOf(Buffer.concat(pieces))
   const text = parts.map((part) => part.toString('latin1')).join('\n')
-  assert.ok(text.includes(member.username), 'the rows are not in what is looked through')
+  assert.ok(text.includes(member.username), 'the scanned text does not contain the rows')
   assert.deepEqual(found(text, { authenticatorKey }), ['authenticatorKey'])
   const rows = await t.deps.db.selectFrom('instance_secret').select('secret').execute()
   for (const { secret } of rows) {

@@ -1,4 +1,4 @@
-// A database that is cut off one way, takes statements and answers none, holds no request until the balancer gives up.
+// If the database accepts statements but does not respond, requests fail before the load balancer times out.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'

@@ -1,4 +1,4 @@
-// Clients that other people have written, from the registries and with their own code unchanged, against a running Depot.
+// Runs third-party clients, installed unchanged from their registries, against a running Depot.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -39,7 +39,7 @@ const CLIENTS: ClientProgram[] = [
   {
     name: 'rust',
     needs: ['cargo', 'openssl'],
-    // What it depends on is compiled once, whatever changes in the program.
+    // Cargo compiles the dependencies once for all versions of the program.
     install: [{ file: 'cargo', args: ['build', '--locked', '--target-dir', '../rust-target'] }],
     program: { file: '../rust-target/debug/depot-client-ferinth', args: [] },
     onlyHost: 'api.modrinth.com',

@@ -1,5 +1,5 @@
-// What people do with a catalogue, as tests: each person's requests come from an address of their own and so meet one
-// server each, and what they did is read at every server.
+// Tests of a catalogue on the cluster. Each user's requests have their own IP address and so reach one server; the
+// tests then read the result on every server.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { before, test } from 'node:test'
@@ -21,7 +21,7 @@ export function catalogueTests(cluster: () => Cluster): void {
   let project: { id: string; slug: string; team: string }
   let version: { id: string; sha512: string; url: string }
 
-  /** The same at each server, as soon as each has heard of it. */
+  /** Waits until every server returns the same state. */
   async function everywhere(path: string, holds: (answer: Answer) => boolean, sent: Sent = {}): Promise<void> {
     for (const url of cluster().own) {
       let answer = await send(url, path, '192.0.2.250', sent)
@@ -88,7 +88,7 @@ export function catalogueTests(cluster: () => Cluster): void {
     await everywhere('/v3/search?query=chandelier', isHit)
   })
 
-  test('an update is offered once there is one, and not once it is gone', async () => {
+  test('offers an update until the update is deleted', async () => {
     const bytes = modJar('catalogue-update')
     const data = versionData({ project_id: project.id, version_number: '1.1.0' })
     const { payload, headers } = await form(data, [{ name: 'file', filename: 'update.jar', bytes }])
@@ -106,7 +106,7 @@ export function catalogueTests(cluster: () => Cluster): void {
     await everywhere('/v3/version_files/update', (answer) => offered(answer) === version.id, ask)
   })
 
-  test('a picture is stored by one and sent by all', async () => {
+  test('one server stores an image and every server sends it', async () => {
     const picture = await sharp({ create: { width: 8, height: 8, channels: 3, background: '#204060' } })
       .png()
       .toBuffer()
@@ -132,7 +132,7 @@ export function catalogueTests(cluster: () => Cluster): void {
     assert.equal((await told()).length, 1)
   })
 
-  test('a permission holds at every server, and is gone at every server', async () => {
+  test('granting and removing a permission takes effect on every server', async () => {
     const edit = { method: 'PATCH', json: { summary: 'Edited by a member.' } }
     const path = `/v3/project/${project.id}`
     assert.equal((await visitor.send(path, edit)).status, 403)

@@ -1,5 +1,5 @@
-// One Depot out of three servers, a worker, HAProxy and an engine behind each port: `npm run test:cluster`. The engines
-// are started by scripts/engines, which must have installed them; where one is missing, nothing is tested.
+// One Depot with three servers, a worker, HAProxy and an engine behind each port: `npm run test:cluster`.
+// scripts/engines starts the engines and must have installed them; if one is missing, the tests are skipped.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
@@ -39,7 +39,7 @@ describe('three servers, a worker, a balancer and four engines', {
     })
 
     test('a request rate is one for all servers', async () => {
-      // The lines to the engines are in this process: six requests at once leave it time for them.
+      // This process relays the connections to the engines: with six concurrent requests, it has enough time for them.
       const flood = async (address: string) => {
         const seen = { passed: 0, refused: 0, limits: new Set<string | null>() }
         const startedAt = performance.now()
@@ -55,7 +55,7 @@ describe('three servers, a worker, a balancer and four engines', {
         await Promise.all(Array.from({ length: 6 }, client))
         return { ...seen, seconds: (performance.now() - startedAt) / 1000 }
       }
-      // Where Redis has no time to answer within half a second, a process counts for itself: then once more.
+      // If Redis does not respond within half a second, a process counts locally. The test then tries again.
       for (let n = 0; ; n += 1) {
         const { passed, limits, seconds } = await flood(`192.0.2.${100 + n}`)
         if (limits.size > 1 || !limits.has('300')) continue
@@ -80,7 +80,7 @@ describe('three servers, a worker, a balancer and four engines', {
       assert.equal(await downloads(), before + 12)
     })
 
-    test('a command beside them rebuilds the one index', async () => {
+    test('a command rebuilds the shared index while the servers run', async () => {
       const { code, stdout, stderr } = await depot(cluster.dataDir, ['reindex'], cluster.env)
       assert.equal(code, 0, stderr)
       assert.match(stdout, /running server has rebuilt/)

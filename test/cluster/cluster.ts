@@ -32,15 +32,15 @@ export type Cluster = {
   servers: RunningDepot[]
   /** Starts a server that has ended, as before. */
   startServer(n: number): Promise<void>
-  /** What the processes that ended by themselves printed last. */
+  /** The last output of the processes that exited on their own. */
   died(): string[]
   engines: Record<EngineName, Engine>
   lines: Record<EngineName, TcpProxy>
   /** Between each server and the database. */
   databaseLines: readonly TcpProxy[]
-  /** Ends the database and starts it again; meanwhile it is away. */
+  /** Stops the database and starts it again; it is unavailable until then. */
   restartDatabase(signal: NodeJS.Signals): Promise<void>
-  /** What commands beside the servers need. */
+  /** Settings for commands that run in addition to the servers. */
   dataDir: string
   env: Record<string, string>
   /** The same for the writers and checks of `test/system/faults`. */
@@ -57,7 +57,7 @@ export type Sent = {
 }
 export type Answer = { status: number; headers: Headers; body: unknown; bytes: Buffer }
 
-/** A request to an address of the cluster; a client has an address, and whoever has a token one of their own. */
+/** Sends a request to a URL of the cluster. A client has one IP address; every user with a token has a separate one. */
 export async function send(url: string, path: string, address: string, sent: Sent = {}): Promise<Answer> {
   const headers = new Headers({
     'user-agent': 'depot-tests/1.0',

@@ -1,5 +1,5 @@
-// What is done to the cluster while everybody writes, as tests. After each fault everything that was acknowledged is
-// there, once, and is found; `npm run faults` does the same to one process.
+// Faults in the cluster while all writers run. After each fault, every acknowledged write must exist exactly once and
+// search must find it. `npm run faults` runs the same checks on one process.
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,7 +8,7 @@ import { setUp } from '#test/system/faults/set-up.ts'
 import { type Ledger, startWriters } from '#test/system/faults/writers.ts'
 import { type Answer, type Cluster, type EngineName, send } from './cluster.ts'
 
-/** How many answers the writers get while something is broken. */
+/** Number of responses that the writers receive while a fault lasts. */
 const ANSWERS = 25
 /** Addresses that read all the time, so that each server has some of them. */
 const READERS = 6
@@ -77,7 +77,7 @@ export function faultTests(cluster: () => Cluster): void {
       isOver = true
       await Promise.all([...readers, writers.stop()])
     }
-    // Rightly refused: on a busy machine the time has passed while the request was under way.
+    // The rejection is correct: on a busy machine, the time passed while the request was in flight.
     ledger.improper = ledger.improper.filter((problem) => !problem.includes('must be a time in the future'))
     if (mayActLate) forgetFollows(ledger)
     assert.deepEqual(cluster().died(), [])
@@ -120,7 +120,7 @@ export function faultTests(cluster: () => Cluster): void {
     })
   })
 
-  /** How each engine is broken, and how it comes back. */
+  /** Functions that break and restore each engine. */
   const ways = (name: EngineName): [string, () => Promise<void>, () => Promise<void>][] => {
     const engine = () => cluster().engines[name]
     const line = () => cluster().lines[name]
@@ -133,7 +133,7 @@ export function faultTests(cluster: () => Cluster): void {
 
   const limit = async (): Promise<string | null> =>
     (await get('/v3/tag/loader', { 'x-ratelimit-key': '' })).headers.get('x-ratelimit-limit')
-  /** What people see while an engine is away, and with which of its faults. */
+  /** Expected behaviour for users while an engine is unavailable, by kind of fault. */
   const seen: Record<EngineName, (way: string) => Promise<void>> = {
     redis: () => until(async () => (await limit()) === '60'),
     s3: async (way) => {
@@ -148,7 +148,7 @@ export function faultTests(cluster: () => Cluster): void {
       if (way !== 'slow') return until(async () => (await get('/v3/search')).status === 503)
       await until(async () => (await get('/v3/search')).status === 200)
     },
-    // Events wait on the disk meanwhile; nobody sees anything but counters that stand still.
+    // Events wait on the disk until the engine is back; users see only counters that do not change.
     clickhouse: async () => undefined,
   }
   const back: Record<EngineName, () => Promise<void>> = {
@@ -159,7 +159,7 @@ export function faultTests(cluster: () => Cluster): void {
   }
   for (const name of ['redis', 's3', 'opensearch', 'clickhouse'] as const) {
     for (const [way, damage, mend] of ways(name)) {
-      test(`${name} is ${way}, and back: what does not need it goes on, nothing is lost`, async () => {
+      test(`${name} is ${way}, then restored: everything else works, and nothing is lost`, async () => {
         await underLoad(async ({ failed, answers }) => {
           await damage()
           try {
@@ -221,10 +221,10 @@ export function faultTests(cluster: () => Cluster): void {
           // It may answer from its cache until it has noticed.
           await until(async () => (await deaf()) === undefined)
           // A transaction of that server may hold the row, until the database gives it up after a minute.
-          const write = { method: 'PATCH', token: ledger.author, json: { description: '# Written meanwhile' } }
+          const write = { method: 'PATCH', token: ledger.author, json: { description: '# Written during the fault' } }
           await until(async () => (await send(other, projectPath(), '192.0.2.9', write)).status === 204)
           const answer = await deaf()
-          assert.ok(answer === undefined || answer.includes('Written meanwhile'), answer)
+          assert.ok(answer === undefined || answer.includes('Written during the fault'), answer)
           await until(async () => (await serverOf('203.0.113.0')) !== n)
           await answers(ANSWERS)
         } finally {
@@ -242,7 +242,7 @@ export function faultTests(cluster: () => Cluster): void {
   })
 }
 
-/** Following is not done twice: what a late request has done meanwhile makes the next one be refused. */
+/** Forgets the follows: a late request might have followed already, so that the next follow fails. */
 function forgetFollows(ledger: Ledger): void {
   ledger.improper = ledger.improper.filter((problem) => !problem.startsWith('follow: 400'))
   for (const follower of ledger.followers) follower.follows = undefined

@@ -1,4 +1,4 @@
-// What every adapter of the counters port guarantees, as tests to run against each.
+// Conformance tests for every adapter of the counters port.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -12,8 +12,8 @@ const RATE: Rate = { limit: 300, periodMs: MINUTE_MS, burst: 300 }
 const START_MS = 1_750_000_000_000
 
 /**
- * Registers the suite for one adapter. `make` gives counters that read the clock handed to it; they are closed after
- * each test. Keys of different tests differ, so that a shared store may stand behind all of them.
+ * Registers the suite for one adapter. `make` returns counters that read the given clock; the suite closes them after
+ * each test. Keys differ between tests, so all tests can share one store.
  */
 export function counterConformance(adapter: string, make: (now: () => number) => Promise<Counters>): void {
   let serial = 0
@@ -34,7 +34,7 @@ export function counterConformance(adapter: string, make: (now: () => number) =>
     })
   }
 
-  guarantee('exactly the burst passes at once and the next is refused', async (counters, _clock, key) => {
+  guarantee('accepts exactly the burst and rejects the next request', async (counters, _clock, key) => {
     for (let left = 299; left >= 0; left -= 1) {
       const taken = await counters.take(key, RATE)
       const resetSeconds = Math.ceil((300 - left) / 5)
@@ -139,27 +139,24 @@ export function counterConformance(adapter: string, make: (now: () => number) =>
     await assert.rejects(async () => counters.giveBackHit(key, { max: 0, windowMs: 1000 }), RangeError)
   })
 
-  guarantee(
-    'of parallel hits that are given back none more than the maximum counts at once',
-    async (counters, _c, key) => {
-      const window = { max: 3, windowMs: 1000 }
-      let atOnce = 0
-      let most = 0
-      const use = async () => {
-        if (!(await counters.hit(key, window)).counted) return false
-        atOnce += 1
-        most = Math.max(most, atOnce)
-        await counters.peek(key, window)
-        atOnce -= 1
-        await counters.giveBackHit(key, window)
-        return true
-      }
-      const used = await Promise.all(Array.from({ length: 40 }, use))
-      assert.ok(used.filter(Boolean).length >= 3)
-      assert.ok(most <= 3)
-      assert.equal((await counters.peek(key, window)).count, 0)
-    },
-  )
+  guarantee('counts at most the maximum of parallel hits that are refunded', async (counters, _c, key) => {
+    const window = { max: 3, windowMs: 1000 }
+    let atOnce = 0
+    let most = 0
+    const use = async () => {
+      if (!(await counters.hit(key, window)).counted) return false
+      atOnce += 1
+      most = Math.max(most, atOnce)
+      await counters.peek(key, window)
+      atOnce -= 1
+      await counters.giveBackHit(key, window)
+      return true
+    }
+    const used = await Promise.all(Array.from({ length: 40 }, use))
+    assert.ok(used.filter(Boolean).length >= 3)
+    assert.ok(most <= 3)
+    assert.equal((await counters.peek(key, window)).count, 0)
+  })
 
   guarantee(
     'an allowance gives what is left of it, and a new one begins when its span is over',

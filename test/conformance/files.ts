@@ -76,9 +76,9 @@ function stagingConformance(makeFiles: MakeFiles) {
     const files = await makeFiles(t)
     async function* broken() {
       yield Buffer.alloc(3_000_000)
-      throw new Error('the sender is gone')
+      throw new Error('the sender disconnected')
     }
-    await assert.rejects(files.stage(Readable.from(broken()), LIMITS), /the sender is gone/)
+    await assert.rejects(files.stage(Readable.from(broken()), LIMITS), /the sender disconnected/)
     assert.equal(await leftovers(files), 0)
   })
 

@@ -1,5 +1,5 @@
-// Depot with its events in ClickHouse, as processes of their own: two that write at once, ClickHouse killed and back,
-// Depot killed meanwhile. Every download that was stored is counted once.
+// Depot with its events in ClickHouse, as separate processes: two concurrent writers, ClickHouse killed and restarted,
+// Depot killed while ClickHouse is down. Every stored download is counted once.
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -57,7 +57,7 @@ describe('Depot on ClickHouse', { skip: withoutClickHouse }, () => {
 
   const server = (index: number): RunningDepot => servers[index] ?? assert.fail('no such server')
 
-  /** A request from an address of its own. */
+  /** Sends a request from its own IP address. */
   async function send(index: number, path: string, init: RequestInit = {}): Promise<Response> {
     sent += 1
     const headers = {
@@ -107,7 +107,7 @@ describe('Depot on ClickHouse', { skip: withoutClickHouse }, () => {
     while (!(await isSo())) await sleep(50)
   }
 
-  test('two processes store and count at once', async () => {
+  test('two processes store and count concurrently', async () => {
     for (let round = 1; round <= 3; round += 1) {
       await Promise.all([download(0, 10), download(1, 10)])
       await until(async () => (await stored(0)) >= round * 10 && (await stored(1)) >= round * 10)
@@ -116,7 +116,7 @@ describe('Depot on ClickHouse', { skip: withoutClickHouse }, () => {
     assert.equal(await counted(), 60)
   })
 
-  test('while ClickHouse is away events wait on disk, and questions are told to come again', async () => {
+  test('while ClickHouse is unavailable, events wait on disk and queries return 503', async () => {
     clickHouse.kill()
     const before = await stored(0)
     await download(0, 20)
@@ -135,7 +135,7 @@ describe('Depot on ClickHouse', { skip: withoutClickHouse }, () => {
     assert.equal(await counter(), 60)
   })
 
-  test('a process that is killed meanwhile starts without ClickHouse, and nothing stored is lost or doubled', async () => {
+  test('a process that was killed in the meantime starts without ClickHouse, and no stored event is lost or duplicated', async () => {
     await Promise.all(servers.map((each) => each.stop('SIGKILL')))
     servers = [await startDepot(dataDir, env), await startDepot(dataDir, env)]
     await Promise.all([download(0, 5), download(1, 5)])

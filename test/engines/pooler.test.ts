@@ -1,4 +1,4 @@
-// Depot behind PgBouncer in transaction mode, with and without the settings that this asks for.
+// Depot behind PgBouncer in transaction mode, with and without the settings that this mode needs.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -34,7 +34,7 @@ describe('a pooler in transaction mode', { skip: noPooler() }, () => {
   })
 
   const closeAll = () => Promise.all(opened.splice(0).map((booted) => booted.close()))
-  /** A process of its own, as far as the database can tell. */
+  /** Opens an application that the database sees as a separate process. */
   async function open(env: Record<string, string>): Promise<Booted> {
     const folder = await mkdtemp(join(dataDir, 'process-'))
     const config = loadConfig({ DATA_DIR: folder, LOG_LEVEL: 'silent', DATABASE_URL: pooler.url, ...env })
@@ -75,7 +75,7 @@ describe('a pooler in transaction mode', { skip: noPooler() }, () => {
     assert.equal(rows[0]?.limit, '30s')
   })
 
-  test('two processes hear of each other, many transactions share few connections, jobs run', async () => {
+  test('two processes notify each other, many transactions share few connections, and jobs run', async () => {
     const direct = { DATABASE_DIRECT_URL: database.connectionString }
     const [writer, reader] = [await open(direct), await open(direct)]
     const heard = Promise.withResolvers<void>()

@@ -1,5 +1,5 @@
-// Two processes on one database that share an S3 store and a Redis: together they are one Depot, and when an engine is
-// away the rest goes on and says so.
+// Two processes with one database, S3 store and Redis behave as one Depot. If an engine is unavailable, the other
+// features continue to work and Depot reports the failure.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -88,7 +88,7 @@ describe('two processes, one S3 store, one Redis', { skip: missing.length > 0 &&
       const answers = await flood(`10.1.0.${10 + run}`)
       if (!answers.every((answer) => answer.headers.get('x-ratelimit-limit') === '300')) continue
       const passed = answers.filter(({ status }) => status === 200).length
-      // 300 at once, and five more for each second that the machine takes.
+      // A burst of 300, and five more for each second that the machine needs.
       assert.ok(passed >= 300 && passed < 400, `${passed} passed`)
       assert.equal(answers.filter(({ status }) => status === 429).length, 400 - passed)
       return
@@ -151,7 +151,7 @@ describe('two processes, one S3 store, one Redis', { skip: missing.length > 0 &&
     while ((await send(one, '/v3/tag/loader', '10.2.0.6')).headers.get('x-ratelimit-limit') !== '300') await sleep(50)
   })
 
-  test('S3 killed: downloads are 503 with the reason, uploads are refused before their bytes, the rest goes on', async () => {
+  test('with S3 killed, downloads return 503 with the reason, uploads fail before their body is read, and other requests succeed', async () => {
     store.signal('SIGKILL')
     const refused = await send(one, path, '10.2.0.7')
     const body = (await refused.json()) as { error: string; description: string }
@@ -184,7 +184,7 @@ describe('two processes, one S3 store, one Redis', { skip: missing.length > 0 &&
     assert.deepEqual([again.status, await again.text()], [200, 'kept in a bucket'])
   })
 
-  test('a start with a setting that is wrong ends with the setting to mend', async () => {
+  test('a start with an invalid setting fails and names the setting', async () => {
     for (const [wrong, sentence] of [
       [{ S3_BUCKET: 'no-such-bucket' }, /^files: failing .*the bucket does not exist. Make it, or check S3_BUCKET/m],
       [{ AWS_SECRET_ACCESS_KEY: 'another-secret' }, /^files: failing .*(Check the keys|keys are invalid)/m],

@@ -1,4 +1,4 @@
-// The structure of the code as rules: order of the layers, no cycles, no re-exports, no large files or folders.
+// Rules for the structure of the code: order of the layers, no import cycles, no re-exports, no large files or folders.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { globSync, readdirSync, readFileSync } from 'node:fs'

@@ -1,4 +1,5 @@
-// One shape for each feature, standard words, and no references that a reader cannot follow. CONTRIBUTING.md says why.
+// Conventions of the code: the same structure in every feature, standard terms, and no references that a reader cannot
+// follow. CONTRIBUTING.md explains the reasons.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -10,7 +11,7 @@ const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
 const FEATURES = globSync('src/{features,web}/**/*.ts', { cwd: ROOT }).filter((file) => !file.endsWith('.test.ts'))
 /** Pages are forms for people: their handlers call commands like routes do, but have no JSON requests. */
 const isPage = (file: string): boolean => /^src\/web\//.test(file)
-/** A translation of another form of the API: what a request looks like stands beside its translation. */
+/** A file that translates requests of another API version; the request schemas are next to the translation. */
 const isTranslation = (file: string): boolean => file.startsWith('src/features/operations/v2/')
 const isRoutes = (file: string): boolean => /(^|\/)([a-z0-9-]+-)?routes\.ts$/.test(file)
 const isPolicy = (file: string): boolean => /(^|\/)([a-z0-9-]+-)?policy\.ts$/.test(file)
@@ -70,7 +71,7 @@ test('query verbs are contracts: find gives undefined, get throws, list gives ma
   assert.deepEqual(odd, [])
 })
 
-/** Files of several commands, or of a transaction that is no command of its own, and why they are one. */
+/** Files with several commands, or with a transaction that is not a separate command, and the reason for each. */
 const SEVERAL_COMMANDS: Readonly<Record<string, string>> = {
   'src/features/people/accounts/two-factor/switch-two-factor.ts': 'one subject in three steps: start, confirm, end',
   'src/features/people/accounts/sign-in/sign-in-guard.ts': 'records refused sign-ins for every way to sign in',

@@ -1,4 +1,4 @@
-// The documents say what is there: errors, variables, commands, files, features and decisions are held against the source.
+// Compares the documents with the source: errors, variables, commands, files, features and decisions.
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'

@@ -1,4 +1,4 @@
-// What Depot ships with may be used and passed on: the licence of every package of production.
+// The licence of every production package allows use and redistribution.
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ const FREE = [
   'CC-BY-3.0',
   'PostgreSQL',
 ]
-/** Libraries that stay files of their own, which anybody may replace: that is what the LGPL asks for. */
+/** Libraries that stay separate files, so that users can replace them, as the LGPL requires. */
 const REPLACEABLE = /^@img\/sharp(-libvips)?-/
 
 type Entry = { dev?: boolean; license?: string; integrity?: string; link?: boolean; optional?: boolean; os?: string[] }

@@ -1,5 +1,5 @@
-// What Prometheus and Grafana are told to look at exists: names and labels of the dashboard, the alerts and the document
-// are held against the metrics of a running application.
+// Compares the names and labels in the Prometheus alerts, the Grafana dashboard and the document with the metrics of a
+// running application.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -36,10 +36,10 @@ before(async () => {
 })
 after(() => t.close())
 
-/** Labels that Prometheus itself adds to what it scrapes. */
+/** Labels that Prometheus adds to scraped metrics. */
 const SCRAPED = ['instance', 'job']
 
-/** What is wrong with an expression: metrics that do not exist, labels that none of its metrics has. */
+/** Lists the problems of an expression: unknown metrics, and labels that none of its metrics has. */
 function problemsOf(expression: string): string[] {
   const problems: string[] = []
   const labelsOfAll = new Set<string>(SCRAPED)
@@ -118,7 +118,7 @@ test('the document has each metric with its labels, and no other', () => {
   assert.deepEqual(documented, real)
 })
 
-test('a search index that is being built says so, and whether it answers meanwhile', async () => {
+test('reports that a search index is being built, and whether search responds until then', async () => {
   const shown: Record<string, [building: number, up: number]> = {}
   for (const state of ['opening', 'building', 'ready', 'rebuilding', 'failing']) {
     const metrics = createMetrics({ process: false })

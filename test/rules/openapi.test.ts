@@ -1,5 +1,5 @@
-// The published descriptions: they are the committed ones, they are OpenAPI 3.0, they say enough of every operation, and
-// their viewer needs nobody else.
+// The published API descriptions: they match the committed files, are valid OpenAPI 3.0, describe every operation
+// fully, and their viewer loads no third-party resources.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -33,7 +33,10 @@ after(() => t?.close())
 
 const idOf = ({ operation }: { operation: Json }): string => String(operation['operationId'])
 
-/** `openAnswers` are those that hold a map, with what its values are: nothing else has properties that are not described. */
+/**
+ * `openAnswers` lists the responses that contain a map, with the type of its values. All other properties must be
+ * described.
+ */
 const DOCUMENTS = [
   {
     version: 'v3',
@@ -79,7 +82,7 @@ for (const { version, url, file, openAnswers } of DOCUMENTS)
     /** Names of operations that are one verb: the protocol's own. */
     const VERBS_ALONE = ['authorize']
 
-    test('every operation has a name of its own, verb and noun, a summary, a tag and answers', () => {
+    test('every operation has a unique name of verb and noun, a summary, a tag and responses', () => {
       const operations = operationsOf(document)
       const names = operations.map(idOf)
       assert.deepEqual(
@@ -110,7 +113,7 @@ for (const { version, url, file, openAnswers } of DOCUMENTS)
       )
     })
 
-    test('every parameter is described, and every answer in words of our own', () => {
+    test('describes every parameter, and every response in its own words', () => {
       const problems = operationsOf(document).flatMap((each) => {
         const parameters = asList(each.operation['parameters']).filter(
           ({ description }) => typeof description !== 'string',
@@ -177,7 +180,7 @@ for (const { version, url, file, openAnswers } of DOCUMENTS)
       )
     })
 
-    /** What may be sent without a bound of its own, because something else bounds it. This list may only shrink. */
+    /** Inputs without a limit in the schema, because another check limits them. This list must only shrink. */
     const UNBOUNDED: string[] = []
 
     test('every text, list and whole number that a client sends has its bounds', () => {
@@ -189,7 +192,7 @@ for (const { version, url, file, openAnswers } of DOCUMENTS)
       assert.deepEqual([...new Set(places)].sort(), UNBOUNDED)
     })
 
-    test('answers are closed: what is not described does not come', () => {
+    test('responses have no undescribed properties', () => {
       const shown = answerComponents(document)
       const answers = schemasOf(document).filter(({ name }) => shown.has(name) || /\.([1-5]\d\d|[1-5]XX)$/.test(name))
       const open = answers.flatMap(({ name, schema }) => {
@@ -238,5 +241,5 @@ test('the viewer loads its page, styles and scripts from here, and its policy le
     [],
     policy,
   )
-  assert.doesNotMatch(policy, /upgrade-insecure-requests/, 'Depot may be read without TLS, in a house of its own')
+  assert.doesNotMatch(policy, /upgrade-insecure-requests/, 'Depot can be served without TLS, in a private network')
 })

@@ -1,4 +1,4 @@
-// The schema as a reviewed artefact: what the migrations make is what is committed, whatever the version of PostgreSQL.
+// The reviewed schema: the migrations create exactly the committed schema, with every version of PostgreSQL.
 import assert from 'node:assert/strict'
 import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

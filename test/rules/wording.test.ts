@@ -1,4 +1,4 @@
-// Rejects phrases that readers must read twice. scripts/wording.ts has the rules.
+// Rejects phrases that readers must read twice. scripts/wording.ts contains the rules.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findRejectedPhrases, wordedFiles } from '../../scripts/wording.ts'

@@ -1,6 +1,7 @@
-// Who may do what: every operation, sent by everybody. The statuses are a snapshot to be read (authorization-matrix.txt;
-// `npm test -- --test-update-snapshots test/api/operations/authorization-matrix.test.ts` makes it again); the rules that hold everywhere are
-// tests of their own. An operation needs a line in samples.ts.
+// Permissions: sends every operation as every kind of caller. Review the snapshot of the statuses
+// (authorization-matrix.txt; to update it, run `npm test -- --test-update-snapshots
+// test/api/operations/authorization-matrix.test.ts`). Separate tests check the general rules. Every operation needs an
+// entry in samples.ts.
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -78,7 +79,7 @@ function operationsOf(table: RouteEntry[]): RouteEntry[] {
   return [...byId.values()]
 }
 
-/** What is wrong with each answer that a rule is about; the rule holds when there is none. */
+/** Lists the responses that break a rule. The rule holds if the list is empty. */
 function problems(
   wanted: (route: RouteEntry) => boolean,
   judge: (answer: Answer, caller: Caller, route: RouteEntry) => string | undefined,
@@ -117,7 +118,7 @@ test('every operation has a sample in samples.ts, which succeeds for somebody', 
     Object.keys(SAMPLES).filter((operationId) => !known.has(operationId)),
     [],
   )
-  // What it needs stands only in a mail; its own tests do it.
+  // These operations need a code that only an email contains; separate tests cover them.
   const byMail = new Set(['undoEmailChange', 'undoEmailChangeV2'])
   const neverDone = [...matrix].filter(
     ([operationId, answers]) => !byMail.has(operationId) && [...answers.values()].every(({ status }) => status >= 400),
@@ -132,7 +133,7 @@ test('nothing answers 5xx, and every refusal has the form of an error', () => {
   const wrong = problems(
     () => true,
     (answer, _caller, { url }) => {
-      if (answer.status >= 500) return 'an error of ours'
+      if (answer.status >= 500) return 'an internal error'
       // In the older API what is absent has no body.
       if (answer.status < 400 || (url.startsWith('/v2/') && answer.status === 404 && answer.body === ''))
         return undefined

@@ -1,5 +1,5 @@
-// What is not described as part of the API: pages, which know a browser by its cookie, and second addresses. The two
-// worlds are kept apart: a cookie opens no route of the API, and a token opens no page.
+// Routes that the API description does not contain: pages, which identify a browser by its cookie, and aliases of
+// routes. A cookie must not open an API route, and a token must not open a page.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { RouteEntry } from '#platform/http/route-config.ts'
@@ -25,7 +25,7 @@ before(async () => {
 })
 after(() => t?.close())
 
-/** Answers of a route by what comes with the request. Where that is a page, it is a valid one. */
+/** Returns the statuses of a route for these headers. If the route is a page, the response must be valid HTML. */
 async function statusWith(route: RouteEntry, headers: Record<string, string>): Promise<number> {
   const request = bareRequest(route)
   const form: Record<string, string> =
@@ -72,7 +72,7 @@ test('a page shows itself or leads to signing in, and a token in the Authorizati
     const withCookie = await statusWith(page, { cookie })
     const isFine = [200, 303, 400, 404].includes(anonymous) && withToken === anonymous && withCookie < 500
     if (!isFine) wrong.push([page.url, { anonymous, withToken, withCookie }])
-    if (withCookie !== 303 && !valid.has(page.url)) wrong.push([page.url, 'is no page'])
+    if (withCookie !== 303 && !valid.has(page.url)) wrong.push([page.url, 'is not a page'])
   }
   assert.deepEqual(wrong, [])
 })

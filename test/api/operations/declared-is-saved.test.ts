@@ -1,5 +1,5 @@
-// Every field that a create or an edit declares changes what the thing shows. A field that is declared and not saved is
-// found here, and so is a new field without a sample.
+// Every declared field of a create or update request changes the view. This test finds fields that are declared but not
+// saved, and new fields without a sample.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
@@ -54,7 +54,7 @@ test('every declared field has a sample in declared-samples.ts, or a reason why 
   assert.deepEqual(
     known.filter((field, index) => !declared.includes(field) || known.indexOf(field) !== index),
     [],
-    'of fields that are gone, or twice',
+    'of removed or duplicate fields',
   )
 })
 

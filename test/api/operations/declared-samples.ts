@@ -10,15 +10,15 @@ import type { Role, Thing, World } from './world.ts'
 type Made<T> = T | ((world: World) => T | Promise<T>)
 
 export type FieldSample = {
-  /** What is sent. */
+  /** The sent value. */
   send: Made<unknown>
-  /** Where the view shows it, dotted; the field's own name unless given. */
+  /** Dotted path of the field in the view. Default: the name of the field. */
   at?: string
-  /** What the view shows; what is sent unless given. */
+  /** The expected value in the view. Default: the sent value. */
   shows?: Made<unknown>
-  /** Other fields that this one needs beside it. */
+  /** Other fields that the request needs. */
   beside?: Made<Record<string, unknown>>
-  /** Who sends it, where it is not the operation's person. */
+  /** The sender, if it is not the default user of the operation. */
   by?: Role
   /** Files that come with it, in a form. */
   files?: () => FormFile[]
@@ -29,14 +29,14 @@ export type FieldSample = {
 }
 
 export type Declared = {
-  /** Who sends and reads; the owner unless given. */
+  /** The sender and reader. Default: the owner. */
   by?: Role | 'operator'
   /** Reads the thing; `answer` is what a create has answered. */
   view: (read: Reader, world: World, answer: Record<string, unknown>) => unknown
   fields?: Record<string, FieldSample>
   /** Fields that no view shows, each with the reason. */
   unseen?: Record<string, string>
-  /** Of a create that is sent as a form: its description, and the files that come with every one. */
+  /** For a create request that is sent as a form: its description and the files of every request. */
   form?: { data: (world: World) => Promise<Record<string, unknown>>; files: () => FormFile[] }
 }
 
@@ -53,7 +53,7 @@ const at =
   (path: string, name: Thing): Declared['view'] =>
   async (read, world) =>
     read(`${path}/${await world.id(name)}`)
-/** The view of what was made. */
+/** Returns the view of the created resource. */
 const made =
   (path: string): Declared['view'] =>
   (read, _world, { id }) =>
@@ -67,17 +67,17 @@ const entry =
   }
 
 const ownUser: Declared['view'] = (read) => read('/v3/user')
-/** Of what has no address of its own. */
+/** Returns the response as the view, for resources without a URL. */
 const theAnswer: Declared['view'] = (_read, _world, answer) => answer
-/** What the owner sees of the payout, which an operator writes. */
+/** Returns the payout as the owner sees it; an operator writes it. */
 const lastPayout: Declared['view'] = async (_read, { t, person }) => {
   const history: { type: string }[] = (await t.as(await person('owner')).get('/v3/payout/history')).json()
   return history.find(({ type }) => type === 'withdrawal')
 }
 
-const PICTURE = 'chooses how the bytes are read; the picture is what the view shows'
+const PICTURE = 'selects the decoder; the view shows the image'
 const NAMES = 'names the things that are changed'
-const ATTACHED = 'attaches pictures to the text; attached-images.test.ts holds what becomes of them'
+const ATTACHED = 'attaches images to the text; attached-images.test.ts covers them'
 const ONCE = 'recognises a report that is sent twice'
 
 const LINK = { issues: 'https://example.org/declared' }
@@ -138,13 +138,13 @@ export const DECLARED: Record<string, Declared> = {
       password: 'is a secret; sign-up.test.ts signs in with it',
       challenge: 'is the answer to the captcha, and spent',
       invitation: 'is a secret; invitations.test.ts signs up with it',
-      account_consent: 'is set by programs that are no people, and refused',
+      account_consent: 'is set by automated programs only, and rejected',
     },
   },
   changePassword: {
     view: at('/v3/user', 'owner'),
     unseen: {
-      flow: 'proves that the e-mail address is read',
+      flow: 'proves that the user reads the email address',
       old_password: 'is a secret',
       password: 'proves who sends it',
       code: 'proves who sends it',
@@ -261,7 +261,7 @@ export const DECLARED: Record<string, Declared> = {
       featured: send(true),
       ordering: send(7),
     },
-    unseen: { url: 'names the picture' },
+    unseen: { url: 'identifies the image' },
   },
   createProject: {
     view: made('/v3/project'),
@@ -357,7 +357,7 @@ export const DECLARED: Record<string, Declared> = {
     },
   },
 
-  // Pictures in texts: the answer is the only view.
+  // Images in texts: the response is the only view.
   createImage: {
     view: theAnswer,
     fields: {
@@ -492,8 +492,8 @@ export const DECLARED: Record<string, Declared> = {
     fields: {
       name: send('Our lanterns'),
       accent_hue: send(210),
-      about: send('What we do'),
-      rules: send('What we do not'),
+      about: send('About our work'),
+      rules: send('Our rules'),
       announcement: send('Maintenance on Sunday'),
       read_only_message: send('Back in an hour'),
     },

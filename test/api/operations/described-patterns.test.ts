@@ -1,5 +1,5 @@
-// Patterns in the description are the server's: what does not match is refused wherever it is sent. Most of them are
-// checked by code whose errors differ from those of a schema, so that the description could say more than is true.
+// The server enforces every pattern of the API description: it rejects values that do not match. Separate code, not the
+// schema, checks most patterns, so the description could otherwise promise too much.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -73,7 +73,7 @@ test('what does not match a pattern of the description is refused', async () => 
     const headers = { ...request.headers, ...(authorization === undefined ? {} : { authorization }) }
     const { statusCode, body } = await t.inject({ ...withOdd(request, place), headers })
     const name = `${place.route.operationId} ${place.in} ${place.name}`
-    // Where a list may hold slugs or user names, nothing has this one.
+    // No resource has this ID, which fits lists of slugs and of usernames.
     const isNothing = place.name === 'ids' && body === '[]'
     const isRefused = [400, 403, 404].includes(statusCode) || isNothing || ANSWERED_ELSEWHERE.includes(name)
     if (!isRefused) wrong.push(`${name}: ${statusCode} ${body.slice(0, 150)}`)

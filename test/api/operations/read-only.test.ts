@@ -1,4 +1,4 @@
-// Read-only mode over every route there is: what reads goes on, what changes something is refused before it does.
+// Read-only mode on every route: read requests succeed, and the server rejects every write before it changes anything.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
@@ -11,7 +11,7 @@ import { createWorld, type World } from './world.ts'
 const SETTINGS = '/_internal/admin/settings'
 const MESSAGE = 'We are moving house; come back at six.'
 
-/** What goes on though it is neither GET nor HEAD; older forms of an operation end in V2. */
+/** Operations that stay available although they are neither GET nor HEAD. Names of v2 operations end in V2. */
 const GOES_ON = new Set([
   'exportData',
   'findIndividualUpdates',
@@ -30,7 +30,7 @@ const GOES_ON = new Set([
   'updateSettings',
   'validateNewAccount',
 ])
-/** What is refused though it is GET: it writes down what it asks. */
+/** GET operations that read-only mode rejects because they store the request. */
 const WRITES = new Set(['authorize', 'showConsent'])
 
 let t: TestApp

@@ -9,7 +9,7 @@ import { absentThing, createWorld, type Role, unknownToken, type World } from '.
 /** `unknown` sends a token that nobody has, `weak` one of the owner's that has no scopes, the others a session. */
 export const CALLERS = ['anonymous', 'unknown', 'weak', 'stranger', 'member', 'moderator', 'admin', 'owner'] as const
 export type Caller = (typeof CALLERS)[number]
-/** Who is sent to routes that do not look at the caller. */
+/** Callers for routes that do not check the caller. */
 export const ANYONE = ['anonymous', 'unknown', 'owner'] as const satisfies readonly Caller[]
 
 export type Answer = { status: number; body: string }
@@ -33,7 +33,10 @@ export async function buildRequest(world: World, route: RouteEntry, absent: read
   }
 }
 
-/** A request to the route that names nothing and says nothing, for what is refused before that matters. */
+/**
+ * Returns a request to the route with placeholder IDs and an empty body, for checks that reject it before its content
+ * matters.
+ */
 export function bareRequest({ method, url }: RouteEntry): Request {
   return { method: method as 'GET', url: url.replace(/:[a-z_]+/g, 'AAAAAAAA'), headers: COMMON_HEADERS }
 }
@@ -77,8 +80,8 @@ export async function send(t: TestApp, request: Request, authorization: string |
 }
 
 /**
- * The answers of an operation to each caller, who is refused least coming last. Those who are refused share a world;
- * whoever changes something gets the next one a world of its own.
+ * Sends the operation as each caller, callers with the most permissions last, and returns the responses. Rejected
+ * callers share a world; after a caller changes something, the next caller gets a new world.
  */
 export async function sendAsEach(t: TestApp, route: RouteEntry): Promise<Map<Caller, Answer>> {
   const answers = new Map<Caller, Answer>()

@@ -1,4 +1,4 @@
-// Sample requests of the older API: those of the newer one, except where it is asked in another way.
+// Sample requests of the v2 API: the samples of v3, except where the request differs.
 import { newId } from '#lib/ids.ts'
 import { form, modJar, projectDataV2, versionDataV2 } from '#test/support/http/forms.ts'
 import type { Sample } from './samples.ts'

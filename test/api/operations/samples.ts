@@ -26,7 +26,7 @@ type Given<T> = T | ((world: World) => T | Promise<T>)
 type Query = Record<string, string>
 
 export type Sample = {
-  /** What each parameter of the path names: a thing of the world, or a text. */
+  /** The resource or string for each path parameter. */
   at?: Record<string, Thing | ((world: World) => string | Promise<string>)>
   query?: Given<Query>
   /** A JSON body. */
@@ -118,14 +118,14 @@ const heldVersion: Sample = {
 
 const send = { query: { ext: 'png' }, headers: picture.headers }
 
-/** The address of a picture that the owner has put into the gallery. */
+/** Returns the URL of an image that the owner added to the gallery. */
 const galleryUrl = async (w: World): Promise<string> => {
   const path = `/v3/project/${await w.id('project')}`
   const owner = w.t.as(await w.person('owner'))
   const added = await owner.post(`${path}/gallery`, PNG, send)
   // A sample that asks twice finds it there already.
   if (added.statusCode !== 204 && added.statusCode !== 400) {
-    throw new Error(`No picture was added: ${added.statusCode} ${added.body}`)
+    throw new Error(`No image was added: ${added.statusCode} ${added.body}`)
   }
   return (await owner.get(path)).json().gallery[0].url
 }
@@ -138,7 +138,7 @@ const iconUrl = async (w: World): Promise<string> => {
 const partOf = (url: string, index: number): string => url.split('/').at(index) ?? ''
 
 const OPERATIONS: Record<string, Sample> = {
-  // What the service says of itself.
+  // The description of the service.
   getRoot: {},
   getOpenApi: {},
   getOlderOpenApi: {},

@@ -1,5 +1,4 @@
-// What a body brings beside the declared fields changes nothing: no column is written and nobody is acted for because a
-// key happens to have its name.
+// Undeclared keys in a body change nothing: they write no column and do not select another acting user.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { newId } from '#lib/ids.ts'

@@ -1,4 +1,4 @@
-// What the requests of the authorisation matrix are about: one owner with one of everything, made when it is asked for.
+// The fixtures for the authorization matrix: one owner with one resource of each kind, created on first use.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { createPasswords } from '#features/people/accounts/passwords/passwords.ts'
@@ -14,7 +14,7 @@ import { authorize, CALLBACK, getCode, makeApplication, type TestApplication } f
 /** `member` is an accepted member of the owner's project and organization who holds no permission. */
 export type Role = 'stranger' | 'member' | 'moderator' | 'admin' | 'owner'
 
-/** What a path or a body names. */
+/** A resource that a path or a body can name. */
 export type Thing =
   | 'affiliateCode'
   | 'application'
@@ -40,7 +40,7 @@ export type Thing =
   | 'version'
   | 'versionNumber'
 
-/** What a stranger does not see, at the latest in a world made with `hidden`. */
+/** Resources that other users cannot see, at least in a world that was created with `hidden`. */
 export const HIDDEN_THINGS: ReadonlySet<Thing> = new Set<Thing>([
   'affiliateCode',
   'collection',
@@ -71,7 +71,7 @@ export type World = {
   application(): Promise<TestApplication>
   file(): Promise<{ filename: string; sha512: string; version: string }>
   report(): Promise<{ id: string; threadId: string }>
-  /** What names the thing in a path. */
+  /** Returns the ID of the resource for use in a path. */
   id(thing: Thing): Promise<string>
 }
 
@@ -230,7 +230,7 @@ export async function earn(w: World): Promise<void> {
     .execute()
 }
 
-/** The ID of what an operator's route makes. */
+/** Creates a resource through an operator route and returns its ID. */
 async function operator(t: TestApp, path: string, body: object): Promise<string> {
   const answer = await t.anyone.post(`/_internal/admin/${path}`, body, { headers: { 'x-admin-key': ADMIN_KEY } })
   assert.equal(answer.statusCode, 201, answer.body)
@@ -248,7 +248,7 @@ export function unknownToken(): string {
   return newToken('session').token
 }
 
-/** A question of an application to the owner that waits for an answer. */
+/** Creates an authorization request of an application that waits for the owner's consent. */
 export async function openQuestion(w: World): Promise<string> {
   const { id } = await w.application()
   const answer = await authorize(w.t, await w.person('owner'), { client_id: id, redirect_uri: CALLBACK })

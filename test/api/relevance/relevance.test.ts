@@ -1,4 +1,4 @@
-// How well the first hits are the wanted ones: a fixed catalogue, fixed queries, and a score that may not fall.
+// Search relevance: fixed queries on a fixed catalogue must reach a minimum score.
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'

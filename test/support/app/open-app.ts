@@ -27,8 +27,8 @@ export async function openOne(options: BootOptions, adapt: (deps: Deps) => Deps)
 }
 
 /**
- * What `depot serve` with several HTTP processes is made of, with everything of its own but the event loop: so the test
- * controls the clock of all. Without `listen`, changes reach the others by the hub alone.
+ * Opens the parts of `depot serve` with several HTTP processes in one event loop, so that the test controls every
+ * clock. Without `listen`, only the hub announces changes to the others.
  */
 export async function openSeveral(count: number, options: BootOptions, adapt: (deps: Deps) => Deps): Promise<Opened> {
   const { log, config } = options

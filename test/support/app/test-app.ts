@@ -1,4 +1,4 @@
-// The real application over a real database of its own, and the people who use it in tests.
+// The real application with a real database for each test file, and the users of the tests.
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
@@ -19,7 +19,7 @@ import { testDatabase } from './database.ts'
 import { answerJudge } from './declared-errors-check.ts'
 import { openOne, openSeveral } from './open-app.ts'
 
-/** What the test clients send instead of being limited; a test of the limiter leaves it out. */
+/** The key with which test clients skip the rate limit; tests of the limiter omit it. */
 export const BYPASS_KEY = 'test-bypass-key-0123456789abcdefghij'
 export const ADMIN_KEY = 'test-admin-key-0123456789abcdefghijk'
 
@@ -38,7 +38,7 @@ export type Client = {
 
 export type TestApp = {
   app: App
-  /** How many processes answer; a request after a write goes to the next one. */
+  /** Number of processes that serve requests; the request after a write goes to the next process. */
   processes: number
   deps: Deps
   make: Factories
@@ -51,7 +51,7 @@ export type TestApp = {
   runJobs(): Promise<void>
   /** Waits until everything written so far can be found. The first call opens the index. */
   searchable(): Promise<void>
-  /** The mails sent so far, oldest first, as text. */
+  /** The text of the emails sent so far, oldest first. */
   mails(): Promise<string[]>
   /** The statements that were sent to the database while `act` ran, also by what works in the background. */
   queriesDuring(act: () => Promise<unknown>): Promise<string[]>
@@ -70,7 +70,7 @@ export type TestAppOptions = {
   deps?: (deps: Deps) => Partial<Deps>
   /** Sees the application before it is ready, in place of the check that each answer is as its route declares. */
   watch?: (app: App) => void
-  /** 1 for a test of what one process alone keeps or counts; else what the run is told. */
+  /** 1 for a test of per-process state or counts. Default: the number of the test run. */
   processes?: 1
 }
 
@@ -83,7 +83,8 @@ export async function testApp({
 }: TestAppOptions = {}): Promise<TestApp> {
   const dataDir = await mkdtemp(join(tmpdir(), 'depot-test-'))
   const database = await testDatabase()
-  // By where a statement was asked for: what runs beside the call, such as counters that are stored, is not its own.
+  // Assigns statements to the call that requested them: background work, such as storing counters, is not part of the
+  // call.
   const recorded = new AsyncLocalStorage<string[]>()
   const everything = new Set<string[]>()
   const onQuery = ({ query }: LogEvent) => {
@@ -121,13 +122,13 @@ export async function testApp({
   const [app] = apps
   let next = app
   let last = app
-  /** Which process answered each request last: there it is warm. */
+  /** The process that served each request last, and so has it in its cache. */
   const answeredBy = new Map<string, App>()
   const inject = async (options: InjectOptions): Promise<LightMyRequestResponse> => {
     const asked = `${options.method} ${String(options.url)}`
     last = (recorded.getStore() === undefined ? undefined : answeredBy.get(asked)) ?? next
     answeredBy.set(asked, last)
-    // What is written at one process is read at another; reads stay where the one before has warmed the cache.
+    // A read after a write goes to another process; repeated reads stay at the process with the warm cache.
     if (options.method !== 'GET' && options.method !== 'HEAD')
       next = apps[(apps.indexOf(last) + 1) % apps.length] ?? app
     return last.inject(options)
@@ -150,7 +151,7 @@ export async function testApp({
       return Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))
     },
     queriesDuring: async (act) => {
-      // Where the request before has warmed the cache.
+      // The process whose cache the previous request has warmed.
       next = last
       const queries: string[] = []
       everything.add(queries)
@@ -211,8 +212,9 @@ function stringValues(query: Call['query'] = {}): Record<string, string> {
 const validators = new WeakMap<object, ReturnType<typeof Compile>>()
 
 /**
- * Says whether a request ran beside a write. What loses a race gets one of many errors, such as that of an account that
- * has gone since: which of them depends on timing, so such an answer is recorded where it is seen and fails no run.
+ * Returns whether a request overlapped with a write. The loser of a race gets one of many errors, for example of an
+ * account that was deleted in the meantime. Timing decides which error it gets, so the error is recorded where it
+ * occurs and fails no run.
  */
 function overlaps(apps: readonly App[]): (req: FastifyRequest) => boolean {
   const running = new Set<FastifyRequest>()
@@ -262,7 +264,7 @@ function checkAnswers(app: App, undeclared: Set<string>, overlapped: (req: Fasti
   })
 }
 
-/** What a JSON answer has against the schema that its route declares for this status; nothing for other answers. */
+/** Lists how a JSON response violates the schema that its route declares for this status. Other responses pass. */
 export function judgeAnswer(
   req: FastifyRequest,
   reply: FastifyReply,

@@ -10,7 +10,7 @@ import { cookieName } from '#web/kit/cookies.ts'
 import { BYPASS_KEY, type TestApp, testApp } from '../app/test-app.ts'
 
 export const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
-/** Where pictures of the pages go, for people to look at; none are taken when it is unset. */
+/** Folder for screenshots of the pages. Default: no screenshots. */
 const SCREENSHOTS = process.env['SCREENSHOTS']
 
 const FLAGS = [
@@ -27,7 +27,7 @@ export type Site = {
   t: TestApp
   url: string
   browser: Browser
-  /** The address of an application that people come back to, with their parameters in what it shows. */
+  /** The URL of an application that users return to; its page shows their parameters. */
   callback: string
   close(): Promise<void>
 }
@@ -71,7 +71,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** A browser of its own for one person. What its pages refuse to load or run fails the test. */
+/** Opens a separate browser for one user. The test fails if its pages refuse to load or run a resource. */
 export async function newPerson(
   site: Site,
   options: BrowserContextOptions = {},
@@ -87,7 +87,7 @@ export async function newPerson(
   return { context, page, problems }
 }
 
-/** Takes a picture where the operator of the test wants some. */
+/** Takes a screenshot if SCREENSHOTS is set. */
 export async function shoot(page: Page, name: string): Promise<void> {
   if (SCREENSHOTS === undefined) return
   mkdirSync(SCREENSHOTS, { recursive: true })

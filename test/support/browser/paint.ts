@@ -1,5 +1,5 @@
-// What a visitor on a slow line sees of a page, as Chromium itself measures it: when the largest part is painted, and how
-// much of the page moves while it loads.
+// Page load on a slow line, as Chromium measures it: the time of the largest paint, and the layout shift while the page
+// loads.
 import type { Browser } from 'playwright-core'
 
 /** A mobile line: 1.6 Mbit/s down, 0.75 up, in bytes a second, and 150 ms until the first byte of each answer. */

@@ -23,7 +23,7 @@ const server = url === undefined ? undefined : new URL('/', url).href
 export const withoutClickHouse = server === undefined ? String(started) : false
 
 export type TestClickHouse = {
-  /** As CLICKHOUSE_URL, with a database of its own that does not exist yet. */
+  /** A value for CLICKHOUSE_URL with a separate database that does not exist yet. */
   url: string
   /** Drops the database. */
   remove(): Promise<void>
@@ -44,7 +44,7 @@ export function testClickHouse(): TestClickHouse {
 
 const SCRIPT = join(import.meta.dirname, '../../../scripts/engines/clickhouse.sh')
 
-/** A server of its own that a test can kill and start again, with its data in `folder`. */
+/** Starts a separate server that a test can kill and restart, with its data in `folder`. */
 export async function startClickHouse(folder: string): Promise<{ url: string; start(): Promise<void>; kill(): void }> {
   const port = await freePort()
   let pid = 0

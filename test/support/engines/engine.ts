@@ -12,7 +12,7 @@ const run = promisify(execFile)
 const MISSING = 3
 
 export type Engine = {
-  /** What the script prints: addresses, names and keys. */
+  /** The output of the script: URLs, names and keys. */
   settings: Record<string, string>
   port: number
   /** Ends it as an operator does. */
@@ -26,8 +26,8 @@ export type Engine = {
 }
 
 /**
- * Starts an engine on a free port with a folder of its own. Where it is not installed, the answer is a sentence that
- * says so: tests install nothing.
+ * Starts an engine on a free port with its own folder. If the engine is not installed, returns a sentence that says so:
+ * tests install nothing.
  */
 export async function startEngine(name: 'redis' | 's3' | 'opensearch' | 'clickhouse'): Promise<Engine | string> {
   const script = join(import.meta.dirname, `../../../scripts/engines/${name}.sh`)

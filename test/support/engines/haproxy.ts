@@ -43,7 +43,7 @@ export async function startHaproxy(ports: readonly number[], addressHeader: stri
   }
 }
 
-/** What docs/scaling.md shows, with the client's address from a header and checks that follow each other faster. */
+/** The configuration from docs/scaling.md, with the client's IP address from a header and shorter check intervals. */
 const configuration = (port: number, servers: readonly number[], addressHeader: string): string => `
 global
   maxconn 2000

@@ -1,5 +1,5 @@
-// A real OpenSearch for tests: the one that TEST_OPENSEARCH_URL names, else one of the test file's own. Indexes have
-// names of their own for each use, so that test files may share an engine.
+// A real OpenSearch for tests: the engine at TEST_OPENSEARCH_URL, or one per test file. Index names are unique, so test
+// files can share an engine.
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -38,9 +38,9 @@ export async function startOpenSearch(): Promise<TestOpenSearch | string> {
 export type OwnOpenSearch = {
   readonly url: string
   readonly pid: number
-  /** Ends it as a service manager would, or at once; what it stored stays. */
+  /** Stops it like a service manager, or kills it; its stored data remains. */
   end(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
-  /** Starts it again with what it stored. */
+  /** Restarts it with its stored data. */
   again(): Promise<void>
   /** Ends it and removes what it stored. */
   remove(): Promise<void>
@@ -80,7 +80,7 @@ function prefix(): string {
   return `test-${randomBytes(6).toString('hex')}`
 }
 
-/** A port that is free, and the next one too, as far as can be known. */
+/** Returns a port that is free together with the next port, unless another program takes one of them first. */
 async function freePort(): Promise<number> {
   for (;;) {
     const first = createServer().listen(0, '127.0.0.1')

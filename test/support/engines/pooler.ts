@@ -12,7 +12,7 @@ const NOBODY = 65_534
 /** It starts within a second; a busy machine takes longer. */
 const ANSWERS_WITHIN_MS = 60_000
 
-/** Why a test with a pooler cannot run here; false when it can. */
+/** Returns the reason why a test with a pooler cannot run here; false if it can. */
 export function noPooler(): string | false {
   return PROGRAMS.some((path) => existsSync(path)) ? false : 'pgbouncer is not installed'
 }

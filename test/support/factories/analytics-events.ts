@@ -46,7 +46,7 @@ export function times<T>(count: number, make: (index: number) => T): T[] {
   return Array.from({ length: count }, (_, i) => make(i))
 }
 
-/** These events as a batch of their own. */
+/** Returns these events as a separate batch. */
 export function batchOf<E>(events: readonly E[]): { id: string; madeAt: number; events: readonly E[] } {
   return { id: randomUUID(), madeAt: Date.now(), events }
 }

@@ -6,7 +6,7 @@ export type TestEntry = {
   data?: string | Uint8Array
   /** Default: deflated. */
   stored?: boolean
-  /** What to write instead of the truth. */
+  /** Values to write instead of the true ones. */
   lie?: {
     sizeBytes?: number
     packedBytes?: number
@@ -15,7 +15,7 @@ export type TestEntry = {
     flags?: number
     /** The name in the local header. */
     localName?: string
-    /** Where the directory says the entry begins: the index of another entry. */
+    /** Index of the entry whose offset the directory entry repeats. */
     sameOffsetAs?: number
     unixMode?: number
     packed?: Uint8Array
@@ -54,7 +54,7 @@ export function makeZip(entries: readonly TestEntry[], { comment = '' }: { comme
 const END_BYTES = 22
 type EndRecord = { count: number; bytes: number; start: number }
 
-/** What an end record tells. */
+/** Reads an end record. */
 export function readEnd(end: Buffer): EndRecord {
   return { count: end.readUInt16LE(10), bytes: end.readUInt32LE(12), start: end.readUInt32LE(16) }
 }

@@ -1,4 +1,4 @@
-// Threads, reports and pictures for tests of moderation, written by SQL, and what came of them.
+// Creates threads, reports and images for tests of moderation by SQL, and reads their results.
 import { sql } from 'kysely'
 import { newId } from '#lib/ids.ts'
 import type { Db } from '#platform/db/db.ts'

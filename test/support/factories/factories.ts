@@ -1,4 +1,4 @@
-// Rows for tests, written by SQL and not through the API under test; what is missing above them is made too.
+// Creates rows for tests by SQL, not through the API under test, together with missing parent rows.
 
 import { createHash } from 'node:crypto'
 import type { VersionStatus } from '#features/basics/access/version-status.ts'
@@ -48,7 +48,7 @@ type VersionFields = {
   ordering?: number
   loaders?: string[]
   game_versions?: string[]
-  /** Loader fields beside `game_versions`; an `environment` of `unknown` unless said otherwise. */
+  /** Loader fields in addition to `game_versions`. Default: an `environment` of `unknown`. */
   fields?: Record<string, unknown>
   date_published?: Date
 }
@@ -57,7 +57,7 @@ export type Factories = ReturnType<typeof createFactories>
 
 type FactoryDeps = Pick<Deps, 'db' | 'files' | 'now'> & Partial<Pick<Deps, 'cache'>>
 
-/** Without a cache, the server that is tested is another process, and hears nothing of what is made here. */
+/** Without a cache, the tested server is a separate process, which is not notified of these rows. */
 export function createFactories({ db, cache, files, now }: FactoryDeps) {
   let count = 0
   const next = (): number => {
@@ -65,7 +65,7 @@ export function createFactories({ db, cache, files, now }: FactoryDeps) {
     return count
   }
 
-  /** An account with a verified e-mail and a session. */
+  /** Creates an account with a verified email address and a session. */
   async function account(
     fields: { username?: string; role?: 'developer' | 'moderator' | 'admin'; email_verified?: boolean } = {},
   ): Promise<Person> {
@@ -119,7 +119,7 @@ export function createFactories({ db, cache, files, now }: FactoryDeps) {
     return { token }
   }
 
-  /** A project of `owner` with a team of its own; approved unless said otherwise. */
+  /** Creates a project of `owner` with its own team. Default: approved. */
   async function project(fields: ProjectFields = {}): Promise<MadeProject> {
     const owner = fields.owner ?? (await account())
     const id = newId()
@@ -151,7 +151,7 @@ export function createFactories({ db, cache, files, now }: FactoryDeps) {
     return { id, slug, teamId, owner }
   }
 
-  /** A row in a team; accepted with every project bit unless said otherwise. */
+  /** Creates a team member. Default: accepted, with every project permission. */
   async function member(fields: MemberFields): Promise<void> {
     await db
       .insertInto('team_member')
@@ -167,14 +167,14 @@ export function createFactories({ db, cache, files, now }: FactoryDeps) {
       .execute()
   }
 
-  /** What is kept of a project is dropped, as by a command that writes into it. */
+  /** Removes the cached data of a project, as a command that writes to the project does. */
   async function touched(projectId: string): Promise<void> {
     const changes = new Map([['project', new Set([projectId])]])
     cache?.invalidate(changes)
     await cache?.invalidatePeers(changes, new Map())
   }
 
-  /** A version without files; listed, for fabric on 1.20.1, unless said otherwise. */
+  /** Creates a version without files. Default: listed, for fabric on 1.20.1. */
   async function version(fields: VersionFields): Promise<{ id: string }> {
     const id = newId()
     await db

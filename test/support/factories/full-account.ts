@@ -1,5 +1,5 @@
-// Somebody who has left a row in every table that can name an account, written by SQL, for tests of what an account's
-// end leaves behind and of what its owner is told is kept.
+// Writes a row for an account into every table that can refer to one, by SQL. Tests use it to check the deletion and
+// the data export of an account.
 
 import { sql } from 'kysely'
 import { newId } from '#lib/ids.ts'
@@ -23,7 +23,7 @@ export async function accountColumns(db: Db): Promise<{ table: string; column: s
   return rows
 }
 
-/** The rows' IDs by table, where they have one. `other` is whom they concern beside the person. */
+/** Returns the row IDs by table, for tables with IDs. `other` is the second account that the rows refer to. */
 export async function leaveEverything(db: Db, person: Account, other: Account): Promise<Record<string, string[]>> {
   const make = teamFactories(db)
   const account_id = person.id

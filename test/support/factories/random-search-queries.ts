@@ -53,7 +53,7 @@ function expression(random: Random, depth: number): Expression {
 function predicate(random: Random): Predicate {
   const name = random() < 0.03 ? LIVE_FIELD : pick(random, [...FIELDS.keys()])
   const field = findField(name, { legacy: false })
-  if (field === undefined) throw new Error(`${name} is no field`)
+  if (field === undefined) throw new Error(`${name} is not a field`)
   const negated = random() < 0.3
   const kind = random()
   if (kind < 0.07) return { kind: 'exists', field, negated }
@@ -74,7 +74,7 @@ function randomNumber(random: Random, field: string): number {
   return Math.floor(random() * 1000) / 10
 }
 
-/** Nothing, beginnings, words, pairs of words, and words with typos. */
+/** Returns nothing, prefixes, words, pairs of words, or words with typos. */
 function randomText(random: Random, words: readonly string[]): string {
   const word = () => words[Math.floor(words.length ** random()) - 1] ?? ''
   const kind = random()

@@ -52,7 +52,7 @@ export function teamFactories(db: Db) {
     return { id, slug, teamId }
   }
 
-  /** A project with its owner; one of an organization has none of its own. */
+  /** Creates a project with its owner. A project of an organization has no owner. */
   async function project(
     owner: Account | undefined,
     fields: { status?: string; organization_id?: string } = {},

@@ -59,7 +59,7 @@ export function statuses(answers: readonly InjectResponse[]): number[] {
   return answers.map(({ statusCode }) => statusCode).sort()
 }
 
-/** The mails to an address whose subject matches, oldest first, after the jobs that are due have run. */
+/** Runs the due jobs and returns the emails to an address whose subject matches, oldest first. */
 export async function mailsTo(t: TestApp, address: string, subject: RegExp): Promise<string[]> {
   await t.runJobs()
   const all = await t.mails()

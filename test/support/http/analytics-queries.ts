@@ -17,7 +17,7 @@ export type Question = {
   project_ids?: string[]
 }
 
-/** The body of a question; about two days around the application's clock unless it says otherwise. */
+/** Returns the body of an analytics query. Default: about two days around the application's clock. */
 export function questionBody(t: TestApp, question: Question): object {
   const { metrics, resolution = { slices: 1 }, project_ids } = question
   const start = question.start ?? new Date(t.deps.now() - DAY_MS).toISOString()

@@ -7,15 +7,15 @@ import type { Client } from '../app/test-app.ts'
 
 const DESCRIPTION = join(import.meta.dirname, '../../../docs/generated/openapi.json')
 
-/** Answers that speak of the process and the moment, not of what is stored. */
+/** Responses that depend on the process and the time, not on stored data. */
 const OF_THE_PROCESS = ['/', '/health', '/ready', '/metrics', '/docs/openapi.json', '/v3/projects_random']
 
 type Get = { parameters?: { in: string; name: string; required?: boolean }[] }
 
-/** A part of a file is no download, and so changes no counter. */
+/** A partial request is not counted as a download. */
 const PART = { range: 'bytes=1-' }
 
-/** IDs that a path may have in the place of `{id}`, by what stands before it; `SELECT` gives one column. */
+/** IDs for `{id}` in a path, by the pattern that precedes it; `SELECT` returns one column. */
 const SOURCES: readonly (readonly [pattern: RegExp, select: string])[] = [
   [/\/user\/|\/users$/, 'select id from account'],
   [/\/project\/|\/projects$/, 'select id from project'],
@@ -32,7 +32,7 @@ const SOURCES: readonly (readonly [pattern: RegExp, select: string])[] = [
   [/^\/updates\/|^\/maven\//, 'select id from project'],
 ]
 
-/** The addresses of all GET routes, filled with what the tables hold. */
+/** Returns the paths of all GET routes, filled with IDs from the tables. */
 export async function everyAddress(db: Db): Promise<string[]> {
   const { paths } = JSON.parse(readFileSync(DESCRIPTION, 'utf8')) as { paths: Record<string, { get?: Get }> }
   const column = async (select: string): Promise<string[]> =>
@@ -99,7 +99,7 @@ export async function everyRow(db: Db): Promise<Map<string, string[]>> {
     'download_ledger',
     'download_batch',
   ]
-  // What operators do with an instance, such as restoring it, is in its log alone.
+  // Actions of operators on the instance, such as a restore, appear only in its log.
   const ownEntries = sql`where coalesce(to_jsonb(t)->>'action', '') not in (
     'search.rebuild_requested', 'schema.migrated', 'backup.made', 'backup.restored')`
   const { rows: tables } = await sql<{ name: string }>`

@@ -32,7 +32,7 @@ export function samplePage(
 
 const validator = new HtmlValidate({ extends: ['html-validate:standard'] })
 
-/** Fails when a document is no valid HTML. */
+/** Fails if a document is not valid HTML. */
 export function assertValidHtml(document: string, name = ''): void {
   const { results } = validator.validateStringSync(document)
   const messages = results.flatMap(({ messages }) =>

@@ -81,7 +81,7 @@ export async function statusOf(t: TestApp, token: string): Promise<number> {
   return (await t.as({ token }).get('/v3/user')).statusCode
 }
 
-/** Status and error word of the token endpoints, whose errors have a form of their own. */
+/** Checks the status and the error code of a token endpoint, which has its own error format. */
 export function assertOAuthError(answer: InjectResponse, status: number, error: string): void {
   const body = answer.json()
   assert.deepEqual([answer.statusCode, body.error], [status, error], answer.body)

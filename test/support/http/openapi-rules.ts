@@ -5,7 +5,7 @@ export type Operation = { path: string; method: string; operation: Json }
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']
 
-/** What a Schema Object of OpenAPI 3.0 may hold; JSON Schema has more, and tools stumble over it. */
+/** Keywords of a Schema Object in OpenAPI 3.0. JSON Schema has more keywords, which some tools cannot read. */
 const SCHEMA_KEYWORDS = new Set(
   (
     'title multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern maxItems minItems ' +
@@ -41,7 +41,7 @@ function withAnswers(document: Json, operation: Json): Json {
   return { ...operation, responses: Object.fromEntries(responses) }
 }
 
-/** Calls `visit` for a schema and each one inside it, with the path from where it stands. References are not followed. */
+/** Calls `visit` for a schema and each nested schema, with its path. Does not follow references. */
 export function walkSchema(schema: unknown, visit: (schema: Json, at: string) => void, at = ''): void {
   const value = asObject(schema)
   visit(value, at)
@@ -94,7 +94,7 @@ export function answerComponents(document: Json): Set<string> {
   return found
 }
 
-/** What a client sends: parameters by their names, and the body. */
+/** Returns the schemas of a request: parameters by name, and the body. */
 export function requestSchemas(operation: Json): { name: string; schema: Json }[] {
   const parameters = asList(operation['parameters']).map(({ name, schema }) => ({
     name: String(name),
@@ -114,17 +114,17 @@ export function resolve(document: Json, schema: Json): Json {
   return asObject(asObject(asObject(document['components'])['schemas'])[name])
 }
 
-/** What the format forbids in a schema, in words. */
+/** Lists the violations of the OpenAPI format in a schema. */
 export function schemaProblems(document: Json, schema: Json): string[] {
   const problems: string[] = []
   walkSchema(schema, (value, at) => {
     const say = (problem: string): number => problems.push(`${at}: ${problem}`)
     if ('$ref' in value) {
-      if (Object.keys(value).length > 1) say('keys beside $ref are ignored')
+      if (Object.keys(value).length > 1) say('ignores keys next to $ref')
       if (Object.keys(resolve(document, value)).length === 0) say(`${value['$ref']} leads nowhere`)
       return
     }
-    for (const key of Object.keys(value)) if (!SCHEMA_KEYWORDS.has(key)) say(`${key} is no keyword`)
+    for (const key of Object.keys(value)) if (!SCHEMA_KEYWORDS.has(key)) say(`${key} is not a keyword`)
     if ('type' in value && !TYPES.has(String(value['type']))) say(`type ${JSON.stringify(value['type'])}`)
     if (value['type'] === 'array' && typeof value['items'] !== 'object') say('an array without items')
     if (value['nullable'] === true && !('type' in value) && !('anyOf' in value)) say('nullable without a type')
@@ -143,7 +143,7 @@ export function schemaProblems(document: Json, schema: Json): string[] {
   return problems
 }
 
-/** What the format forbids of an operation and its path. */
+/** Lists the violations of the OpenAPI format in an operation and its path. */
 export function operationProblems(document: Json, { path, operation }: Operation): string[] {
   const problems: string[] = []
   const parameters = asList(operation['parameters'])
@@ -175,7 +175,7 @@ export function operationProblems(document: Json, { path, operation }: Operation
   return problems
 }
 
-/** Where a client could send something without an end: its place, below the schema. */
+/** Lists the paths, below the schema, at which a client could send unlimited data. */
 export function unboundedPlaces(document: Json, schema: Json): string[] {
   const places: string[] = []
   const seen = new Set<Json>()
@@ -190,7 +190,7 @@ export function unboundedPlaces(document: Json, schema: Json): string[] {
     }
     const { type } = value
     if ('enum' in value) return
-    // Bytes are bounded while they arrive, and their limits stand in the description of the operation.
+    // The server limits the size of files while it receives them; the description of the operation states the limits.
     const isText = type === 'string' && value['format'] !== 'binary'
     if (isText && typeof value['maxLength'] !== 'number') places.push(`${at} maxLength`)
     if (type === 'array' && typeof value['maxItems'] !== 'number') places.push(`${at} maxItems`)

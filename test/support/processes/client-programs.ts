@@ -16,7 +16,7 @@ const INSTALLED = 'installed'
 
 type Command = { file: string; args: string[] }
 
-/** How a client is installed into its folder, and how its program is run from there. */
+/** Commands that install a client into its folder and run its program there. */
 export type ClientProgram = {
   name: string
   needs: string[]
@@ -59,7 +59,7 @@ function byPath(a: { parentPath: string; name: string }, b: { parentPath: string
   return join(a.parentPath, a.name) < join(b.parentPath, b.name) ? -1 : 1
 }
 
-/** Runs the client's program in the folder it is installed in; fails with what the program has printed. */
+/** Runs the client's program in its folder; fails with the output of the program. */
 export async function runClient(cwd: string, { program }: ClientProgram, env: Record<string, string>): Promise<void> {
   await run(program.file, program.args, { cwd, timeout: RUN_MS, env: { ...process.env, ...env } })
 }

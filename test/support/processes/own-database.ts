@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { startEmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'
 
 export type OwnDatabase = {
-  /** Where its socket is; another folder after each restart. */
+  /** Folder of the socket; it changes with each restart. */
   socketDir(): string
   /** The process that all others of it come from. */
   pid(): number

@@ -1,4 +1,4 @@
-// Processor time of the thread that serves: what a request costs whoever else is busy on the machine.
+// Processor time of the thread that serves requests: it does not depend on other load on the machine.
 
 /** Milliseconds of processor time that this thread has used while `act` ran. */
 export async function processorMs<T>(act: () => Promise<T>): Promise<{ result: T; ms: number }> {
@@ -29,8 +29,8 @@ export async function longestHoldMs<T>(act: () => Promise<T>): Promise<{ result:
 }
 
 /**
- * How much slower this machine is at this moment than the one on which bounds were set, at least 1: bounds are
- * multiplied by it, so that a busy machine does not look like a defect.
+ * Returns how much slower this machine currently is than the reference machine, at least 1. Tests multiply limits by
+ * it, so that a busy machine does not look like a defect.
  */
 export function slowness(): number {
   const text = JSON.stringify(Array.from({ length: 2_000 }, (_, n) => ({ id: n, name: `name ${n}`, list: [n, n] })))
@@ -42,7 +42,7 @@ export function slowness(): number {
   return Math.max(1, Math.min(...runs) / REFERENCE_MS)
 }
 
-/** What the work of `slowness` took on the machine on which the bounds were set, when it did nothing else. */
+/** Time in milliseconds that the work of `slowness` took on the idle reference machine. */
 const REFERENCE_MS = 3
 
 function total({ user, system }: NodeJS.CpuUsage): number {

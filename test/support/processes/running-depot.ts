@@ -1,4 +1,4 @@
-// A real Depot as a process of its own, for tests of what only a process has: start, stop, signals, the command line.
+// Starts a real Depot as a separate process, for tests of process features: start, stop, signals and the command line.
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -50,8 +50,8 @@ export async function startDepot(
 }
 
 /**
- * Starts a server by any command, from a folder (the root of the repository), as the first process of a group of its own (`-pid`
- * reaches all of it), and waits until it answers.
+ * Starts a server by any command in a folder (default: the root of the repository) and waits until it responds. The
+ * server leads its own process group, so `-pid` reaches all its processes.
  */
 export async function startDepotBy(
   words: readonly string[],

@@ -20,7 +20,7 @@ document.addEventListener('DOMContentLoaded', async () => {
 
 export type CaptchaService = {
   origin: string
-  /** What an operator sets for it. */
+  /** Environment variables that an operator sets for the service. */
   env: Record<string, string>
   /** The answer of a person who has solved it; it counts any number of times. */
   solved: string

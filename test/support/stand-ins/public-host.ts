@@ -1,5 +1,5 @@
-// A proxy behind which one public host is a server of this machine, for clients that know a single address. It asks for
-// nothing outside: what is meant for another host is refused.
+// A proxy that sends requests for one public host to a server on this machine, for clients with a fixed URL. It rejects
+// requests for all other hosts.
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer, request } from 'node:http'
@@ -57,7 +57,7 @@ function listen(server: Server): Promise<number> {
   })
 }
 
-/** An authority of its own and a certificate by it, for a day. */
+/** Creates a certificate authority and a certificate that is valid for a day. */
 function makeCertificate(host: string, folder: string): { key: Buffer; cert: Buffer } {
   const at = (name: string): string => join(folder, name)
   const openssl = (...args: string[]): unknown => execFileSync('openssl', args, { stdio: 'ignore' })

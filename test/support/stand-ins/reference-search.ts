@@ -174,7 +174,7 @@ function termsOf(document: SearchDocument): readonly string[] {
   return list
 }
 
-/** The least number of typos by which a word stands for a term or a beginning of it; 9 when too many. */
+/** Returns the minimum number of typos between a word and a term or its prefix; 9 if there are too many. */
 function typosBetween(word: string, term: string): number {
   if (term.startsWith(word)) return 0
   const allowed = typosAllowed(word)
@@ -189,7 +189,10 @@ function typosBetween(word: string, term: string): number {
   return least <= allowed ? least : 9
 }
 
-/** Inserted, dropped, replaced letters and swapped neighbours, no letter touched twice; `extra` is for the first. */
+/**
+ * Counts inserted, dropped and replaced letters and swapped adjacent letters; each letter changes at most once. `extra`
+ * is the cost for the first letter.
+ */
 function distance(a: readonly string[], b: readonly string[], extra: number): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, j) => (j === 0 ? 0 : j + extra))]
   const at = (i: number, j: number) => rows[i]?.[j] ?? 99

@@ -43,7 +43,7 @@ export async function startProxy(target: string): Promise<SlowProxy> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     become(next) {
-      // What hung is not answered later.
+      // A hanging request never gets a response.
       if (mode === 'hang' || next === 'refuse') drop()
       mode = next
     },

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 
 export type TcpProxy = {
   port: number
-  /** How many connections were taken so far. */
+  /** Number of connections accepted so far. */
   connections(): number
   /** Ends every connection, and refuses new ones until `mend`. */
   cut(): Promise<void>
@@ -15,12 +15,15 @@ export type TcpProxy = {
   hang(what?: 'everything' | 'answers'): void
   /** Every piece of an answer comes this much later. */
   delay(ms: number): void
-  /** Everything passes again; what hung goes on. */
+  /** Forwards everything again; hanging connections continue. */
   mend(): Promise<void>
   close(): Promise<void>
 }
 
-/** A proxy on a free port of loopback to a port of loopback, or to the Unix socket that stands at `target()` then. */
+/**
+ * Starts a proxy on a free loopback port. It forwards to a loopback port, or to the Unix socket that `target()` returns
+ * at that time.
+ */
 export async function startTcpProxy(target: number | (() => string)): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
   let hanging: 'nothing' | 'everything' | 'answers' = 'nothing'
@@ -28,7 +31,7 @@ export async function startTcpProxy(target: number | (() => string)): Promise<Tc
   let taken = 0
   let held: (() => void)[] = []
 
-  /** Calls `pass` now, later, or when the line is mended. */
+  /** Calls `pass` now, later, or when the connection is restored. */
   const whenOpen = (pass: () => void, isAnswer: boolean): void => {
     if (hanging === 'everything' || (hanging === 'answers' && isAnswer)) held.push(pass)
     else pass()
