@@ -1,7 +1,6 @@
-// What it costs to tell other processes of a change: writes by 16 connections at once, silent, with NOTIFY in the writing
-// transaction, and as Depot does it. In turn, in one run, on a PostgreSQL with fsync; listeners hear everything.
-//
-//   node bench/announcements.ts
+// Cost of notifying other processes of a change: writes by 16 concurrent connections without notification, with NOTIFY
+// in the writing transaction, and as Depot does it. Runs them in turn on a PostgreSQL with fsync, with listeners that
+// receive everything. node bench/announcements.ts
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -122,7 +121,7 @@ const writeNotifying = (db: Db, id: string): Promise<void> =>
     await sql`select pg_notify('depot_changes', ${JSON.stringify(['user', id])})`.execute(tx)
   })
 
-/** Of this process and of the database in `folder`, so far. */
+/** Returns the processor time so far of this process and of the database in `folder`. */
 function cpuMs(folder: string): number {
   const postmaster = readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')[0]
   const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8').trim().split(' ')

@@ -1,7 +1,6 @@
-// Backup, restore and verify against `tar` of the same files: speed, memory, and what readers notice of a backup beside
-// them; and how long the demo takes. A demo catalogue has many small files; some large ones are published to it.
-//
-//   node bench/backup.ts [PROJECTS]
+// Backup, restore and verify compared with `tar` of the same files: speed, memory, and the effect of a backup on
+// readers; also the time to create the demo. A demo catalogue has many small files, so some large ones are added. node
+// bench/backup.ts [PROJECTS]
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,9 +14,9 @@ const run = promisify(execFile)
 const PROJECTS = 20_000
 const LARGE_FILES = 32
 const LARGE_BYTES = 8 * 1024 * 1024
-/** The demo of so many projects takes at most so long. */
+/** Maximum time to create a demo with this number of projects. */
 const DEMO = { projects: 2_000, secondsMax: 15 }
-/** For so many projects with their files, `verify` may take so long. */
+/** Maximum time of `verify` for the projects of the benchmark with their files. */
 const VERIFY_SECONDS_MAX = 120
 const SPEED_MIN = 0.5
 const MEMORY_MB_MAX = 64
@@ -25,7 +24,7 @@ const RATIO_MAX = 3
 const PASSWORD = 'violet-lighthouse-harbour-19'
 const POLL_MS = 20
 
-/** `processor`: seconds of processor time, without those of PostgreSQL beside a server. */
+/** `processor`: seconds of processor time, without PostgreSQL if a server is running. */
 type Measured = { seconds: number; processor: number; peakMb: number; stdout: string }
 
 export async function benchBackup(projects = PROJECTS): Promise<Row[]> {
@@ -62,7 +61,7 @@ export async function benchBackup(projects = PROJECTS): Promise<Row[]> {
       const beside = await besideOf(at('first'), at('again'), measure)
       rows.push(
         row(
-          'p99 of reads beside backups',
+          'p99 of reads during backups',
           beside.p99Ms / quiet.p99Ms,
           { atMost: RATIO_MAX },
           ' times',

@@ -1,5 +1,5 @@
-// What readers notice of others: a mix of reads alone, then beside each kind of expensive request, with a thousand
-// connections that ask, and with ten thousand that do nothing. Latencies as ratios to the mix alone.
+// The effect of other load on readers: a mix of reads alone, then with each kind of expensive request, with a thousand
+// active connections, and with ten thousand idle connections. Latencies are ratios to the mix alone.
 import { connect, type Socket } from 'node:net'
 import { form, modJar, projectData, versionData } from '#test/support/http/forms.ts'
 import { depot, makeDataDir } from '#test/support/processes/running-depot.ts'
@@ -9,11 +9,11 @@ import { figure, type Row, row } from './kit/table.ts'
 const PROJECTS = 300
 const SECONDS = 4
 const CONNECTIONS = 16
-/** So many at once of the expensive kind. */
+/** Number of concurrent expensive requests. */
 const CONCURRENCY = 4
 const MANY = 1_000
 const IDLE = 10_000
-/** What the 99th of a hundred readers may wait for beside others, as a ratio. */
+/** Maximum ratio of the 99th percentile of reads with other load to that without. */
 const RATIO_MAX = 5
 const PASSWORD = 'violet-lighthouse-harbour-19'
 
@@ -36,7 +36,7 @@ export async function benchBeside(): Promise<Row[]> {
       rows.push(compared(`beside ${neighbour.name} (${done} done)`, beside, alone))
     }
     const many = await measure(MANY)
-    // More readers at once wait for one another; what must not change is how many are answered.
+    // More concurrent readers wait for each other; only the number of responses must not change.
     rows.push(
       row(
         `${MANY} keep-alive connections, answers a second against ${CONNECTIONS}`,
@@ -48,7 +48,7 @@ export async function benchBeside(): Promise<Row[]> {
     )
     const before = residentMb(server.child)
     const idle = await openIdle(Number(port))
-    rows.push(compared(`beside ${idle.length} idle connections`, await measure(), alone))
+    rows.push(compared(`with ${idle.length} idle connections`, await measure(), alone))
     rows.push(
       figure(
         'memory of an idle connection',
@@ -70,7 +70,7 @@ function compared(what: string, beside: Load, alone: Load): Row {
   return row(`p99 ${what}`, beside.p99Ms / alone.p99Ms, { atMost: RATIO_MAX }, ' times', show(beside))
 }
 
-/** What readers ask for: projects, their versions, lists and searches. */
+/** Returns the requests of readers: projects, their versions, lists and searches. */
 async function mixOf(url: string): Promise<string[]> {
   const { hits } = (await (await call(`${url}/v3/search?limit=20`)).json()) as { hits: { slug: string }[] }
   const slugs = hits.map(({ slug }) => slug)
@@ -124,7 +124,7 @@ async function neighboursOf(url: string, dataDir: string): Promise<Neighbour[]> 
       },
     },
     { name: 'searches for many words', send: () => call(`${url}/v3/search?query=${encodeURIComponent(words)}`) },
-    { name: 'questions to analytics', send: () => call(`${url}/v3/analytics`, json(question, session)) },
+    { name: 'analytics queries', send: () => call(`${url}/v3/analytics`, json(question, session)) },
     { name: 'exports', send: () => call(`${url}/_internal/gdpr/export`, json({}, session)) },
   ]
 }

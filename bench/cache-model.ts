@@ -8,7 +8,9 @@ import { figure, printTable, type Row } from './kit/table.ts'
 
 type Model = { projects: number; processes: number; readsPerSecond: number; writesPerSecond: number }
 
-/** What one process keeps by default, and what a project takes there: its view, compressed once, with its place. */
+/**
+ * Default cache size of a process, and the size of a cached project: its view, compressed once, with its cache entry.
+ */
 const CACHE_BYTES = 128 * 1024 * 1024
 const PROJECT_BYTES = 4_000
 const WARM_SECONDS = 30
@@ -41,7 +43,7 @@ export function modelCaches(model: Model): { hitShare: number; loadsPerSecond: n
   return { hitShare: hits / reads, loadsPerSecond: ((reads - hits) / reads) * readsPerSecond }
 }
 
-/** Ranks from 0; the nth is asked for 1/n as often as the first, by the inverse of the harmonic sum. */
+/** Returns ranks from 0. The nth rank occurs 1/n as often as the first; uses the inverse of the harmonic sum. */
 function zipf(count: number, random: () => number): () => number {
   const sum = Math.log(count) + Math.LN2
   return () => Math.min(count - 1, Math.floor(Math.exp(random() * sum - Math.LN2)))

@@ -1,5 +1,5 @@
-// Counters in Redis and files in S3, against the adapters inside the process. A program of its own, because its memory
-// is part of what is measured.
+// Counters in Redis and files in S3, compared with the adapters inside the process. A separate program, because its
+// memory is part of the measurement.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -44,7 +44,7 @@ async function benchRedis(): Promise<Row[]> {
     return [
       row('GCRA through Redis, one call after the other, median', alone.p50, { atMost: 0.3 }, ' ms', show(alone)),
       figure(
-        `the same, ${CONCURRENCY} at once`,
+        `the same, ${CONCURRENCY} concurrent`,
         `${perSecond.toFixed(0)} calls/s, ${((user + system) / sent).toFixed(0)} µs of processor each`,
       ),
     ]

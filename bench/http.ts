@@ -139,7 +139,7 @@ async function benchReads({ url, child }: RunningDepot, dataDir: string, ids: st
   const file = join(dataDir, 'body.json')
   await writeFile(file, body)
   const bare = await startBare('memory', file)
-  // Both at once, so that what else the machine does slows both alike; the first round warms up.
+  // Runs both concurrently, so that other load on the machine slows both equally; the first round warms up.
   const ratios: number[] = []
   let ours = 0
   let theirs = 0

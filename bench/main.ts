@@ -21,16 +21,16 @@ const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   catalogue: { title: 'The catalogue at size', run: benchCatalogue },
   announcements: { title: 'Announcing changes', run: benchAnnouncements },
   backup: { title: 'Backup, restore, verify', run: () => benchBackup() },
-  ingest: { title: 'Taking in events beside reads', run: benchIngest },
+  ingest: { title: 'Event ingestion during reads', run: benchIngest },
   processes: { title: 'Two HTTP processes against one', run: benchProcesses },
   'search-http': { title: 'Search over HTTP', run: () => benchSearchHttp() },
   v2: { title: 'The older API against the newer one', run: benchV2 },
   site: { title: 'The public site against the API', run: benchSite },
   routes: { title: 'The most expensive request of every route', run: benchRoutes },
-  load: { title: 'Readers beside what is expensive, and many connections', run: benchBeside },
+  load: { title: 'Readers during expensive requests, and many connections', run: benchBeside },
 }
 
-/** Engines at full size and models, each in a process of its own, whose memory is part of what is measured. */
+/** Engines at full size and models, each in a separate process, because its memory is part of the measurement. */
 const ENGINES: Record<string, string> = {
   search: 'search/search.ts',
   'search-opensearch': 'search/opensearch.ts',

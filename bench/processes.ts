@@ -7,15 +7,15 @@ import { call, cpuSecondsOfAll, descendants, type Load, load, startBenchDepot } 
 import { figure, type Row, row } from './kit/table.ts'
 
 const SECONDS = 6
-/** What a process answers before it is measured: its code is compiled and optimised meanwhile. */
+/** Number of requests before the measurement, during which Node.js compiles and optimises the code. */
 const WARM_UP_REQUESTS = 20_000
 const CONNECTIONS = 32
 const WRITES = 300
 const PROJECTS = 50
-/** Runs of each kind, taken in turns: the machine may change its mind meanwhile. */
+/** Runs of each kind, in turns, because the speed of the machine can change. */
 const ROUNDS = 3
 
-/** Data folders with the same projects, and what is asked of a server on each. */
+/** Data folders with the same projects, and the requests to a server on each. */
 type Catalogue = { dataDir: string; token: string; projects: string[]; lists: string[] }
 type Target = { server: RunningDepot; paths: string[] }
 type Cost = { perSecond: number; cpuMs: number }
@@ -132,7 +132,7 @@ const middle = (costs: Cost[]): Cost => ({
 
 const median = (values: number[]): number => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
-/** What each process has for itself, after load: pages that it shares with others are there once. */
+/** Measures the private memory of each process after load; shared pages count once. */
 async function memory(server: RunningDepot, paths: string[]): Promise<Row[]> {
   await load(new URL(server.url).port, paths, { seconds: 4, connections: CONNECTIONS })
   const children = descendants(server.child.pid ?? 0).filter((pid) =>
@@ -145,12 +145,13 @@ async function memory(server: RunningDepot, paths: string[]): Promise<Row[]> {
   })
   const resident = own.map((each) => each.resident.toFixed(0)).join(', ')
   const most = Math.max(...own.map((each) => each.own))
-  return [
-    row('memory of its own of an HTTP process, after load', most, { atMost: 120 }, ' MB', `${resident} MB resident`),
-  ]
+  return [row('private memory of an HTTP process, after load', most, { atMost: 120 }, ' MB', `${resident} MB resident`)]
 }
 
-/** How long after the answer to a write a read on a new connection may still give the state before: never is wanted. */
+/**
+ * Measures for how long after the response to a write a read on a new connection returns the previous state. The target
+ * is never.
+ */
 async function staleness(server: RunningDepot, token: string): Promise<Row[]> {
   const { id } = (await (await call(`${server.url}/v3/user`, { token })).json()) as { id: string }
   const ages: number[] = []

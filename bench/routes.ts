@@ -1,6 +1,7 @@
-// The most expensive request of every route: its sample, the largest that its schemas allow, and bodies at the limit that
-// are refused, each by its processor time and by how long it holds the event loop, as on the machine of `slowness`. Public
-// routes are asked without an account as well. The costs that routes declare in `config.cost` follow from this table.
+// The most expensive request of every route: its sample, the largest that its schemas allow, and rejected bodies of the
+// maximum size. Measures the processor time and how long the request blocks the event loop, scaled to the machine of
+// `slowness`. Public routes are also called without an account. The costs in `config.cost` of the routes follow from
+// this table.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import sharp from 'sharp'
@@ -16,17 +17,17 @@ import { figure, type Row, row } from './kit/table.ts'
 const GENERATED = join(import.meta.dirname, '../docs/generated')
 /** No request may hold the event loop for longer, in milliseconds of processor time. */
 const HOLD_MS_MAX = 20
-/** What a request may use of a processor for each unit of the rate limit that it costs its caller. */
+/** Maximum processor time of a request per unit of its cost at the rate limit. */
 const MS_FOR_A_UNIT = 40
 const REPEATS = 3
 const CHEAP_MS = 10
-/** What is refused again and again: these cost the same for whoever sends them. */
+/** Requests that are always rejected: they cost the same for every caller. */
 const REFUSED = ['largest, refused', 'numbers', 'brackets', 'keys']
-const CANDIDATES = ['sample', 'largest', 'largest picture', ...REFUSED]
+const CANDIDATES = ['sample', 'largest', 'largest image', ...REFUSED]
 const OPEN_BODY_BYTES = 250_000
 const TEXT_LENGTH_MAX = 60_000
 const DEPTH_MAX = 5
-/** After so many operations the log says how far the run is. */
+/** Number of operations between two progress messages. */
 const PROGRESS_EVERY = 20
 
 type Measured = { operationId: string; what: string; status: number; ms: number; holdMs: number; cost: number }
@@ -64,7 +65,7 @@ function rowsOf(all: readonly Measured[]): Row[] {
   const holding = all.filter(({ holdMs }) => holdMs > HOLD_MS_MAX)
   const underpaid = all.filter(({ ms, cost }) => ms > cost * MS_FOR_A_UNIT)
   return [
-    figure('operations that were asked', String(all.length)),
+    figure('measured operations', String(all.length)),
     row(
       'longest hold of the event loop by one request',
       Math.max(...all.map(({ holdMs }) => holdMs)),
@@ -93,7 +94,10 @@ const namesOf = (some: readonly Measured[]): string => some.map(({ operationId }
 type Target = { document: Json; operation: Json; route: RouteEntry }
 type Times = { ms: number; holdMs: number; status: number }
 
-/** Of several requests to the route the one that takes most processor time, and the longest hold of any. */
+/**
+ * Returns the highest processor time of several requests to the route, and the longest time that any of them blocks the
+ * event loop.
+ */
 async function mostExpensive(t: TestApp, target: Target): Promise<Measured> {
   const { operationId, config } = target.route
   const { cost = 1 } = config
@@ -110,7 +114,10 @@ async function mostExpensive(t: TestApp, target: Target): Promise<Measured> {
   return worst
 }
 
-/** Who may ask most; on public routes also nobody, who has entries of other caches and is cheap to be. */
+/**
+ * Returns the callers with the most permissions. Public routes also have anonymous callers, who use other cache
+ * entries.
+ */
 function callersOf({ config }: RouteEntry, what: string): Caller[] {
   const { auth, role } = config
   if (auth === 'public') return REFUSED.includes(what) ? ['anonymous'] : ['anonymous', 'owner']
@@ -119,7 +126,7 @@ function callersOf({ config }: RouteEntry, what: string): Caller[] {
 
 /** A route without a body or parameters has nothing that could be large. */
 function applies({ operation }: Target, what: string): boolean {
-  if (what === 'largest picture') return 'image/*' in asObject(asObject(operation['requestBody'])['content'])
+  if (what === 'largest image') return 'image/*' in asObject(asObject(operation['requestBody'])['content'])
   const takesJson = 'application/json' in asObject(asObject(operation['requestBody'])['content'])
   const takesQuery = asList(operation['parameters']).some((parameter) => parameter['in'] === 'query')
   return what === 'sample' || takesJson || (takesQuery && what === 'largest')
@@ -128,8 +135,9 @@ function applies({ operation }: Target, what: string): boolean {
 type Asked = { what: string; caller: Caller }
 
 /**
- * The lowest of several: compiling and collecting belong to nobody. Undefined where there is no such request. Watching the
- * loop keeps it turning, which takes processor time itself: so the two are measured with requests of their own.
+ * Returns the lowest of several measurements, because compilation and garbage collection are not part of a request;
+ * undefined if there is no such request. Watching the event loop uses processor time, so separate requests measure the
+ * two values.
  */
 async function measure(t: TestApp, target: Target, asked: Asked): Promise<Times | undefined> {
   let lowest: Times | undefined
@@ -142,7 +150,7 @@ async function measure(t: TestApp, target: Target, asked: Asked): Promise<Times 
     const watched = i % 2 === 1
     const { result, ms } = await (watched ? longestHoldMs : cpuMs)(async () => t.inject(request))
     const status = result.statusCode
-    // What was changed once is made again: a second creation of the same is refused early.
+    // Prepares the request again after a change, because creating the same resource twice fails early.
     if (target.route.method !== 'GET' && status < 400) prepared = undefined
     const times = { ms: Infinity, holdMs: Infinity, ...lowest, status }
     lowest = watched
@@ -157,7 +165,9 @@ function isCheap(times: Times | undefined): boolean {
   return times !== undefined && times.ms < CHEAP_MS && times.holdMs < CHEAP_MS
 }
 
-/** Of all threads of this process, in milliseconds: hashing and pictures are not done where requests are answered. */
+/**
+ * Returns the processor time of all threads of this process, in milliseconds: hashing and images run in other threads.
+ */
 async function cpuMs<T>(act: () => Promise<T>): Promise<{ result: T; ms: number }> {
   const before = process.cpuUsage()
   const result = await act()
@@ -169,7 +179,7 @@ async function prepare(t: TestApp, target: Target, { what, caller }: Asked): Pro
   const world = createWorld(t)
   const sample = await buildRequest(world, target.route)
   const request =
-    what === 'largest picture'
+    what === 'largest image'
       ? await withPicture(sample, target.route)
       : what === 'sample'
         ? sample

@@ -86,11 +86,11 @@ async function benchWeights({ url }: RunningDepot): Promise<Row[]> {
   ]
 }
 
-/** Pages of the demo, which have pictures, with an empty cache on a mobile line, as Chromium sees them. */
+/** Measures demo pages with images, with an empty cache on a mobile connection, in Chromium. */
 async function benchPaints(server: RunningDepot, dataDir: string): Promise<Row[]> {
   if (!existsSync(CHROMIUM))
     return [figure('largest paint and layout shift', `not measured: no Chromium at ${CHROMIUM}`)]
-  // Rows hold the addresses of their pictures.
+  // The URLs of images are stored in rows.
   await depot(dataDir, ['seed', '--projects', String(DEMO_PROJECTS)], { BASE_URL: server.url })
   const pages = { home: '/', search: '/search?q=a', project: await mostDownloaded(server) }
   const browser = await openBrowser()

@@ -1,6 +1,6 @@
-// Update checks and versions by the hashes of files, against lists of projects: what a byte of an answer costs when nothing
-// is asked of the database; and what a thousand hashes that nobody asked for before cost against one, the work of the
-// database included. Processor time, so that other work on the machine moves the ratios less.
+// Update checks and versions by the hashes of files, compared with lists of projects: the cost per byte of a cached
+// response, and the cost of a thousand uncached hashes compared with one, including the work of the database. Measures
+// processor time, because other work on the machine changes it less.
 import { sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
 import type { RunningDepot } from '#test/support/processes/running-depot.ts'
@@ -90,7 +90,7 @@ async function warmCosts(server: RunningDepot, requests: readonly Request[]): Pr
   )
 }
 
-/** What a byte costs, as a multiple of another request's; the median of the rounds. */
+/** Returns the cost per byte as a multiple of another request's; the median of the rounds. */
 function ratio(costs: WarmCosts, request: Request, base: Request): number {
   const perByte = (each: Request) => (costs.get(each)?.rounds ?? []).map(({ ms, bytes }) => ms / bytes)
   const bases = perByte(base)

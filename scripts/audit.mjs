@@ -1,5 +1,5 @@
-// Known holes of the packages that a server runs with, as the registry tells them: fails at high and critical ones, lists
-// the others. A registry that cannot be reached, or knows no audits, is no failure.
+// Reports known vulnerabilities of the production packages, from the registry: fails for high and critical ones, lists
+// the others. An unreachable registry, or one without audits, is not a failure.
 import { spawnSync } from 'node:child_process'
 
 const { stdout, error } = spawnSync(

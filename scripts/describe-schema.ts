@@ -1,5 +1,6 @@
-// The schema of a migrated database as text: tables, constraints, indexes, triggers and functions, in a fixed order and
-// in words that do not depend on PostgreSQL's version. `schema.sql` is this text; a test holds it against the migrations.
+// Describes the schema of a migrated database as text: tables, constraints, indexes, triggers and functions, in a fixed
+// order and independent of the version of PostgreSQL. `schema.sql` contains this text; a test compares it with the
+// migrations.
 import type pg from 'pg'
 
 type Row = { relation: string; line: string }

@@ -1,4 +1,4 @@
-// The layers of the code and their parts, from the lowest to the highest. A file can import files of its own layer and of
+// The layers of the code and their parts, from the lowest to the highest. A file can import files of the same layer and of
 // lower layers. The architecture test enforces this order, and `npm run gen` writes it into docs/architecture.md.
 
 export type Layer = {
@@ -16,7 +16,7 @@ export const LAYERS: readonly Layer[] = [
   {
     name: 'platform',
     folder: 'src/platform',
-    purpose: 'What any web service needs',
+    purpose: 'Basics of any web service',
     parts: {
       archives: 'Reads uploaded archives and rejects harmful ones',
       cache: 'The entity cache and transactions that invalidate it ([caching.md](caching.md))',
@@ -49,7 +49,7 @@ export const LAYERS: readonly Layer[] = [
   {
     name: 'basics',
     folder: 'src/features/basics',
-    purpose: 'What other features build on',
+    purpose: 'Basics for other features',
     parts: {
       access: 'Memberships, permissions and visibility of projects ([people.md](features/people.md))',
       audit: 'The audit log: recording, reading, export and retention ([security.md](security.md))',
@@ -75,7 +75,7 @@ export const LAYERS: readonly Layer[] = [
       notifications: 'Notifications in lists and by email ([people.md](features/people.md))',
       oauth: 'The OAuth provider: applications, consent, tokens ([oauth.md](features/oauth.md))',
       payouts: 'Revenue, balances and the ledger ([money.md](features/money.md))',
-      users: 'Profiles and the lists of what a user owns ([people.md](features/people.md))',
+      users: 'Profiles and the resources that a user owns ([people.md](features/people.md))',
     },
   },
   {
@@ -108,7 +108,7 @@ export const LAYERS: readonly Layer[] = [
   {
     name: 'operations',
     folder: 'src/features/operations',
-    purpose: 'What works on the whole catalogue',
+    purpose: 'Features for the whole catalogue',
     parts: {
       analytics: 'Collects and counts views, downloads and playtime ([analytics.md](features/analytics.md))',
       backup: 'Writes, restores and verifies backups; moves stores ([operating.md](operating.md))',
@@ -125,7 +125,7 @@ export const LAYERS: readonly Layer[] = [
     folder: 'src/web',
     purpose: 'The web site: pages and forms that call the features',
     parts: {
-      kit: 'What every page uses: request, session, page cache, forms, errors, paths ([site.md](site.md))',
+      kit: 'Parts of every page: request, session, page cache, forms, errors, paths ([site.md](site.md))',
       account: 'Sign-in, consent and settings ([pages.md](pages.md))',
       site: 'The public pages: home, lists, projects, people ([site.md](site.md))',
     },

@@ -1,6 +1,6 @@
-// Completes package-lock.json after `npm install`: packages that a dependency offers for other platforms get an
-// entry of their own even when the registry in use could not describe them, because `npm ci` refuses a lock file
-// without one. It also removes download addresses, so that the lock file works with any registry.
+// Completes package-lock.json after `npm install`. Packages for other platforms get an entry even if the registry could
+// not describe them, because `npm ci` rejects a lock file without these entries. Also removes download URLs, so that
+// the lock file works with any registry.
 import { readFileSync, writeFileSync } from 'node:fs'
 
 const LOCK = new URL('../package-lock.json', import.meta.url)

@@ -57,8 +57,8 @@ async function person(username: string, role: 'developer' | 'moderator'): Promis
 }
 
 /**
- * The archive with a comment at its end, so that each slug has bytes of its own: the same bytes can belong to one
- * project only. The last two bytes of a zip without a comment are the comment's length.
+ * Appends a comment to the archive, so that each slug has a different file: a file can belong to one project only. The
+ * last two bytes of a zip without a comment are the comment's length.
  */
 function withComment(zip: Buffer, comment: string): Buffer {
   const tail = Buffer.from(`__${comment}`)

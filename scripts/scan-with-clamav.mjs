@@ -8,7 +8,10 @@
 import { execFile } from 'node:child_process'
 import { parseArgs } from 'node:util'
 
-/** Findings that are no malware: programs some people do not want, and files too large or deep to be looked through. */
+/**
+ * Findings that are not malware: potentially unwanted programs, and files that are too large or too deeply nested to
+ * scan.
+ */
 const WARNINGS = /^(?:PUA\.|Heuristics\.Limits\.|Heuristics\.Encrypted\.)/
 /** As large as a file can be, and what archives in it may unfold to. */
 const FILE_LIMIT = '600M'

@@ -14,7 +14,7 @@ if (major < 24 || (major === 24 && minor < 12)) {
   process.exit(1)
 }
 
-/** Where the files of each tier are, how many of them run at the same time, and how long one test can take. */
+/** File patterns of each tier, the number of concurrent files, and the time limit of a test. */
 const TIERS = {
   process: { files: ['{src,demo}/**/*.test.ts', 'test/{rules,api}/**/*.test.ts'], not: /\.(system|engine)\.test\.ts$/ },
   system: { files: ['{src,demo}/**/*.system.test.ts', 'test/system/**/*.test.ts'] },

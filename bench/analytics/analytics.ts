@@ -1,7 +1,6 @@
-// Analytics at size: fills a store with events of one year, asks the two questions that matter, and does the same in a
-// PostgreSQL with an index on (project, time): the empty one that DATABASE_URL names, else one of its own.
-//
-//   node bench/analytics/analytics.ts [--events 10000000] [--projects 50000] [--dir FOLDER]
+// Analytics at size: fills a store with events of one year, runs the two most important queries, and does the same in a
+// PostgreSQL with an index on (project, time): the empty database at DATABASE_URL, or a temporary one. node
+// bench/analytics/analytics.ts [--events 10000000] [--projects 50000] [--dir FOLDER]
 
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -57,7 +56,9 @@ async function main(size: Size, databaseUrl: string): Promise<void> {
       ...(large.twinMs === undefined
         ? []
         : [row('the same in PostgreSQL, against that', large.twinMs / large.oursMs, { atLeast: 5 }, '×')]),
-      ...(theirs === undefined ? [] : [row('disk of PostgreSQL, against ours', theirs / ours, { atLeast: 10 }, '×')]),
+      ...(theirs === undefined
+        ? []
+        : [row('disk of PostgreSQL, relative to Depot', theirs / ours, { atLeast: 10 }, '×')]),
     ])
   } finally {
     await twin?.close()
@@ -92,7 +93,7 @@ async function fill(store: AnalyticsStore, twin: PostgresTwin | undefined, size:
   console.log(`ingest, PostgreSQL: ${Math.round(size.events / (twinMs / 1000))} events/s, index and vacuum included`)
 }
 
-/** Medians of a question. */
+/** Median times of a query. */
 type Asked = { oursMs: number; twinMs?: number }
 
 async function ask(

@@ -1,7 +1,6 @@
-// Taking events into ClickHouse at a fixed rate, as a process does it: buffer, spool on disk, store. ClickHouse is the
-// one that CLICKHOUSE_URL names (its database is filled), else one of its own from scripts/engines/clickhouse.sh.
-//
-//   node bench/analytics/clickhouse.ts [--rate 20000] [--seconds 60]
+// Writes events into ClickHouse at a fixed rate as a process does: buffer, spool on disk, store. Uses the server at
+// CLICKHOUSE_URL (and fills its database), or one from scripts/engines/clickhouse.sh. node
+// bench/analytics/clickhouse.ts [--rate 20000] [--seconds 60]
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

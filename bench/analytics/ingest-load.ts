@@ -1,7 +1,7 @@
-// Reports of views at a fixed rate, and reads of projects beside them, from a process of its own:
-//   node bench/analytics/ingest-load.ts PORT SECONDS VIEWS_PER_SECOND READS_PER_SECOND ID...
-// Requests are sent when their time comes, not when an answer has arrived, so that a server that falls behind shows.
-// Prints { views, refused, reads, failed, readP50Ms, readP99Ms }.
+// Sends reports of views at a fixed rate and reads projects at the same time, from a separate process: node
+// bench/analytics/ingest-load.ts PORT SECONDS VIEWS_PER_SECOND READS_PER_SECOND ID... Requests are sent on schedule
+// without waiting for responses, so that a slow server falls behind visibly. Prints { views, refused, reads, failed,
+// readP50Ms, readP99Ms }.
 import { connect, type Socket } from 'node:net'
 
 const [port = '', seconds = '5', viewRate = '0', readRate = '200', ...ids] = process.argv.slice(2)
@@ -11,7 +11,7 @@ const HEAD_END = '\r\n\r\n'
 type Lane = { sent: number; good: number; bad: number; times: number[]; socket: Socket[] }
 
 let serial = 0
-/** An address of its own for each request, so that nobody is limited. */
+/** Each request has its own IP address, so that the rate limit rejects none. */
 function head(method: string, path: string): string {
   serial += 1
   const address = `10.${(serial >> 16) & 255}.${(serial >> 8) & 255}.${serial & 255}`
@@ -76,7 +76,7 @@ const timer = setInterval(() => {
 
 function finish(): void {
   clearInterval(timer)
-  // What is on its way is waited for, for a while.
+  // Waits a limited time for requests in flight.
   setTimeout(() => {
     const times = reads.times.toSorted((a, b) => a - b)
     const at = (share: number): number => Math.round((times[Math.floor(times.length * share)] ?? 0) * 100) / 100

@@ -1,4 +1,4 @@
-// Taking in events over HTTP while projects are read beside it.
+// Event ingestion over HTTP while other requests read projects.
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -43,7 +43,7 @@ export async function benchIngest(): Promise<Row[]> {
       row('views accepted a second, over a minute', busy.views / BUSY_SECONDS, { atLeast: VIEWS_PER_SECOND * 0.99 }),
       row('views dropped, lost or refused', dropped + lost + busy.refused, { atMost: 0 }),
       row(
-        'p99 of warm project reads beside it, against quiet',
+        'p99 of warm project reads under load, relative to quiet',
         busy.readP99Ms / quiet.readP99Ms,
         { atMost: 3 },
         '×',
@@ -57,7 +57,7 @@ export async function benchIngest(): Promise<Row[]> {
         `${before} MB, then ${after} MB`,
       ),
       figure('processor time of a view, reads included', `${((cpu / busy.views) * 1e6).toFixed(0)} µs`),
-      figure('median of warm project reads beside it', `${busy.readP50Ms} ms; quiet ${quiet.readP50Ms} ms`),
+      figure('median of warm project reads under load', `${busy.readP50Ms} ms; quiet ${quiet.readP50Ms} ms`),
     ]
   } finally {
     await server.stop()
@@ -65,7 +65,7 @@ export async function benchIngest(): Promise<Row[]> {
   }
 }
 
-/** What became of the views, as /metrics has it. */
+/** Counts the dropped and lost views in /metrics. */
 async function outcomes(url: string): Promise<{ dropped: number; lost: number }> {
   const text = await (await call(`${url}/metrics`)).text()
   const count = (outcome: string): number =>

@@ -1,9 +1,8 @@
-// A load generator on raw sockets, in a process of its own so that it does not share the server's core:
-//   node bench/kit/load.ts PORT SECONDS CONNECTIONS REQUEST...
-// A request is the path of a GET, or `POST PATH JSON`.
-// Each connection sends its next request when the answer is complete. The client address header takes a new value each
-// time, so that the limiter works and nobody is limited. Prints { requests, seconds, perSecond, p50Ms, p99Ms, worstMs,
-// failed }.
+// A load generator on raw sockets, in a separate process so that it does not share the server's core: node
+// bench/kit/load.ts PORT SECONDS CONNECTIONS REQUEST... A request is the path of a GET, or `POST PATH JSON`. Each
+// connection sends its next request when the response is complete. The client address header has a new value each time,
+// so that the limiter works but rejects nothing. Prints { requests, seconds, perSecond, p50Ms, p99Ms, worstMs, failed
+// }.
 import { connect } from 'node:net'
 
 const [port = '', seconds = '5', connections = '32', ...asked] = process.argv.slice(2)
@@ -14,7 +13,7 @@ let failed = 0
 let stopped = false
 const times: number[] = []
 
-/** First line, and what stands behind the client's address, which each request has for itself. */
+/** The parts of a request before and after the client's IP address, which differs for each request. */
 const parts = asked.map((request): [string, string] => {
   const [, path, body] = /^POST (\S+) (.*)$/s.exec(request) ?? []
   if (path === undefined || body === undefined) return [`GET ${request}`, '\r\n\r\n']

@@ -1,4 +1,5 @@
-// A PostgreSQL for a yardstick: the operator's by DATABASE_URL, else one of its own in a folder that goes with it.
+// A PostgreSQL for comparison: the operator's at DATABASE_URL, or a temporary one in a folder that is deleted
+// afterwards.
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

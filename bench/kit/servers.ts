@@ -1,4 +1,4 @@
-// Depot and the yardstick as processes of their own, and what measures them from outside.
+// Runs Depot and the program to compare with as separate processes, and measures them from outside.
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ const HERE = import.meta.dirname
 /** The header that the load generator varies, so that the limiter counts and limits nobody. */
 export const ADDRESS_HEADER = 'X-Bench-Address'
 export const ADMIN_KEY = 'bench-admin-key-0123456789abcdefghijkl'
-/** What this program's own requests carry; the load generator goes without. */
+/** The key for this program's own requests; the load generator does not send it. */
 const BYPASS_KEY = 'bench-bypass-key-0123456789abcdefghijk'
 
 export type Load = {
@@ -68,7 +68,10 @@ export async function load(
   return result
 }
 
-/** Processor time that all threads of a process have used so far, in seconds: what a request costs, whoever else is busy. */
+/**
+ * Returns the processor time of all threads of a process so far, in seconds: the cost of requests, independent of other
+ * load.
+ */
 export function cpuSeconds({ pid }: Pick<ChildProcess, 'pid'>): number {
   const threads = readdirSync(`/proc/${pid}/task`)
   const ns = threads.map((id) => Number(readFileSync(`/proc/${pid}/task/${id}/schedstat`, 'utf8').split(' ')[0]))
@@ -115,7 +118,7 @@ export async function countQueries(url: string): Promise<number> {
   return Number(/^depot_database_query_seconds_count (\d+)/m.exec(text)?.[1] ?? 0)
 }
 
-/** What this program's own requests carry. */
+/** Returns the headers of this program's own requests. */
 export function headers(token?: string): Record<string, string> {
   return {
     'user-agent': 'depot-bench/1.0',

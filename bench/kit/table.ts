@@ -1,4 +1,4 @@
-// The rows that `npm run bench` prints: what was measured, what was wanted, and whether it was reached.
+// The rows of `npm run bench`: the measured value, the target, and whether the target was reached.
 
 export type Row = { what: string; measured: string; wanted: string; reached: boolean | undefined }
 
@@ -22,7 +22,7 @@ export function row(
   }
 }
 
-/** A figure that is shown and not judged. */
+/** Returns a row with a value that has no target. */
 export function figure(what: string, measured: string): Row {
   return { what, measured, wanted: '', reached: undefined }
 }

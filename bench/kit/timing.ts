@@ -1,4 +1,4 @@
-// Times in milliseconds, and what is said of many of them.
+// Statistics of times in milliseconds.
 
 export type Times = { readonly p50: number; readonly p99: number }
 

@@ -27,7 +27,7 @@ export async function benchEngine(
   queries: readonly Query[],
   print: (line: string) => void,
 ): Promise<EngineFigures> {
-  // Nothing is remembered of the run before: each query is asked as if for the first time.
+  // Without cached filters, each query runs as if for the first time.
   const engine = new Engine(undefined, { cachedFilters: 0 })
   const built = await build(engine, projects, print)
   const out = new ByteWriter()

@@ -51,7 +51,7 @@ export async function benchSearchHttp({ projects = PROJECTS, seconds = 60 } = {}
     return [
       figure(`first build of ${projects} projects out of the database`, `${build.seconds.toFixed(1)} s`),
       figure(
-        'other answers meanwhile',
+        'other requests during the build',
         `median ${build.medianMs.toFixed(1)} ms, slowest ${build.slowestMs.toFixed(0)} ms`,
       ),
       row(`start to /ready with ${projects} projects`, startSeconds, { atMost: 2 }, ' s'),
@@ -139,7 +139,7 @@ function pickLoaders(type: string, n: number): string[] {
 
 type Build = { seconds: number; slowestMs: number; medianMs: number }
 
-/** How long the first build takes, and what other requests feel of it. */
+/** Measures the time of the first build and its effect on other requests. */
 async function untilBuilt({ url }: RunningDepot): Promise<Build> {
   const startedAt = performance.now()
   const times: number[] = []

@@ -1,7 +1,6 @@
-// The same questions to the embedded index and to OpenSearch, each through its port, on the same catalogue. Starts the
-// engine of scripts/engines/opensearch.sh, or takes the one that TEST_OPENSEARCH_URL names.
-//
-//   node bench/search/opensearch.ts [--projects 20000]
+// Sends the same queries to the embedded index and to OpenSearch, each through its port, on the same catalogue. Uses
+// the engine at TEST_OPENSEARCH_URL, or starts one with scripts/engines/opensearch.sh. node bench/search/opensearch.ts
+// [--projects 20000]
 import { parseArgs } from 'node:util'
 import { parseSearchRequest } from '#features/operations/search/requests.ts'
 import { openEmbeddedSearchIndex } from '#ports/search-index/embedded/embedded-search-index.ts'

@@ -16,7 +16,7 @@ export function benchPostgres(
 ): Promise<Map<string, Times>> {
   return withPostgres(async (url) => {
     const client = new pg.Client({ connectionString: url })
-    // A lost connection fails the query under way, which says so.
+    // A lost connection fails the running query, which reports it.
     client.on('error', () => undefined)
     await client.connect()
     try {

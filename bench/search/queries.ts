@@ -1,4 +1,4 @@
-// What is asked of the engines, and of which catalogue.
+// The queries for the engines, and the catalogue.
 import MiniSearch, { type SearchResult } from 'minisearch'
 import { parseSearchRequest, type SearchRequest } from '#features/operations/search/requests.ts'
 import type { SearchDocument } from '#ports/search-index/document.ts'
@@ -13,7 +13,7 @@ import {
 export const SEED = 1
 export const VERSIONS = 5
 
-/** The same question for each engine. */
+/** The same query for each engine. */
 export type Query = {
   readonly name: string
   readonly request: SearchRequest
@@ -42,7 +42,7 @@ export function* batches(projects: number, size: number, rounds = 1): Generator<
   }
 }
 
-/** What the other engines are given of a project, which is less than the index holds. */
+/** Returns the fields of a project for the other engines, fewer than the index contains. */
 export function flat(document: SearchDocument) {
   const { id, name, slug, author, summary, downloads } = document
   const list = (of: (version: SearchDocument['versions'][number]) => readonly string[]) => [
@@ -65,7 +65,7 @@ export function flat(document: SearchDocument) {
   }
 }
 
-/** What people ask: counts, sorts, words, beginnings, typos, depth, exclusion. */
+/** Returns typical queries: counts, sorts, words, prefixes, typos, deep pages, exclusion. */
 export function mixedQueries(): Query[] {
   const words = sampleWords(SEED)
   const [common, middling, second] = [words[3] ?? '', words[60] ?? '', words[150] ?? '']
@@ -120,7 +120,7 @@ export function mixedQueries(): Query[] {
       values: [`${common.slice(0, 2)}:*`],
       mini: { text: common.slice(0, 2) },
     },
-    // PostgreSQL's full text knows no typos; it is asked for the word itself, which is the easier question.
+    // PostgreSQL full text does not correct typos, so it searches for the correct word, which is the easier query.
     {
       name: 'typo',
       request: { query: typo },

@@ -1,6 +1,5 @@
-// Search at size: the embedded index beside MiniSearch and PostgreSQL full text, on the same data.
-//
-//   node bench/search/search.ts [--projects 200000] [--seconds 60] [--growth]
+// Search at size: compares the embedded index with MiniSearch and PostgreSQL full text on the same data. node
+// bench/search/search.ts [--projects 200000] [--seconds 60] [--growth]
 import { parseArgs } from 'node:util'
 import { figure, printTable, type Row, row } from '../kit/table.ts'
 import { show, summary, type Times, time } from '../kit/timing.ts'
@@ -12,7 +11,7 @@ import { benchThread } from './thread.ts'
 
 type SearchBenchOptions = {
   readonly projects: number
-  /** How long projects change while searches are measured. */
+  /** Duration of the measurement of searches while projects change. */
   readonly seconds: number
   /** Also the engine alone with a quarter and with four times as many projects. */
   readonly withGrowth: boolean
@@ -34,7 +33,10 @@ printTable(
   }),
 )
 
-/** Measures everything, prints the table of the queries, and gives what is judged; ends all that it starts. */
+/**
+ * Measures everything, prints the table of the queries and returns the rows with targets; stops every process that it
+ * starts.
+ */
 async function benchSearch({ projects, seconds, withGrowth }: SearchBenchOptions): Promise<Row[]> {
   const print = (line: string) => console.log(line)
   const queries = mixedQueries()

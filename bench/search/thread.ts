@@ -57,14 +57,14 @@ export async function benchThread(
   }
 }
 
-/** Opens the snapshot in a process of its own, which has nothing else in memory. */
+/** Opens the snapshot in a separate process, which has nothing else in memory. */
 async function restartElsewhere(snapshotFile: string): Promise<Restart> {
   const program = join(import.meta.dirname, 'restart.ts')
   const { stdout } = await promisify(execFile)(process.execPath, [program, snapshotFile])
   return JSON.parse(stdout)
 }
 
-/** The mixed set in 50 variations, 64 searches under way at any time. */
+/** Runs the mixed set in 50 variations, with 64 concurrent searches. */
 async function benchThroughput(index: SearchIndex, print: (line: string) => void): Promise<number> {
   const queries = Array.from({ length: 50 }, (_, i) => variation(i)).flat()
   const run = async (total: number) => {
@@ -105,7 +105,7 @@ async function benchUnderUpdates(
     await index.apply(changes(documents))
     left -= documents.length
   }
-  // So many changes at once make it forget its filters.
+  // This number of changes invalidates all cached filters.
   await pacedSearches(index, 5, () => undefined)
   const sample = [...sampleDocuments({ seed: SEED, projects: 1000, versions: VERSIONS, isSteady: true })].slice(500)
   const pending: Promise<void>[] = []

@@ -89,7 +89,7 @@ test('dependencies point to earlier projects, each once', () => {
   assert.ok(count > 500)
 })
 
-test('what agrees: people are older than their projects, and nothing depends on what comes later', () => {
+test('dates are consistent: users are older than their projects, and nothing depends on later events', () => {
   const joined = new Map(catalogue.people.map(({ username, created }) => [username, created]))
   const founded = new Map(catalogue.organizations.map(({ slug, created }) => [slug, created]))
   const published = new Map(projects.map((project) => [project.slug, project.published]))

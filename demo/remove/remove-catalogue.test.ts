@@ -1,4 +1,5 @@
-// `depot seed --remove`: an instance is afterwards as it was before, and what other people have made or joined stays.
+// `depot seed --remove` returns an instance to its previous state and preserves everything that other users created or
+// joined.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
@@ -55,7 +56,7 @@ const demoRows = async () =>
       as n`.execute(t.deps.db)
   ).rows[0]?.n
 
-test('afterwards everything is as it was before: rows, files, pictures, search, events, every answer', async () => {
+test('restores the previous state: rows, files, images, search, events and every response', async () => {
   const mira = await t.make.account({ username: 'mira' })
   const project = await t.make.project({ owner: mira, slug: 'lantern' })
   await t.make.version({ project })
@@ -118,7 +119,7 @@ test('what other people have made or joined stays, and the accounts of the demo 
   assert.equal(await demoRows(), 0)
 })
 
-test('beside a server that holds the store of events the server removes them, and a new demo waits for that', async () => {
+test('while a server runs, the server removes the events, and a new demo waits until it has finished', async () => {
   await seedCatalogue(t.deps, PROJECTS)
   // Downloads of the test before may still be on their way.
   await t.deps.events.flush()
@@ -133,7 +134,7 @@ test('beside a server that holds the store of events the server removes them, an
   assert.ok((await countEvents()) < before)
 })
 
-test('a removal that was cut off is finished by the next, and a demo written meanwhile keeps its files', async () => {
+test('the next run completes an interrupted removal, and a demo written in the meantime keeps its files', async () => {
   await seedCatalogue(t.deps, PROJECTS)
   const analytics = { ...t.deps.analytics, forgetProjects: () => Promise.reject(new Error('cut off')) }
   await assert.rejects(removeCatalogue({ ...t.deps, analytics }), /cut off/)

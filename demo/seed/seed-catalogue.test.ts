@@ -25,7 +25,7 @@ async function count(table: 'account' | 'organization' | 'project' | 'version' |
   const { rows } = await sql<{ count: number }>`select count(*) from ${sql.table(table)}`.execute(t.deps.db)
   return rows[0]?.count
 }
-/** Everything written, but for what moves by itself. */
+/** Returns everything written, except values that change on their own. */
 async function everything(): Promise<string> {
   const { rows } = await sql<{ all: string }>`select jsonb_build_array(
     (select jsonb_agg(to_jsonb(project) - 'random_key' order by id) from project),
@@ -88,7 +88,7 @@ test('what is written can be read over HTTP, files included, and their hashes ag
   assert.ok(collection.projects.length >= 3)
 })
 
-test('projects, people and organizations have pictures that are served, and galleries', async () => {
+test('projects, users and organizations have images that the server sends, and projects have galleries', async () => {
   const { rows } = await sql<{ url: string }>`select icon_url as url from project where icon_url is not null
     union all select avatar_url from account where avatar_url is not null
     union all select icon_url from organization
@@ -104,7 +104,7 @@ test('projects, people and organizations have pictures that are served, and gall
   assert.doesNotMatch(description, /\{picture\}/)
 })
 
-test('no date is later than the hour of the first run, and none is earlier than what it needs', async () => {
+test('no date is after the first run, or before something that it depends on', async () => {
   const { rows } = await sql<{ wrong: number; newest: Date }>`select
     (select count(*) from follow join account on account.id = account_id join project on project.id = project_id
       where follow.created < greatest(account.created, project.published) or follow.created > until)
@@ -205,7 +205,7 @@ test('some projects wait for a review and some are drafts, all of them new and n
   assertError(await t.anyone.get(`/v3/project/${projects[0].slug}`), 404, 'not_found')
 })
 
-test('two runs at once do not get in each other’s way: one of them does the work', async () => {
+test('only one of two concurrent runs does the work', async () => {
   const runs = await Promise.allSettled([seedCatalogue(t.deps, PROJECTS + 10), seedCatalogue(t.deps, PROJECTS + 10)])
   const [done, refused] = runs.toSorted((a, b) => (a.status < b.status ? -1 : 1))
   assert.ok(done?.status === 'fulfilled' && refused?.status === 'rejected')
@@ -213,7 +213,7 @@ test('two runs at once do not get in each other’s way: one of them does the wo
   assert.equal(await count('project'), PROJECTS + 10)
 })
 
-test('events of months stand behind the newest downloads, and counters, events and what was imported agree', async () => {
+test('the newest downloads match months of events, and counters, events and imports agree', async () => {
   const days = 120
   const project = demoId('project', 2)
   const session = await t.as({ token: (await signIn(t, 'demo-publisher', signIns[0]?.password ?? '')).json().session })

@@ -1,4 +1,4 @@
-// What test runs share: compiled code, the durations of the files, and PostgreSQL with a migrated database.
+// Data that test runs share: compiled code, the durations of the files, and PostgreSQL with a migrated database.
 import { accessSync, chmodSync, constants, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'

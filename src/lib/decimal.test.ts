@@ -16,7 +16,7 @@ test('amounts have two places at least, as many as they need at most, and no exp
   for (const [text, amount] of Object.entries(expected)) assert.equal(toAmount(text), amount)
 })
 
-test('what is no decimal, or finer than can be kept, is refused', () => {
+test('rejects values that are not decimals, or have too many digits', () => {
   for (const text of ['', '.5', '1.', '1e3', '+1', 'NaN', '0x1', '1,5', ' 1', '0.000000001'])
     assert.throws(() => parseUnits(text), RangeError)
 })

@@ -1,6 +1,5 @@
-// The keys of the object store and the password of the mail server stay with the process that needs them, when these fail
-// for real and quote what they were sent: nothing of them in the log, in an answer, in a metric, nor in what a start that
-// is refused prints.
+// The keys of the object store and the password of the mail server stay in the process that needs them, even if these
+// services fail and quote them: they do not appear in the log, a response, a metric, or the output of a failed start.
 import assert from 'node:assert/strict'
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer, type Server } from 'node:net'
@@ -146,7 +145,7 @@ test('while the store and the mail server fail', async () => {
 
 test('a start that the store refuses, and a look at the configuration', async () => {
   refusesKeys = true
-  // Its data folder is asked for again.
+  // The next start uses the same data folder.
   await server.stop()
   for (const command of ['serve', 'check']) {
     const { stdout, stderr } = await depot(dataDir, [command], env)

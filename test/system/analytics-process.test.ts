@@ -1,5 +1,5 @@
-// Events over HTTP to a real process: what was accepted survives SIGTERM, what was stored survives kill -9, counters
-// agree with events after either, and commands work beside the server that holds the store.
+// Events over HTTP to a real process: accepted events survive SIGTERM, stored events survive kill -9, counters agree
+// with events after both, and commands work while a server has the store open.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -43,7 +43,7 @@ after(async () => {
   remove()
 })
 
-/** A request from an address of its own. */
+/** Sends a request from its own IP address. */
 async function send(path: string, init: RequestInit = {}): Promise<Response> {
   sent += 1
   const address = `10.${(sent >> 16) & 255}.${(sent >> 8) & 255}.${sent & 255}`
@@ -74,7 +74,7 @@ async function download(): Promise<void> {
   await response.arrayBuffer()
 }
 
-/** What the API says of the whole time so far. */
+/** Returns the all-time totals of the API. */
 async function counted(): Promise<{ views: number; downloads: number }> {
   const time_range = {
     start: new Date(Date.now() - DAY_MS).toISOString(),
@@ -94,7 +94,7 @@ async function counted(): Promise<{ views: number; downloads: number }> {
 
 const counter = async () => (await call<{ downloads: number }>('/v3/project/counted')).downloads
 
-/** How many events the running process has stored. */
+/** Returns the number of events that the running process has stored. */
 async function stored(kind: string): Promise<number> {
   const text = await (await send('/metrics')).text()
   return Number(new RegExp(`depot_analytics_events_total\\{kind="${kind}",outcome="stored"\\} (\\d+)`).exec(text)?.[1])
@@ -161,7 +161,7 @@ test('while a project is held, its downloads are stored, survive kill -9, and ar
   assert.equal(await counter(), before.downloads + 20)
 })
 
-test('check says that all is well, beside the server and without it', async () => {
+test('check reports success with and without a running server', async () => {
   const beside = await depot(dataDir, ['check', '--json'], env)
   assert.equal(beside.code, 0, beside.stdout)
   assert.equal(JSON.parse(beside.stdout).dependencies.analytics.status, 'ok')

@@ -1,5 +1,5 @@
-// Backup and restore as processes: beside a server that is written to, into a database whose role is no superuser,
-// killed half-way and run again.
+// Backup and restore as processes: while a server writes, into a database whose role is not a superuser, and after a
+// restore was killed.
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -59,7 +59,7 @@ function storedFiles(dataDir: string): string[] {
   }
 }
 
-describe('an archive made beside a server, while projects are published and deleted', () => {
+describe('a backup made while a server publishes and deletes projects', () => {
   before(async () => {
     const server = await startDepot(join(home, 'data'), { RATE_LIMIT_BYPASS_KEY: BYPASS_KEY })
     try {
@@ -78,7 +78,7 @@ describe('an archive made beside a server, while projects are published and dele
         assert.equal(code, 0, stderr)
       }
       assert.equal((await seeded).code, 0)
-      assert.ok((await deleting) > 0, 'something was deleted meanwhile')
+      assert.ok((await deleting) > 0, 'something was deleted during the backup')
     } finally {
       await server.stop()
     }
@@ -117,7 +117,7 @@ describe('an archive made beside a server, while projects are published and dele
     assert.equal(JSON.parse(verified.stdout).findings, 0)
   })
 
-  test('killed half-way by a role that is no superuser, and run again', async () => {
+  test('a role that is not a superuser restores again after the restore was killed', async () => {
     const bytes = readFileSync(archive)
     const dataDir = folder()
     const target = await ownedDatabase()
@@ -135,7 +135,7 @@ describe('an archive made beside a server, while projects are published and dele
       await once(child, 'exit')
       const { rows } = await target.database.pool.query("select to_regclass('public.account') as name")
       if (rows[0].name !== null) {
-        assert.equal((await target.database.pool.query('select 1 from account')).rowCount, 0, 'nothing is to be seen')
+        assert.equal((await target.database.pool.query('select 1 from account')).rowCount, 0, 'nothing is visible')
       }
       const again = await depot(dataDir, ['restore', archive, '--json'], env)
       assert.equal(again.code, 0, again.stderr)
@@ -153,7 +153,7 @@ describe('an archive made beside a server, while projects are published and dele
 
   async function untilStored(dataDir: string, child: ChildProcess): Promise<void> {
     while (storedFiles(dataDir).length === 0) {
-      assert.deepEqual([child.exitCode, child.signalCode], [null, null], 'the restore goes on')
+      assert.deepEqual([child.exitCode, child.signalCode], [null, null], 'the restore continues')
       await sleep(20)
     }
   }

@@ -1,4 +1,4 @@
-// What the command line says of itself, by any Node from 20, from any folder.
+// The help of the command line, with any Node.js from 20 and from any folder.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
@@ -73,7 +73,7 @@ function terminal(isTTY: boolean) {
   return { stream, text: () => text }
 }
 
-test('progress that is shown once goes on being shown while nothing new is reported, until the work ends', async () => {
+test('shows progress until the work ends, even if nothing new is reported', async () => {
   const told = Promise.withResolvers<void>()
   let time = 0
   const stream = { isTTY: true, columns: 80, write: () => told.resolve() } as never

@@ -1,4 +1,4 @@
-// The command line, beside a running server and without one, readable for people and for programs.
+// The command line, with and without a running server; its output suits users and programs.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { findCommand } from '#cli/commands.ts'
@@ -8,7 +8,7 @@ const { dataDir, remove } = makeDataDir()
 after(remove)
 const PASSWORD = 'violet-harbour-lantern-42'
 
-for (const beside of ['without a server', 'beside a running server'] as const) {
+for (const beside of ['without a server', 'while a server runs'] as const) {
   describe(beside, () => {
     const suffix = beside === 'without a server' ? 'alone' : 'beside'
     let server: RunningDepot | undefined

@@ -1,5 +1,5 @@
-// The container files without an engine: what the Dockerfile copies is enough to run, its commands do what they are for,
-// and what `docker stop` sends ends the server.
+// The container files, without a container engine: the Dockerfile copies everything that Depot needs to run, its
+// commands work, and the signal of `docker stop` stops the server.
 import assert from 'node:assert/strict'
 import { execFile, execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
@@ -119,7 +119,7 @@ test('the services of compose.yaml fit together', () => {
   for (const [name, keys] of Object.entries(COMPOSE_SERVICE)) assert.deepEqual(Object.keys(services[name] ?? {}), keys)
   const { depot, database } = services
   assert.ok(depot !== undefined && database !== undefined)
-  // What Depot connects to is what the other container makes.
+  // Depot must connect to the database that the other container creates.
   const url = new URL(environmentOf(depot)['DATABASE_URL'] ?? '')
   const { POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB } = database.environment
   assert.deepEqual(Object.keys(database.environment), ['POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_DB'])
@@ -142,7 +142,7 @@ test('the services of compose.yaml fit together', () => {
 })
 
 test('the container files give Depot the time that it needs to stop', () => {
-  // 10 seconds for requests, 30 for what is left.
+  // 10 seconds for requests, 30 seconds for the rest of the shutdown.
   assert.equal(compose.services['depot']?.stop_grace_period, '40s')
   assert.match(read('Dockerfile'), /--stop-timeout 40/)
   assert.notEqual(all('USER').at(-1)?.getArgumentsContent(), '0', 'not root')

@@ -1,4 +1,4 @@
-// An empty instance leads its operator: everything is said where people look on, and only there.
+// The first start of an empty instance: it shows each instruction to the operator in the expected place only.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { makeDataDir, startDepot } from '#test/support/processes/running-depot.ts'

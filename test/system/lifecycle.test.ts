@@ -1,4 +1,4 @@
-// Start, stop and recovery of the real process on its embedded database, and the walk of the README.
+// Start, stop and recovery of the real process with its embedded database, and the commands of the README.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
@@ -41,7 +41,7 @@ describe('one data folder', () => {
     )
   })
 
-  test('the README’s program publishes, approves, downloads and compares, beside the running server', async () => {
+  test('the README’s program publishes, approves, downloads and compares while the server runs', async () => {
     const server = await startDepot(dataDir)
     try {
       const script = join(import.meta.dirname, '../../scripts/publish-and-download.ts')
@@ -80,7 +80,7 @@ describe('one data folder', () => {
     }
   })
 
-  test('SIGTERM lets a request under way finish and counts its download', async () => {
+  test('SIGTERM lets a request in flight finish and counts its download', async () => {
     const server = await startDepot(dataDir)
     const version = (
       (await (await fetch(`${server.url}/v3/project/walked/version`, { headers: AGENT })).json()) as {
@@ -168,7 +168,7 @@ test('a start that fails half-way stops what it has started, and says why in one
   assert.match(unusable.stderr, /^Depot cannot use the data folder [^\n]*\n$/)
 })
 
-test('every error of the environment is reported at once and stops the start', async () => {
+test('a start reports every error of the environment together and fails', async () => {
   const { code, stderr } = await depot(dataDir, ['serve'], {
     PORT: 'eighty',
     BASE_URL: 'nowhere',

@@ -1,5 +1,5 @@
-// Depot behind nginx with the file of deploy/nginx: large uploads, downloads, ranges, the address of the client. Left out
-// only where nginx is not installed.
+// Depot behind nginx with the file of deploy/nginx: large uploads, downloads, ranges and the IP address of the client.
+// Skipped if nginx is not installed.
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
@@ -15,7 +15,7 @@ import { depot, makeDataDir, type RunningDepot, startDepot } from '#test/support
 
 const ROOT = join(import.meta.dirname, '../..')
 const NGINX = ['/usr/sbin/nginx', '/usr/bin/nginx', '/usr/local/sbin/nginx'].find(existsSync)
-/** Larger than what a proxy keeps in memory, and than its usual limit of a body. */
+/** More than a proxy buffers in memory, and more than its default limit of a body. */
 const LARGE_BYTES = 24 * 1024 * 1024
 
 type Answer = { status: number; headers: Record<string, string | string[] | undefined>; body: Buffer }
@@ -138,7 +138,7 @@ describe('behind nginx', { skip: NGINX === undefined ? 'nginx is not installed' 
     assert.equal(outside.status, 416)
   })
 
-  test('a client is known by its own address, whatever it says of itself', async () => {
+  test('a client is known by its real IP address, whatever its headers contain', async () => {
     const body = Buffer.from(JSON.stringify({ username: 'author', password: 'violet-harbour-42-lamp' }))
     const headers = { 'content-type': 'application/json', 'x-real-ip': '9.9.9.9', 'x-forwarded-for': '9.9.9.9' }
     const signedIn = await ask('/_internal/auth/login', { method: 'POST', headers, body, from: '127.0.0.2' })

@@ -1,4 +1,4 @@
-// What operators do with accounts, tokens, jobs and settings from the command line.
+// Commands with which operators manage accounts, tokens, jobs and settings.
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -47,7 +47,7 @@ test('a password is the first line of standard input; an empty one is wrong usag
   assert.match(weak.stderr, /password/)
 })
 
-/** Runs a command at a terminal, and types an answer to each question when it is asked. */
+/** Runs a command at a terminal and answers each prompt when it appears. */
 async function atTerminal(args: string[], answers: readonly [question: string, answer: string][]): Promise<Finished> {
   const env = { ...process.env, DATA_DIR: dataDir, DATABASE_URL: database.connectionString }
   const line = [process.execPath, ENTRY, ...args].map((word) => `'${word}'`).join(' ')
@@ -128,7 +128,7 @@ test('token list and token revoke: of this account only, and never the token its
   assert.match((await depot(['token', 'list', '--user', 'mira'])).stdout, /^mira has no access tokens\n$/)
 })
 
-test('with time to undo it, user delete waits, and user restore takes it back', async () => {
+test('user delete waits for the grace period, and user restore undoes it', async () => {
   const env = { ACCOUNT_DELETION_DAYS: '7' }
   const { code, stdout, stderr } = await depot(['user', 'delete', 'mira', '--yes'], '', env)
   assert.equal(code, 0, stderr)

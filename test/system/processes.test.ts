@@ -1,4 +1,4 @@
-// Several HTTP processes behind one port: what they share, what they know of each other's writes, how they end.
+// Several HTTP processes behind one port: shared state, visibility of each other's writes, and shutdown.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, statfsSync } from 'node:fs'
@@ -14,7 +14,7 @@ const AGENT = { 'user-agent': 'depot-tests/1.0', 'x-ratelimit-key': BYPASS }
 
 type Answer = { status: number; headers: Record<string, unknown>; body: string }
 
-/** Each request on a connection of its own, so that the kernel chooses the process. */
+/** Sends each request on a new connection, so that the kernel chooses the process. */
 async function send(
   method: string,
   url: string,
@@ -55,7 +55,7 @@ function childrenOf(server: RunningDepot): number[] {
     try {
       return readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('http-child')
     } catch {
-      // It has ended meanwhile.
+      // The process has exited.
       return false
     }
   })
@@ -129,21 +129,21 @@ describe('two processes', () => {
     assert.ok(first > 0)
     for (let n = 0; n < 10; n += 1) await get('/v3/tag/loader')
     assert.equal(await count(), first + 10)
-    // What each process says of the same thing is not added up.
+    // Values that each process reports for the same resource are not added up.
     const { body } = await get('/metrics')
     assert.match(body, /^depot_cache_enabled 1$/m)
     const { blocks, bsize } = statfsSync(dataDir)
     assert.equal(Number(/^depot_data_disk_bytes\{kind="total"\} (\d+)$/m.exec(body)?.[1]), blocks * bsize)
   })
 
-  test('/ready speaks for what is held elsewhere', async () => {
+  test('/ready reports the state of resources that other processes hold', async () => {
     const { status, body } = await get('/ready')
     assert.equal(status, 200)
     const { dependencies } = JSON.parse(body)
     assert.deepEqual(Object.keys(dependencies), ['database', 'files', 'search', 'analytics', 'counters', 'mail'])
   })
 
-  test('whoever has been answered finds what they wrote, at any process', async () => {
+  test('a client finds its own writes in every process', async () => {
     for (let round = 0; round < 40; round += 1) {
       // Warm in both, with high probability: a stale entry would be found.
       await Promise.all([readBio(), readBio(), readBio()])
@@ -153,7 +153,7 @@ describe('two processes', () => {
     }
   })
 
-  test('no read that begins after a write was answered is older than it, with many at once', async () => {
+  test('concurrent reads that begin after the response to a write return the new state', async () => {
     let written = 0
     let isOver = false
     const reader = async (): Promise<number> => {
@@ -276,7 +276,7 @@ test('where ports cannot be shared, and in a folder with a long name, it works a
   const { dataDir, remove } = makeDataDir()
   const deep = join(dataDir, 'a-folder-with-a-name'.repeat(6))
   mkdirSync(deep, { mode: 0o711 })
-  // What Node answers on systems without this option of sockets.
+  // The error of Node.js on systems without this socket option.
   const refuse =
     "import{Server}from'node:net';const l=Server.prototype.listen;Server.prototype.listen=function(o,...r){" +
     "if(o?.reusePort){queueMicrotask(()=>this.emit('error',Object.assign(new Error('x'),{code:'ENOTSUP'})));return this}" +

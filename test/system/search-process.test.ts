@@ -1,4 +1,4 @@
-// Search of a real process: from the first start on, over stops and deaths, and with `depot reindex` at any time.
+// Search in a real process: after the first start, stops and crashes, and with `depot reindex` at any time.
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -83,7 +83,7 @@ test('SIGTERM saves the index; the next start answers from it, and catches up af
   await findSoon('copper', ['Copper Kettle', 'Copper Lid'])
 })
 
-test('depot reindex works beside the server and without one', async () => {
+test('depot reindex works with and without a running server', async () => {
   const beside = await depot(dataDir, ['reindex', '--json'])
   assert.deepEqual([beside.code, JSON.parse(beside.stdout).by], [0, 'server'], beside.stderr)
   // The log is written with a delay.

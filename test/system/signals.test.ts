@@ -1,4 +1,4 @@
-// Every documented way to start ends with SIGTERM and SIGINT, cleanly and within the grace period.
+// Every documented way to start Depot stops on SIGTERM and SIGINT, cleanly and within the grace period.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const { dataDir, remove } = makeDataDir()
 after(remove)
 
-/** The program that runs the tests is the `node` of what is started, too. */
+/** The started programs use the same `node` as the tests. */
 const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter)
 
 const dockerfile = readFileSync(join(ROOT, 'Dockerfile'), 'utf8')
@@ -67,7 +67,7 @@ test('a server that is asked to stop turns balancers away first, and still answe
   await server.stop('SIGKILL')
 })
 
-test('sixteen threads work for files, pictures and passwords, however it is started', {
+test('sixteen threads process files, images and passwords, however Depot is started', {
   skip: process.platform !== 'linux',
 }, async () => {
   const server = await startDepotBy(['node', 'bin/depot.mjs', 'serve'], dataDir, { PATH })

@@ -1,4 +1,4 @@
-// What is wrong is said before anything starts, in one sentence; what can be mended by the program is.
+// A failed start reports every error in one sentence before it starts anything; Depot fixes problems that it can fix.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
@@ -112,7 +112,7 @@ test('a database role that lacks a right is named in one sentence', async () => 
 
 test('a damaged lock file is emptied and works again, also between two processes', () => {
   const dataDir = folder()
-  writeFileSync(join(dataDir, 'depot.lock'), 'this is no lock file, '.repeat(100))
+  writeFileSync(join(dataDir, 'depot.lock'), 'This is not a lock file.'.repeat(100))
   const lock = tryLockFolder(dataDir)
   assert.ok(lock !== undefined)
   assert.equal(tryLockFolder(dataDir), undefined, 'it is held')

@@ -1,4 +1,4 @@
-// The test runner itself: a signal ends a run with everything that it started.
+// The test runner: a signal ends a run with every process that it started.
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -30,7 +30,7 @@ function descendantsOf(pid: number): Entry[] {
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   test(`${signal} ends a run of the system tests, and leaves no process`, async () => {
     const { TEST_DATABASE_URL: _, TEST_QUEUE: __, NODE_TEST_CONTEXT: ___, ...env } = process.env
-    // Starts servers with an embedded database, which is a session of its own.
+    // Starts servers with an embedded database, which runs in a separate session.
     const run = spawn(process.execPath, ['scripts/test.mjs', 'test/system/lifecycle.test.ts'], {
       cwd: ROOT,
       env,

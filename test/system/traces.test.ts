@@ -1,4 +1,4 @@
-// A request, its statements and the job it causes are one trace, at a receiver that the operator names.
+// A request, its SQL statements and the job that it causes form one trace, at the operator's receiver.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { makeDataDir, startDepot } from '#test/support/processes/running-depot.ts'

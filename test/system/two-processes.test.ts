@@ -1,5 +1,5 @@
-// Two processes over one database: nobody misses their own write, the other process shows it within moments, and nothing
-// that is done once is done by both.
+// Two processes with one database: users always see their own writes, the other process shows them within moments, and
+// one-time work happens once.
 import assert from 'node:assert/strict'
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ const STEPS = 150
 const THINGS = 3
 /** So long ago that what it brought is the seller's. */
 const SOLD = new Date(Date.now() - 90 * 86_400_000).toISOString()
-/** How old what another process shows may be, on a machine that does nothing else. */
+/** Maximum age of data from the other process, on an idle machine. */
 const STALE_MS_MAX = 200
 /** A request that reads what is cached, on such a machine. */
 const QUIET_REQUEST_MS = 3
@@ -26,7 +26,7 @@ let database: TestDatabase
 let processes: RunningDepot[] = []
 
 before(async () => {
-  // What processes were killed over, seven hours ago.
+  // Leftovers of processes that were killed seven hours ago.
   for (const { dataDir } of folders) {
     await mkdir(stagingOf(dataDir), { recursive: true })
     const left = join(stagingOf(dataDir), 'left.part')
@@ -122,7 +122,7 @@ test('in random order of reads and writes nobody misses their own write, and nob
     const asked = performance.now()
     let seen = await numberAt(at, thing)
     times.push(performance.now() - asked)
-    // What was asked for before the message of the write arrived may be old; for how long is what counts.
+    // A read that started before the message of the write arrived can be outdated; the test measures for how long.
     let askedAt = asked
     while (seen !== last.number) {
       oldest = Math.max(oldest, askedAt - last.at)
@@ -131,13 +131,13 @@ test('in random order of reads and writes nobody misses their own write, and nob
     }
   }
   const slowness = Math.max(1, (times.sort((a, b) => a - b)[Math.floor(times.length * 0.9)] ?? 0) / QUIET_REQUEST_MS)
-  // What a machine that is busy stood still for once, messages did too.
+  // If a busy machine paused once, messages were delayed too.
   const stoodStillMs = 2 * (times.at(-1) ?? 0)
   const oldestMax = STALE_MS_MAX * slowness + stoodStillMs
   assert.ok(oldest <= oldestMax, `${oldest} ms old, requests are ${slowness} times slower than wanted`)
 })
 
-test('what is sent to both at once is done once: a payment, a name, a mail', async () => {
+test('processes a request that both processes receive concurrently once: a payment, a name, an email', async () => {
   const author = await signUp(0, 'seller')
   const [account] = await database.db.selectFrom('account').select('id').where('username', '=', 'seller').execute()
   await database.db
@@ -149,7 +149,7 @@ test('what is sent to both at once is done once: a payment, a name, a mail', asy
     const path = '/_internal/admin/affiliate-conversion'
     const answers = await Promise.all([0, 1].map((at) => call(at, path, { method: 'POST', json })))
     assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 201])
-    const organization = { slug: `guild-${n}`, name: 'A guild', description: 'Of weavers' }
+    const organization = { slug: `guild-${n}`, name: 'A guild', description: 'A group of weavers' }
     const made = await Promise.all(
       [0, 1].map((at) => call(at, '/v3/organization', { method: 'POST', token: author, json: organization })),
     )
@@ -187,13 +187,13 @@ test('what is sent to both at once is done once: a payment, a name, a mail', asy
   assert.equal(sent, 6)
 })
 
-test('each process removes the unfinished uploads of its own disk', async () => {
+test('each process removes the unfinished uploads on its own disk', async () => {
   for (const { dataDir } of folders) {
     while ((await readdir(stagingOf(dataDir))).includes('left.part')) await new Promise((r) => setTimeout(r, 20))
   }
 })
 
-test('what is scheduled comes out once, and followers hear of it once, though both processes find it several times', async () => {
+test('publishes scheduled versions once and notifies followers once, though both processes find them several times', async () => {
   const [{ dataDir }] = folders
   const person = ['--username', 'warden', '--email', 'warden@example.org', '--password', PASSWORD]
   const made = await depot(dataDir, ['user', 'create', ...person, '--role', 'admin'], {

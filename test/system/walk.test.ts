@@ -1,5 +1,5 @@
-// The walk of docs/operating.md as an operator makes it: its blocks, in their order, in an empty folder. Only the numbers
-// of ports are others; `npm ci` takes the packages of this checkout unless WALK_NPM=1 asks for the true one.
+// Runs the blocks of docs/operating.md in their order, in an empty folder, as an operator would. Only the port numbers
+// differ; `npm ci` uses the packages of this checkout unless WALK_NPM=1 requests a real installation.
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -13,14 +13,14 @@ import { makeFakeNpm } from '#test/support/stand-ins/fake-npm.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const CHAPTER = 'Walkthrough'
-/** What a checkout does not have. */
+/** Files that a checkout does not contain. */
 const NOT_TRACKED = ['node_modules', 'data', '.git', '.env', 'coverage']
 const PORTS = ['8080', '8081', '8088', '8443']
 const PROGRAMS = ['git', 'curl', 'openssl', 'bash', '/usr/sbin/nginx']
 
 type Step = { script: string; expected: string[] }
 
-/** The shell blocks of the chapter, each with what the text says it prints. */
+/** Returns the shell blocks of the chapter, each with its expected output. */
 function stepsOf(document: string): Step[] {
   const chapter = document.split(/^## /m).find((text) => text.startsWith(`${CHAPTER}\n`)) ?? ''
   const steps: Step[] = []
@@ -117,7 +117,7 @@ type Shell = {
   end(proxy: string): Promise<void>
 }
 
-/** One bash for all blocks, in a group of its own, so that nothing it started outlives the test. */
+/** Opens one bash for all blocks, in its own process group, so that no process outlives the test. */
 async function openShell(
   cwd: string,
   { origin, tools }: { origin: string; tools: string | undefined },

@@ -1,4 +1,4 @@
-// Commands that change an instance, run in this process: what they do, print, and leave in the audit log.
+// Commands that change an instance, run in this process: their effects, output and audit log entries.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

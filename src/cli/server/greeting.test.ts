@@ -1,4 +1,4 @@
-// The greeting and the log at a terminal: only paths and URLs can wrap, and no secrets are shown.
+// The greeting and the log at a terminal: only paths and URLs wrap, and secrets are hidden.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadConfig } from '#platform/config/load-config.ts'
@@ -42,7 +42,7 @@ test('a database elsewhere and a guessed address cannot be missed', () => {
   assert.match(shown, /BASE_URL is not set/)
 })
 
-test('what is kept by other services is named without their secrets', () => {
+test('names external services without their secrets', () => {
   const shown = text({
     DATABASE_URL: 'postgres://depot:hidden@db.test/depot',
     S3_BUCKET: 'depot-files',

@@ -89,7 +89,7 @@ test('a set holds exactly the scopes it names, and names make the set again', ()
   )
 })
 
-test('numbers with unknown bits, signs or fractions are no set of scopes', () => {
+test('rejects numbers with unknown bits, signs or fractions as scopes', () => {
   for (const value of [-1, 0.5, ALL_SCOPES + 1, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY]) {
     assert.equal(isScopeBits(value), false, String(value))
   }

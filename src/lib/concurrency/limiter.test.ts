@@ -25,7 +25,7 @@ function controlled(limiter: ReturnType<typeof createLimiter>) {
   }
 }
 
-test('no more work runs at once than allowed, and one caller is served in order', async () => {
+test('limits concurrent work and serves one caller in order', async () => {
   const work = controlled(createLimiter({ running: 2, waiting: 10 }))
   for (const name of ['a', 'b', 'c', 'd']) void work.ask(name)
   assert.deepEqual(work.started, ['a', 'b'])

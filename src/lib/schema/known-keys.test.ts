@@ -5,7 +5,7 @@ import { keepKnownKeys } from './known-keys.ts'
 
 const Inner = Type.Object({ a: Type.String() })
 
-test('keys that a schema does not name are taken out, at any depth', () => {
+test('removes keys that a schema does not name, at any depth', () => {
   const schema = Type.Object({
     a: Type.String(),
     one: Type.Optional(Type.Union([Inner, Type.Null()])),

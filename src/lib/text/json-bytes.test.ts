@@ -16,7 +16,7 @@ test('joined entities are the JSON of the list and of the object', () => {
   assert.equal(String(joinJsonObject([])), '{}')
 })
 
-test('bytes that are kept have memory of their own, and the tag of their content', () => {
+test('stored bytes have their own memory and an ETag of their content', () => {
   const { bytes, etag } = entity('short')
   assert.equal(bytes.buffer.byteLength, bytes.length)
   assert.equal(etag, entityTag('"short"'))

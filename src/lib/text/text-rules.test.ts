@@ -63,7 +63,7 @@ test('text that shows nothing is blank', () => {
   assert.throws(() => rules.checkText(' \u200b ', 'name', { min: 1, max: 9, visible: true }), refused('name'))
 })
 
-test('NUL and halves of surrogate pairs are refused wherever they stand in a body, with the place', () => {
+test('rejects NUL and unpaired surrogates anywhere in a body, with the path', () => {
   const bodies: [unknown, string][] = [
     [{ name: 'a\0' }, 'name'],
     [{ items: [{ title: 'ok' }, { title: '\ud800x' }] }, 'items.1.title'],

@@ -1,4 +1,4 @@
-// Signing up and in where the operator wants a captcha: its script, frame and data come from another origin.
+// Sign-up and sign-in with a captcha whose script, frame and data come from another origin.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { checkAccess, newPerson, openSite, type Site, shoot } from '#test/support/browser/chromium.ts'
@@ -44,7 +44,7 @@ test('a person solves it on a phone, and the browser refuses nothing of it', asy
   await context.close()
 })
 
-test('who allows no scripts is told why it does not go on', async () => {
+test('tells users without scripts why they cannot continue', async () => {
   const { context, page } = await newPerson(site, { javaScriptEnabled: false })
   await page.goto(`${site.url}/account/sign-up`)
   assert.match((await page.locator('noscript').textContent()) ?? '', /asks for a captcha, which needs scripts/)

@@ -1,4 +1,4 @@
-// Pages of what is as large, as wide or as empty as it may be, on the narrowest windows.
+// Pages with the largest, widest or emptiest allowed content, in the narrowest windows.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { newPerson, openSite, type Site, shoot } from '#test/support/browser/chromium.ts'

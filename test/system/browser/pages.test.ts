@@ -1,4 +1,4 @@
-// What a person does on the pages, in a real browser, with scripts and without.
+// Tasks of a user on the pages, in a real browser, with and without scripts.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -48,7 +48,7 @@ const LOOKS: Look[] = [
 ]
 
 for (const { name, ...options } of LOOKS) {
-  test(`a person signs up, verifies, makes a token and an application, allows it and revokes it (${name})`, async () => {
+  test(`a user signs up, verifies, creates a token and an application, authorizes it and revokes it (${name})`, async () => {
     const { context, page, problems } = await newPerson(site, options)
     const look = async (what: string) => {
       await shoot(page, `${name}-${what}`)
@@ -239,7 +239,7 @@ test('the answer reaches an installed program at a loopback address of any kind'
   }
 })
 
-test('a picture is chosen and shown', async () => {
+test('a user chooses an image, and the page shows it', async () => {
   const member = await makeMember(site.t)
   const { context, page, problems } = await newPerson(site)
   await context.addCookies([{ name: 'depot-session', value: member.token, url: site.url }])

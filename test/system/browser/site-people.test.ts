@@ -1,4 +1,4 @@
-// What people do on the public site in a real browser, with scripts and without, and what each of them sees.
+// Tasks of users on the public site in a real browser, with and without scripts, and what each user sees.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { checkAccess, newPerson, openSite, type Site, shoot, signIn } from '#test/support/browser/chromium.ts'
@@ -44,7 +44,7 @@ for (const javaScriptEnabled of [true, false]) {
     await context.close()
   })
 
-  test(`a hidden project is there for its members and moderators alone (${how})`, async () => {
+  test(`only members and moderators see a hidden project (${how})`, async () => {
     const { make } = site.t
     const owner = await make.account()
     const slug = `hidden-${javaScriptEnabled ? 'scripts' : 'plain'}`

@@ -1,5 +1,5 @@
-// Every page of the public site in a real browser: wide and narrow, light, dark and with more contrast, from right to
-// left, and what it loads.
+// Every page of the public site in a real browser: wide and narrow, light, dark and high contrast, right to left, and
+// the resources it loads.
 import assert from 'node:assert/strict'
 import { get } from 'node:http'
 import { after, before, test } from 'node:test'
@@ -181,7 +181,7 @@ test('nothing moves on a page that arrives over a slow line', async () => {
   }
 })
 
-/** What a document weighs on its way: fetch would show it unpacked. */
+/** Returns the compressed size of a document; fetch would decompress it. */
 function compressedBytes(address: string): Promise<number> {
   const headers = { accept: 'text/html', 'accept-encoding': 'br', 'user-agent': 'Mozilla/5.0' }
   return new Promise((resolve, reject) => {

@@ -6,14 +6,14 @@ import { ADDRESS_HEADER, BYPASS_KEY, type Instance } from './instance.ts'
 import { checkMoney } from './money.ts'
 import { call, type Ledger } from './writers.ts'
 
-/** What a killed process may lose of events: docs/features/analytics.md promises a second. */
+/** Age of events that a killed process can lose: docs/features/analytics.md promises a second. */
 export const EVENTS_LOST_MS = 1_500
 /** For what follows a commit (search, counters), on a machine that is busy with other things. */
 const FOLLOWS_WITHIN_MS = 120_000
 /** Files whose bytes are compared in one round; every version's hash is compared in each. */
 const DOWNLOADS_COMPARED = 10
 
-/** What does not agree, in words; `killedAt` is the moment since which events may be lost. */
+/** Lists the inconsistencies. `killedAt` is the time since which events can be lost. */
 export async function checkLedger(instance: Instance, ledger: Ledger, killedAt: number | undefined): Promise<string[]> {
   await untilReady(instance)
   const problems = [
@@ -144,8 +144,8 @@ async function checkDownloads(instance: Instance, ledger: Ledger, killedAt: numb
   }
   const arrived = await eventually(isThere)
   const problems =
-    arrived && shown <= asked ? [] : [`${shown} downloads are counted, ${safe} must be, ${asked} were asked`]
-  // What this round has lost, the next one does not miss again.
+    arrived && shown <= asked ? [] : [`${shown} downloads are counted, ${safe} must be, ${asked} were requested`]
+  // The next round does not report the losses of this round again.
   const lost = Math.max(0, acknowledged.length - shown)
   ledger.downloads = { acknowledged: acknowledged.slice(lost), asked }
   return problems
@@ -163,7 +163,7 @@ async function checkSearch(instance: Instance, { listed }: Ledger): Promise<stri
   return problems
 }
 
-/** Those who have signed up are signed in, and the icon can be read. */
+/** Users who signed up are signed in, and the icon can be read. */
 async function checkPeople(instance: Instance, { sessions, project, icons }: Ledger): Promise<string[]> {
   const problems: string[] = []
   for (const token of sessions.slice(-5)) {
@@ -180,7 +180,7 @@ async function checkPeople(instance: Instance, { sessions, project, icons }: Led
   return problems
 }
 
-/** What is due by the clock of Depot is listed; the fan is notified of nothing twice. */
+/** Due releases, by the clock of Depot, are listed; the follower receives no notification twice. */
 async function checkReleases(instance: Instance, { releases, fan }: Ledger): Promise<string[]> {
   const problems: string[] = []
   const due = [...releases].filter(([, at]) => at < Date.now() + instance.clockMs).map(([id]) => id)
@@ -194,7 +194,7 @@ async function checkReleases(instance: Instance, { releases, fan }: Ledger): Pro
   if (!(await eventually(async () => (await late()).length === 0))) {
     problems.push(`versions are not released: ${await late()}`)
   }
-  // What is released is no news any more.
+  // A released version is not due again.
   for (const id of due) releases.set(id, 0)
   const { rows } = await instance.query(
     `select cause from notification where account_id = '${fan.id}' group by cause having count(*) > 1`,
@@ -228,12 +228,12 @@ export async function checkNothingLeft(instance: Instance): Promise<string[]> {
     return rows[0]?.count === 0
   }
   const swept = await eventually(isSwept)
-  // What waits for another try is tried now, and what a killed process had begun is anybody's.
+  // Retries failed jobs now, and unlocks the jobs of killed processes.
   await instance.query(`select graphile_worker.force_unlock_workers(array_agg(distinct locked_by)) from graphile_worker.jobs
     where locked_by is not null having count(*) > 0`)
   const isDone = async (): Promise<boolean> => {
     const { rows } = await instance.query(
-      // Those that a later one has replaced are not to run again.
+      // Jobs that a later job replaced must not run again.
       `select array_agg(id) as ids from graphile_worker.jobs
         where locked_at is null and (attempts < max_attempts or last_error is not null)`,
     )

@@ -39,7 +39,7 @@ function watch(path: string): void {
     for (const worker of ending) void worker.terminate()
     writeFileSync(doneFile(path, process.pid), JSON.stringify({ serial, ended: ending.length }))
   }
-  // What starts after the clock was set has the clock that is set, and ends nothing.
+  // A thread that starts later uses the current clock, and does not end threads.
   const first = read(path)
   clockMs = first.clockMs
   serial = first.serial

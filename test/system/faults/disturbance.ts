@@ -1,4 +1,4 @@
-// What the program of the faults tells the processes of a Depot, by a file.
+// Commands from the faults program to the processes of a Depot, in a file.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -6,11 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export const CONTROL_VARIABLE = 'FAULTS_CONTROL_FILE'
 
 export type Disturbance = {
-  /** Counts what was told. */
+  /** Number of commands so far. */
   serial: number
-  /** How far the clock of the processes is ahead; negative for behind. */
+  /** Milliseconds by which the clock of the processes is ahead; negative if behind. */
   clockMs: number
-  /** How many threads a process ends, once. */
+  /** Number of threads that a process ends, once. */
   endThreads: number
 }
 
@@ -25,7 +25,7 @@ export function tell(path: string, disturbance: Disturbance): void {
   renameSync(`${path}.new`, path)
 }
 
-/** Waits until the process has done what it was told; gives how many threads it has ended. */
+/** Waits until the process has executed the command; returns the number of threads that it ended. */
 export async function whenDone(path: string, pid: number, serial: number): Promise<number> {
   for (let waited = 0; waited < OBEYED_WITHIN_MS; waited += WAIT_MS) {
     try {
@@ -36,5 +36,5 @@ export async function whenDone(path: string, pid: number, serial: number): Promi
     }
     await sleep(WAIT_MS)
   }
-  throw new Error('The process under test does not answer to what it is told')
+  throw new Error('The process under test does not respond to commands')
 }

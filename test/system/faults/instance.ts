@@ -26,15 +26,15 @@ export type Instance = {
   readonly line: TcpProxy | undefined
   readonly env: Record<string, string>
   readonly depot: RunningDepot
-  /** What every Depot of this instance has logged. */
+  /** Returns the log of every Depot of this instance. */
   log(): string
   /** Starts Depot again after it has ended. */
   start(): Promise<void>
-  /** Ends the database at once, and with the operator's starts it again when `after` has run. */
+  /** Kills the database. With an external database, starts it again after `after` has run. */
   killDatabase(after?: () => Promise<unknown>): Promise<void>
   /** The processes that Depot has started, without the database's. */
   helpers(): Promise<number[]>
-  /** How far the clock of Depot is ahead of the database's. */
+  /** Milliseconds by which the clock of Depot is ahead of the database's. */
   readonly clockMs: number
   setClock(ms: number): Promise<void>
   /** Ends every thread that Depot has started; how many there were. */
@@ -56,7 +56,7 @@ export async function openInstance(kind: Kind, folder?: string): Promise<Instanc
     RATE_LIMIT_BYPASS_KEY: BYPASS_KEY,
     CLIENT_ADDRESS_HEADER: ADDRESS_HEADER,
     LOG_LEVEL: 'warn',
-    // Its port is another after each start, and addresses of pictures stay what they were.
+    // The port changes with each start, but the URLs of images must not.
     BASE_URL: 'http://depot.test',
     HTTP_PROCESSES: kind === 'processes' ? '2' : '1',
     [CONTROL_VARIABLE]: control,

@@ -14,19 +14,19 @@ import { type Ledger, startWriters } from './writers.ts'
 
 const run = promisify(execFile)
 const DISK_BYTES = 96 * 1024 * 1024
-/** How many problems of one round are printed. */
+/** Maximum number of printed problems per round. */
 const SHOWN_MAX = 10
 
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '30' },
-    /** After so long no round begins. */
+    /** Minutes after which no round begins. */
     minutes: { type: 'string', default: '600' },
     seed: { type: 'string', default: '1' },
     only: { type: 'string', default: '' },
   },
 })
-/** A small generator of its own, so that a run can be repeated as far as the faults go. */
+/** A small random number generator with a seed, so that a run can repeat the same faults. */
 let state = Number(values.seed)
 const random = (): number => {
   state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0

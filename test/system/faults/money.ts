@@ -2,9 +2,9 @@
 import type { Instance } from './instance.ts'
 import { call, conversionOf, type Ledger, operate, PAYOUT, payoutOf, revenueOf } from './writers.ts'
 
-/** Of a sale of 10.00. */
+/** Earnings from a sale of 10.00. */
 const EARNED = 1
-/** How many of the known ones are reported again in one round. */
+/** Share of the known sales that each round reports again. */
 const REPEATED = 0.1
 
 export async function checkMoney(instance: Instance, ledger: Ledger): Promise<string[]> {
@@ -12,7 +12,7 @@ export async function checkMoney(instance: Instance, ledger: Ledger): Promise<st
   const again = async (what: string, id: string, isKnown: boolean, path: string, body: object): Promise<void> => {
     if (isKnown && Math.random() > REPEATED) return
     const answer = await operate(instance, `/_internal/admin/${path}`, body)
-    // What was acknowledged is a repetition; what is unknown may be one.
+    // An acknowledged sale is a repetition; an unknown one might be a repetition.
     if (answer?.status !== 200 && (isKnown || answer?.status !== 201)) {
       problems.push(`${what} ${id} (known: ${isKnown}) is ${answer?.status} ${JSON.stringify(answer?.json)}`)
     }

@@ -1,4 +1,4 @@
-// What is done to a Depot while everybody writes.
+// Faults of a Depot while all writers run.
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { checkClock, untilReady } from './check.ts'
 import type { Instance } from './instance.ts'
 
-/** What was done: since when events may be lost, and what went wrong by the doing itself. */
+/** The result of a fault: the time since which events can be lost, and problems of the fault itself. */
 export type Done = { killedAt?: number; problems?: string[] }
 export type Fault = { name: string; run: (instance: Instance) => Promise<Done> }
 
@@ -57,7 +57,7 @@ async function killServer(instance: Instance): Promise<Done> {
   return { killedAt }
 }
 
-/** Depot cannot go on without the database that is its own: it ends with an error, for its supervisor to start it. */
+/** Depot cannot run without its embedded database: it exits with an error, so that its supervisor restarts it. */
 async function killOwnDatabase(instance: Instance): Promise<Done> {
   const ended = new Promise<number | null>((resolve) => instance.depot.child.once('exit', resolve))
   const killedAt = Date.now()
@@ -136,7 +136,7 @@ async function slowLine(instance: Instance): Promise<Done> {
   return stillServes(instance)
 }
 
-/** Needs a data folder on a disk of its own. */
+/** Needs a data folder on a separate disk. */
 async function fillDisk(instance: Instance): Promise<Done> {
   const filler = join(instance.dataDir, 'filler')
   const file = openSync(filler, 'w')
@@ -150,11 +150,12 @@ async function fillDisk(instance: Instance): Promise<Done> {
   }
   await sleep(OUTAGE_MS)
   await rm(filler)
-  // What could not be stored while the disk was full is stored when it is not, and is lost only with the process.
+  // Events that Depot could not store on a full disk are stored once there is space, and are lost only if the process
+  // dies.
   return stillServes(instance)
 }
 
-/** What only disturbed Depot must not have ended it. */
+/** A fault that only disturbs Depot must not end it. */
 async function stillServes(instance: Instance): Promise<Done> {
   if (instance.depot.child.exitCode === null && instance.depot.child.signalCode === null) {
     await untilReady(instance)

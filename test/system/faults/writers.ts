@@ -1,5 +1,5 @@
-// Writers of every kind, and the ledger of what they were told: an answer that arrived must hold whatever happens next,
-// one that did not may have been carried out or not.
+// Writers of every kind, and the ledger of their responses. A write with a received response must be permanent; a write
+// without a response might have happened or not.
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { form, modJar, projectData, versionData } from '#test/support/http/forms.ts'
@@ -15,7 +15,7 @@ type Sent = {
   address?: string
 }
 
-/** `acknowledged` was answered with success; `unknown` was asked and the answer did not come. */
+/** `acknowledged`: a successful response arrived. `unknown`: the request was sent but no response arrived. */
 type Fate = 'acknowledged' | 'unknown'
 
 export type Ledger = {
@@ -39,7 +39,7 @@ export type Ledger = {
   days: Map<string, string>
   /** Sessions of those who have signed up. */
   sessions: string[]
-  /** Versions that are to be released, and when by the clock of Depot. */
+  /** Versions to release, with the release time by the clock of Depot. */
   releases: Map<string, number>
   icons: number
   summary: { acknowledged: number; asked: number }
@@ -57,7 +57,7 @@ const SESSIONS_MAX = 60
 const SET_BACK_MS = 3 * 3_600_000
 const RELEASE_AFTER_MS = 2_000
 
-/** Between two writes of a kind; longer where nothing answers, so that not all that is asked is asked in vain. */
+/** Pause between two writes of a kind; longer if Depot does not respond, so that not every request fails. */
 const PAUSE_MS = 10
 const PAUSE_WHEN_DOWN_MS = 200
 
@@ -121,7 +121,7 @@ export async function operate(instance: Instance, path: string, json: unknown): 
 
 /** So long ago that the money is the affiliate's. */
 const SOLD = new Date(Date.now() - 90 * 86_400_000).toISOString()
-/** What a payout takes, of the one whole that a sale earns. */
+/** Amount of a payout, out of the 1.00 that a sale earns. */
 export const PAYOUT = '0.25'
 
 export function conversionOf(ledger: Ledger, externalId: string) {
@@ -165,13 +165,19 @@ async function list(instance: Instance, ledger: Ledger): Promise<void> {
   if (note(ledger, 'approve', approved, 204)) ledger.listed.add(slug)
 }
 
-/** What is unknown is sent again until it is known, as a client would; it may have been carried out before. */
+/**
+ * Sends a write with an unknown result again, as a client would, until the result is known. The earlier request might
+ * have succeeded.
+ */
 function nextOf(fates: Map<string, Fate>, kind: string): { id: string; success: number[] } {
   const [unknown] = [...fates].find(([, fate]) => fate === 'unknown') ?? []
   return unknown === undefined ? { id: unique(kind), success: [201] } : { id: unknown, success: [200, 201] }
 }
 
-/** Whether the answer is the success; what is neither success, refusal for the moment nor silence is improper. */
+/**
+ * Returns whether the response is the expected success. Any response other than success, a temporary rejection or none
+ * is improper.
+ */
 function note(ledger: Ledger, what: string, answer: Answer | undefined, wanted: number | number[]): boolean {
   const status = answer?.status ?? 0
   ledger.answers.set(status, (ledger.answers.get(status) ?? 0) + 1)
@@ -185,7 +191,7 @@ function note(ledger: Ledger, what: string, answer: Answer | undefined, wanted: 
 const WRITERS: ((instance: Instance, ledger: Ledger) => Promise<unknown>)[] = [
   (instance, ledger) => publish(instance, ledger),
   async (instance, ledger) => {
-    // An account owns so many at most.
+    // An account can own at most this number.
     if (ledger.listed.size < 50) await list(instance, ledger)
   },
   async (instance, ledger) => {
@@ -194,7 +200,7 @@ const WRITERS: ((instance: Instance, ledger: Ledger) => Promise<unknown>)[] = [
       const method = wanted ? 'POST' : 'DELETE'
       const path = `/v3/project/${ledger.project.id}/follow`
       const answer = await call(instance, path, { method, token: follower.token })
-      // Of what was unknown, the other state may be the true one: following twice is refused.
+      // If the result is unknown, the other state might be the true one: following twice is rejected.
       if (follower.follows === undefined && answer?.status === 400) follower.follows = wanted
       else follower.follows = note(ledger, 'follow', answer, 204) ? wanted : undefined
     }
@@ -210,7 +216,7 @@ const WRITERS: ((instance: Instance, ledger: Ledger) => Promise<unknown>)[] = [
     const answer = await call(instance, '/v3/collection', { method: 'POST', token: ledger.author, json })
     if (!note(ledger, 'make a collection', answer, 201)) return
     const id = String(answer?.json['id'])
-    // An account keeps so many at most.
+    // An account can have at most this number.
     if (ledger.collections.size < 50) ledger.collections.add(id)
     else await call(instance, `/v3/collection/${id}`, { method: 'DELETE', token: ledger.author })
   },
@@ -232,7 +238,7 @@ const WRITERS: ((instance: Instance, ledger: Ledger) => Promise<unknown>)[] = [
     if (note(ledger, 'download', answer, 200)) ledger.downloads.acknowledged.push(Date.now())
   },
   async (instance, ledger) => {
-    // Never more than there is: what is unknown counts as paid.
+    // Never pays out more than the balance: unknown payouts count as paid.
     const sold = [...ledger.conversions.values()].filter((fate) => fate === 'acknowledged').length
     if ((ledger.payouts.size + 1) * Number(PAYOUT) > sold) return
     const { id, success } = nextOf(ledger.payouts, 'payout')
@@ -276,7 +282,7 @@ const WRITERS: ((instance: Instance, ledger: Ledger) => Promise<unknown>)[] = [
     if (note(ledger, 'draw an icon', answer, 204)) ledger.icons += 1
     await sleep(RARELY_MS)
   },
-  // What threads work for: the search, and Markdown on a page.
+  // Work for threads: search, and Markdown on a page.
   async (instance, ledger) => {
     note(ledger, 'search', await call(instance, `/v3/search?query=${ledger.project.slug}`), 200)
     note(ledger, 'read a page', await call(instance, `/mod/${ledger.project.slug}`), 200)

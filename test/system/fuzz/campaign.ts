@@ -21,10 +21,10 @@ export type Report = {
   operations: number
   /** Operations that got a request. */
   covered: number
-  /** How many answers there were of each status. */
+  /** Number of responses per status. */
   statuses: Map<number, number>
   findings: Finding[]
-  /** Bytes that are in use once everything that can go has gone, from time to time. */
+  /** Memory in use after garbage collection, measured from time to time. */
   memory: number[]
 }
 
@@ -44,7 +44,7 @@ export type CampaignOptions = {
 
 type Target = { document: Json; route: RouteEntry; path: string; operation: Json }
 
-/** How many requests there are between two looks at the memory. */
+/** Number of requests between two memory measurements. */
 const LOOK_EVERY = 400
 
 const GENERATED = join(import.meta.dirname, '../../../docs/generated')
@@ -54,7 +54,7 @@ export async function runCampaign(options: CampaignOptions): Promise<Report> {
   const fuzzed = await startFuzzed()
   const report: Report = { requests: 0, operations: 0, covered: 0, statuses: new Map(), findings: [], memory: [] }
   try {
-    // In an order of their own for each seed, so that what comes last is not always the same.
+    // A different order for each seed, so that the last operations vary.
     const rank = ({ route }: Target): number => seedOf(`${options.seed} ${route.method} ${route.url}`)
     const targets = targetsOf(fuzzed)
       .filter(({ route }) => options.only?.test(route.operationId) ?? true)
@@ -90,7 +90,7 @@ function targetsOf({ t }: Fuzzed): Target[] {
   })
 }
 
-/** Who is sent: admins only where others get no further. */
+/** Returns the callers: admins only for operations that others cannot use. */
 function callersOf({ config: { auth, role } }: RouteEntry): Caller[] {
   if (auth === 'operator' || role === 'admin') return ['anonymous', 'moderator', 'admin']
   return auth === 'public' ? ['anonymous', 'owner'] : ['anonymous', 'owner', 'moderator']
@@ -113,7 +113,7 @@ async function fuzzOperation(fuzzed: Fuzzed, report: Report, work: Work): Promis
     report.statuses.set(status, (report.statuses.get(status) ?? 0) + 1)
     // Read-only mode would refuse all that follows.
     if (route.operationId === 'updateSettings' && status < 300) await resetSettings(fuzzed)
-    // What was changed is not what the next request is about.
+    // A change invalidates the fixtures, so the next request gets new ones.
     if (route.method !== 'GET' && status < 300) place = await makePlace(fuzzed, route, caller)
     if (problem !== undefined) throw new Problem(problem, request)
   }
@@ -152,7 +152,7 @@ class Problem extends Error {
 
 type Place = { world: World; ids: Map<Thing, string>; sample: Request; authorization: string | undefined }
 
-/** A world of its own, and what a valid request to the operation is in it. */
+/** Creates a new world and a valid request to the operation in it. */
 async function makePlace({ t }: Fuzzed, route: RouteEntry, caller: Caller): Promise<Place> {
   const world = createWorld(t)
   const sample = await buildRequest(world, route)
@@ -178,7 +178,7 @@ function show({ method, url, headers, payload }: Request): string {
   return `${method} ${String(url).slice(0, 600)} ${JSON.stringify(others).slice(0, 300)} ${text.slice(0, 1000)}`
 }
 
-/** On the heap and beside it, where cached answers are. */
+/** Returns the memory on the heap and outside it, where cached responses are. */
 function memoryBytes(): number {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void

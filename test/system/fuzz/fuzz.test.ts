@@ -1,4 +1,4 @@
-// The short form of `npm run fuzz`: a generated request for every operation, the same at each run.
+// The short form of `npm run fuzz`: one generated request per operation, the same in each run.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { memoryGrowth, runCampaign } from './campaign.ts'

@@ -1,4 +1,4 @@
-// Sends generated requests to the real application and judges the answers.
+// Sends generated requests to the real application and checks the responses.
 import type { LightMyRequestResponse } from 'fastify'
 import { ERRORS } from '#lib/errors.ts'
 import { createLogTo } from '#platform/telemetry/log.ts'
@@ -10,12 +10,12 @@ import { longestHoldMs, processorMs, slowness } from '#test/support/processes/pr
 
 /** No request may hold the event loop longer, in milliseconds of processor time on a machine that does nothing else. */
 export const HOLD_MS_MAX = 20
-/** What a request may cost that cannot be repeated, and may have met code that runs for the first time. */
+/** Maximum time of a request that cannot be repeated, and might run code for the first time. */
 const ONCE_MS_MAX = 150
 const REPEATS = 4
 
 const WORDS = new Set<unknown>(Object.values(ERRORS).map(({ error }) => error))
-/** They answer in words of their own, and with 503 where something is not ready. */
+/** Operations that describe the process in their own format and return 503 if a part is not ready. */
 const SPEAK_OF_THE_PROCESS = new Set(['getReadiness', 'getHealth'])
 /** RFC 6749 gives the words. */
 const OTHER_ERROR_WORDS = new Set(['exchangeCode', 'introspectToken', 'revokeToken'])
@@ -29,7 +29,7 @@ export type Fuzzed = {
 
 export type Judgement = { status: number; processorMs: number; problem?: string }
 
-/** An application of its own whose answers are judged after they were measured. */
+/** Starts a separate application, which checks its responses after it measured them. */
 export async function startFuzzed(): Promise<Fuzzed> {
   const errors: string[] = []
   let problems: unknown[] = []
@@ -41,7 +41,7 @@ export async function startFuzzed(): Promise<Fuzzed> {
     watch: (app) => {
       const judgeErrors = answerJudge(app)
       app.addHook('onSend', (req, reply, payload, done) => {
-        // The payload is judged as the route made it; compression comes later.
+        // Checks the payload before compression.
         check = () => {
           const { text, problems } = judgeAnswer(req, reply, payload)
           undeclared = judgeErrors(req, reply, text)
@@ -54,7 +54,10 @@ export async function startFuzzed(): Promise<Fuzzed> {
   await t.searchable()
   const send = (request: Request): Promise<LightMyRequestResponse> => t.inject(request)
 
-  /** What holds the event loop too long; the lowest of several times, so that compiling and collecting do not count. */
+  /**
+   * Reports a request that blocks the event loop too long. Uses the lowest of several times, to exclude compilation and
+   * garbage collection.
+   */
   const findHold = async (request: Request, status: number, ms: number): Promise<string | undefined> => {
     const factor = slowness()
     if (ms < HOLD_MS_MAX * factor) return undefined

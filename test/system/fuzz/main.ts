@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { memoryGrowth, runCampaign } from './campaign.ts'
 
 const MIB = 1024 * 1024
-/** What is cached is bounded, all else is gone after its request. */
+/** Caches are bounded, and all other memory of a request is freed. */
 const MEMORY_GROWTH_MAX = 64 * MIB
 
 const { values } = parseArgs({

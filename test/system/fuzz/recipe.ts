@@ -1,5 +1,5 @@
-// How a generated request is made: from the sample of its operation with something changed, or from the schemas alone.
-// A recipe holds no IDs, so that it can be sent again, and made smaller, in another world.
+// Builds a generated request: from the sample of its operation with a change, or from the schemas only. A recipe
+// contains no IDs, so it can be sent again, and reduced, in another world.
 import fc from 'fast-check'
 import { asList, asObject, type Json } from '#test/support/http/openapi-rules.ts'
 import { allowedValue, oddText, oddValue } from './values.ts'

@@ -1,6 +1,6 @@
-// `npm run fuzz:schemathesis [-- --examples N --phases LIST --seed S]`: the requests of another fuzzer, which reads only the published
-// description. It is installed into a folder of its own where Python is there. What it has found stands
-// in docs/guides/fuzzing.md.
+// `npm run fuzz:schemathesis [-- --examples N --phases LIST --seed S]`: runs Schemathesis, a fuzzer that reads only the
+// published description. Installs it into its own folder if Python is available. docs/guides/fuzzing.md lists its
+// findings.
 import { spawn } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
@@ -71,7 +71,7 @@ async function install(): Promise<string | undefined> {
   return existsSync(installed) ? installed : undefined
 }
 
-/** It leaves notes of its own in the folder where it runs. */
+/** Schemathesis writes files into the folder where it runs. */
 function run(command: string, args: readonly string[], cwd = process.cwd()): Promise<number> {
   return new Promise((resolve) => {
     const child = spawn(command, args, { stdio: 'inherit', cwd })

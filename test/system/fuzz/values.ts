@@ -1,10 +1,10 @@
-// What generated requests are made of: values that a schema allows, and values that have broken programs before.
+// Values for generated requests: values that a schema allows, and values that often break programs.
 import fc from 'fast-check'
 import { THING_NAMES, type Thing } from '#test/api/operations/world.ts'
 import { asList, asObject, type Json, resolve } from '#test/support/http/openapi-rules.ts'
 
 const DEPTH_MAX = 6
-/** Lists of generated values are short: what a long one costs is a case of its own among the odd values. */
+/** Generated lists are short; the odd values include long lists. */
 const ITEMS_MAX = 4
 
 /** Stands for the ID of something that exists, until a request is sent. */
@@ -111,7 +111,7 @@ export const oddValue: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 2, arbitrary: fc.jsonValue({ maxDepth: 3 }) },
 )
 
-/** A value that the schema allows, as far as the schema says; texts are often the ID of something. */
+/** Generates a value that the schema allows; strings are often an ID. */
 export function allowedValue(document: Json, schema: Json, depth = 0): fc.Arbitrary<unknown> {
   const target = resolve(document, schema)
   if (target['nullable'] === true) {
@@ -147,7 +147,7 @@ export function allowedValue(document: Json, schema: Json, depth = 0): fc.Arbitr
   }
 }
 
-/** What a schema bounds by is a whole number that a 32-bit generator may not hold. */
+/** Returns a limit of a schema as an integer that fits a 32-bit generator. */
 function bound(value: unknown, otherwise: number): number {
   if (typeof value !== 'number') return otherwise
   return Math.min(Math.max(value, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER)
