@@ -66,10 +66,8 @@ export async function listOwningTeams(
   const ids = new Set(projects.flatMap(({ organization_id }) => organization_id ?? []))
   if (ids.size === 0) return new Map()
   const organizations = await listCachedOrganizations(reader, [...ids])
-  const teams = await listCachedTeams(
-    reader,
-    organizations.map(({ team_id }) => team_id),
-  )
+  const teamIds = organizations.map(({ team_id }) => team_id)
+  const teams = await listCachedTeams(reader, teamIds)
   return new Map(
     organizations.flatMap(({ id, team_id }) => {
       const team = teams.get(team_id)
@@ -89,10 +87,8 @@ export async function listOrganizationMembers(
   organizations: readonly CachedOrganization[],
   { isLimited }: { isLimited: boolean } = { isLimited: false },
 ): Promise<string[]> {
-  const teams = await listCachedTeams(
-    reader,
-    organizations.map(({ team_id }) => team_id),
-  )
+  const teamIds = organizations.map(({ team_id }) => team_id)
+  const teams = await listCachedTeams(reader, teamIds)
   const shown = organizations.map(({ team_id }) => {
     const team = teams.get(team_id)
     return team === undefined ? [] : shownMembers(team, viewer)

@@ -73,11 +73,8 @@ async function writeAllProjectsOf(deps: ProjectReader, viewer: Viewer | null, na
   const { id } = await getCachedUser(deps, name)
   const organizations = await listCachedOrganizations(deps, await listOrganizationIdsOf(deps.db, id))
   const own = await listProjectIdsOf(deps.db, viewer, id)
-  const ofOrganizations = await listOrganizationProjectIds(
-    deps.db,
-    viewer,
-    organizations.map((organization) => organization.id),
-  )
+  const organizationIds = organizations.map((organization) => organization.id)
+  const ofOrganizations = await listOrganizationProjectIds(deps.db, viewer, organizationIds)
   const projects = await listVisibleByIds(deps, viewer, [...new Set([...own, ...ofOrganizations])])
   const views = await toOrganizationViews(deps, organizationViewer(viewer), organizations)
   const entries = views.flatMap(({ bytes }, index) => [

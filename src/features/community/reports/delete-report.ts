@@ -21,11 +21,8 @@ export async function deleteReport(deps: Pick<Deps, 'db' | 'cache'>, viewer: Vie
       .where('thread_id', '=', report.thread_id)
       .execute()
     await dropImages(tx, 'report', [id])
-    await dropImages(
-      tx,
-      'thread_message',
-      messages.map((message) => message.id),
-    )
+    const messageIds = messages.map((message) => message.id)
+    await dropImages(tx, 'thread_message', messageIds)
     await tx.deleteFrom('report').where('id', '=', id).execute()
     await recordAudit(tx, { action: 'report.deleted', actor: actorOf(viewer), subject: { kind: 'report', id } })
   })

@@ -56,10 +56,8 @@ export async function deleteProject(
     await recordAudit(tx, { action: 'project.deleted', actor: actorOf(viewer), subject, details })
     changed.add('project', locked.id)
     changed.addEach('version', versionIds)
-    changed.addEach(
-      'version',
-      dependents.map(({ dependent_id }) => dependent_id),
-    )
+    const dependentIds = dependents.map(({ dependent_id }) => dependent_id)
+    changed.addEach('version', dependentIds)
   })
   recordEvent(deps, 'project.deleted', { project_id: project.id })
 }

@@ -149,14 +149,7 @@ async function filterVisible<Facts extends ProjectFacts>(
   viewer: Viewer | null,
   projects: readonly Facts[],
 ): Promise<Facts[]> {
-  const hidden = projects.filter(({ status }) => !isPublicStatus(status))
-  const memberships =
-    viewer === null
-      ? new Map()
-      : await listMemberships(
-          db,
-          viewer.id,
-          hidden.map(({ id }) => id),
-        )
+  const hiddenIds = projects.flatMap(({ id, status }) => (isPublicStatus(status) ? [] : [id]))
+  const memberships = viewer === null ? new Map<string, Membership>() : await listMemberships(db, viewer.id, hiddenIds)
   return projects.filter((project) => canSeeProject(viewer, project, memberships.get(project.id) ?? {}))
 }

@@ -18,11 +18,8 @@ export async function listDependents(
   const { rows } = await sql<{ id: string }>`select project.id ${dependentsOf(projectId)}
     order by project.downloads desc, project.id limit ${limit} offset ${offset}`.execute(reader.db)
   // Everyone can see searchable projects, so the viewer does not matter.
-  const projects = await listVisibleProjects(
-    reader,
-    null,
-    rows.map(({ id }) => id),
-  )
+  const ids = rows.map(({ id }) => id)
+  const projects = await listVisibleProjects(reader, null, ids)
   return { projects, total }
 }
 

@@ -10,7 +10,7 @@ import { parseId } from '#lib/ids.ts'
 import { type CachedVersion, readVersionsInOrder, type VersionReader } from '../lookup/version-cache.ts'
 import type { VersionFilter } from '../lookup/version-filter.ts'
 import type { NamedFile } from './requests.ts'
-import { type HashQuery, listUpdates, resolveFiles, type UpdateCheck } from './resolve-files.ts'
+import { type HashQuery, listUpdates, resolveFiles } from './resolve-files.ts'
 
 /** Results in the order of the requested hashes, without hashes that have no result. */
 export type ResultsByHash<Result> = (readonly [hash: string, Result])[]
@@ -22,13 +22,8 @@ export async function listVersionsByHash(
   query: HashQuery,
 ): Promise<ResultsByHash<CachedVersion>> {
   const files = await resolveFiles(reader, viewer, query)
-  return byHash(
-    query.hashes,
-    await readVersionsInOrder(
-      reader,
-      files.map((file) => file?.versionId),
-    ),
-  )
+  const versionIds = files.map((file) => file?.versionId)
+  return byHash(query.hashes, await readVersionsInOrder(reader, versionIds))
 }
 
 /** Returns the projects that contain the files. Runs at most three statements. */
@@ -67,14 +62,11 @@ export async function checkUpdates(
   filterOf: (hash: string) => VersionFilter,
 ): Promise<ResultsByHash<CachedVersion>> {
   const files = await resolveFiles(reader, viewer, query)
-  const hashes: string[] = []
-  const checks: UpdateCheck[] = []
-  for (const [index, hash] of query.hashes.entries()) {
+  const checks = query.hashes.flatMap((hash, index) => {
     const file = files[index]
-    if (file === undefined) continue
-    hashes.push(hash)
-    checks.push({ projectId: file.projectId, filter: filterOf(hash) })
-  }
+    return file === undefined ? [] : [{ hash, projectId: file.projectId, filter: filterOf(hash) }]
+  })
+  const hashes = checks.map(({ hash }) => hash)
   return byHash(hashes, await readVersionsInOrder(reader, await listUpdates(reader, checks)))
 }
 

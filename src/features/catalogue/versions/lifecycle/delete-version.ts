@@ -38,16 +38,11 @@ export async function deleteVersion(
       .execute()
     await dropImages(tx, 'version', [id])
     await tx.deleteFrom('version').where('id', '=', id).execute()
-    await freeContents(
-      tx,
-      projectId,
-      files.map(({ sha512 }) => sha512),
-    )
+    const hashes = files.map(({ sha512 }) => sha512)
+    await freeContents(tx, projectId, hashes)
     await touchProject(tx, projectId, new Date(deps.now()))
-    await removeLater(
-      tx,
-      files.map(({ storage_key }) => storage_key),
-    )
+    const keys = files.map(({ storage_key }) => storage_key)
+    await removeLater(tx, keys)
     await recordAudit(tx, {
       action: 'version.deleted',
       actor: actorOf(viewer),

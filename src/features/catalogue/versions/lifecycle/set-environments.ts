@@ -37,10 +37,8 @@ export async function setEnvironments(
   await sql`update version set fields = version.fields || jsonb_build_object('environment', edit.environment)
     from jsonb_to_recordset(${JSON.stringify(edits)}::jsonb) as edit (id text, environment text)
     where version.id = edit.id`.execute(tx)
-  changed.addEach(
-    'version',
-    edits.map(({ id }) => id),
-  )
+  const ids = edits.map(({ id }) => id)
+  changed.addEach('version', ids)
   changed.add('project', projectId)
   return true
 }

@@ -31,14 +31,10 @@ export async function resolveDependencies(
   dependencies: readonly DependencyInput[],
   at = 'dependencies',
 ): Promise<ResolvedDependency[]> {
-  const versions = await findVersions(
-    db,
-    dependencies.flatMap(({ version_id }) => version_id ?? []),
-  )
-  const projects = await findProjects(
-    db,
-    dependencies.flatMap(({ project_id }) => project_id ?? []),
-  )
+  const versionIds = dependencies.flatMap(({ version_id }) => version_id ?? [])
+  const versions = await findVersions(db, versionIds)
+  const projectIds = dependencies.flatMap(({ project_id }) => project_id ?? [])
+  const projects = await findProjects(db, projectIds)
   const targets = [...versions.values(), ...projects.values()]
   const memberships = await listMemberships(db, viewer.id, [...new Set(targets.map(({ project }) => project.id))])
   const isVisible = ({ project, version }: Target): boolean => {

@@ -63,13 +63,8 @@ export async function insertVersion(
     field: place('uploaded_images'),
   })
   const declared = await resolveDependencies(tx, viewer, version.dependencies, place('dependencies'))
-  const embedded =
-    declared.length > 0
-      ? []
-      : await embeddedDependencies(
-          tx,
-          files.flatMap((file) => file.embedded),
-        )
+  const embeddedFiles = declared.length > 0 ? [] : files.flatMap((file) => file.embedded)
+  const embedded = await embeddedDependencies(tx, embeddedFiles)
   await insertDependencies(tx, id, [...declared, ...embedded])
   if (scanner.kind !== 'none') await requestScan(tx, id, { now: publishedAt.getTime(), shownBefore: false })
   return status
@@ -137,10 +132,8 @@ export async function insertFiles(
         }),
       )
   }
-  await dropClaims(
-    tx,
-    files.map(({ storageKey }) => storageKey),
-  )
+  const keys = files.map(({ storageKey }) => storageKey)
+  await dropClaims(tx, keys)
 }
 
 function nameUsedBefore({ part, filename }: PreparedFile): ApiError {
