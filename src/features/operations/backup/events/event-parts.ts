@@ -17,7 +17,7 @@ import {
   type EventRow,
 } from '#ports/analytics-store/events.ts'
 import type { Deps } from '#ports/deps.ts'
-import { EVENTS_KIND, requestEventExport } from './request-events.ts'
+import { EVENTS_KIND, requestEventExport } from './request-event-export.ts'
 
 export type EventPart = { kind: EventKind; count: number; bytes: Buffer }
 
