@@ -1,5 +1,5 @@
-// The layers of the code and their parts, from the lowest to the highest. A file can import files of the same layer and of
-// lower layers. The architecture test enforces this order, and `npm run gen` writes it into docs/architecture.md.
+// The layers of the code and their parts, from the lowest to the highest. A file can import files of the same layer and
+// of lower layers. The architecture test enforces this order, and `npm run gen` writes it into docs/architecture.md.
 
 export type Layer = {
   name: string

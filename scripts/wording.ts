@@ -100,8 +100,8 @@ export const RULES: readonly Rule[] = [
     pattern: /\b(?:answers?|requests?|responses?|pages?|mail) (?:has left|have left|leaves?|leave)\b/,
     instead: 'is sent',
   },
-  { pattern: /\be-mails?\b|\bmails\b/i, instead: 'email' },
-  { pattern: /\bpictures?\b/i, instead: 'image' },
+  { pattern: /\be-mails?\b(?!-Adresse)|\bmails\b/i, instead: 'email' },
+  { pattern: /(?<!<\/?)\bpictures?\b/i, instead: 'image' },
 ]
 
 /** Removes code spans, because these contain names, and quoted user input. */

@@ -1,4 +1,4 @@
-// The address database: a file in MaxMind format, written here byte by byte, and what is said of a file that is none.
+// The GeoIP database: a file in MaxMind format, which the test builds byte by byte, and the error for an invalid file.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

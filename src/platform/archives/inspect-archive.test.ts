@@ -73,7 +73,7 @@ describe('inspecting an archive', () => {
     await assert.rejects(archive.readEntry('middle.bin', 299_999), /larger than 299999 bytes/)
   })
 
-  test('calls a file that is no zip, or only a part of one, unreadable', async () => {
+  test('calls a file unreadable if it is not a zip, or is truncated', async () => {
     const whole = makeZip([{ name: 'a', data: 'content' }])
     const inputs = [
       Buffer.alloc(0),
@@ -201,7 +201,7 @@ describe('inspecting an archive', () => {
     }
   })
 
-  test('refuses contents that are no deflate stream or end too early', async () => {
+  test('rejects contents that are not a deflate stream, or are truncated', async () => {
     await refused([{ name: 'bad', data: 'x', lie: { packed: Buffer.from('garbage!') } }], /cannot be unpacked|size/)
     for (const size of [10, 200_000, 5_000_000]) {
       const data = Buffer.alloc(size, 'abc')
@@ -281,7 +281,7 @@ describe('inspecting an archive', () => {
     await assert.rejects(inspect(zip, { signal: AbortSignal.abort(new Error('enough')) }), /enough/)
   })
 
-  test('a staged file that has gone is a hosting error', async () => {
+  test('reports a missing staged file as a hosting error', async () => {
     await assert.rejects(inspectArchive(join(folder, 'absent.zip')), (error: ApiError) => {
       return error.kind === 'file_hosting_error'
     })

@@ -1,4 +1,4 @@
-// A model of one writing and one listening process over a fake database, run in every order fast-check thinks of.
+// A model of one writing and one listening process over a fake database, in random orders that fast-check generates.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -25,7 +25,7 @@ const definition: KindDefinition<Thing> = {
   revisionOf: (thing) => thing.revision,
 }
 
-/** Every state the database has had, oldest first, so that a read can be judged by when it was asked. */
+/** Every past state of the database, oldest first, so that the test can compare a read with the state at its start. */
 class FakeDatabase {
   readonly states: State[] = [new Map()]
 
@@ -77,7 +77,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('read' as const),
       by: fc.constant('id' as const),
-      // Most things happen to the first of them: what goes wrong, goes wrong where many meet.
+      // Most operations use the first ID, because conflicts need many operations on the same entity.
       refs: fc.oneof(fc.constant(IDS.slice(0, 1)), fc.subarray(IDS, { minLength: 1 })),
       process: fc.constantFrom('writer' as const, 'writer' as const, 'other' as const),
     }),
@@ -139,7 +139,7 @@ async function run(s: fc.Scheduler, steps: readonly Step[], maxBytes: number): P
   const write = async (id: string, name: string | undefined, fails: boolean): Promise<void> => {
     await pause('write: begin')
     const changes: Changes = new Map([['project', new Set(IDS)]])
-    // Who loses a name to this write is known only in its transaction; a model without locks holds them all.
+    // Only the transaction knows which entity loses a name to this write; a model without locks blocks all of them.
     const release = writer.hold(name === undefined ? new Map([['project', new Set([id])]]) : changes)
     await pause('write: commit')
     if (!fails) {

@@ -1,4 +1,4 @@
-// Answers made of many things: kept until one of them changes, also when that happens while they are made.
+// Cached results with several dependencies: they are valid until one dependency changes, also while they are computed.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Changes } from './changes.ts'
@@ -24,7 +24,7 @@ function setUp({ maxBytes = 1_000_000 } = {}) {
   const cache = createEntityCache({ maxBytes })
   cache.enable()
   const pages = cache.derived(PAGE)
-  /** Makes a page of two things, one by ID and one by name, and does something meanwhile. */
+  /** Builds a page that depends on one ID and one name, and calls `meanwhile` during the build. */
   const make = async (key: string, ids: [string, string], meanwhile = () => {}) => {
     const making = pages.begin(cache)
     const things = making.cache.kind(THING)
@@ -65,7 +65,7 @@ test('counted downloads, a change of anything, an empty and a switched-off cache
     assert.equal(pages.peek('one'), undefined, String(drop))
   }
   await make('one', ['a', 'b'])
-  assert.equal(pages.peek('one'), undefined, 'nobody hears of changes')
+  assert.equal(pages.peek('one'), undefined, 'no process announces changes')
 })
 
 test('what changes while it is made is not kept, whether it was read before or after', async () => {
@@ -79,7 +79,7 @@ test('what changes while it is made is not kept, whether it was read before or a
   assert.equal(cache.stats().kinds['page']?.overtaken, 2)
 })
 
-test('nothing is kept while one of its things is being committed, nor what was begun meanwhile', async () => {
+test('caches nothing while a dependency is being committed, nor results that were begun in that time', async () => {
   const { cache, pages, make } = setUp()
   await make('one', ['a', 'b'])
   const release = cache.hold(changesOf('b'))

@@ -28,7 +28,7 @@ const definition: KindDefinition<Thing> = {
   revisionOf: (value) => value.revision,
 }
 
-/** A cache over rows; each load is recorded, and goes on only when told to. */
+/** Creates a cache over rows. It records each load, which continues only when the test releases it. */
 function setUp(options: { rows?: Thing[]; maxBytes?: number } = {}) {
   const rows = new Map((options.rows ?? [thing('a'), thing('b'), thing('c')]).map((row) => [row.id, row]))
   const cache = createEntityCache({ maxBytes: options.maxBytes ?? 1_000_000 })
@@ -40,7 +40,7 @@ function setUp(options: { rows?: Thing[]; maxBytes?: number } = {}) {
     loads.push(refs)
     return read(refs)
   }
-  /** A loader that reads at once and answers when `answer` is called. */
+  /** Returns a loader that reads immediately and returns when `answer` is called. */
   const slowLoad = () => {
     const gate = Promise.withResolvers<void>()
     return {
@@ -68,7 +68,7 @@ test('many cold values cost one load, warm ones none, and absent ones are left o
   assert.deepEqual(loads, [['a', 'b', 'absent']])
 })
 
-test('an absent value is asked for again each time', async () => {
+test('loads an absent value again each time', async () => {
   const { rows, things, load, loads } = setUp()
   assert.equal(await things.get('new', load), undefined)
   rows.set('new', thing('new'))
@@ -76,7 +76,7 @@ test('an absent value is asked for again each time', async () => {
   assert.equal(loads.length, 2)
 })
 
-test('concurrent callers share the load of what they have in common', async () => {
+test('concurrent callers share the load of common IDs', async () => {
   const { things, slowLoad, loads } = setUp()
   const first = slowLoad()
   const second = slowLoad()
@@ -88,7 +88,7 @@ test('concurrent callers share the load of what they have in common', async () =
   assert.deepEqual(loads, [['a', 'b'], ['c']])
 })
 
-test('a caller whose neighbour fails loads for itself, and its own failure reaches it', async () => {
+test('a caller loads for itself if a shared load fails, and receives its own failure', async () => {
   const { things, slowLoad, load, loads } = setUp()
   const failing = slowLoad()
   const owner = things.get('a', failing.load)
@@ -120,7 +120,7 @@ test('a value is found by its ID, its alias in any case, and by peeking once it 
   assert.equal(things.peekNamed('slug-A'), value)
   assert.equal(things.peekNamed('a'), value)
   assert.equal(things.peek('a'), value)
-  assert.equal(things.peek('slug-a'), undefined, 'an alias is no ID')
+  assert.equal(things.peek('slug-a'), undefined, 'an alias is not an ID')
   assert.deepEqual([...(await things.getManyNamed(['slug-a', 'SLUG-B'], load)).keys()], ['slug-a', 'SLUG-B'])
   assert.deepEqual(loads, [['SLUG-a'], ['SLUG-B']])
 })
@@ -173,7 +173,7 @@ test('a change of one thing does not keep a bulk load from storing the others', 
   assert.equal(things.stats().overtaken, 1)
 })
 
-test('under a hold each read loads for itself and nothing is kept, not even after the release', async () => {
+test('while an entity is blocked, each read loads it and nothing is cached, even after the release', async () => {
   const { cache, things, slowLoad, load, loads } = setUp()
   await things.get('a', load)
   const release = cache.hold(changesOf('a'))
@@ -325,11 +325,11 @@ test('another form of a value is made once, counted with the value, and dropped 
   const next = await things.get('a', load)
   assert.ok(next !== undefined)
   assert.equal(things.derive(next, form).text, 'a 2')
-  assert.equal(things.derive(value, form), first, 'whoever still holds the old value has its form')
+  assert.equal(things.derive(value, form), first, 'the derived form stays with the old value')
   assert.equal(cache.stats().bytes - before, 2_000, 'and it is not counted again')
 })
 
-test('forms count towards the bound: what was used longest ago goes', async () => {
+test('derived forms count towards the limit, and the least recently used entries are evicted', async () => {
   const { things, load } = setUp({ maxBytes: 16_000 })
   const values = await things.getMany(['a', 'b', 'c'], load)
   const form = { derive: ({ id }: Thing) => ({ id }), sizeOf: () => 7_500 }
@@ -340,7 +340,7 @@ test('forms count towards the bound: what was used longest ago goes', async () =
   )
 })
 
-test('a name that changed hands while it was loaded leads to what was loaded, not to nothing', async () => {
+test('a name that moved during the load returns the loaded entity', async () => {
   const { rows, things, load, slowLoad } = setUp({ rows: [thing('a', { slug: 'red' }), thing('b')] })
   const slow = slowLoad()
   const asked = things.getNamed('red', slow.load)
@@ -375,7 +375,7 @@ function setUpCounting() {
   return { cache, things, row, load, recount }
 }
 
-test('counted downloads are put into what is kept, however late and in whatever order they come', async () => {
+test('adds counted downloads to cached values, however late and in whatever order they arrive', async () => {
   const { things, load, recount } = setUpCounting()
   recount(2, 6)
   assert.equal(things.peek('a'), undefined)
@@ -387,7 +387,7 @@ test('counted downloads are put into what is kept, however late and in whatever 
   recount(1, 50)
   assert.equal(things.peek('a')?.downloads, 9, 'a number from before the last edit')
   recount(3, 10)
-  assert.equal(things.peek('a'), undefined, 'of an edit that was not heard of')
+  assert.equal(things.peek('a'), undefined, 'after an edit without a notification')
 })
 
 test('a load that may have read the old number is not kept, nor given to who asks after the count', async () => {

@@ -73,7 +73,7 @@ test('"all" of a kind is one short payload; notices sent by hand are heard; an u
   }
 })
 
-test('counts are heard as they were announced, beside what else changed', () => {
+test('delivers counts as announced, together with other changes', () => {
   const changed = new ChangeSet()
   changed.add('user', 'u')
   changed.addCounts('project', [['a', { revision: 3, downloads: 70 }]])
@@ -87,7 +87,7 @@ test('counts are heard as they were announced, beside what else changed', () => 
   }
 })
 
-test('as many things may change at once as there are; beyond some thousand of a kind it is said to be all of it', () => {
+test('any number of entities can change together; more than a few thousand of a kind count as all of that kind', () => {
   const changed = new ChangeSet<string>()
   changed.addEach(
     'version',
@@ -109,7 +109,7 @@ test('a writer reads what it wrote, and its entries are dropped before the write
   const result = await transaction({ db, cache }, async (tx, changed) => {
     await sql`update counter set value = value + 1 where id = 'a'`.execute(tx)
     changed.add('user', 'a')
-    assert.equal((await counters.get('a', load))?.value, before, 'others go on reading the old value')
+    assert.equal((await counters.get('a', load))?.value, before, 'other readers still get the old value')
     return 'done'
   })
   assert.equal(result, 'done')

@@ -21,7 +21,7 @@ await sql`insert into thing values ('a', 1)`.execute(db)
 
 const announcer = createAnnouncer({ pool: database.pool, log: silentLog() })
 const announcing = createEntityCache({ maxBytes: 1, announce: announcer.announce })
-/** Of a process that died after the commit, before it sent the notice. */
+/** A process that died after the commit, before it sent the notice. */
 const silent = createEntityCache({ maxBytes: 1 })
 after(async () => {
   await announcer.close()
@@ -115,7 +115,7 @@ test('nothing is cached before listening begins, and the first thing a subscribe
   assert.equal(cache.stats().enabled, true)
 })
 
-test('a broken connection switches the cache off at once, and a new one brings it back empty', async (t) => {
+test('a broken connection disables the cache immediately, and a new connection enables it with no entries', async (t) => {
   const clients: pg.Client[] = []
   const reopen = Promise.withResolvers<void>()
   const { cache, things, listener, heard, logged } = startProcess(t, {
@@ -217,7 +217,7 @@ test('what no notice has said is found in the log: a notice that was lost, IDs t
   assert.deepEqual(await long, new Set(ids))
 })
 
-test('a long notice makes the log be read at once, without waiting for the heartbeat', async (t) => {
+test('a long notice triggers an immediate read of the log, before the heartbeat', async (t) => {
   const { listener, heard } = startProcess(t, { heartbeatMs: 3_600_000 })
   await listener.ready
   const long = heard()
@@ -248,7 +248,7 @@ test('what commits late is found in the log, though what began after it was foun
   assert.deepEqual(await late, new Set(['late']))
 })
 
-test('rows are deleted once every follower has read them, and those of another database at once', async () => {
+test('deletes rows after every follower has read them, and rows of another database immediately', async () => {
   const count = async (): Promise<number> =>
     (await sql<{ n: number }>`select count(*) as n from change_log`.execute(db)).rows[0]?.n ?? 0
   const snapshot = async (): Promise<string> =>
@@ -272,7 +272,7 @@ test('a connection that gets no notices is refused with the setting to use, and 
     proofMs: 50,
     connect: async () => {
       const client = await connect()
-      // What a pooler in transaction mode makes of it: the answer is "listen", and nobody listens.
+      // A pooler in transaction mode returns the tag "listen", but no connection listens.
       const query = client.query.bind(client)
       const swallow = (text: string, ...rest: unknown[]) =>
         Reflect.apply(query, client, [text.replace(/^listen .*/, ''), ...rest])

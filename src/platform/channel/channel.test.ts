@@ -44,7 +44,7 @@ test('a frame that says it is too large is refused before its bytes come, and on
   assert.throws(() => encodeFrame([new Uint8Array(FRAME_BYTES_MAX)]), RangeError)
 })
 
-test('many calls at once are answered, each with its own answer, in any order', async (t) => {
+test('answers many concurrent calls correctly in any order', async (t) => {
   const { near } = await pair(t, {
     now: ([n]) => Number(n) * 2,
     later: async ([n]) => {
@@ -61,7 +61,7 @@ test('many calls at once are answered, each with its own answer, in any order', 
   }
 })
 
-test('errors arrive as what they were', async (t) => {
+test('errors keep their type', async (t) => {
   const { near } = await pair(t, {
     refuse: () => {
       throw new ApiError('conflict', 'Taken', { details: { field: 'slug' }, headers: { 'retry-after': '3' } })
@@ -95,7 +95,7 @@ test('errors arrive as what they were', async (t) => {
   await assert.rejects(near.call('toString', []), /does not offer toString/)
 })
 
-test('what cannot be sent fails alone, and its neighbours in the same turn do not', async (t) => {
+test('a value that cannot be sent fails without affecting other calls of the same turn', async (t) => {
   const { near } = await pair(t, { same: ([value]) => value, unsendable: () => () => {} })
   const [first, bad, tooLarge, badAnswer, last] = await Promise.allSettled([
     near.call('same', ['a']),
@@ -135,7 +135,7 @@ test('a call is given up by its signal or after its time, on both sides', async 
   assert.deepEqual(given, ['aborted', 'late'])
 })
 
-test('calls that wait are refused when the other side is gone, and so are later ones', async (t) => {
+test('rejects pending and later calls after the other side disconnects', async (t) => {
   const began = Promise.withResolvers<AbortSignal>()
   const { near, far, sockets } = await pair(t, {
     hang: (_args, { signal }) => {
@@ -153,7 +153,7 @@ test('calls that wait are refused when the other side is gone, and so are later 
   await assert.rejects(near.call('hang', []), { kind: 'service_unavailable' })
 })
 
-test('bytes that are no frame end the connection', async (t) => {
+test('invalid frames end the connection', async (t) => {
   const { near, far, sockets } = await pair(t, {})
   sockets.near.write(Buffer.concat([Buffer.from([5, 0, 0, 0]), Buffer.from('hello')]))
   await Promise.all([far.closed, near.closed])
@@ -169,7 +169,7 @@ test('a handler can call back the side that called it', async (t) => {
   await assert.rejects(near.call('ask', [4]), /does not offer answer/)
 })
 
-test('more calls than may wait are refused at once', async (t) => {
+test('rejects calls beyond the maximum queue length immediately', async (t) => {
   const { near } = await pair(t, { hang: () => new Promise(() => {}) })
   const calls = Array.from({ length: 20_001 }, () => near.call('hang', []))
   for (const call of calls) call.catch(() => {})

@@ -134,7 +134,7 @@ test('every variable is read', () => {
   assert.equal(config.log.level, 'debug')
 })
 
-test('all errors are reported at once, each with its variable, what is right and an example', () => {
+test('reports all errors together, each with its variable, the correct form and an example', () => {
   const problems = problemsOf({
     PORT: '65536',
     HOST: 'a b',
@@ -279,7 +279,7 @@ test('the port that was taken reaches the addresses made from it, and only those
   assert.equal(fixed.http.baseUrl, 'https://depot.example.org')
 })
 
-test('verified addresses are required when mail is configured, unless said otherwise', () => {
+test('requires verified email addresses by default if SMTP is configured', () => {
   const SMTP_URL = 'smtp://mail.example.org'
   assert.equal(loadConfig({ SMTP_URL }).accounts.requireVerifiedEmail, true)
   assert.equal(loadConfig({ SMTP_URL, REQUIRE_VERIFIED_EMAIL: '0' }).accounts.requireVerifiedEmail, false)

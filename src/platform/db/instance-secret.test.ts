@@ -4,7 +4,7 @@ import { testDatabase } from '#test/support/app/database.ts'
 import { createDb } from './db.ts'
 import { instanceSecret } from './instance-secret.ts'
 
-test('a secret is made once, whoever asks first, and each name has its own', async (t) => {
+test('creates a secret once even for concurrent callers, and a separate secret per name', async (t) => {
   const database = await testDatabase()
   t.after(() => database.close())
   const db = createDb(database.pool)

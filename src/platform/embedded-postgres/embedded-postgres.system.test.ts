@@ -187,7 +187,7 @@ test('who comes while a command runs the database waits for its end, or says who
   await database.stop()
 })
 
-test('many first starts at once make one database, and of servers one wins', async () => {
+test('concurrent first starts create one database, and one server wins', async () => {
   const dataDir = join(base, 'race')
   const commands = await Promise.all(
     Array.from({ length: 3 }, async () => {
@@ -279,7 +279,7 @@ test('a folder made by another major version is refused in one sentence', async 
   })
 })
 
-test('a folder that cannot be used, and a setting that PostgreSQL refuses, are told in one sentence with the reason', async () => {
+test('reports an unusable folder and an invalid PostgreSQL setting in one sentence with the reason', async () => {
   const file = join(base, 'file')
   writeFileSync(file, '')
   const unusable = startEmbeddedPostgres(options(join(file, 'data')))
@@ -296,7 +296,7 @@ test('a folder that cannot be used, and a setting that PostgreSQL refuses, are t
 })
 
 test('root serves a folder that PostgreSQL’s user cannot enter, and a copy of it does not share the database', {
-  skip: isRoot ? false : 'only root lends PostgreSQL another user',
+  skip: isRoot ? false : 'only root runs PostgreSQL as another user',
 }, async () => {
   const closed = join(base, 'closed')
   mkdirSync(closed, { mode: 0o700 })

@@ -13,7 +13,7 @@ test('values are escaped, markup is not, and what is absent leaves nothing', () 
   assert.equal(String(html`${trusted('<hr>')}`), '<hr>')
 })
 
-test('no text leaves the element or the attribute that it stands in', () => {
+test('text cannot leave its element or attribute', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       const content = String(html`<p>${text}</p>`).slice(3, -4)
@@ -30,7 +30,7 @@ test('no text leaves the element or the attribute that it stands in', () => {
   )
 })
 
-test('what is no part is refused when the compiler was not asked', () => {
+test('rejects a value that is not a template part, even without type checks', () => {
   for (const value of [{}, new Date(), Symbol('x'), () => 'x', true, Promise.resolve('x'), { toString: () => '<' }])
     assert.throws(() => html`<p>${value as unknown as Part}</p>`, TypeError)
 })

@@ -10,7 +10,7 @@ import english from './messages/en.json' with { type: 'json' }
 
 const ROOT = join(import.meta.dirname, '../../..')
 
-/** The names of values and tags in a message, with what a plural or a choice distinguishes. */
+/** Returns the names of values and tags in a message, with the cases of plurals and selects. */
 function namesIn(text: string, tag: string): string[] {
   const names = new Set<string>()
   const walk = (value: unknown): void => {
@@ -47,10 +47,10 @@ test('every message is used', () => {
     .filter((file) => !file.endsWith('.test.ts'))
     .map((file) => readFileSync(join(ROOT, file), 'utf8'))
     .join('\n')
-  // A key may end in a value of ours: `layout.theme.${value}`.
-  const beginnings = [...sources.matchAll(/`([a-z-]+(?:\.[a-z-]+)*\.)\$\{/g)].map(([, beginning = '']) => beginning)
+  // A key can end in a value of the code: `layout.theme.${value}`.
+  const prefixes = [...sources.matchAll(/`([a-z-]+(?:\.[a-z-]+)*\.)\$\{/g)].map(([, prefix = '']) => prefix)
   const unused = Object.keys(english).filter(
-    (key) => !sources.includes(`'${key}'`) && !beginnings.some((beginning) => key.startsWith(beginning)),
+    (key) => !sources.includes(`'${key}'`) && !prefixes.some((prefix) => key.startsWith(prefix)),
   )
   assert.deepEqual(unused, [])
 })

@@ -81,7 +81,7 @@ test('data for machines cannot end its element, and is what was given', () => {
   })
 })
 
-test('a pager shows first, last, what is near, and nothing for one page', () => {
+test('a pager shows the first, last and nearby pages, and nothing for one page', () => {
   const page = samplePage()
   const shown = (current: number, last: number) =>
     String(pager(page, { current, last, href: (number) => `?page=${number}` }))

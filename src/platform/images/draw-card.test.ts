@@ -21,7 +21,7 @@ test('a card has its size whatever people write, and nothing they write is marku
   for (const given of [
     card,
     { ...card, icon },
-    { ...card, icon: Buffer.from('no picture'), mark: Buffer.from('no picture') },
+    { ...card, icon: Buffer.from('not an image'), mark: Buffer.from('not an image') },
     { ...card, icon, mark: icon },
     { ...card, title: '', text: ' ', footer: '' },
     { ...card, title: 'W'.repeat(300), text: '\u{1f600}'.repeat(400) },

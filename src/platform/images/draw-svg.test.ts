@@ -27,7 +27,7 @@ test('what the library refuses is refused here in the same words', async () => {
   assert.equal(await kindOf(svg(0, 0)), 'undecodable')
 })
 
-// A line of so many letters takes the library minutes.
+// Drawing a line with this number of letters takes the library minutes.
 const SLOW = svg(96, 96, `<text font-size="90">${'M'.repeat(60_000)}</text>`)
 
 test('a drawing that takes too much processor time is refused, its process ended, and the next one is drawn', async () => {

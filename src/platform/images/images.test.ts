@@ -34,7 +34,7 @@ before(async () => {
   photo = await noisy(600, 400).jpeg().toBuffer()
 })
 
-test('an icon is scaled to 96 pixels wide in WebP, and the upload itself is kept byte for byte', async () => {
+test('scales an icon to 96 pixels wide in WebP and stores the upload unchanged', async () => {
   const icon = await images.processIcon(photo, 'jpg')
   assert.deepEqual(icon.raw, { bytes: photo, ext: 'jpg', contentType: 'image/jpeg' })
   assert.deepEqual([icon.optimized?.ext, icon.optimized?.contentType], ['webp', 'image/webp'])
@@ -49,7 +49,7 @@ test('a tall icon is cut to a square from its middle, a gallery picture keeps it
   assert.deepEqual(await sizeOf(gallery.optimized), { width: 350, height: 450, format: 'webp' })
 })
 
-test('small pictures are not enlarged, and the WebP is dropped when it is not smaller', async () => {
+test('does not enlarge small images, and discards a WebP that is not smaller', async () => {
   const small = await noisy(40, 20).png().toBuffer()
   assert.deepEqual(await sizeOf((await images.processIcon(small, 'png')).optimized), {
     width: 40,
@@ -70,7 +70,7 @@ test('the colour is the one that most of the middle has', async () => {
   assert.equal(await color(gray), 0x808080)
 })
 
-test('moving pictures are kept as they are', async () => {
+test('stores animated images unchanged', async () => {
   for (const [bytes, ext] of [
     [await moving(5, 100).gif().toBuffer(), 'gif'],
     [await moving(5, 100).webp().toBuffer(), 'webp'],
@@ -82,7 +82,7 @@ test('moving pictures are kept as they are', async () => {
   }
 })
 
-test('a picture that was turned by its camera is shown upright', async () => {
+test('shows an image upright if the camera rotated it', async () => {
   const turned = await noisy(300, 200).withMetadata({ orientation: 6 }).jpeg().toBuffer()
   const gallery = await images.processGalleryImage(turned, 'jpeg')
   assert.deepEqual(await sizeOf(gallery.optimized), { width: 200, height: 300, format: 'webp' })
@@ -105,7 +105,7 @@ test('an extension that is unknown, not allowed or not what the bytes are is ref
   })
 })
 
-test('what cannot be decoded, wholly or in part, is refused by the field of the picture', async () => {
+test('rejects an undecodable or damaged image with the name of its field', async () => {
   const png = await noisy(200, 200).png().toBuffer()
   for (const [bytes, ext] of [
     [Buffer.alloc(0), 'png'],
@@ -139,7 +139,8 @@ test('the limit of bytes is exact on both sides', async () => {
 })
 
 test('a small file that unpacks to very many pixels is refused before it is unpacked', async () => {
-  // The size a PNG claims stands in its first chunk; a wrong checksum after it would be noticed only when unpacking.
+  // The first chunk of a PNG contains its claimed size; the decoder notices a wrong checksum only when it unpacks the
+  // image.
   const bomb = await plain(1, 1).png().toBuffer()
   bomb.writeUInt32BE(30_000, 16)
   bomb.writeUInt32BE(30_000, 20)

@@ -31,7 +31,7 @@ const taken = (picture: Sharp, orientation: number) =>
 
 const upright = (bytes: Buffer) => sharp(bytes, { failOn: 'warning' }).autoOrient().raw().toBuffer()
 
-test('place, camera, names and what follows the end are gone; pixels, colours and the way it is turned stay', async () => {
+test('removes location, camera, names and trailing data, and preserves pixels, colours and orientation', async () => {
   for (const [name, encode] of Object.entries(ENCODERS)) {
     for (const orientation of [1, 6]) {
       const source = await encode(taken(photo(), orientation)).toBuffer()
@@ -46,7 +46,7 @@ test('place, camera, names and what follows the end are gone; pixels, colours an
   }
 })
 
-test('a picture that has nothing beside its pixels comes back byte for byte', async () => {
+test('returns an image without metadata unchanged', async () => {
   for (const [name, encode] of Object.entries(ENCODERS)) {
     if (name === 'jpeg for print') continue
     const source = await encode(photo()).toBuffer()
@@ -76,7 +76,7 @@ test('texts in a PNG go unread, also those that would unpack to hundreds of mega
   assert.ok(raw.bytes.equals(png))
 })
 
-test('the way a picture is turned is read in either order of bytes, and nonsense there is upright', async () => {
+test('reads the orientation in both byte orders, and treats invalid values as upright', async () => {
   const png = await photo().png().toBuffer()
   const turned = async (tiff: string) => {
     const stripped = stripMetadata(withChunks(png, chunk('eXIf', Buffer.from(tiff, 'hex'))), 'png')
@@ -145,7 +145,7 @@ test('what is cut or changed anywhere is refused or comes out no longer than it 
   )
 })
 
-test('a picture that would be decoded a hundred times over is refused', async () => {
+test('rejects an image that would be decoded a hundred times', async () => {
   const source = await photo().jpeg({ progressive: true }).toBuffer()
   const lastScan = source.subarray(source.lastIndexOf(Buffer.from([0xff, 0xda])), -2)
   const scans = Buffer.concat([source.subarray(0, -2), ...Array(120).fill(lastScan), source.subarray(-2)])

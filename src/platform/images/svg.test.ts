@@ -88,7 +88,7 @@ test('a style sheet that could load anything is left out, also in pieces', async
   assert.equal(await inner('<style>.a{fill:u<!-- -->rl(x)}</style>'), '<style>.a{fill:u\nrl(x)}\n</style>')
 })
 
-test('titles and texts hold no markup of their own', async () => {
+test('titles and texts contain no markup', async () => {
   const text = '<title>a<style>&lt;/style>&lt;img onerror=x></style></title><desc><path d=""/>b</desc>'
   assert.equal(await inner(text), '<title>a</title><desc>b</desc>')
 })

@@ -79,7 +79,7 @@ test('of several processes one enqueues what is due', async () => {
   const { rows } = await database.pool.query<{ count: number; revision: number }>(
     "select count(*)::int as count, max(revision) as revision from graphile_worker.jobs where task_identifier = 'images.sweep'",
   )
-  // A key that is enqueued again replaces its row, and its revision counts that. A minute may begin meanwhile.
+  // Enqueuing a key again replaces its row and increases its revision. A new minute might begin during the test.
   assert.equal(rows[0]?.count, 1)
   assert.ok([pieces - 1, pieces].includes(rows[0]?.revision ?? 0), `${rows[0]?.revision}`)
 })

@@ -1,4 +1,4 @@
-// What becomes of the jobs of a worker that ended without a word, beside others that may be working on theirs.
+// Jobs of a worker that died, while other workers might still process their own jobs.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
@@ -32,7 +32,7 @@ async function add(name: string): Promise<void> {
   )
 }
 
-/** A job that a worker of this name took so long ago, and perhaps said since that it lives. */
+/** Creates a job that a worker locked some time ago, with the time of the worker's last heartbeat. */
 async function taken(worker: string, ago: string, seen?: string): Promise<void> {
   await add(worker)
   await database.pool.query(
@@ -114,7 +114,7 @@ test('who was cut off from the database judges nobody until the others could spe
       return Promise.reject(new Error('The line is cut'))
     }
     statements.push(name)
-    // In the moment before it would judge.
+    // The moment before the cleanup decides.
     if (statements.length === 8) isCut = true
     if (name === 'judge') resolve()
     return database.pool.query(text, values)
@@ -146,11 +146,11 @@ test('a worker says that it lives under the name by which its jobs are locked', 
   await worker.stop()
 })
 
-test('when the database is lost before the end of a job is recorded, the process lives and jobs go on', async () => {
+test('if the database fails before the end of a job is recorded, the process survives and jobs continue', async () => {
   const ran: string[] = []
   const { promise: all, resolve } = Promise.withResolvers<void>()
   let lost = 0
-  // What the database says to every connection when it is ended.
+  // The message of the database to every connection when it stops.
   const failure = Object.assign(new Error('terminating connection due to administrator command'), { code: '57P01' })
   const original = pg.Client.prototype.query
   pg.Client.prototype.query = function query(this: pg.Client, ...parameters: unknown[]) {

@@ -41,7 +41,7 @@ test('ARR in any case is All Rights Reserved, also when it is stored again', () 
   refusal('ARR OR MIT')
 })
 
-test('what is no SPDX expression is refused with the invalid word', () => {
+test('rejects invalid SPDX expressions with the invalid term', () => {
   assert.match(refusal('mit'), /mit is not an SPDX licence identifier/)
   assert.match(refusal('MIT Or ISC'), /Or must be all upper or all lower case/)
   assert.match(refusal('GPL-2.0-only+'), /cannot have a \+/)
@@ -139,7 +139,7 @@ test('a text is found by identifier, with a + ignored, and by both forms of All 
   assert.match((await licenseText('GPL-2.0')).title, /General Public License/)
 })
 
-test('an unknown identifier is absent, and what is no single identifier is invalid input', async () => {
+test('an unknown identifier is absent, and an expression is invalid input', async () => {
   for (const id of ['mit', 'custom', 'LicenseRef-x', 'constructor'])
     await assert.rejects(licenseText(id), { kind: 'not_found' })
   for (const id of ['', 'MIT OR ISC', '../MIT', 'MIT/..', '__proto__', 'MIT\0'])

@@ -22,7 +22,7 @@ function withField(field: Partial<LoaderField> & Pick<LoaderField, 'name' | 'typ
   }
 }
 
-/** What a version of the extended loader keeps of one more field. */
+/** Returns the stored value of an extra field for a version with the extended loader. */
 function extraField(set: Taxonomy, name: string, value: unknown): unknown {
   return checkLoaderFields(set, ['datapack'], { game_versions: ['1.20'], [name]: value })[name]
 }

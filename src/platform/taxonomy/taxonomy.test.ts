@@ -67,7 +67,7 @@ test('project types and games follow from the loaders', () => {
   assert.deepEqual(gamesOf(taxonomy, []), [])
 })
 
-test('all errors of the data files are reported at once, each with its file and place', () => {
+test('reports all errors of the data files together, each with its file and path', () => {
   const folder = changed({
     'games.json': () => [{ slug: 'x y', name: 'x', icon: null, banner: null, extra: 1 }],
     'report-types.json': () => 'spam',

@@ -1,4 +1,4 @@
-// What traces do where a process has none, follows those of callers, or has lost the receiver.
+// Traces without a configuration, as part of a caller's trace, and after the receiver failed.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startTraceReceiver } from '#test/support/stand-ins/trace-receiver.ts'
@@ -19,7 +19,7 @@ test('without a receiver nothing is traced, and payloads stay as they are', asyn
   await stop()
 })
 
-test('a trusted caller’s trace goes on; the last spans are sent at the end', async () => {
+test('a trusted caller’s trace continues, and shutdown sends the last spans', async () => {
   const receiver = await startTraceReceiver()
   const stop = await startTraces({ ...OPTIONS, endpoint: receiver.endpoint }, silentLog())
   const trace = traceRequest('GET', { traceparent: given })
@@ -48,7 +48,7 @@ test('a trusted caller’s trace goes on; the last spans are sent at the end', a
   receiver.close()
 })
 
-test('a receiver that is gone keeps nobody waiting at the end', async () => {
+test('a lost receiver does not delay shutdown', async () => {
   const receiver = await startTraceReceiver()
   receiver.close()
   const stop = await startTraces({ ...OPTIONS, endpoint: receiver.endpoint }, silentLog())

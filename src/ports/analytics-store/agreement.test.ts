@@ -1,4 +1,4 @@
-// A few thousand random events, and random questions about them, each answered by the naive program and by every adapter.
+// Compares every adapter with a naive program, on random queries about a few thousand random events.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -17,7 +17,7 @@ import { EVENT_KINDS, type EventKind, type Events } from './events.ts'
 import { METRIC_KEYS, type MetricKey, metricOf } from './metrics.ts'
 import { joinSlices } from './points.ts'
 
-/** The week around a leap day, in which New York's clocks do not change and the questions' offsets do. */
+/** The week around a leap day. New York's clocks do not change in it, but the offsets of the queries do. */
 const START = Date.UTC(2024, 1, 26)
 const DAYS = 7
 const EVENTS_PER_KIND = 3_000
@@ -97,7 +97,7 @@ test('every metric over random ranges, resolutions, buckets and filters is the s
     }),
     { numRuns: QUESTIONS, seed: 11 },
   )
-  assert.ok(points > 10 * QUESTIONS, 'the questions were about something')
+  assert.ok(points > 10 * QUESTIONS, 'the queries matched events')
 })
 
 test('downloads by version are the same, over all and over a part', async () => {

@@ -19,7 +19,7 @@ test('an event is stored when its second is over, and not before', async () => {
   assert.equal(await viewCount(), 2)
 })
 
-test('a full batch is stored at once, whatever the clock says', async () => {
+test('stores a full batch immediately, whatever the clock shows', async () => {
   const { buffer, stored } = setUp({ batchEvents: 3 })
   for (const event of times(3, () => aView())) buffer.add('view', event)
   buffer.add('view', aView())
@@ -113,7 +113,7 @@ test('closing while the store fails ends after a few attempts', async () => {
   assert.deepEqual(buffer.stats().view, { pending: 0, stored: 0, dropped: 0, lost: 1, failedAttempts: 3 })
 })
 
-test('a batch that is tried again keeps its ID, and every batch has one of its own', async () => {
+test('a retried batch has the same ID, and every batch has a unique ID', async () => {
   const { buffer, tried, clock, breakFor } = setUp({ batchEvents: 1 })
   breakFor('download', 1)
   buffer.add('download', aDownload())
@@ -155,7 +155,7 @@ test('texts are cut to their length and made well-formed before they take up mem
   assert.deepEqual([domain, String(site_path).length, country], ['a\uFFFDb', 512, 'XX'])
 })
 
-/** A buffer over the naive store, with a clock that stands still until told, and a store that fails when told. */
+/** Creates a buffer over the naive store, with a clock and failures that the test controls. */
 function setUp(given: { batchEvents?: number; capacity?: number; settling?: Promise<void> } = {}) {
   const store = openNaiveStore()
   const failures = new Map<EventKind, number>()
@@ -169,7 +169,7 @@ function setUp(given: { batchEvents?: number; capacity?: number; settling?: Prom
     tried.push(batch.id)
     const left = failures.get(kind) ?? 0
     failures.set(kind, left - 1)
-    if (left > 0) throw new Error('The store is away')
+    if (left > 0) throw new Error('The store is unavailable')
     stored.push(`${kind} ${batch.events.length}`)
     return store.append(kind, batch)
   }
@@ -212,7 +212,7 @@ function setUp(given: { batchEvents?: number; capacity?: number; settling?: Prom
   }
 }
 
-/** Lets every promise that can go on do so. */
+/** Waits until all pending promises that can settle have settled. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

@@ -18,7 +18,7 @@ test('a batch is on disk when it counts as stored, and gone from there once the 
   assert.deepEqual(spool.stats(), { batches: 0, bytes: 0, refused: 0 })
 })
 
-test('while the store is away batches gather, with growing waits, and each is stored once when it is back', async (t) => {
+test('batches accumulate with growing delays while the store is unavailable, and each is stored once afterwards', async (t) => {
   const { spool, files, downloads, store, waits, pass } = await setUp(t)
   store.isAway = true
   for (const count of [1, 10, 100]) {
@@ -104,7 +104,7 @@ test('a batch that the store refuses is set aside without holding up others, and
   await next.close()
 })
 
-test('a file that is no batch is set aside', async (t) => {
+test('sets aside a file that is not a batch', async (t) => {
   const { spool, dir, files, downloads } = await setUp(t)
   await writeFile(join(dir, '1-download-torn.json'), '{"id":"torn","events":[{')
   await writeFile(join(dir, '2-nothing-odd.json'), '{}')
@@ -115,7 +115,7 @@ test('a file that is no batch is set aside', async (t) => {
   assert.equal(await downloads(), 1)
 })
 
-test('closing while the store is away ends at once and leaves the batches', async (t) => {
+test('closing while the store is unavailable returns immediately and leaves the batches on disk', async (t) => {
   const { spool, store, files } = await setUp(t)
   store.isAway = true
   await spool.sink.append('download', batchOf([aDownload()]))

@@ -51,7 +51,7 @@ counterConformance('a store that answers, with a fallback behind it', async (now
   return withFallback(counters, createMemoryCounters({ now }), { now, onLost: refuse, onBack: refuse })
 })
 
-test('a store that answers is asked alone', async () => {
+test('uses only the store if the store responds', async () => {
   const { counters, events } = setUp()
   assert.equal((await counters.take('a', rate)).limit, 300)
   assert.equal((await counters.hit('a', { max: 3, windowMs: 1000 })).count, 1)

@@ -45,7 +45,7 @@ test('every message greets its receiver, names the service and says the same in 
   assert.equal(new Set(Object.values(all).map(({ subject }) => subject)).size, Object.keys(all).length)
 })
 
-test('the mails that carry a secret have its link alone on a line, with the secret in the key flow', () => {
+test('emails with a secret have the link alone on a line, with the secret in the key flow', () => {
   for (const [name, page] of [
     ['verifyEmail', 'verify-email'],
     ['resetPassword', 'reset-password'],

@@ -1,4 +1,4 @@
-// Both kinds of scanner, against real programs and a real HTTP server.
+// Both kinds of scanner, with real programs and a real HTTP server.
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -152,7 +152,7 @@ describe('a web service', () => {
   const service = ({ timeoutMs = 20_000, token = undefined as Secret | undefined } = {}) =>
     createWebScanner({ url: url(), token, timeoutMs })
 
-  test('gets the bytes with their length, what is known of them and the token, and gives its verdict', async () => {
+  test('gets the file with its length, its metadata and the token, and returns its verdict', async () => {
     answer = (req, res, body) => {
       const { 'x-file': about = '', 'content-length': length, authorization, 'content-type': type } = req.headers
       const seen = {

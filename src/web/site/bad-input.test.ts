@@ -1,4 +1,4 @@
-// The site under input that nobody means well with, or that is simply large.
+// The public site with malicious or very large input.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { BYPASS_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'

@@ -1,4 +1,4 @@
-// The public site over HTTP: what each page shows, to whom, and what becomes of bad addresses.
+// The public site over HTTP: the content of each page for each visitor, and errors for invalid URLs.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { newId } from '#lib/ids.ts'

@@ -1,4 +1,4 @@
-// The site while there is no search index to answer from, as when the first one is being built.
+// The site without a search index, for example while the first index is built.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#test/support/app/test-app.ts'

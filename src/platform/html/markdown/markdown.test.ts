@@ -55,7 +55,7 @@ const HOSTILE = [
   '<li><td><summary>x',
 ]
 
-/** Everything that markup of people may hold, by our own reading. */
+/** Checks with a separate parser that user markup contains only harmless elements and attributes. */
 function assertHarmless(markup: string, what: string): void {
   const tags = [...markup.matchAll(/<\/?([a-z0-9-]+)((?:\s[^>]*)?)>/gi)]
   for (const [tag, name = '', rest = ''] of tags) {
@@ -91,7 +91,7 @@ test('nothing that people write runs, loads from elsewhere, poses as the page, o
   }
 })
 
-test('headings begin at the second level and leave none out, each with an address of its own', async () => {
+test('headings begin at level 2, skip no level and have unique IDs', async () => {
   const markup = await rendered('### Über *uns*\n\n# Top\n\n#### Deep\n\n## Top\n\n<h6 id="x">Own</h6>\n\n[up](#top)')
   assert.deepEqual(markup.match(/<h\d[^>]*>/g), [
     '<h2 id="text-über-uns">',
@@ -103,7 +103,7 @@ test('headings begin at the second level and leave none out, each with an addres
   assert.match(markup, /href="#text-top"/)
 })
 
-test('links say that they are of people, and pictures of others become links', async () => {
+test('links are marked as user content, and external images become links', async () => {
   assert.equal(
     await rendered('[a](https://a.test/)'),
     '<p><a href="https://a.test/" rel="nofollow ugc noopener">a</a></p>',

@@ -61,10 +61,10 @@ test('a body is not waited for where its sender may not send it', async () => {
 
 test('a body in pieces is read whole', async () => {
   const { status, body } = await upload(person.id, 3)
-  assert.deepEqual([status, JSON.parse(body).details.field], [400, 'ext'], 'it is no picture, and that was seen')
+  assert.deepEqual([status, JSON.parse(body).details.field], [400, 'ext'], 'it is not an image, and the server noticed')
 })
 
-test('a body that breaks off is no error of the server', async () => {
+test('an interrupted body is not a server error', async () => {
   const { PassThrough } = await import('node:stream')
   const body = new PassThrough()
   const reading = readRawBody(body, { maxBytes: 100, field: 'icon' })

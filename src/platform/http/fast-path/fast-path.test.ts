@@ -1,4 +1,4 @@
-// What leaves before the framework is what the framework would have sent.
+// The fast path sends the same responses as the framework.
 import assert from 'node:assert/strict'
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,7 +9,7 @@ let t: TestApp
 let port: number
 /** Paths of the requests that reached the framework. */
 let throughFramework: string[] = []
-/** Runs while the counters are asked, once. */
+/** Runs once while the counters decide. */
 let whileCounting: (() => Promise<void>) | undefined
 
 before(async () => {
@@ -36,7 +36,7 @@ after(() => t.close())
 type Answer = { status: number; headers: IncomingHttpHeaders; body: string }
 
 const AGENT = { 'user-agent': 'depot-tests/1.0' }
-/** Of no meaning, but it makes a request one for the framework. */
+/** This header sends a request to the framework and has no other effect. */
 const THROUGH_FRAMEWORK = { 'x-ratelimit-key': 'of no use' }
 
 async function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
@@ -198,7 +198,7 @@ describe('the framework answers', () => {
     assert.equal((await watched(`/v3/version/${version.id}`)).status, 404)
   })
 
-  test('what was hidden while the counters were asked, and counts it once', async () => {
+  test('what was hidden while the counters decided, and counts it once', async () => {
     const owner = await t.make.account()
     const project = await t.make.project({ owner })
     const path = `/v3/project/${project.id}`

@@ -15,7 +15,7 @@ import { openClickHouseStore } from './store.ts'
 const isAway = (error: unknown) =>
   error instanceof ApiError && error.status === 503 && Number(error.headers?.['retry-after']) > 0
 
-test('a server that is not there is away, in every call, and says when to come again', async () => {
+test('an unreachable server makes every call fail as unavailable, with Retry-After', async () => {
   await assert.rejects(openClickHouseStore({ url: 'http://depot:secret@127.0.0.1:9/depot' }), isAway)
   const connection = connectClickHouse('http://127.0.0.1:9/depot')
   await assert.rejects(connection.all({ sql: 'SELECT 1' }), isAway)
@@ -108,7 +108,7 @@ describe('ClickHouse', { skip: withoutClickHouse }, () => {
     assert.equal((await store.countDownloads({ projectIds: ['Broken01'] })).projects[0]?.downloads, 2999)
   })
 
-  test('questions with thousands of sources are answered', async () => {
+  test('answers queries with thousands of sources', async () => {
     await store.append('view', batchOf([aView({ project_id: 'Many9999' })]))
     const sources = times(10_000, (i) => `Many${i}`)
     const [part] = await store.query({
@@ -119,7 +119,7 @@ describe('ClickHouse', { skip: withoutClickHouse }, () => {
     await assert.rejects(store.countDownloads({ projectIds: [...sources, 'OneMore1'] }), RangeError)
   })
 
-  test('an answer beyond the limit of cells is refused with the metric named, and the store goes on', async () => {
+  test('rejects a result beyond the limit of cells with the metric, and the store still works', async () => {
     for (let made = 0; made <= CELLS_MAX; made += APPEND_EVENTS_MAX) {
       const events = times(APPEND_EVENTS_MAX, (i) => aView({ project_id: 'CellsAAA', domain: `${made + i}.example` }))
       await store.append('view', batchOf(events))
@@ -133,7 +133,7 @@ describe('ClickHouse', { skip: withoutClickHouse }, () => {
     assert.equal((await store.query({ grid, metrics: [{ ...request, bucketBy: [] }] })).length, 1)
   })
 
-  test('a question whose signal aborts is given up, waiting or running', async () => {
+  test('cancels a waiting or running query when its signal aborts', async () => {
     const request = { metric: 'project_views', sources: ['CellsAAA'], bucketBy: ['domain'], filterBy: {} } as const
     const grid = sliceGrid(NOON, NOON + HOUR_MS, { slices: 1 })
     const abort = new AbortController()

@@ -54,7 +54,7 @@ test('kill -9 while events stream in loses no acknowledged one, and the next sta
     const lines = 40
     for (let i = 0; i < lines; i += 1) acknowledged = Number(await child.line())
     await child.kill()
-    // Lines that were under way when it died count as well.
+    // Lines in flight when the process died count as well.
     acknowledged = Number(child.lastLine() ?? acknowledged)
     const store = await openDuckDbStore({ dir })
     const { projects, versions } = await store.countDownloads({})
@@ -84,7 +84,7 @@ test('a batch that cannot be stored leaves nothing, and the next one is stored',
   assert.deepEqual(projects, [{ project_id: 'Lantern1', downloads: 1 }])
 })
 
-test('an answer beyond the limit of cells is refused with the metric named, and the store goes on', async (t) => {
+test('rejects a result beyond the limit of cells with the metric, and the store still works', async (t) => {
   const store = await openStore(t)
   for (let made = 0; made <= CELLS_MAX; made += APPEND_EVENTS_MAX) {
     await store.append('view', batchOf(times(APPEND_EVENTS_MAX, (i) => aView({ domain: `${made + i}.example` }))))
@@ -100,7 +100,7 @@ test('an answer beyond the limit of cells is refused with the metric named, and 
   assert.equal((await store.query({ grid: GRID, metrics: [whole] })).length, 1)
 })
 
-test('a question whose signal aborts is given up, waiting or running', async (t) => {
+test('cancels a waiting or running query when its signal aborts', async (t) => {
   const store = await openStore(t)
   await store.append('view', batchOf(times(1000, () => aView())))
   const request = { metric: 'project_views', sources: ['Lantern1'], bucketBy: [], filterBy: {} } as const
@@ -112,7 +112,7 @@ test('a question whose signal aborts is given up, waiting or running', async (t)
   await store.query({ grid: GRID, metrics: [request] })
 })
 
-test('too many questions at once are refused, not piled up', async (t) => {
+test('rejects excess concurrent queries', async (t) => {
   const store = await openStore(t)
   const results = await Promise.allSettled(times(200, () => store.check()))
   const refused = results.filter(({ status }) => status === 'rejected').length
@@ -120,7 +120,7 @@ test('too many questions at once are refused, not piled up', async (t) => {
   await store.check()
 })
 
-test('a question of more than its limit is refused', async (t) => {
+test('rejects a query beyond its limit', async (t) => {
   const store = await openStore(t)
   await assert.rejects(store.countDownloads({ projectIds: times(10_001, String) }), RangeError)
   await assert.rejects(store.readBatches(times(21, String)), RangeError)

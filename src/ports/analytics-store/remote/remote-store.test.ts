@@ -20,7 +20,7 @@ after(async () => {
 
 testAnalyticsStore('remote', async () => remoteStore(near))
 
-test('a reader that fails ends the reading, and one that is gone does', async () => {
+test('a failing or disconnected reader ends the read', async () => {
   await remoteStore(near).append('view', batchOf(times(10, () => aView({ project_id: 'Failing1' }))))
   await assert.rejects(
     remoteStore(near).readEvents('view', () => Promise.reject(new Error('No room'))),

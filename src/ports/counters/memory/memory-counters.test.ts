@@ -9,7 +9,7 @@ counterConformance('memory', async (now) => createMemoryCounters({ now }))
 const minute = { limit: 10, periodMs: MINUTE_MS, burst: 10 }
 const window = { max: 3, windowMs: MINUTE_MS }
 
-test('answers come at once, without a promise', () => {
+test('results are synchronous, without a promise', () => {
   const counters = createMemoryCounters({ now: () => 0 })
   for (const answer of [
     counters.take('a', minute),
@@ -21,7 +21,7 @@ test('answers come at once, without a promise', () => {
   }
 })
 
-test('a rate whose interval is no whole number still lets its burst pass exactly', () => {
+test('a rate with a fractional interval lets exactly its burst pass', () => {
   for (const limit of [7, 11, 13, 299, 301, 997]) {
     const counters = createMemoryCounters({ now: () => 1_750_000_000_123.456 })
     const rate = { limit, periodMs: MINUTE_MS, burst: limit }
@@ -32,7 +32,7 @@ test('a rate whose interval is no whole number still lets its burst pass exactly
   }
 })
 
-test('at the bound the keys not seen for longest are forgotten, and those in use are kept', async () => {
+test('at the limit, forgets the least recently used keys', async () => {
   const counters = createMemoryCounters({ now: () => 0, keysMax: 100 })
   await counters.take('idle', minute, 10)
   for (let i = 0; i < 1000; i += 1) {

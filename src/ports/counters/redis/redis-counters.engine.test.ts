@@ -164,7 +164,7 @@ describe('Redis', { skip }, () => {
     })
     after(() => proxy.close())
 
-    /** As the server has them: what is lost is counted in this process. */
+    /** Opens the counters as the server does: with a fallback to counters in this process. */
     async function openWithFallback() {
       const events: string[] = []
       const primary = await open({
@@ -194,7 +194,7 @@ describe('Redis', { skip }, () => {
       await assert.rejects(counters.check())
     }
 
-    test('a line that is cut, and a server that is killed, leave a smaller limit, and counts go on when it is back', async () => {
+    test('after a broken connection or a killed server, a smaller limit applies, and counting resumes when Redis is back', async () => {
       const { counters, events } = await openWithFallback()
       for (const [away, back] of [
         [() => proxy.cut(), () => proxy.mend()],

@@ -11,7 +11,7 @@ counterConformance('counters of another process', async (now) => {
   return { ...remoteCounters(near, { now, processes: 2 }), close }
 })
 
-test('processes share a limit, also when all ask at once, to an eighth', async (t) => {
+test('processes share a limit within an eighth, also under concurrent requests', async (t) => {
   const now = () => 0
   const holder = createMemoryCounters({ now })
   const pairs = await Promise.all([1, 2, 3].map(() => channelPair(serveCounters(holder))))
@@ -42,7 +42,7 @@ test('of keys that are used little the other process hears nothing, and of those
   t.after(close)
   const counters = remoteCounters(near, { now, processes: 2 })
   const rate = { limit: 300, periodMs: MINUTE_MS, burst: 300 }
-  // Longer than what is known of a key is kept, with more keys than are kept.
+  // Takes longer than the lifetime of a cached key, and uses more keys than the cache can contain.
   for (let n = 0; n < 120_000; n += 1) {
     clock.ms = n
     assert.ok(!(counters.take(`client ${n}`, rate) instanceof Promise))
@@ -51,7 +51,7 @@ test('of keys that are used little the other process hears nothing, and of those
     assert.ok(!(counters.take('client of a launcher', rate) instanceof Promise))
     assert.ok(!(counters.giveBack('client of a launcher', rate) instanceof Promise))
   }
-  // What is asked is answered after whatever was sent before.
+  // The response to a query arrives after all earlier messages were processed.
   await counters.peek('other', { max: 1, windowMs: 1 })
   assert.equal(messages, 1)
   for (let n = 0; n < 8; n += 1) assert.ok(!(counters.take('busy client', rate) instanceof Promise))
@@ -71,6 +71,6 @@ test('what one process has taken without asking is known to the others after its
   const second = remoteCounters(other.near, { now, processes: 2 })
   for (let n = 0; n < 4; n += 1) assert.ok(!(first.take('k', rate) instanceof Promise))
   await first.close()
-  // More than is taken without asking, so that it is asked for.
+  // More than the process can grant without a query.
   assert.equal((await second.take('k', rate, 10)).remaining, 86)
 })

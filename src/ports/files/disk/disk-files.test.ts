@@ -56,7 +56,7 @@ describe('the folder adapter', () => {
     })
   })
 
-  test('a staging folder that has gone is a hosting error for staging, storing and the check', async (t) => {
+  test('a missing staging folder is a hosting error for staging, storing and the check', async (t) => {
     const folder = await temporaryFolder(t)
     const files = await openDiskFiles({ folder })
     await rename(join(folder, 'staging'), join(folder, 'elsewhere'))
@@ -109,7 +109,7 @@ describe('forcing files to disk', () => {
 })
 
 describe('the error-injecting store', () => {
-  test('fails the named operations as an adapter does, when and as long as it is told to', async (t) => {
+  test('fails the selected operations like a real adapter, for the selected time', async (t) => {
     let full = true
     const files = failingFiles(await openDiskFiles({ folder: await temporaryFolder(t) }), {
       put: () => (full ? new Error('no space left') : undefined),

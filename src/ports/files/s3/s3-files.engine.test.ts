@@ -20,7 +20,7 @@ import type { S3Location } from './store-client.ts'
 const started = await startEngine('s3')
 const skip = typeof started === 'string' ? started : false
 const engine = started as Engine
-// Where the SDK looks for keys first.
+// The SDK looks for keys here first.
 if (!skip) {
   process.env['AWS_ACCESS_KEY_ID'] = engine.settings['AWS_ACCESS_KEY_ID']
   process.env['AWS_SECRET_ACCESS_KEY'] = engine.settings['AWS_SECRET_ACCESS_KEY']
@@ -106,7 +106,7 @@ describe('S3', { skip }, () => {
     assert.equal(await without.link('a/b.jar', asked), undefined)
   })
 
-  test('calls are reported with their outcome; what a caller got wrong is no failure of the store', async (t) => {
+  test('reports calls with their result; client errors are not failures of the store', async (t) => {
     const calls: [string, boolean][] = []
     const onCall = (operation: string, _seconds: number, failed: boolean) => void calls.push([operation, failed])
     const files = await openStore(t, {}, { onCall })
@@ -143,7 +143,7 @@ describe('S3', { skip }, () => {
       refused(t, { endpoint: 'http://no-such-host.invalid' }, /host does not exist.*S3_ENDPOINT/))
     test('the bucket is in another region', async (t) =>
       refused(t, { endpoint: await answering(t, 301) }, /another region.*S3_REGION/))
-    test('it is no S3 store', async (t) =>
+    test('it is not an S3 store', async (t) =>
       refused(t, { endpoint: await answering(t, 200, '<html>') }, /returns an object that does not exist/))
     test('a right is missing', async (t) =>
       refused(t, { endpoint: await answering(t, 403) }, /access is denied.*docs\/engines\/s3\.md/))
@@ -178,7 +178,7 @@ describe('S3', { skip }, () => {
       }
     }
 
-    /** Everything is refused with 503, and uploads before their bytes are asked for. */
+    /** Checks that every call fails with 503, and uploads before their body is read. */
     async function assertAway(files: Files): Promise<void> {
       const staged = await stage(files, Buffer.from('new'))
       const refusals = [
@@ -200,7 +200,7 @@ describe('S3', { skip }, () => {
       await files.discard(staged)
     }
 
-    test('a store that is cut off, killed, stopped or paused is away, and is used again when it is back', async (t) => {
+    test('a disconnected, killed, stopped or paused store is unavailable, and is used again afterwards', async (t) => {
       const files = await openByProxy(t)
       await files.put('a/kept.jar', Buffer.from('kept'), OPTIONS)
       for (const [away, back] of [
@@ -221,7 +221,7 @@ describe('S3', { skip }, () => {
       }
     })
 
-    test('an upload outlives a line that is cut under way, by sending everything again', async (t) => {
+    test('an upload survives a broken connection by sending everything again', async (t) => {
       const outcomes: boolean[] = []
       const cut = Promise.withResolvers<void>()
       const onCall = (operation: string, _seconds: number, failed: boolean) => {

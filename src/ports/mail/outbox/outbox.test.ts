@@ -51,7 +51,7 @@ test('messages are readable by their owner alone', async () => {
   assert.equal((await stat(join(dir.folder, 'outbox', name))).mode & 0o777, 0o600)
 })
 
-test('only the newest messages are kept', async () => {
+test('stores only the newest messages', async () => {
   await using dir = await scratch()
   for (let i = 0; i < 12; i += 1) await writeFile(join(dir.folder, `2020-01-01T00-00-${10 + i}.eml`), '')
   await createOutbox({ folder: dir.folder, from, now: () => 1_750_000_000_000, messagesMax: 5 }).send(message)

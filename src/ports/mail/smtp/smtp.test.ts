@@ -10,7 +10,9 @@ const from = 'Depot <noreply@example.org>'
 const message = { to: 'mira@example.org', subject: 'Hello', text: 'Hello' }
 const now = () => 1_750_000_000_000
 
-/** A mail server as far as RFC 5321 goes without encryption; `replies` overrides what it answers to a command. */
+/**
+ * Starts a mail server with the parts of RFC 5321 that need no encryption; `replies` overrides its replies to commands.
+ */
 async function startServer(replies: ReadonlyMap<string, string> = new Map()) {
   const messages: string[] = []
   const commands: string[] = []
@@ -52,7 +54,7 @@ async function serve(socket: Socket, messages: string[], commands: string[], rep
     }
     commands.push(line)
     const word = line.split(/[ :]/)[0]?.toUpperCase() ?? ''
-    const reply = replies.get(word) ?? { DATA: '354 go on', QUIT: '221 bye' }[word] ?? '250 ok'
+    const reply = replies.get(word) ?? { DATA: '354 continue', QUIT: '221 bye' }[word] ?? '250 ok'
     answer(reply)
     if (reply.startsWith('354')) data = []
     if (word === 'QUIT') socket.end()

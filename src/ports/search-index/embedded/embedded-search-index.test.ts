@@ -41,7 +41,7 @@ const QUERIES: SearchRequest[] = [
   { new_filters: 'loaders=drift AND game_versions != 1.9.1 AND downloads > 50', index: 'updated', limit: 100 },
 ]
 
-test('after a restart the snapshot answers as before, and goes on taking changes', async (t) => {
+test('after a restart, the snapshot returns the same results and accepts changes', async (t) => {
   const snapshotFile = join(folder, 'deep', 'index')
   const first = await filled(t, snapshotFile)
   await first.checkpoint()

@@ -162,7 +162,7 @@ test('they agree after every kind of change, with compactions between', () => {
       tidy(1)
     }
     assert.equal(engine.size, current.size)
-    // What is saved is whole at any moment, in the midst of a compaction too.
+    // A saved snapshot is always complete, also during a compaction.
     if (round % 10 === 0) {
       const restored = new Engine(structuredClone(engine.save()))
       agree(restored, [...current.values()], request(random, words, current.size))

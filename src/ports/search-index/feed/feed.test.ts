@@ -1,4 +1,4 @@
-// An index follows the database: with any writer, any order of commits and any failure.
+// The index follows the database, with any writer, any order of commits and any failure.
 
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -46,7 +46,7 @@ afterEach(async () => {
 
 type Opened = SearchFeed & { workers: Worker[]; messages: string[]; find(text: string): Promise<string[]> }
 
-/** A feed of its own, as each process has one, with what it logs and the threads it starts. */
+/** Opens a separate feed, as each process does, with its log and the threads that it starts. */
 function openFeed(options: Partial<SearchFeedOptions> & { wrap?: (index: SearchIndex) => SearchIndex } = {}): Opened {
   const workers: Worker[] = []
   const messages: string[] = []
@@ -146,7 +146,7 @@ test('what commits late is not missed, though what began after it was followed b
   assert.deepEqual((await feed.find('order')).sort(), ['Early Order Changed', 'Late Order Changed'])
 })
 
-test('the log of changes keeps one row for each project, and nothing of what was rolled back', async () => {
+test('the change log has one row per project and nothing from transactions that were rolled back', async () => {
   const [project, other] = [await t.make.project({ name: 'Log Keeper' }), await t.make.project({ name: 'Held Open' })]
   const rows = () => t.deps.db.selectFrom('search_change').selectAll().where('project_id', '=', project.id).execute()
   const goOn = Promise.withResolvers<void>()
@@ -159,7 +159,7 @@ test('the log of changes keeps one row for each project, and nothing of what was
   })
   await hasWritten.promise
   for (let i = 0; i < 20; i += 1) await rename(project.id, `Log Keeper ${i}`)
-  await Promise.all(Array.from({ length: 10 }, (_, i) => rename(project.id, `Log Keeper at once ${i}`)))
+  await Promise.all(Array.from({ length: 10 }, (_, i) => rename(project.id, `Log Keeper parallel ${i}`)))
   await rename(project.id, 'Log Keeper again')
   const kept = await rows()
   assert.equal(kept.length, 1)
@@ -218,7 +218,7 @@ test('an index whose database is replaced by an older state of it while it runs 
   const project = await t.make.project({ name: 'Harbour Before' })
   const feed = openFeed()
   await feed.caughtUp()
-  // As after a restore: the table of changes is another one and tells nothing of what is different now.
+  // After a restore, the table of changes is a different one and does not contain the differences.
   await t.deps.db.transaction().execute(async (tx) => {
     await sql`set local session_replication_role = replica`.execute(tx)
     await sql`alter table search_change rename to search_change_before`.execute(tx)
@@ -337,7 +337,7 @@ test('without an index search answers 500 search_error, /ready says so, and noth
     taxonomy: t.deps.taxonomy,
     log: silentLog(),
     pollMs: 5,
-    leases: { acquire: () => Promise.reject(new Error('The disk is gone')) },
+    leases: { acquire: () => Promise.reject(new Error('The disk failed')) },
     openIndex: () => Promise.reject(new Error('not reached')),
   })
   const broken = await testApp({ deps: () => ({ search }) })

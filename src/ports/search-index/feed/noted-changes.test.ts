@@ -1,4 +1,4 @@
-// What the log of changes holds: a project whose document changes is always noted, and no other one.
+// The change log: it records every project whose search document changes, and no other project.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
@@ -61,7 +61,7 @@ describe('an edit over HTTP', () => {
     })
   }
 
-  test('of a project that does not stand in search is not noted', async () => {
+  test('of a project that is not searchable is not noted', async () => {
     const project = await t.make.project({ status: 'draft' })
     assert.deepEqual(await notedBy(patch(project, { name: 'Another name' }, project.owner)), [])
   })
@@ -111,7 +111,7 @@ test('deleting a version notes its own project, and not those that depend on it'
   assert.equal(rows.length, 1, 'the dependency did change')
 })
 
-/** Another value of each type; checks and foreign keys want values of their own, by `table.column`. */
+/** Other values by type. Columns with checks and foreign keys need specific values, by `table.column`. */
 const OTHER_VALUES: Record<string, unknown> = {
   text: 'https://example.org/other',
   integer: 7,

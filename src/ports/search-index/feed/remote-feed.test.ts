@@ -1,4 +1,4 @@
-// Searches that cross to the process that holds the index: every case of the search port's conformance suite.
+// Searches through the process that owns the index: runs the conformance suite of the search port.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { openEmbeddedSearchIndex } from '#ports/search-index/embedded/embedded-search-index.ts'

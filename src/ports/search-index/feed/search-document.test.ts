@@ -39,7 +39,7 @@ const makeVersion = (id: string, loaders: string[], fields: Record<string, unkno
   fields,
 ]
 
-test('a content pack stands under the loaders inside it, and keeps its own among the loaders', () => {
+test('a content pack is listed under the loaders inside it, and under its own loader', () => {
   const versions = [
     makeVersion('pack0001', ['mrpack'], { game_versions: ['1.20.1'], mrpack_loaders: ['quilt', 'fabric'] }),
     makeVersion('pack0002', ['mrpack'], { game_versions: ['1.20.1'] }),

@@ -1,4 +1,5 @@
-// One index for several processes, on a real OpenSearch: who feeds it, and what happens when either end goes away.
+// One index for several processes on a real OpenSearch: which process feeds it, and what happens when a process or the
+// engine fails.
 
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
@@ -97,7 +98,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   }
 }
 
-test('one process feeds, the others find the same; when it ends another goes on without a new build', {
+test('one process feeds and the others find the same; when it stops, another continues without a new build', {
   skip,
 }, async () => {
   const prefix = newPrefix()
@@ -183,7 +184,7 @@ test('while the engine hangs or refuses, searches end with 503 in good time; wha
     proxy.become(mode)
     const startedAt = performance.now()
     await assert.rejects(feed.find('slow river'), isUnavailable)
-    // The next ones do not wait for a time limit of their own.
+    // The next calls fail immediately, without a timeout.
     const refusedAt = performance.now()
     for (let i = 0; i < 5; i += 1) await assert.rejects(feed.find('slow river'), isUnavailable)
     assert.ok(performance.now() - refusedAt < 4_000 && refusedAt - startedAt < 20_000)
@@ -199,7 +200,7 @@ test('while the engine hangs or refuses, searches end with 503 in good time; wha
   assert.equal((await feed.state()).state, 'ready')
 })
 
-test('an engine that is stopped or killed is away until it is back, with all that changed meanwhile', {
+test('a stopped or killed engine is unavailable until it is back with all later changes', {
   skip,
 }, async (context) => {
   const own = await startOwnOpenSearch()

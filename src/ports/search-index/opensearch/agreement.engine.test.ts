@@ -1,4 +1,5 @@
-// The same answers as the plain rules, and the same bytes as the embedded index, over catalogues and queries at random.
+// OpenSearch returns the same results as the plain rules, and the same bytes as the embedded index, for random
+// catalogues and queries.
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, test } from 'node:test'

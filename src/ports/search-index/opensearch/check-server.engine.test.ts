@@ -1,4 +1,5 @@
-// What a start says when OPENSEARCH_URL does not do. The answers of servers that cannot be had here come from a stand-in.
+// Error messages of a start with an unsuitable OPENSEARCH_URL. A stand-in sends the responses of servers that cannot
+// run here.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -58,7 +59,7 @@ test('an old version, another product, a wrong password and a missing right are 
   }
 })
 
-test('no secure connection is named; an engine that is away is none of these', async (t) => {
+test('names an insecure connection; an unavailable engine is a different error', async (t) => {
   const address = await standIn(t, 200, {})
   await assert.rejects(checkOpenSearch({ url: `https://${address}`, prefix: 'depot' }), says(/no secure connection/))
   assert.match((await checkOpenSearch({ url: 'http://127.0.0.1:1', prefix: 'depot' })) ?? '', /ECONNREFUSED|connect/)

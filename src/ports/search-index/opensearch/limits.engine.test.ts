@@ -1,4 +1,4 @@
-// Filters at the limits of the filter language, which OpenSearch must answer or refuse as the client's error.
+// Filters at the limits of the filter language, which OpenSearch must answer or reject as the client's error.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { ApiError } from '#lib/errors.ts'
@@ -62,11 +62,11 @@ test('deep, mixed and wide filters are answered, or refused with 400 that says w
     else await assert.rejects(answer, isRefusal, what)
   }
   for (const filter of [deep(60), wide(512)]) {
-    // Which of them a cluster takes is a setting of its own.
+    // A setting of the cluster decides which of these filters it accepts.
     const outcome = await ask(normalize([filter])).catch((error: unknown) => error)
     assert.ok(!(outcome instanceof Error) || isRefusal(outcome), String(outcome))
   }
-  // A refusal is no failure of the engine: the next search is asked.
+  // A rejection is not a failure of the engine: the next search succeeds.
   assert.equal((await ask(normalize([]))).totalHits, 0)
 })
 
