@@ -49,7 +49,7 @@ export const RULES: readonly Rule[] = [
   { pattern: /\bat once\b/i, instead: 'immediately; at the same time' },
   { pattern: /\bmeanwhile\b(?!,)/i, instead: 'name the period' },
   { pattern: /\bbeside\b/i, instead: 'next to; in addition to; while … runs' },
-  { pattern: /\bstands?\b(?! for| alone| by| out| in for)/, instead: 'is, is listed, is shown' },
+  { pattern: /\bstands?\b(?!-in| for| alone| by| out| in for)/, instead: 'is, is listed, is shown' },
   { pattern: /\bgo(?:es)? on\b|\bgoing on\b|\bwent on\b/i, instead: 'continue' },
   { pattern: /\bas far as\b/i, instead: 'if; only those that' },
   { pattern: /\bbut for\b/, instead: 'except' },

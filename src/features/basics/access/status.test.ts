@@ -1,4 +1,4 @@
-// The lists of statuses in code, and the functions of the database that stand for them in statements and triggers.
+// The lists of statuses in the code match the database functions that statements and triggers use.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'

@@ -44,7 +44,7 @@ const summary = ({ action, actor, address, subject, details }: AuditEntryView) =
   details,
 })
 
-test('signing in is kept, refused or not, with the address; what was typed is not', async () => {
+test('records sign-ins and failed sign-ins with the IP address, but not the typed values', async () => {
   const person = await makeMember(t)
   assertError(await signIn(t, person.username, 'not the password'), 401, 'invalid_credentials')
   assertError(await signIn(t, 'nobody-has-this-name', 'a secret in the wrong field'), 401, 'invalid_credentials')
@@ -67,7 +67,7 @@ test('signing in is kept, refused or not, with the address; what was typed is no
   }
 })
 
-test('tokens, sessions, names and roles are kept with who changed them; a change that fails is not', async () => {
+test('records changes of tokens, sessions, names and roles with their author, but not failed changes', async () => {
   const person = await t.make.account()
   const expires = new Date(t.deps.now() + DAY_MS).toISOString()
   const made = await t.as(person).post('/_internal/pat', { name: 'build server', scopes: bitOf('USER_READ'), expires })
@@ -92,7 +92,7 @@ test('tokens, sessions, names and roles are kept with who changed them; a change
   assert.equal(entries[1]?.actor.token?.kind, 'session')
 })
 
-test('what moderators and operators do is kept: status, deletion, money, rates', async () => {
+test('records actions of moderators and operators: status, deletion, money, rates', async () => {
   const moderator = await t.make.account({ role: 'moderator' })
   const project = await t.make.project({ status: 'processing' })
   const version = await t.make.version({ project })
@@ -252,7 +252,7 @@ test('entries cannot be changed, not even by SQL', async () => {
   }
 })
 
-test('addresses are dropped first, entries later; what is younger stays', async () => {
+test('deletes IP addresses first and entries later; newer entries stay', async () => {
   const person = await t.make.account()
   const actor = { kind: 'account', id: person.id, address: '198.51.100.7' } as const
   const aged = async (days: number): Promise<void> => {

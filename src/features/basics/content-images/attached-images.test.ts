@@ -39,7 +39,7 @@ const placeOf = async ({ id }: Image) => {
     .executeTakeFirst()
   return row === undefined ? 'gone' : (Object.values(row).find((value) => value !== null) ?? 'waiting')
 }
-/** Whether each picture's bytes are still served, once the jobs have run. */
+/** Returns whether the server still sends each image after the jobs have run. */
 const served = async (...images: Image[]): Promise<boolean[]> => {
   await t.runJobs()
   return Promise.all(images.map(async ({ url }) => (await t.anyone.get(new URL(url).pathname)).statusCode === 200))
@@ -53,7 +53,7 @@ const createVersion = async (who: Person, fields: Record<string, unknown>) => {
   return t.as(who).post('/v3/version', payload, { headers })
 }
 
-test('a new project, version, report and message take the pictures they name', async () => {
+test('a new project, version, report and message attach the images in their texts', async () => {
   const owner = await t.make.account()
   const [inProject, inVersion, inReport] = [
     await upload(owner, 'project'),
@@ -102,7 +102,7 @@ test('the first versions of a new project take theirs, and an error names its pl
   assert.equal(await placeOf(image), answer.json().versions[0])
 })
 
-test('others’ pictures, those of another context and those in use are refused, and nothing is made', async () => {
+test('rejects other users’ images, images of another context and used images, and creates nothing', async () => {
   const [owner, other] = [await t.make.account(), await t.make.account()]
   const used = await upload(owner, 'project')
   assert.equal((await createProject(owner, { uploaded_images: [used.id] })).statusCode, 201)
@@ -137,7 +137,7 @@ test('others’ pictures, those of another context and those in use are refused,
   assert.equal(projects.length, 1)
 })
 
-test('of several things that ask for one picture at once one gets it', async () => {
+test('only one of several concurrent requests gets an image', async () => {
   const owner = await t.make.account()
   const image = await upload(owner, 'project')
   const answers = await Promise.all([1, 2, 3].map(() => createProject(owner, { uploaded_images: [image.id] })))
@@ -145,7 +145,7 @@ test('of several things that ask for one picture at once one gets it', async () 
   assert.equal(await placeOf(image), answers.find(({ statusCode }) => statusCode === 201)?.json().id)
 })
 
-test('a changed description or summary keeps the pictures that it names and drops the others', async () => {
+test('a changed description or summary keeps its images and removes the others', async () => {
   const owner = await t.make.account()
   const project = await make.project(owner)
   const target = { project_id: project.id }
@@ -179,7 +179,7 @@ test('a changed description or summary keeps the pictures that it names and drop
   assert.equal(await placeOf(kept), 'gone')
 })
 
-test('a refused change drops no pictures', async () => {
+test('a rejected change removes no images', async () => {
   const owner = await t.make.account()
   const project = await make.project(owner)
   const image = await upload(owner, 'project', { project_id: project.id })
@@ -215,7 +215,7 @@ test('a changed changelog and a changed report drop what they do not name', asyn
   assert.deepEqual([await placeOf(shown), await placeOf(left)], [report_id, 'gone'])
 })
 
-test('pictures go with what they belong to', async () => {
+test('images are deleted with their owner resource', async () => {
   const owner = await t.make.account()
   const project = await make.project(owner)
   const [one, two] = [await make.version(project.id, owner), await make.version(project.id, owner)]
@@ -242,7 +242,7 @@ test('pictures go with what they belong to', async () => {
   assert.deepEqual(await Promise.all(all.map(placeOf)), Array(6).fill('gone'))
 })
 
-test('of a deleted account’s pictures only those in projects and versions stay', async () => {
+test('a deleted account leaves only its images in projects and versions', async () => {
   const person = await t.make.account()
   const project = await make.project(person)
   const version = await make.version(project.id, person)
@@ -263,7 +263,7 @@ test('of a deleted account’s pictures only those in projects and versions stay
   assert.deepEqual(await Promise.all([...stay, ...go].map(placeOf)), [project.id, version, 'gone', 'gone', 'gone'])
 })
 
-test('one text holds at most 128 pictures', async () => {
+test('a text can contain at most 128 images', async () => {
   const owner = await t.make.account()
   const project = await make.project(owner)
   await t.deps.pool.query(
@@ -281,5 +281,5 @@ test('one text holds at most 128 pictures', async () => {
   const refused = await send()
   assertError(refused, 400, 'LimitReached')
   const { rows } = await t.deps.pool.query('select count(*)::int as count from image where owner_id = $1', [owner.id])
-  assert.equal(rows[0].count, 128, 'a refused picture leaves nothing')
+  assert.equal(rows[0].count, 128, 'a rejected image leaves nothing')
 })

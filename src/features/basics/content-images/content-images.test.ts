@@ -15,7 +15,7 @@ let make: TeamFactories
 let talk: ConversationFactories
 let moderator: Person
 let png: Buffer
-/** What happens once, just before bytes are stored. */
+/** Runs once, just before a file is stored. */
 let beforeStoring: (() => Promise<unknown>) | undefined
 before(async () => {
   t = await testApp({
@@ -54,7 +54,7 @@ const storedFiles = async (): Promise<string[]> =>
     .map(({ name }) => name)
 const isThere = async (url: string): Promise<boolean> => (await t.anyone.get(new URL(url).pathname)).statusCode === 200
 
-test('a picture is 201 with its address, and is served as it was sent', async () => {
+test('an image upload returns 201 with its URL, which sends the same file', async () => {
   const owner = await t.make.account()
   const answer = await upload(owner, { context: 'project' })
   assert.equal(answer.statusCode, 201, answer.body)
@@ -66,10 +66,10 @@ test('a picture is 201 with its address, and is served as it was sent', async ()
   assert.deepEqual([served.statusCode, served.headers['content-type']], [200, 'image/png'])
   assert.ok(served.rawPayload.equals(png))
   const again = (await upload(owner, { context: 'project' })).json()
-  assert.notEqual(again.url, url, 'the same bytes sent twice are two pictures')
+  assert.notEqual(again.url, url, 'uploading the same file twice creates two images')
 })
 
-test('each kind of picture is taken for what it is, whatever its Content-Type says', async () => {
+test('detects the type of an image from its content, whatever its Content-Type', async () => {
   const owner = await t.make.account()
   const picture = sharp({ create: { width: 8, height: 8, channels: 3, background: '#333' } })
   const [jpeg, webp, gif] = await Promise.all([
@@ -89,7 +89,7 @@ test('each kind of picture is taken for what it is, whatever its Content-Type sa
   }
 })
 
-test('what is no picture, lies about its kind, may run scripts or is too large is refused and not kept', async () => {
+test('rejects and does not store files that are not images, have a wrong type, can run scripts or are too large', async () => {
   const owner = await t.make.account()
   const svg = Buffer.from(
     '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>',
@@ -122,7 +122,7 @@ test('what is no picture, lies about its kind, may run scripts or is too large i
   assert.equal((await upload(owner, { context: 'project' }, padded(1024 * 1024))).statusCode, 201)
 })
 
-test('a picture needs the scope of its context', async () => {
+test('an image needs the scope of its context', async () => {
   const owner = await t.make.account()
   assertError(await t.anyone.post('/v3/image', png, { query: { ext: 'png', context: 'project' } }), 401, 'unauthorized')
   const scopes = {
@@ -139,7 +139,7 @@ test('a picture needs the scope of its context', async () => {
   }
 })
 
-test('a picture for a project or version is for its members; who does not see it does not find it', async () => {
+test('only members can upload an image for a project or version; other users cannot see that it exists', async () => {
   const [owner, stranger, invitee] = [await t.make.account(), await t.make.account(), await t.make.account()]
   const hidden = await make.project(owner, { status: 'private' })
   const open = await make.project(owner)
@@ -168,7 +168,7 @@ test('a picture for a project or version is for its members; who does not see it
   assert.equal((await upload(owner, { context: 'version', version_id: inHidden })).json().version_id, inHidden)
 })
 
-test('a picture for a report or message is for those who may write there', async () => {
+test('only users who can write to a report or thread can upload an image for it', async () => {
   const [reporter, stranger] = [await t.make.account(), await t.make.account()]
   const { id, threadId } = await talk.report(reporter)
   const [own, foreign] = [await talk.message(threadId, reporter), await talk.message(threadId, moderator)]
@@ -189,7 +189,7 @@ test('a picture for a report or message is for those who may write there', async
   assert.equal((await upload(moderator, { context: 'report', report_id: id })).statusCode, 201)
 })
 
-test('an account has at most 64 pictures that wait, also when the last two come at once', async () => {
+test('an account has at most 64 unused images, also under concurrent uploads', async () => {
   const owner = await t.make.account()
   await t.deps.pool.query(
     `insert into image (id, owner_id, context, url, storage_key, size_bytes)
@@ -204,7 +204,7 @@ test('an account has at most 64 pictures that wait, also when the last two come 
   assert.equal((await upload(owner, { context: 'report' })).statusCode, 201)
 })
 
-test('a picture whose account is deleted while its bytes are stored leaves no bytes', async () => {
+test('leaves no file if the account is deleted while the image is stored', async () => {
   const owner = await t.make.account()
   const project = await make.project(owner)
   for (const place of [{}, { project_id: project.id }]) {
@@ -222,7 +222,7 @@ test('a picture whose account is deleted while its bytes are stored leaves no by
   }
 })
 
-test('pictures that nothing uses for a day are removed with their bytes; used ones stay', async () => {
+test('removes images that are unused for a day with their files, but not used images', async () => {
   const owner = await t.make.account()
   const project = await make.project(owner)
   const waiting = (await upload(owner, { context: 'project' })).json()

@@ -10,7 +10,7 @@ import { assertError, statuses } from '#test/support/http/account-steps.ts'
 import { failingFiles } from '#test/support/stand-ins/failing-files.ts'
 
 let t: TestApp
-/** While set, the store takes this many pictures more and then is full. */
+/** Number of images that the store accepts before it is full. Default: no limit. */
 let room: number | undefined
 before(async () => {
   const full = () => {
@@ -35,7 +35,7 @@ const send = (who: { token: string }, path: string, bytes: Buffer | string, ext 
 const avatar = (person: Person) => `/v3/user/${person.id}`
 const read = async (path: string) => (await t.anyone.get(path)).json()
 const fetch = (url: string) => t.anyone.get(new URL(url).pathname)
-/** A PNG of exactly so many bytes: what follows the picture is padding. */
+/** Returns a PNG of exactly this size; padding follows the image. */
 const padded = (bytes: number): Buffer => Buffer.concat([red, Buffer.alloc(bytes - red.length)])
 const newCollection = async (person: Person): Promise<string> =>
   `/v3/collection/${(await t.as(person).post('/v3/collection', { name: 'Lights' })).json().id}`
@@ -45,7 +45,7 @@ async function storedPictures(): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
 }
 
-test('an avatar is scaled, shown to everybody at once and served; the old one goes when the new one stands', async () => {
+test('an avatar is scaled, visible immediately and served; the old one is deleted afterwards', async () => {
   const person = await t.make.account()
   await read(avatar(person))
   assert.equal((await send(person, `/v3/user/${person.username}`, red)).statusCode, 204)
@@ -70,7 +70,7 @@ test('an avatar is scaled, shown to everybody at once and served; the old one go
   assertError(await fetch(second), 404, 'not_found')
 })
 
-test('an SVG loses its script and is served as a picture alone', async () => {
+test('an SVG loses its script and is served as an image only', async () => {
   const person = await t.make.account()
   const path = await newCollection(person)
   assert.equal((await send(person, path, SVG, 'svg')).statusCode, 204)
@@ -85,7 +85,7 @@ test('an SVG loses its script and is served as a picture alone', async () => {
   assert.match(String(served.headers['content-security-policy']), /sandbox/)
 })
 
-test("a collection's icon brings its colour and moves `updated`; deleting the collection removes the pictures", async () => {
+test("a collection's icon sets its colour and changes `updated`; deleting the collection removes the images", async () => {
   const person = await t.make.account()
   const path = await newCollection(person)
   const before = await read(path)
@@ -102,7 +102,7 @@ test("a collection's icon brings its colour and moves `updated`; deleting the co
   assertError(await fetch(icon_url), 404, 'not_found')
 })
 
-test('a picture that is none, lies about its kind, is too large or too many pixels is refused, and the old one stays', async () => {
+test('rejects a file that is not an image, has a wrong type, is too large or has too many pixels, and the old image stays', async () => {
   const person = await t.make.account()
   await send(person, avatar(person), red)
   const { avatar_url } = await read(avatar(person))
@@ -112,7 +112,7 @@ test('a picture that is none, lies about its kind, is too large or too many pixe
     .toBuffer()
   const refusals: [Buffer | string, string, string][] = [
     ['', 'png', 'icon'],
-    ['no picture', 'png', 'ext'],
+    ['not an image', 'png', 'ext'],
     [red, 'jpg', 'ext'],
     [red, 'bmp', 'ext'],
     [red, '', 'ext'],
@@ -131,7 +131,7 @@ test('a picture that is none, lies about its kind, is too large or too many pixe
   await t.runJobs()
 })
 
-test('a store that is full is 500, leaves nothing behind, and the old picture stays', async () => {
+test('a full store returns 500, leaves no file behind, and the old image stays', async () => {
   const person = await t.make.account()
   await send(person, avatar(person), red)
   const { avatar_url } = await read(avatar(person))
@@ -149,7 +149,7 @@ test('a store that is full is 500, leaves nothing behind, and the old picture st
   assert.equal((await fetch(avatar_url)).statusCode, 200)
 })
 
-test('of several uploads at once one stays, and only its pictures', async () => {
+test('of several concurrent uploads, one image and its files remain', async () => {
   const person = await t.make.account()
   await t.runJobs()
   const before = (await storedPictures()).length
@@ -187,7 +187,7 @@ test('avatars are changed by their users and by moderators, icons of collections
   assertError(await send(stranger, path, red), 404, 'not_found')
 })
 
-test('the pictures of an account go with it', async () => {
+test('the images of an account are deleted with it', async () => {
   const person = await t.make.account()
   await send(person, avatar(person), red)
   const path = await newCollection(person)

@@ -10,13 +10,13 @@ before(async () => {
 })
 after(() => t.close())
 
-test('those who ask at once share one round of checks, and the reason of a failure goes to the log alone', async () => {
+test('concurrent requests share one round of checks, and only the log contains the reason of a failure', async () => {
   let rounds = 0
   const logged: string[] = []
   const log = createLogTo({ write: (line) => void logged.push(line) }, 'warn')
   const check = () => {
     rounds += 1
-    throw new Error('counters.internal:6379 is gone')
+    throw new Error('counters.internal:6379 is unreachable')
   }
   const checks = sharedChecks({ ...t.deps, log, counters: { ...t.deps.counters, check } })
   const [first, second] = await Promise.all([checks(), checks()])
@@ -24,7 +24,7 @@ test('those who ask at once share one round of checks, and the reason of a failu
   assert.equal(rounds, 1)
   assert.equal(first, second)
   assert.deepEqual([first.status, first.dependencies['database']?.status], ['unavailable', 'ok'])
-  assert.match(logged.join(), /"dependency":"counters","reason":"counters\.internal:6379 is gone"/)
+  assert.match(logged.join(), /"dependency":"counters","reason":"counters\.internal:6379 is unreachable"/)
 })
 
 test('/ready tells each dependency and its state, and no more', async () => {
@@ -64,7 +64,7 @@ test('a check that takes its time is slow, which is ready; one that never ends i
   assert.equal(calls, 2, 'a check that still runs is not begun again')
 })
 
-test('a processor that is held for longer than the limit is no lost dependency', async () => {
+test('a processor that is busy for longer than the limit is not a lost dependency', async () => {
   const checks = sharedChecks(t.deps, { slowMs: 400, lostMs: 1_000 })
   const answer = checks()
   const until = performance.now() + 1_500

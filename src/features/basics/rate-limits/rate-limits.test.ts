@@ -28,7 +28,7 @@ async function limitOf(remoteAddress: string, authorization?: string): Promise<n
   return Number(answer.headers['x-ratelimit-limit'])
 }
 
-test('a range has its rate at once, each address in it for itself, and loses it when it is taken back', async () => {
+test('a grant for a range applies immediately to each address separately, until it is revoked', async () => {
   const made = await grant({ address_range: '192.0.2.77/24', requests_per_minute: 5, note: 'A mirror' })
   assert.equal(made.statusCode, 201, made.body)
   const { id, address_range, token_id, account_id, requests_per_minute, note } = made.json()
@@ -93,7 +93,7 @@ test('a token has its rate wherever it is used, before that of a range, until it
   for (const each of [made, range]) await revoke(each.json().id)
 })
 
-test('only operators see the routes, and what is no grant is refused with its field', async () => {
+test('only operators see the routes; an invalid grant is rejected with its field', async () => {
   const moderator = await t.make.account({ role: 'moderator' })
   for (const answer of [
     await t.anyone.get(PATH),
@@ -127,7 +127,7 @@ test('only operators see the routes, and what is no grant is refused with its fi
   assert.equal((await list()).length, 0)
 })
 
-test('of several grants for one range at once exactly one is made', async () => {
+test('creates exactly one of several concurrent grants for a range', async () => {
   const tries = await Promise.all(
     [1, 2, 3, 4, 5].map((n) => grant({ address_range: '198.18.0.0/15', requests_per_minute: n })),
   )
@@ -136,7 +136,7 @@ test('of several grants for one range at once exactly one is made', async () => 
   await revoke((await list())[0].id)
 })
 
-test('another process hears of a grant, of its end, and of the end of a token that has one', async (context) => {
+test('another process is notified of a grant, its end, and the end of a token that has a grant', async (context) => {
   const { pool, db, log, now } = t.deps
   const other = createRateGrants({ db, log, now })
   const listener = listenForInvalidations({

@@ -31,7 +31,7 @@ const send = (bytes: Buffer | string, ext = 'png') =>
 const markOf = async () => (await t.anyone.get('/_internal/instance')).json().mark
 const fetch = (url: string) => t.anyone.get(new URL(url).pathname)
 
-test('a mark is on every page, in the manifest and on cards at once; the drawn one comes back', async () => {
+test('a logo appears immediately on every page, in the manifest and on cards; deleting it restores the drawn one', async () => {
   const someone = visitor(t)
   const project = await t.make.project({ name: 'Lantern' })
   const card = async () => (await t.anyone.get(`/card/${project.id}.png`)).rawPayload
@@ -79,14 +79,14 @@ test('an SVG is cleaned, has copies whatever they weigh, and is the icon of the 
   assert.ok(body.includes(`<link rel="icon" href="${raw_url}" type="image/svg+xml">`))
 })
 
-test('what is no picture, lies about its kind, is not square, moves or is too large is refused, and the mark stays', async () => {
+test('rejects a file that is not an image, has a wrong type, is not square, is animated or is too large; the logo stays', async () => {
   const before = await markOf()
   const moving = await sharp([red, await sharp(red).negate().toBuffer()], { join: { animated: true } })
     .webp()
     .toBuffer()
   const refusals: [Buffer | string, string, string][] = [
     ['', 'png', 'mark'],
-    ['no picture', 'png', 'ext'],
+    ['not an image', 'png', 'ext'],
     [red, 'webp', 'ext'],
     [await sharp(red).jpeg().toBuffer(), 'jpg', 'ext'],
     [await sharp(red).gif().toBuffer(), 'gif', 'ext'],
@@ -103,7 +103,7 @@ test('what is no picture, lies about its kind, is not square, moves or is too la
   assert.deepEqual(await markOf(), before)
 })
 
-test('of several at once one stays, with its files and no others, and each change is in the audit log', async () => {
+test('one of several concurrent logos remains, with only its files, and each change is in the audit log', async () => {
   assert.deepEqual(statuses(await Promise.all([send(red), send(SVG, 'svg'), send(red)])), [204, 204, 204])
   await t.runJobs()
   const { raw_url, sizes } = await markOf()

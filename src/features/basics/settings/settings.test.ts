@@ -70,7 +70,7 @@ test('settings are held to their bounds, and one that is refused keeps the other
   await set(NOTHING)
 })
 
-test('a hostile name stays text on pages and in mails', async () => {
+test('a hostile name stays text on pages and in emails', async () => {
   const name = '<script>alert("1")</script>&\'"'
   assert.equal((await set({ name })).statusCode, 204)
   await t.searchable()
@@ -115,7 +115,7 @@ test('settings are for operators, and changes are in the audit log', async () =>
   await set(NOTHING)
 })
 
-test('changes made at once all stay', async () => {
+test('concurrent changes are all stored', async () => {
   const answers = await Promise.all([set({ name: 'One' }), set({ accent_hue: 7 }), set({ rules: 'Three' })])
   assert.ok(answers.every(({ statusCode }) => statusCode === 204))
   const { name, accent_hue, rules } = await instance()

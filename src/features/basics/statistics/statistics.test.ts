@@ -1,4 +1,4 @@
-// The counts of the catalogue: exact after every kind of change, without counting.
+// The counts of the catalogue are exact after every kind of change, without counting rows.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
@@ -24,7 +24,7 @@ async function statistics(): Promise<Statistics> {
   return answer.json()
 }
 
-/** What `act` changes, by counter; counters that stay are left out. */
+/** Returns the changes of the counters that `act` causes, without unchanged counters. */
 async function changesOf(act: () => Promise<unknown>): Promise<Partial<Statistics>> {
   const before = await statistics()
   const done = await act()
@@ -105,7 +105,7 @@ test('an author counts once, by accepted rows of teams and organizations that st
   const leave = (project: MadeProject) => t.as(project.owner).delete(`/v3/team/${project.teamId}/members/${person.id}`)
   for (const project of [first, second]) {
     const invited = () => t.as(project.owner).post(`/v3/team/${project.teamId}/members`, { user_id: person.id })
-    assert.deepEqual(await changesOf(invited), {}, 'an invitation is no membership')
+    assert.deepEqual(await changesOf(invited), {}, 'an invitation is not a membership')
   }
   assert.deepEqual(await changesOf(() => join(first)), { authors: 1 })
   assert.deepEqual(await changesOf(() => join(second)), {})
@@ -126,7 +126,7 @@ test('an author counts once, by accepted rows of teams and organizations that st
   assert.deepEqual(await changesOf(() => patch(first, { status: 'private' })), { projects: -1, authors: -3 })
 })
 
-test('changes at once are all counted', async () => {
+test('counts all concurrent changes', async () => {
   const projects = await Promise.all(Array.from({ length: 6 }, () => t.make.project({ status: 'processing' })))
   const versions = await Promise.all(projects.map((project) => published(project, { status: 'draft' })))
   const change = await changesOf(() =>

@@ -1,4 +1,4 @@
-// The tag endpoints, over the taxonomy that is shipped.
+// The tag endpoints, with the taxonomy that Depot contains.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
@@ -38,7 +38,7 @@ async function refusal(query: Record<string, string>): Promise<[status: number, 
   return [answer.statusCode, details?.field, description]
 }
 
-test('loaders are listed A-Z with what they support', async () => {
+test('lists loaders A-Z with their supported project types', async () => {
   const loaders = await list('/v3/tag/loader', 'loaders')
   const names = loaders.map(({ name }) => name)
   assert.equal(names.length, 29)

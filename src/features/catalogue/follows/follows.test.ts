@@ -23,7 +23,7 @@ const follows = async (person: Person): Promise<string[]> => {
   return answer.json().map(({ id }: { id: string }) => id)
 }
 
-test('following counts one, at once and for everybody; following twice or leaving twice is refused', async () => {
+test('following is counted immediately for everyone; following or unfollowing twice is rejected', async () => {
   const [owner, fan] = await Promise.all([t.make.account(), t.make.account()])
   const project = await make.project(owner)
   assert.equal(await followers(project.slug), 0)
@@ -37,7 +37,7 @@ test('following counts one, at once and for everybody; following twice or leavin
   assert.equal(await followers(project.id), 0)
 })
 
-test('of many tries at once by one person exactly one follows, and exactly one leaves', async () => {
+test('of many concurrent attempts by one user, exactly one follows and exactly one unfollows', async () => {
   const [owner, fan] = await Promise.all([t.make.account(), t.make.account()])
   const project = await make.project(owner)
   const tries = await Promise.all(Array.from({ length: 8 }, () => follow(fan, project.id)))
@@ -48,7 +48,7 @@ test('of many tries at once by one person exactly one follows, and exactly one l
   assert.equal(await followers(project.id), 0)
 })
 
-test('the counter is right after many people have come and gone at once', async () => {
+test('the counter is correct after many users followed and unfollowed concurrently', async () => {
   const people = await t.make.people(12)
   const project = await make.project(undefined)
   await Promise.all(people.map((person) => follow(person, project.id)))

@@ -52,7 +52,7 @@ test('each follower is notified of a new version once, however often the job run
   assert.deepEqual(await t.mails(), [])
 })
 
-test('nobody is notified of what is no longer listed, public or there when the job comes to run', async () => {
+test('notifies no one of a version that is unlisted, hidden or deleted when the job runs', async () => {
   const [owner, fan] = await Promise.all([t.make.account(), t.make.account()])
   const project = await make.project(owner)
   await t.as(fan).post(`/v3/project/${project.id}/follow`)

@@ -1,4 +1,4 @@
-// POST /v3/project: what it takes, what it refuses, and what it leaves behind in either case.
+// POST /v3/project: accepted and rejected forms, and what exists after either.
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -133,7 +133,7 @@ describe('a project with a version and its file', () => {
     assert.deepEqual(await t.deps.db.selectFrom('upload_claim').selectAll().execute(), [])
   })
 
-  test('with an icon and gallery pictures shows them', async () => {
+  test('with an icon and gallery images shows them', async () => {
     const own = slug()
     const picture = await (await import('sharp'))
       .default({ create: { width: 200, height: 100, channels: 3, background: '#ff0000' } })
@@ -266,7 +266,7 @@ describe('bounds of the fields', () => {
     ['no description', 'description', { description: undefined }],
     ['4 categories', 'categories', { categories: ['magic', 'mobs', 'food', 'storage'] }],
     ['unknown category', 'categories.1', { categories: ['magic', 'no-such'] }],
-    ['category that is no text', 'categories.0', { categories: [1] }],
+    ['category that is not a string', 'categories.0', { categories: [1] }],
     ['257 additional categories', 'additional_categories', { additional_categories: Array(257).fill('magic') }],
     ['unknown additional category', 'additional_categories.0', { additional_categories: ['no-such'] }],
     ['unknown license', 'license_id', { license_id: 'NOT-A-LICENSE' }],
@@ -275,14 +275,14 @@ describe('bounds of the fields', () => {
     ['license_url without https', 'license_url', { license_url: 'http://example.org' }],
     ['license_url of 2049', 'license_url', { license_url: `https://example.org/${text(2029)}` }],
     ['unknown platform', 'link_urls.nowhere', { link_urls: { nowhere: 'https://example.org' } }],
-    ['link that is no https', 'link_urls.issues', { link_urls: { issues: 'javascript:alert(1)' } }],
+    ['link that is not https', 'link_urls.issues', { link_urls: { issues: 'javascript:alert(1)' } }],
     ['requested status that nobody may ask for', 'requested_status', { requested_status: 'rejected' }],
     ['unknown organization', 'organization_id', { organization_id: 'AAAAAAAA' }],
-    ['organization that is no ID', 'organization_id', { organization_id: '!!' }],
+    ['organization that is not an ID', 'organization_id', { organization_id: '!!' }],
     ['33 versions', 'initial_versions', { initial_versions: Array(33).fill({}) }],
     ['no version for a review', 'initial_versions', { is_draft: false }],
     [
-      'two featured pictures',
+      'two featured images',
       'gallery_items.1.featured',
       {
         gallery_items: [
@@ -323,7 +323,7 @@ describe('slugs', () => {
     }
   })
 
-  test('asked for by five at once are given to one', async () => {
+  test('requested by five users concurrently goes to one', async () => {
     const own = slug()
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => t.as(author).post('/v3/project', projectData(own))),
@@ -354,7 +354,7 @@ describe('forms that cannot be', () => {
       'file',
     ],
     [
-      'with a file that is no archive',
+      'with a file that is not an archive',
       async () => ({
         data: projectData(slug(), { initial_versions: [versionData()] }),
         files: [{ name: 'file', bytes: Buffer.from('not a zip') }],
@@ -362,10 +362,10 @@ describe('forms that cannot be', () => {
       'file',
     ],
     [
-      'with an icon that is no picture',
+      'with an icon that is not an image',
       async () => ({
         data: projectData(slug()),
-        files: [{ name: 'icon', filename: 'icon.png', bytes: Buffer.from('no picture') }],
+        files: [{ name: 'icon', filename: 'icon.png', bytes: Buffer.from('not an image') }],
       }),
       'icon',
     ],

@@ -23,7 +23,7 @@ after(() => t.close())
 const inOneHour = (): string => new Date(t.deps.now() + HOUR_MS).toISOString()
 const never = new AbortController().signal
 
-/** What the schedule runs each minute, and the jobs that follow. */
+/** Runs the schedule of a minute and the jobs that it creates. */
 async function sweep(): Promise<void> {
   await jobHandlers(t.deps)['releases.sweep']({}, never)
   await t.runJobs()
@@ -83,7 +83,7 @@ test('a project that comes out for the first time is approved at that moment', a
   assert.deepEqual([status, approved], ['approved', updated])
 })
 
-test('followers hear of versions that came out while the project was hidden, and of no older ones', async () => {
+test('notifies followers of versions that were released while the project was hidden, and of no older ones', async () => {
   const project = await t.make.project({ owner })
   // Threads, which know since when it is hidden, take the database's time, not the test's.
   await t.make.version({ project, date_published: new Date(Date.now() - HOUR_MS) })
@@ -160,7 +160,7 @@ test('what a schedule leads to cannot be taken away, but changed', async () => {
   assert.equal((await read(`/v3/version/${version.id}`)).status, 'unlisted')
 })
 
-test('of several processes at once exactly one releases each', async () => {
+test('exactly one of several concurrent processes releases each version', async () => {
   const projects = await Promise.all([1, 2, 3].map(() => t.make.project({ owner })))
   const versions = await Promise.all(projects.map((project) => t.make.version({ project, status: 'draft' })))
   for (const project of projects) await t.as(fan).post(`/v3/project/${project.id}/follow`)
@@ -175,7 +175,7 @@ test('of several processes at once exactly one releases each', async () => {
     ]),
   )
   assert.equal(releases.filter((released) => released).length, 6)
-  // This process hears of it only by listening, which it does not here.
+  // This process would receive the change only by listening, which it does not do here.
   t.deps.cache.clear()
   await t.runJobs()
   for (const [index, project] of projects.entries()) {

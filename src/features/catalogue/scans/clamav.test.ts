@@ -1,5 +1,4 @@
-// The real thing: Debian's ClamAV as the operator's program, with a signature of our own, since none can be downloaded
-// in a test.
+// ClamAV from Debian as the operator's scanner, with a test signature, because a test cannot download signatures.
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

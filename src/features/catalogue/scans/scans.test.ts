@@ -1,4 +1,4 @@
-// The scanner before visibility, with an HTTP stand-in whose answer each test sets.
+// Scans before a version becomes visible, with an HTTP stand-in whose verdict each test sets.
 
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -59,7 +59,7 @@ async function publish(
   assert.equal(made.statusCode, 201, made.body)
   return made.json()
 }
-/** The job that runs each minute, in a process of its own. */
+/** Runs the job that the schedule starts each minute. */
 const judge = (deps = t.deps) => jobHandlers(deps)['scans.judge']({}, new AbortController().signal)
 async function sweep(): Promise<void> {
   await judge()
@@ -172,7 +172,7 @@ test('a quarantined version stays hidden whatever its publisher asks for, until 
   assertError(await t.as(moderator).post('/_internal/moderation/scans/zzzzzzzz/release'), 404, 'not_found')
 })
 
-test('a scanner that fails, says garbage or hangs up holds the version and is asked again, ever less often', async () => {
+test('a scanner that fails, returns garbage or disconnects holds the version back, and is retried with growing delays', async () => {
   const project = await t.make.project({ owner: author })
   answer = fails
   const version = await publish(project)
@@ -231,7 +231,7 @@ test('two processes ask the scanner once', async () => {
   assert.equal(asked.length, 1)
 })
 
-test('files added to a version hide it until they are judged, and followers hear nothing of its return', async () => {
+test('added files hide a version until they are scanned, and followers are not notified when it returns', async () => {
   const project = await t.make.project({ owner: author })
   answer = says('pass')
   const version = await publish(project)
@@ -254,7 +254,7 @@ test('files added to a version hide it until they are judged, and followers hear
     .executeTakeFirstOrThrow()
   const removed = await t.as(author).delete(`/v3/version_file/${sha1}`)
   assert.equal(removed.statusCode, 204, removed.body)
-  assert.equal((await scanOf(version.id)).state, 'pending', 'without the bad file it is judged again')
+  assert.equal((await scanOf(version.id)).state, 'pending', 'without the bad file it is scanned again')
   await t.runJobs()
   assert.deepEqual(await statusOf(version.id), ['listed', null])
   assert.equal((await notifications(stranger, 'project_update', version.id)).length, 0)
@@ -282,7 +282,7 @@ test('a verdict on files that are no longer all of them does not count', async (
   assert.equal((await scanOf(version.id)).files.length, 2)
 })
 
-test('a draft is judged at once and listed without waiting; one that is not judged yet waits', async () => {
+test('a draft is scanned immediately and listed without delay; an unscanned version waits', async () => {
   const project = await t.make.project({ owner: author })
   answer = says('pass')
   const early = await publish(project, { status: 'draft' })
@@ -298,7 +298,7 @@ test('a draft is judged at once and listed without waiting; one that is not judg
   const held = await publish(project)
   assert.equal((await t.as(author).patch(`/v3/version/${held.id}`, { status: 'draft' })).statusCode, 204)
   await t.runJobs()
-  assert.deepEqual(await statusOf(held.id), ['draft', null], 'a version that was taken back stays back')
+  assert.deepEqual(await statusOf(held.id), ['draft', null], 'a withdrawn version stays withdrawn')
 })
 
 test('a version from before there was a scanner is judged when it becomes visible; a visible one stays visible', async () => {
@@ -313,7 +313,7 @@ test('a version from before there was a scanner is judged when it becomes visibl
   await t.as(author).patch(`/v3/version/${shown.id}`, { status: 'archived' })
   assert.deepEqual(await statusOf(shown.id), ['archived', null])
   assert.equal((await t.as(moderator).post(`/_internal/moderation/scans/${shown.id}/repeat`)).statusCode, 204)
-  assert.deepEqual(await statusOf(shown.id), ['archived', null], 'visible while it is judged again')
+  assert.deepEqual(await statusOf(shown.id), ['archived', null], 'visible during the second scan')
   answer = says('quarantine', 'found late')
   await t.runJobs()
   assert.deepEqual(await statusOf(shown.id), ['unknown', 'archived'])

@@ -60,7 +60,7 @@ test('a report’s thread is for its reporter and moderators, also for nobody wh
   assertError(await t.as(subject).get(`/v3/thread/${threadId}`), 404, 'not_found')
 })
 
-test('private messages are for moderators alone, and moderators’ names too', async () => {
+test('only moderators see private messages, and moderators’ names', async () => {
   const reporter = await t.make.account()
   const { threadId } = await talk.report(reporter)
   const send = (who: Person, body: object) =>

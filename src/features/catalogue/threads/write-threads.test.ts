@@ -143,7 +143,7 @@ test('a moderator’s message in a report tells its reporter, and nobody else', 
   ])
   const own = await talk.report(moderatingReporter)
   assert.equal((await say(moderatingReporter, own.threadId)).statusCode, 204)
-  assert.deepEqual(await talk.notificationsOf(moderatingReporter), [], 'nobody is notified of their own words')
+  assert.deepEqual(await talk.notificationsOf(moderatingReporter), [], 'the author of a message is not notified')
   assert.deepEqual(await talk.notificationsOf(moderator), [])
 })
 
@@ -164,7 +164,7 @@ test('a deleted message keeps its place without its text; its author and moderat
   assertError(await t.anyone.delete(`/v3/message/${first}`), 401, 'unauthorized')
 
   assert.equal((await remove(reporter, first)).statusCode, 204)
-  assert.equal((await remove(reporter, first)).statusCode, 204, 'once more is no error')
+  assert.equal((await remove(reporter, first)).statusCode, 204, 'repeating the request is not an error')
   assert.equal((await remove(moderator, hidden)).statusCode, 204)
   const bodies = async (who: Person) =>
     (await read(who, threadId)).messages.map(({ id, body }) => [id, body.type, body.private])
@@ -207,7 +207,7 @@ test('a full thread takes no more words, except a moderator’s', async () => {
   assert.equal(await messageCount(threadId), 2)
 })
 
-test('messages written at once all stand in one order', async () => {
+test('concurrent messages have one order', async () => {
   const reporter = await t.make.account()
   const { threadId } = await talk.report(reporter)
   const answers = await Promise.all(

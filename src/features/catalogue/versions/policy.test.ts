@@ -1,4 +1,4 @@
-// The rule of who sees a version, and its form in SQL: both must say the same of every case.
+// The visibility rule of versions and its form in SQL return the same result in every case.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { listMemberships } from '#features/basics/access/memberships.ts'

@@ -143,7 +143,7 @@ test('reads cost one query, for one collection as for fifty, for two projects as
   assert.deepEqual((await list(t.anyone, named([large])))[0]?.projects, projects)
 })
 
-test('an unchanged collection answers 304 to those who have it, and is kept apart for known callers', async () => {
+test('an unchanged collection returns 304 to clients that have it, with a separate response for signed-in users', async () => {
   const creator = await t.make.account()
   const id = await collection(creator)
   const first = await t.anyone.get(`/v3/collection/${id}`)

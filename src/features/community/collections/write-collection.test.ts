@@ -131,7 +131,7 @@ test('an unknown or hidden project in a list is named by its place, and nothing 
   assertError(blind, 400, 'validation_error', 'projects.0')
 })
 
-test('two creations at once do not pass a quota with room for one; deleting makes room; admins have none', async () => {
+test('two concurrent creations cannot exceed a quota with room for one; deleting frees space; admins have no quota', async () => {
   const person = await t.make.account()
   await t.deps.db.insertInto('quota_override').values({ account_id: person.id, collections: 2 }).execute()
   const kept = await create(person)
@@ -236,7 +236,7 @@ test('only the creator edits and deletes; a moderator changes the status and not
   assertError(await t.as(creator).delete(path), 404, 'not_found')
 })
 
-test('two replacements of a list at once leave one of the two, whole', async () => {
+test('two concurrent replacements of a list leave one complete list', async () => {
   const projects = await Promise.all(Array.from({ length: 20 }, () => make.project(undefined)))
   const ids = projects.map((project) => project.id)
   const { id } = await create(creator, { projects: ids })

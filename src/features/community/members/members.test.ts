@@ -61,7 +61,7 @@ test('strangers see accepted members without permissions; members see everything
   assert.deepEqual([memberOf(own, invitee).accepted, memberOf(own, invitee).permissions], [false, null])
 })
 
-test("a project's list goes on with its organization's members, each person once", async () => {
+test("a project's list also contains its organization's members, each user once", async () => {
   const [head, both, onlyProject, invited, stranger] = await t.make.people(5)
   const organization = await make.organization(head)
   const project = await make.project(undefined, { organization_id: organization.id })
@@ -117,7 +117,7 @@ test('teams come in the order asked for, unknown ones left out, the own pending 
   assert.deepEqual((await t.anyone.get('/v3/teams', { query: { ids: '[]' } })).json(), [])
 })
 
-test('what is no list of IDs, no ID or no team is said to be so', async () => {
+test('reports a list that is not a list of IDs, and invalid or unknown team IDs', async () => {
   const list = (ids: string) => t.anyone.get('/v3/teams', { query: { ids } })
   assertError(await t.anyone.get('/v3/teams'), 400, 'invalid_input', 'ids')
   assertError(await list('not json'), 400, 'invalid_input', 'ids')
@@ -182,7 +182,7 @@ test('answers carry an ETag, are private to a known caller, and change with a us
   assert.notEqual(changed.headers['etag'], first.headers['etag'])
 })
 
-test('the number of statements does not grow with the number of teams and members, and is none when warm', async () => {
+test('the number of statements does not grow with teams and members, and is 0 when warm', async () => {
   const counts: number[] = []
   for (const size of [2, 50]) {
     const [owner, ...rest] = (await t.make.people(size)) as [Person, ...Person[]]

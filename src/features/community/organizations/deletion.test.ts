@@ -23,7 +23,7 @@ const remove = (by: By, id: string) => t.as(by).delete(`/v3/organization/${id}`)
 const team = async (viewer: By, teamId: string): Promise<MemberView[]> =>
   (await t.as(viewer).get(`/v3/team/${teamId}/members`)).json()
 
-test('its projects go to its owner, its other members leave their teams, and it is gone everywhere at once', async () => {
+test('its projects go to its owner, its other members leave their teams, and it disappears everywhere immediately', async () => {
   const [head, member, helper, invitee] = await t.make.people(4)
   const organization = await make.organization(head)
   await make.member(organization.teamId, member, { organization_permissions: 64 })

@@ -37,7 +37,7 @@ const NONE = { icon_url: null, raw_icon_url: null, color: null }
 const served = async (url: string | null): Promise<number> =>
   (await t.anyone.get(new URL(url ?? '/', 'https://depot.test').pathname)).statusCode
 
-test('an icon is set, served, replaced and removed, and each change shows at once', async () => {
+test('an icon is set, served, replaced and removed, and each change is visible immediately', async () => {
   const owner = await t.make.account()
   const { id, slug } = await make.organization(owner)
   assert.deepEqual(await icon(slug), NONE)
@@ -60,13 +60,13 @@ test('an icon is set, served, replaced and removed, and each change shows at onc
   assert.equal(await served(second.raw_icon_url), 404)
 })
 
-test('a bad picture changes nothing', async () => {
+test('an invalid image changes nothing', async () => {
   const owner = await t.make.account()
   const { id } = await make.organization(owner)
   await set(owner, id, red)
   const stands = await icon(id)
   const script = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script>')
-  assertError(await set(owner, id, Buffer.from('no picture at all')), 400, 'invalid_input')
+  assertError(await set(owner, id, Buffer.from('not an image at all')), 400, 'invalid_input')
   assertError(await set(owner, id, undefined), 400, 'invalid_input')
   assertError(await set(owner, id, red, 'jpg'), 400, 'invalid_input', 'ext')
   assertError(await set(owner, id, red, 'bmp'), 400, 'invalid_input', 'ext')
@@ -77,10 +77,10 @@ test('a bad picture changes nothing', async () => {
   assert.equal(await served(stands.raw_icon_url), 200)
 })
 
-test('a picture of exactly the limit is taken', async () => {
+test('accepts an image of exactly the maximum size', async () => {
   const owner = await t.make.account()
   const { id } = await make.organization(owner)
-  // A PNG ends with its last chunk; what follows is ignored by readers.
+  // A PNG ends with its last chunk; readers ignore the bytes after it.
   const padded = Buffer.concat([red, Buffer.alloc(ICON_BYTES_MAX - red.length)])
   assert.equal((await set(owner, id, padded)).statusCode, 204)
   assertError(await set(owner, id, Buffer.concat([padded, Buffer.alloc(1)])), 400, 'invalid_input')
@@ -110,7 +110,7 @@ test('icons take EDIT_DETAILS, which moderators have, and ORGANIZATION_WRITE', a
   assert.notDeepEqual(await icon(id), NONE)
 })
 
-test('parallel replacements leave one icon, whose pictures are there; with the organization they go', async () => {
+test('parallel replacements leave one icon with its files, which are deleted with the organization', async () => {
   const owner = await t.make.account()
   const { id } = await make.organization(owner)
   const answers = await Promise.all([red, blue, red].map((bytes) => set(owner, id, bytes)))

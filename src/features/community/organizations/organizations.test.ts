@@ -1,4 +1,4 @@
-// Making, reading, editing organizations.
+// Creating, reading and editing organizations.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
@@ -73,7 +73,7 @@ test('each text has its bounds, when it is made and when it is edited', async ()
   assert.equal((await read('abcd')).name, 'abcd')
 })
 
-test('a slug that is taken, or that is an ID, is a conflict; the own one is none', async () => {
+test('a used slug, or a slug that is an ID, is a conflict; the current slug is not', async () => {
   const [owner] = await t.make.people(1)
   const first = await make.organization(owner)
   const second = await make.organization(owner)
@@ -88,7 +88,7 @@ test('a slug that is taken, or that is an ID, is a conflict; the own one is none
   assert.deepEqual(statuses(renames), [204, 409])
 })
 
-test('an edit shows at once under both names; absent, null and unknown keys change nothing', async () => {
+test('an edit is visible immediately under both names; absent, null and unknown keys change nothing', async () => {
   const [owner] = await t.make.people(1)
   const { id, slug, teamId } = await make.organization(owner)
   const original = await read(slug)
@@ -120,7 +120,7 @@ test('editing takes EDIT_DETAILS; moderators have it', async () => {
   assert.equal((await read(id)).name, 'New name')
 })
 
-test('each write asks for its scope and names it; creating also asks for a verified e-mail', async () => {
+test('each write requires its scope and names it; creating also requires a verified email address', async () => {
   const [owner] = await t.make.people(1)
   const { id } = await make.organization(owner)
   const calls = {
@@ -143,7 +143,7 @@ test('each write asks for its scope and names it; creating also asks for a verif
   assert.equal((await read(id, blind)).members[0].permissions, null)
 })
 
-test('members of organizations: pending ones for members and themselves; several at once in the order asked for', async () => {
+test('members of organizations: pending members are visible to members and themselves; lists are in request order', async () => {
   const [owner, invitee, stranger] = await t.make.people(3)
   const [one, two] = [await make.organization(owner), await make.organization(owner)]
   await make.member(one.teamId, invitee, { accepted: false })

@@ -50,7 +50,7 @@ test('a report is 201 with itself, has a thread, and is confirmed to its reporte
   assert.equal((await mailsTo(t, reporter.email, /report/)).length, 1)
 })
 
-test('each field is checked, and nothing is kept of what is refused', async () => {
+test('checks each field and stores nothing of a rejected report', async () => {
   const [reporter, subject] = [await t.make.account(), await t.make.account()]
   const send = (body: Record<string, unknown>) => file(reporter, body)
   const valid = about('user', subject.id)
@@ -116,7 +116,7 @@ test('a report outlives what it is about', async () => {
   }
 })
 
-test('an account has at most 256 open reports, also when the last two are filed at once', async () => {
+test('an account has at most 256 open reports, also when the last two are created concurrently', async () => {
   const reporter = await t.make.account()
   await talk.report(reporter, { closed: true })
   await t.deps.pool.query(

@@ -56,7 +56,7 @@ test('only moderators close and reopen; when that is refused the text stays too'
   assert.deepEqual([report.closed, report.body], [false, 'Look at this'])
 })
 
-test('closing and reopening stand in the thread without a name, and the reporter is mailed', async () => {
+test('closing and reopening appear in the thread without a name, and the reporter receives an email', async () => {
   const reporter = await t.make.account()
   const { id, threadId } = await talk.report(reporter)
   assert.equal((await patch(moderator, id, { closed: true })).statusCode, 204)
@@ -86,7 +86,7 @@ test('closing and reopening stand in the thread without a name, and the reporter
   assert.deepEqual((await t.as(reporter).get(`/v3/user/${reporter.id}/notifications`)).json(), [], 'by mail only')
 })
 
-test('of several who close a report at once one closes it, and nobody is refused', async () => {
+test('one of several concurrent requests closes a report, and none fails', async () => {
   const reporter = await t.make.account()
   const second = await t.make.account({ role: 'moderator' })
   const { id, threadId } = await talk.report(reporter)
@@ -107,7 +107,7 @@ test('of several who close a report at once one closes it, and nobody is refused
   assert.equal((await talk.notificationsOf(reporter)).length, 1)
 })
 
-test('a message and the closing at once: either it came before, or it is refused', async () => {
+test('a message that is concurrent with the closing either precedes it or is rejected', async () => {
   const reporter = await t.make.account()
   for (let round = 0; round < 5; round += 1) {
     const { id, threadId } = await talk.report(reporter)

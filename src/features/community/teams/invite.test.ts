@@ -56,7 +56,7 @@ test('an invitation is a pending row with its defaults, and a notification', asy
   assert.deepEqual(await notificationsOf(guest), [{ body, read: false }])
 })
 
-test('everything an invitation says is kept; in an organization too', async () => {
+test('stores every field of an invitation; in an organization too', async () => {
   const [owner, guest] = await t.make.people(2)
   const { id, teamId } = await make.organization(owner)
   const given = { role: 'Artist', permissions: 5, organization_permissions: 3, payouts_split: 0.25, ordering: -7 }
@@ -199,7 +199,7 @@ test('in an organization its own bits decide, and default permissions need bit 1
   assertError(await invite(owner, project.teamId, wrongKind), 400, 'validation_error', 'organization_permissions')
 })
 
-test("an organization's member joins its project at once; its owner only with everything", async () => {
+test("an organization's member joins its project immediately; its owner only with every permission", async () => {
   const [head, member, invitee] = await t.make.people(3)
   const admin = await t.make.account({ role: 'admin' })
   const organization = await make.organization(head)
@@ -229,7 +229,7 @@ test('an unknown team, the team of a hidden project, and a token without PROJECT
   assert.match(answer.json().description, /PROJECT_WRITE/)
 })
 
-test('a team has at most so many members', async () => {
+test('a team has a maximum number of members', async () => {
   const [owner, last, more] = await t.make.people(3)
   const { teamId } = await make.project(owner)
   const crowd = Array.from({ length: TEAM_SIZE_MAX - 2 }, (_, index) => `crowd${String(index).padStart(3, '0')}`)

@@ -1,4 +1,4 @@
-// Joining, leaving, removing, editing: one membership's life after its invitation.
+// The life of a membership after its invitation: joining, leaving, removing, editing.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
@@ -35,7 +35,7 @@ const unread = async (person: Person): Promise<number> => {
   return rows.filter(({ read }) => !read).length
 }
 
-test('an invitee joins once: they are a member at once, and the invitation is read', async () => {
+test('an invited user joins once: they are a member immediately, and the invitation is read', async () => {
   const [owner, guest, stranger] = await t.make.people(3)
   const { id, teamId } = await make.project(owner, { status: 'private' })
   assertError(await t.as(guest).get(`/v3/project/${id}`), 404, 'not_found')
@@ -55,7 +55,7 @@ test('an invitee joins once: they are a member at once, and the invitation is re
   assertError(await t.anyone.post(`/v3/team/${teamId}/join`), 401, 'unauthorized')
 })
 
-test('of parallel acceptances one counts; acceptance and withdrawal at once leave no half membership', async () => {
+test('one of several parallel acceptances counts; concurrent acceptance and withdrawal leave no partial membership', async () => {
   const [owner, guest] = await t.make.people(2)
   const { teamId } = await make.organization(owner)
   await invite(owner, teamId, guest)
@@ -64,7 +64,7 @@ test('of parallel acceptances one counts; acceptance and withdrawal at once leav
     const person = await t.make.account()
     await invite(owner, teamId, person)
     const [joined, withdrawn] = await Promise.all([join(person, teamId), remove(owner, teamId, person)])
-    // The second acts on what the first has left: a member to remove, or no invitation.
+    // The second request sees the result of the first: a member to remove, or no invitation.
     assert.equal(withdrawn?.statusCode, 204)
     assert.ok([204, 404].includes(joined?.statusCode ?? 0))
     assert.ok(!names(await members(owner, teamId)).includes(person.username))
@@ -162,7 +162,7 @@ test('those who leave an organization keep their own rows in its project teams',
   assert.deepEqual(names(await members(head, project.teamId)), [member.username])
 })
 
-test('EDIT_MEMBER changes each field, of pending rows too; what is absent or null stays', async () => {
+test('EDIT_MEMBER changes each field, also of pending members; absent or null fields are unchanged', async () => {
   const [owner, editor, member, guest] = await t.make.people(4)
   const { teamId } = await make.project(owner)
   await make.member(teamId, editor, { permissions: 64 | 1 })
@@ -181,7 +181,7 @@ test('EDIT_MEMBER changes each field, of pending rows too; what is absent or nul
   assertError(await edit(member, teamId, member, {}), 403, 'unauthorized')
 })
 
-test('nobody gives what they do not hold or changes what the owner holds; what is there already is no change', async () => {
+test("no one can grant permissions that they do not have or change the owner's; equal values are not a change", async () => {
   const [owner, editor, member, guest, stranger] = await t.make.people(5)
   const admin = await t.make.account({ role: 'admin' })
   const { teamId } = await make.project(owner)

@@ -26,7 +26,7 @@ const transfer = (by: By, teamId: string, person: { id: string }) =>
 const owners = async (viewer: By, teamId: string): Promise<string[]> =>
   names((await members(viewer, teamId)).filter((member) => member.is_owner))
 
-test('the new owner gets everything and a notification, the former one stays a member with what they had', async () => {
+test('the new owner gets every permission and a notification; the previous owner stays a member with their permissions', async () => {
   const [owner, heir] = await t.make.people(2)
   const { id, teamId } = await make.project(owner)
   await make.member(teamId, heir, { permissions: 1, role: 'Artist' })
@@ -120,7 +120,7 @@ test('of parallel transfers one counts, and the team has one owner', async () =>
   assert.deepEqual(await owners(owner, teamId), [winner?.username])
 })
 
-test('a transfer and the departure of either side at once leave a team with one owner', async () => {
+test('a transfer that is concurrent with the departure of either side leaves a team with one owner', async () => {
   for (let round = 0; round < 4; round += 1) {
     const [owner, heir] = await t.make.people(2)
     const { teamId } = await make.project(owner)

@@ -7,7 +7,7 @@ import { needsPayoutsRead, parseAnalyticsQuery } from './requests.ts'
 const RANGE = { start: '2024-01-01T00:00:00Z', end: '2024-01-02T00:00:00Z', resolution: { slices: 2 } }
 const START_MS = Date.UTC(2024, 0, 1)
 
-test('a whole question is read, its metrics in a fixed order', () => {
+test('reads a whole query, with its metrics in a fixed order', () => {
   const question = parseAnalyticsQuery({
     time_range: { start: '2024-01-01T02:00:00.25+02:00', end: '2024-01-02T00:00:00Z', resolution: { minutes: 90 } },
     return_metrics: {
@@ -29,7 +29,7 @@ test('a whole question is read, its metrics in a fixed order', () => {
   })
 })
 
-test('no metrics, no projects and empty filters are questions too', () => {
+test('a query can have no metrics, no projects and empty filters', () => {
   const question = parseAnalyticsQuery({ time_range: RANGE, return_metrics: {}, project_ids: [] })
   assert.deepEqual([question.metrics, question.projectIds, question.grid.count], [[], undefined, 2])
   const filter_by = { domain: [], monetized: [true, false] }

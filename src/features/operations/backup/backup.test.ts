@@ -1,4 +1,4 @@
-// What a backup holds is what a restore gives back, whatever the instance holds, and bad archives are refused whole.
+// A restore returns exactly the content of the backup, for any instance, and rejects invalid backups completely.
 import assert from 'node:assert/strict'
 import {
   createReadStream,
@@ -71,7 +71,7 @@ const keysOf = async (app: TestApp): Promise<string[]> => {
   return keys.sort()
 }
 
-/** Rows in every table that can name an account, files, pictures, events, jobs. */
+/** Creates rows in every table that can refer to an account, files, images, events and jobs. */
 async function fill(app: TestApp): Promise<{ admin: Person; person: Person }> {
   const { make, deps } = app
   const [admin, person, other] = [await make.account({ role: 'admin' }), await make.account(), await make.account()]
@@ -173,7 +173,7 @@ describe('a full instance', () => {
     })
   })
 
-  test('at another address its pictures have that address', async () => {
+  test('at another URL, its images have that URL', async () => {
     await withApp(
       async (to) => {
         await restore(to, at('full.tar'))
@@ -305,7 +305,7 @@ describe('a full instance', () => {
     assert.ok((await backUp(from, at('after.tar'))).files > 0)
   })
 
-  test('of two backups at once the second is refused', async () => {
+  test('rejects the second of two concurrent backups', async () => {
     const results = await Promise.allSettled([backUp(from, at('a.tar')), backUp(from, at('b.tar'))])
     assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
     const refused = results.find((result) => result.status === 'rejected')
@@ -354,7 +354,7 @@ describe('a full instance', () => {
   })
 })
 
-test('columns with addresses of pictures are all known', async () => {
+test('all columns with image URLs are known', async () => {
   await withApp(async ({ deps }) => {
     const { rows } = await sql<{ name: string }>`
       select table_name || '.' || column_name as name from information_schema.columns

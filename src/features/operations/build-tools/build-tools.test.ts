@@ -1,4 +1,4 @@
-// The Maven repository and the update files, as the programs that read them ask.
+// The Maven repository and the update files, with the requests of the programs that read them.
 
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
@@ -90,7 +90,7 @@ describe('maven-metadata.xml', () => {
     }
   })
 
-  test('is 404 for what is hidden, unknown or without versions, and for other files', async () => {
+  test('is 404 for hidden or unknown projects, projects without versions, and other files', async () => {
     const empty = await t.make.project()
     for (const path of [
       `${hidden.slug}/maven-metadata.xml`,
@@ -227,7 +227,7 @@ describe('update files', () => {
     })
   })
 
-  test('are 404 for what is hidden or unknown, and 400 for a choice that is none', async () => {
+  test('are 404 for hidden or unknown projects, and 400 for an invalid choice', async () => {
     for (const [file, id] of [
       ['sculpture_updates.json', 'lantern'],
       ['forge.json', 'lantern'],

@@ -1,4 +1,4 @@
-// Downloads that a CDN answered from its cache, as the operator reports them.
+// Downloads that a CDN served from its cache, as the operator reports them.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -30,7 +30,7 @@ async function downloads(project: { id: string }): Promise<number> {
 }
 
 describe('reported downloads', () => {
-  test('count by address or path, with what the request said, on the day that they were', async () => {
+  test('are counted by URL or path, with the data of the request, on their day', async () => {
     const { project, version, url } = await aFile()
     const yesterday = Math.floor(t.deps.now() / DAY_MS - 1) * DAY_MS
     const answer = await report(
@@ -68,7 +68,7 @@ describe('reported downloads', () => {
     assert.equal(await downloads(project), 6)
   })
 
-  test('of what is no file are left out and told', async () => {
+  test('that are not a file are skipped and reported', async () => {
     const { project, version, url } = await aFile()
     const base = 'https://cdn.test/files/data'
     const urls = [

@@ -1,4 +1,4 @@
-// The counters in the database against the events in the store: batch by batch, over crashes, losses and restores.
+// The counters in the database agree with the events in the store: per batch, after crashes, losses and restores.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -63,7 +63,7 @@ test('a stored batch moves project and version, and an answer is never older', a
   await follower.close()
 })
 
-test('what a crash left between the stores is taken in once, also by several processes at once', async () => {
+test('counts events that a crash left between the stores once, also with several concurrent processes', async () => {
   const { project, append, deps } = await setUp()
   for (let i = 0; i < 45; i += 1) await append(2)
   await Promise.all([catchUp(deps), catchUp(deps), catchUp(deps)])
@@ -132,7 +132,7 @@ test('while somebody holds a project, its downloads are stored and those of othe
     { project_id: held.project.id, downloads: 2 },
   ])
   assert.deepEqual([await downloadsOf(held.project), await downloadsOf(free.project)], [0, 1])
-  assert.deepEqual(await reconcileDownloads(free.deps), { projects: 0, versions: 0 }, 'what is pending is no drift')
+  assert.deepEqual(await reconcileDownloads(free.deps), { projects: 0, versions: 0 }, 'pending events are not drift')
   release.resolve()
   await holding
   // Shown by itself, within seconds of the release.
@@ -225,7 +225,7 @@ test('counting leaves kept views where they are, with the new numbers and tags, 
     },
   }
   await showDownloads({ ...deps, cache }, { now: true })
-  // The other processes of the same server hear of it at once; those of others by the log.
+  // The other processes of the same server are notified immediately; those of other servers read the log.
   assert.ok(told.includes(5), String(told))
   for (const [index, path] of paths.entries()) {
     const { result, queries } = await t.queriesOf(() => t.anyone.get(path))
@@ -237,13 +237,13 @@ test('counting leaves kept views where they are, with the new numbers and tags, 
   const elsewhere = peekPublicProject(reader, project.id)
   assert.equal(JSON.parse(String(elsewhere?.bytes)).downloads, 5)
   await listener.stop()
-  // An edit goes on from there.
+  // An edit continues with the new counter.
   await t.as(project.owner).patch(`/v3/project/${project.id}`, { name: 'Edited after counting' })
   const edited = (await t.anyone.get(paths[0] ?? '')).json()
   assert.deepEqual([edited.name, edited.downloads], ['Edited after counting', 5])
 })
 
-test('batches of versions that are gone change nothing else', async () => {
+test('batches of deleted versions change nothing else', async () => {
   const { project, version, append, deps } = await setUp()
   await t.as(project.owner).delete(`/v3/version/${version.id}`)
   await append(4)
@@ -256,7 +256,7 @@ test('batches of versions that are gone change nothing else', async () => {
   assert.deepEqual(left, [])
 })
 
-test('drift is found, reported and put right once; what a row was made with is no drift', async () => {
+test('finds, reports and corrects drift once; initial counts of a row are not drift', async () => {
   const { project, version, append, deps } = await setUp()
   await append(7)
   await count(deps)
@@ -276,7 +276,7 @@ test('drift is found, reported and put right once; what a row was made with is n
   assert.equal(await downloadsOf(imported), 1_000)
 })
 
-test('a store that was lost takes no download away, and counting goes on', async () => {
+test('a lost store removes no downloads, and counting continues', async () => {
   const { project, append, event, deps } = await setUp()
   await append(9)
   await count(deps)
@@ -315,7 +315,7 @@ test('the same store attached again, by any number of processes, changes nothing
   assert.deepEqual(await readLedger(t.deps.db), before)
 })
 
-test('two processes with a store each behind one database both go on counting, and neither reconciles the other', async () => {
+test('two processes with separate stores and one database both continue to count, and neither reconciles the other', async () => {
   const first = await setUp()
   await openCounterLedger(t.deps, openNaiveStore())
   const follower = new CounterFollower(first.deps)

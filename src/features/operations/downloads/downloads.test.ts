@@ -1,4 +1,4 @@
-// Downloads: whole and in ranges, tags, visibility, and what counts.
+// Downloads: whole files and ranges, ETags, visibility and counting.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -26,11 +26,11 @@ const newAddress = () => {
   lastAddress += 1
   return `10.1.${Math.floor(lastAddress / 250)}.${lastAddress % 250}`
 }
-/** A download from an address of its own. */
+/** Downloads from a separate IP address. */
 const get = (headers: Record<string, string> = {}, url = path, remoteAddress = newAddress()) =>
   t.inject({ method: 'GET', url, headers: { 'user-agent': 'depot-tests/1.0', ...headers }, remoteAddress })
 
-/** What the project shows once everything accepted is stored and the counters have followed. */
+/** Returns the downloads of the project after everything accepted is stored and counted. */
 async function downloads(id = project.id): Promise<number> {
   await t.deps.events.flush()
   return (await t.anyone.get(`/v3/project/${id}`)).json().downloads
@@ -81,7 +81,7 @@ describe('ranges', () => {
     })
   }
   for (const range of ['bytes=5-1', 'items=0-1', 'bytes=a-b', 'bytes=0-1,5-6', 'bytes=']) {
-    test(`${range} is no single range of bytes and is ignored`, async () => {
+    test(`${range} is not a single range of bytes and is ignored`, async () => {
       assert.equal((await get({ range })).statusCode, 200)
     })
   }
@@ -91,7 +91,7 @@ describe('ranges', () => {
   })
 })
 
-test('If-None-Match gives 304, HEAD the headers alone', async () => {
+test('If-None-Match returns 304, HEAD only the headers', async () => {
   assert.equal((await get({ 'if-none-match': `"${sha512}"` })).statusCode, 304)
   const head = await t.inject({ method: 'HEAD', url: path, headers: { 'user-agent': 'x' } })
   assert.equal(head.statusCode, 200)
@@ -170,7 +170,7 @@ describe('counting', () => {
   })
 })
 
-test('an address that goes on past midnight has its six in six hours all the same', async () => {
+test('an IP address that continues past midnight still has six downloads in six hours', async () => {
   const own = await t.make.project()
   const counted = await t.make.version({ project: own })
   await t.make.file({ version: counted, project: own, bytes: Buffer.from('midnight bytes') })

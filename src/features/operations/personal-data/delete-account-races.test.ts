@@ -17,7 +17,7 @@ after(() => t.close())
 const remove = (who: { token: string }, name: string) => t.as(who).delete(`/v3/user/${name}`)
 const read = async (path: string) => (await t.anyone.get(path)).json()
 
-test('an account that is deleted twice at once, beside people who follow and leave the same projects, leaves right counters', async () => {
+test('counters are correct after an account is deleted twice while users follow and unfollow the same projects', async () => {
   const people = await t.make.people(6)
   const projects = await Promise.all(Array.from({ length: 4 }, () => make.project(undefined)))
   const [first, second, ...others] = people
@@ -85,7 +85,12 @@ test('an account that is deleted while it makes things gets no server error', as
         me.post('/_internal/pat', { name: 'Builder', scopes: 2, expires: new Date(t.deps.now() + 1e8).toISOString() }),
       () => me.post('/_internal/oauth/app', { name: 'Program', max_scopes: 2, redirect_uris: ['https://x.example/y'] }),
       () => me.post('/v3/collection', { name: 'Things', projects: [project] }),
-      () => me.post('/v3/organization', { name: 'People', slug: `people-${round}-${who.id}`, description: 'Of ours' }),
+      () =>
+        me.post('/v3/organization', {
+          name: 'People',
+          slug: `people-${round}-${who.id}`,
+          description: 'A group of people',
+        }),
       () => me.post('/v3/report', { report_type: 'spam', item_id: project, item_type: 'project', body: 'Look' }),
       () => me.post(`/v3/project/${project}/follow`),
       () => me.post('/v3/project', send.payload, { headers: send.headers }),

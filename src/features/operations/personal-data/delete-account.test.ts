@@ -24,7 +24,10 @@ const remove = (who: { token: string }, name: string) => t.as(who).delete(`/v3/u
 const read = async (path: string, who?: Person) => (await (who === undefined ? t.anyone : t.as(who)).get(path)).json()
 
 /** Every place in the database that still names this ID, as `table.column`. */
-/** Where the ID still stands; running processes empty the log of changes within seconds, which this one does not do. */
+/**
+ * Returns the tables that still contain the ID. Running processes empty the change log within seconds, but this test
+ * runs none.
+ */
 async function tracesOf(id: string): Promise<string[]> {
   const { rows } = await sql<{ table_name: string; column_name: string }>`
     select table_name, column_name from information_schema.columns
@@ -40,7 +43,7 @@ async function tracesOf(id: string): Promise<string[]> {
   return traces
 }
 
-test('a deleted account is gone at once, with its sessions and tokens, also those in use', async () => {
+test('a deleted account disappears immediately, with its sessions and tokens, also those in use', async () => {
   const person = await t.make.account()
   const second = await t.make.session(person.id)
   const pat = await t.make.pat(person)
@@ -105,7 +108,7 @@ test('whatever table a person has left a row in, nothing names them afterwards',
   assert.equal(list.json()[0].body.invited_by, PLACEHOLDER_ID)
 })
 
-test('applications go on, and people are counted as authors as before', async () => {
+test('applications continue to work, and the number of authors stays correct', async () => {
   const [person, fan] = await Promise.all([t.make.account(), t.make.account()])
   await make.project(person)
   const { rows: before } = await sql<{ authors: number }>`select authors from catalogue_recount()`.execute(t.deps.db)
@@ -141,7 +144,7 @@ test('applications go on, and people are counted as authors as before', async ()
   assert.equal(rows[0]?.authors, rows[0]?.kept)
   assert.ok(
     (before[0]?.authors ?? 0) - (rows[0]?.authors ?? 0) <= 1,
-    'the placeholder is an author now, if it was none',
+    'the placeholder becomes an author if it was not one',
   )
   assert.equal((await remove(fan, fan.id)).statusCode, 204)
   assertError(await t.as({ token }).get('/v3/user'), 401, 'unauthorized')

@@ -78,7 +78,7 @@ async function settle(
   }
 }
 
-/** What everybody sees of that: owners, author, members, followers, and the status of the collection. */
+/** Returns the public state: owners, author, members, followers, and the status of the collection. */
 async function seen(things: Awaited<ReturnType<typeof settle>>): Promise<unknown[]> {
   const [owner] = await read(`/v3/project/${things.project}/members`)
   const { members } = await read(`/v3/organization/${things.organization}`)
@@ -183,7 +183,7 @@ test('operators restore; what they have deleted, the owner does not give back', 
   ])
 })
 
-test('what others did meanwhile stays: a new owner, and projects that are gone', async () => {
+test('changes by others during the deletion remain: a new owner, and deleted projects', async () => {
   const person = await makeMember(t)
   const mate = await t.make.account()
   const [given, gone] = [await make.project(person), await make.project(person)]
@@ -200,7 +200,7 @@ test('what others did meanwhile stays: a new owner, and projects that are gone',
   )
 })
 
-test('a second factor is asked for first, and a forgotten password can be set', async () => {
+test('a second factor is required first, and a forgotten password can be reset', async () => {
   const person = await makeMember(t)
   const { backupCodes } = await enableTwoFactor(t, person)
   const [code = ''] = backupCodes
@@ -218,7 +218,7 @@ test('a second factor is asked for first, and a forgotten password can be set', 
   assert.equal((await t.anyone.get(`/v3/user/${person.id}`)).statusCode, 200)
 })
 
-test('undoing, by several at once, and the job end one way or the other, and nothing is half done', async () => {
+test('concurrent undo requests and the job end in one of both states, and nothing is half done', async () => {
   for (let round = 0; round < 3; round += 1) {
     const person = await makeMember(t)
     const project = await make.project(person)
@@ -242,7 +242,7 @@ test('undoing, by several at once, and the job end one way or the other, and not
   }
 })
 
-test('two deletions and what the account does meanwhile leave no membership behind', async () => {
+test('two deletions and concurrent requests of the account leave no membership behind', async () => {
   const person = await makeMember(t)
   const project = await make.project(await t.make.account())
   const answers = await Promise.all([
@@ -273,7 +273,7 @@ test('the sign-in page offers to undo the deletion, and says before it how long 
   assert.equal((await t.anyone.get(`/v3/user/${person.id}`)).statusCode, 200)
 })
 
-test('an admin whose deletion is pending is none; for good is possible at once', async () => {
+test('an admin with a pending deletion is not an admin; permanent deletion is possible immediately', async () => {
   const own = await testApp({ env: { ACCOUNT_DELETION_DAYS: '1' } })
   try {
     const [first, second] = [await own.make.account({ role: 'admin' }), await own.make.account({ role: 'admin' })]

@@ -18,7 +18,7 @@ after(() => t?.close())
 
 const count = async (query: Record<string, string> = {}) => (await t.anyone.get('/v3/search/facets', { query })).json()
 
-test('each value is counted beside the search, on one and the same version', async () => {
+test('counts each value together with the search, on one and the same version', async () => {
   const all = await count({ query: 'countable' })
   assert.deepEqual([all.total_hits, all.categories.magic, all.categories.mobs, all.categories.food], [2, 1, 1, 0])
   assert.deepEqual([all.loaders.fabric, all.loaders.forge, all.project_types.mod], [2, 1, 2])

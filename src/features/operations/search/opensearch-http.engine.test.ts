@@ -1,4 +1,4 @@
-// Depot on OpenSearch as its clients and operators see it, while the engine is there and while it is not.
+// Depot with OpenSearch from the view of clients and operators, with and without a running engine.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -10,7 +10,7 @@ import { startProxy } from '#test/support/stand-ins/slow-proxy.ts'
 const engine = await startOpenSearch()
 const skip = typeof engine === 'string' ? engine : false
 
-test('search is answered by OpenSearch; without it search alone is away, and it says so', { skip }, async (context) => {
+test('OpenSearch serves searches; without it, only search is unavailable and reports it', { skip }, async (context) => {
   assert.ok(typeof engine !== 'string')
   const proxy = await startProxy(engine.url)
   const t = await testApp({ env: { OPENSEARCH_URL: proxy.url, OPENSEARCH_INDEX: engine.prefix() } })

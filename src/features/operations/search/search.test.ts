@@ -180,8 +180,8 @@ test('versions come into the hit and leave it, and only listed and archived ones
   )
 })
 
-test('the gallery, without its featured picture, and the times follow the project', async () => {
-  const project = await t.make.project({ name: 'Picture Wall' })
+test('the gallery, without its featured image, and the times follow the project', async () => {
+  const project = await t.make.project({ name: 'Image Wall' })
   const picture = (n: number, featured: boolean) => ({
     id: `pic${n}${project.id}`.slice(0, 11),
     project_id: project.id,
@@ -244,7 +244,7 @@ test('pages are exact, and GET and POST agree in every form of filter', async ()
   assert.equal(empty.json().hits_per_page, 10)
 })
 
-test('an answer has a tag, is public whoever asks, and is not sent twice to who has it', async () => {
+test('a response has an ETag, is public for every caller, and is not sent again to clients that have it', async () => {
   await t.searchable()
   const person = await t.make.account()
   const answer = await t.as(person).get('/v3/search')

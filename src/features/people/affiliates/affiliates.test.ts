@@ -1,4 +1,4 @@
-// Affiliate codes and the conversions they bring.
+// Affiliate codes and the conversions that they bring.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -56,7 +56,7 @@ describe('codes', () => {
     assert.equal(answer.statusCode, 201)
   })
 
-  test('an admin makes codes for others, with a share of their own, and sees everything', async () => {
+  test('an admin creates codes for others, with a separate share, and sees everything', async () => {
     const person = await t.make.account()
     const body = { source_name: 'Shop', affiliate: person.id, revenue_split: '0.25' }
     const made = (await create(admin, body)).json()
@@ -135,7 +135,7 @@ describe('codes', () => {
     assert.equal((await create(admin, { source_name: 'ü'.repeat(255) })).statusCode, 201)
   })
 
-  test('an account has 256 codes at most, also when they are made at once', async () => {
+  test('an account has at most 256 codes, also when they are created concurrently', async () => {
     const person = await affiliate()
     const rows = Array.from({ length: 250 }, () => ({ id: newId(), account_id: person.id, source_name: 'x' }))
     await t.deps.db.insertInto('affiliate_code').values(rows).execute()
@@ -176,7 +176,7 @@ describe('conversions', () => {
     assert.equal(balance.available, '1.999', 'the sixty days have passed')
   })
 
-  test('of many calls at once one records', async () => {
+  test('one of many concurrent calls records the conversion', async () => {
     const id = await codeOf(await affiliate())
     const body = { external_id: newId(), affiliate_code_id: id, amount: '5' }
     const answers = await Promise.all(Array.from({ length: 8 }, () => convert(body)))
@@ -220,7 +220,7 @@ describe('conversions', () => {
     assert.equal((await convert({ ...good, at: new Date(t.deps.now() + MINUTE_MS).toISOString() })).statusCode, 201)
   })
 
-  test('only operators: a wrong key is no route', async () => {
+  test('only operators: a wrong key returns 404', async () => {
     const wrong = { headers: { 'x-admin-key': 'x'.repeat(36) } }
     assert.equal((await t.anyone.post('/_internal/admin/affiliate-conversion', {}, wrong)).statusCode, 404)
     assert.equal((await t.anyone.post('/_internal/admin/affiliate-conversion', {})).statusCode, 404)

@@ -70,7 +70,7 @@ test('a notification says in words what happened, and what can be done about it'
   assert.deepEqual((await t.as(person).get(`/v3/notification/${id}`)).json(), notification)
 })
 
-test('every type leads to the page of what it is about; an unknown one is shown without failing', async () => {
+test('every type links to the page of its subject; an unknown type is shown without an error', async () => {
   const person = await t.make.account()
   const bodies: [NotificationBody, string][] = [
     [{ type: 'project_update', project_id: 'p', version_id: 'v' }, '/project/p/version/v'],

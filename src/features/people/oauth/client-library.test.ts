@@ -1,4 +1,4 @@
-// The whole flow as a client library of others does it, from discovery to revocation.
+// The whole flow with a third-party client library, from discovery to revocation.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import * as client from 'openid-client'

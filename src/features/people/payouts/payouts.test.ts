@@ -1,4 +1,4 @@
-// Revenue, from an amount for a day to what people have, and payouts.
+// Revenue, from a daily amount to the balances of users, and payouts.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -22,7 +22,7 @@ const operator = (path: string, body: unknown) => t.anyone.post(`/_internal/admi
 const revenue = (day: string, amount: string, external_id = newId()) =>
   operator('revenue', { external_id, day, amount })
 
-/** Each test has a day of its own, long past, and the day after it. */
+/** Each test has its own day, long past, and the day after it. */
 let lastDay = Date.UTC(2020, 0, 1)
 function newDay(): { day: string; at: number } {
   lastDay += 2 * DAY_MS
@@ -131,7 +131,7 @@ describe('a day of revenue', () => {
     assert.equal(await earnedBy(project.owner), '8.00')
   })
 
-  test('of many calls at once one distributes', async () => {
+  test('one of many concurrent calls distributes', async () => {
     const { day, at } = newDay()
     const project = await t.make.project()
     use(project, at, { views: 3 })
@@ -153,7 +153,7 @@ describe('a day of revenue', () => {
     assert.equal((await revenue(newDay().day, '2')).json().distributed, '0.00')
   })
 
-  test('an amount that is no multiple of its parts is given away to the last unit', async () => {
+  test('distributes an amount that is not a multiple of its parts to the last unit', async () => {
     const { day, at } = newDay()
     const projects = []
     for (let i = 0; i < 7; i += 1) projects.push(await t.make.project())
@@ -235,7 +235,7 @@ describe('payouts', () => {
     assert.deepEqual(self.payout_data, { payout_handle: 'me@bank', balance: '38.50', balance_number: 38.5 })
   })
 
-  test('are recorded once, and never more than there is, also at once', async () => {
+  test('are recorded once, and never exceed the balance, also concurrently', async () => {
     const person = await rich('10')
     const body = { external_id: newId(), user_id: person.id, amount: '4' }
     const same = await Promise.all(Array.from({ length: 5 }, () => operator('payout', body)))
@@ -249,7 +249,7 @@ describe('payouts', () => {
     assert.equal((await pay(person, '0.5', { fee: '0.50000001' })).statusCode, 400)
   })
 
-  test('one that failed gives its money back, and cannot take what is gone', async () => {
+  test('one that failed returns its money, and cannot exceed the balance', async () => {
     const person = await rich('10')
     const { id } = (await pay(person, '8', { status: 'in-transit' })).json()
     const change = (status: string) => t.anyone.patch(`/_internal/admin/payout/${id}`, { status }, { headers })

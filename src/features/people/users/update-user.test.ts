@@ -18,7 +18,7 @@ const patch = (who: { token: string }, name: string, body: Record<string, unknow
 const read = async (name: string) => (await t.anyone.get(`/v3/user/${name}`)).json()
 const own = async (who: Person) => (await t.as(who).get('/v3/user')).json()
 
-test('one edits the own account by ID or name, and every reader sees it at once', async () => {
+test('a user edits their account by ID or name, and every reader sees it immediately', async () => {
   const person = await t.make.account()
   await read(person.id)
   const body = { bio: 'Makes lanterns', payout_handle: '@lantern', allow_friend_requests: false, unknown: 1 }
@@ -51,7 +51,7 @@ test('each field is held to its bounds, and a refused body saves nothing', async
   assert.equal((await send({ username: 'n', badges: 0 })).statusCode, 204)
 })
 
-test('a new name is there at once, the old one is free; case may change; what is taken is named', async () => {
+test('a new name works immediately and the old one is free; case can change; a used name is reported', async () => {
   const [person, other] = await Promise.all([t.make.account(), t.make.account()])
   const project = await teamFactories(t.deps.db).project(person)
   await t.anyone.get(`/v3/project/${project.id}`)
@@ -74,7 +74,7 @@ test('a new name is there at once, the old one is free; case may change; what is
   assert.equal((await patch(other, other.id, { username: before })).statusCode, 204)
 })
 
-test('of two who take a name at once, one gets it', async () => {
+test('one of two concurrent requests gets a name', async () => {
   const people = await Promise.all([t.make.account(), t.make.account(), t.make.account()])
   const answers = await Promise.all(
     people.map((person, index) => patch(person, person.id, { username: ['Moth', 'moth', 'MOTH'][index] })),

@@ -1,4 +1,4 @@
-// Error messages of a start with an unsuitable OPENSEARCH_URL. A stand-in sends the responses of servers that cannot
+// Error messages of a start with an unsuitable OPENSEARCH_URL. A fake server sends the responses of servers that cannot
 // run here.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'

@@ -1,4 +1,4 @@
-// A project's icon: set, replaced and removed. Who may is tested with the gallery.
+// A project's icon: set, replaced and removed. The gallery tests cover the permissions.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import sharp from 'sharp'
@@ -37,7 +37,7 @@ describe('the icon', () => {
     return { icon_url, raw_icon_url, color, updated }
   }
 
-  test('shows at once with its color; the old one goes when the new one stands', async () => {
+  test('appears immediately with its color; the old one is deleted afterwards', async () => {
     const project = await t.make.project()
     const start = await icon(project)
     assert.equal(start.icon_url, null)

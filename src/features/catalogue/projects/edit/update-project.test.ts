@@ -1,4 +1,4 @@
-// PATCH and DELETE of a project: who may change what, the table of transitions, and what follows elsewhere.
+// PATCH and DELETE of a project: permissions, status transitions, and effects on other resources.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -26,7 +26,7 @@ const patch = (project: MadeProject, body: unknown, person: { token: string } = 
 const read = async (project: MadeProject) => (await t.as(project.owner).get(`/v3/project/${project.id}`)).json()
 
 describe('fields', () => {
-  test('each is saved, seen at once by a warm reader, and moves `updated`', async () => {
+  test('each is saved, visible immediately to a warm reader, and changes `updated`', async () => {
     const project = await t.make.project()
     const before = (await t.anyone.get(`/v3/project/${project.id}`)).json()
     t.advance(1000)
@@ -111,7 +111,7 @@ describe('fields', () => {
     })
   }
 
-  test('a slug that is taken is 409, and of two that want it at once one gets it', async () => {
+  test('a used slug is 409, and one of two concurrent requests gets a free slug', async () => {
     const [a, b, c] = [await t.make.project(), await t.make.project(), await t.make.project()]
     assert.equal((await patch(a, { slug: b.slug })).statusCode, 409)
     assert.equal((await patch(a, { slug: b.id })).statusCode, 409)
@@ -266,7 +266,7 @@ describe('transitions of the status', () => {
     ])
   })
 
-  test('versions of a project that is hidden are gone at once, also for a warm reader', async () => {
+  test('versions of a hidden project are invisible immediately, also for a warm reader', async () => {
     const project = await t.make.project()
     const version = await t.make.version({ project })
     assert.equal((await t.anyone.get(`/v3/version/${version.id}`)).statusCode, 200)
@@ -317,7 +317,7 @@ describe('deletion', () => {
     assert.equal((await t.as(project.owner).delete(`/v3/project/${project.id}`)).statusCode, 404)
   })
 
-  test('asked for twice at once succeeds once', async () => {
+  test('succeeds once for two concurrent requests', async () => {
     const project = await t.make.project()
     const answers = await Promise.all([1, 2].map(() => t.as(project.owner).delete(`/v3/project/${project.id}`)))
     assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [204, 404])

@@ -1,4 +1,4 @@
-// PATCH /v3/projects: many projects in one go, all of them or none.
+// PATCH /v3/projects changes all of the given projects or none.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { ALL_SCOPES, parseScopeNames } from '#lib/access/scopes.ts'
@@ -21,7 +21,7 @@ const edit = (projects: readonly { id: string }[], body: unknown, client: Client
 const read = async ({ id }: MadeProject) => (await t.as(owner).get(`/v3/project/${id}`)).json()
 
 describe('what it does', () => {
-  test('replaces, removes and adds, in this order, on each project by itself; warm readers see it at once', async () => {
+  test('replaces, removes and adds, in this order, on each project separately; warm readers see it immediately', async () => {
     const a = await make(['magic', 'food'])
     const b = await make(['magic'])
     for (const project of [a, b]) await read(project)
@@ -75,7 +75,7 @@ describe('what it does', () => {
     assert.deepEqual((await read(project)).categories, ['magic'])
   })
 
-  test('asked for in both orders at once, both succeed', async () => {
+  test('both succeed when requested concurrently in both orders', async () => {
     const projects = [await make(), await make(), await make()]
     const answers = await Promise.all(
       Array.from({ length: 6 }, (_, i) =>

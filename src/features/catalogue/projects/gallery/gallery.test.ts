@@ -1,4 +1,4 @@
-// A project's gallery: pictures added, described, put in order and removed; and who may change pictures at all.
+// A project's gallery: adding, describing, ordering and removing images, and the permissions for them.
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -34,7 +34,7 @@ type Item = {
 }
 
 let shade = 0
-/** A picture of its own each time, large enough that a scaled one is smaller. */
+/** Returns a different image each time, large enough that a scaled copy is smaller. */
 async function picture(): Promise<Buffer> {
   shade += 1
   const background = { r: shade % 256, g: 90, b: (shade * 7) % 256 }
@@ -60,7 +60,7 @@ async function storedPictures(): Promise<number> {
 }
 
 describe('adding', () => {
-  test('a picture shows at once, with what is said of it, scaled and raw, and both can be fetched', async () => {
+  test('an image appears immediately with its title and description, and its scaled and raw files can be downloaded', async () => {
     const project = await t.make.project()
     assert.deepEqual(await items(project), [])
     const updated = (await t.anyone.get(`/v3/project/${project.id}`)).json().updated
@@ -87,7 +87,7 @@ describe('adding', () => {
     assert.ok((await t.anyone.get(`/v3/project/${project.id}`)).json().updated > updated)
   })
 
-  test('has copies of 350, 700 and 1400 pixels as far as it is that wide, all gone with it', async () => {
+  test('has copies of 350, 700 and 1400 pixels up to its own width, which are deleted with it', async () => {
     const project = await t.make.project()
     const wide = await sharp({
       create: {
@@ -130,7 +130,7 @@ describe('adding', () => {
     for (const { url } of [...large.sizes, ...small.sizes]) assert.equal((await fetch(url)).statusCode, 404, url)
   })
 
-  test('that moves has no copies, and its address is that of the picture itself', async () => {
+  test('that is animated has no copies, and its URL is that of the original', async () => {
     const project = await t.make.project()
     const frames = Buffer.concat([0, 90].map((shade) => Buffer.alloc(400 * 400 * 3, shade)))
     const moving = await sharp(frames, { raw: { width: 400, height: 800, channels: 3, pageHeight: 400 } })
@@ -151,7 +151,7 @@ describe('adding', () => {
     assert.equal(second?.name, 'This')
   })
 
-  test('a featured one takes the place of another, also when two come at once', async () => {
+  test('a featured one replaces another, also under concurrent requests', async () => {
     const project = await t.make.project()
     await add(project, await picture(), { featured: true })
     const answers = await Promise.all([
@@ -165,7 +165,7 @@ describe('adding', () => {
     assert.equal((await items(project)).filter(({ featured }) => featured).length, 1)
   })
 
-  test('the same picture twice is refused, also at once, and leaves the one that stands; another project may have it', async () => {
+  test('the same image twice is rejected, also concurrently, and the first stays; another project can have it', async () => {
     const project = await t.make.project()
     const bytes = await picture()
     const answers = await Promise.all([add(project, bytes), add(project, bytes)])
@@ -195,7 +195,7 @@ describe('adding', () => {
     const answers = await Promise.all([add(project, await picture()), add(project, await picture())])
     assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [204, 400])
     assert.equal((await items(project)).length, 64)
-    assert.equal(await storedPictures(), stored + 2, 'the refused picture is not kept')
+    assert.equal(await storedPictures(), stored + 2, 'the rejected image is not stored')
   })
 
   test('takes 5 MiB and not a byte more, naming the limit', async () => {
@@ -216,7 +216,7 @@ describe('adding', () => {
     ['an empty description', { description: '' }],
     ['a description of 2049', { description: 'x'.repeat(2049) }],
     ['an ordering beyond 32 bits', { ordering: 2 ** 31 }],
-    ['an ordering that is no number', { ordering: 'first' }],
+    ['an ordering that is not a number', { ordering: 'first' }],
     ['featured that is neither true nor false', { featured: 'maybe' }],
   ]
   for (const [name, query] of refused) {
@@ -229,7 +229,7 @@ describe('adding', () => {
     })
   }
 
-  test('no extension, no picture, half a picture and text are refused', async () => {
+  test('no extension, no image, a truncated image and text are rejected', async () => {
     const project = await t.make.project()
     const whole = await picture()
     const noExt = await t.as(project.owner).post(gallery(project), whole, { headers: binary })
@@ -241,7 +241,7 @@ describe('adding', () => {
     assert.deepEqual(await items(project), [])
   })
 
-  test('a store that is full: 500 file_hosting_error, and no picture', async () => {
+  test('a full store returns 500 file_hosting_error and adds no image', async () => {
     const project = await t.make.project()
     isFull = true
     const answer = await add(project, await picture())
@@ -285,7 +285,7 @@ describe('editing and removing', () => {
     )
   })
 
-  test('a removed picture is gone at once and its bytes after; the same picture may come again', async () => {
+  test('a removed image is invisible immediately and its file is deleted later; the same image can be added again', async () => {
     const project = await t.make.project()
     const bytes = await picture()
     await add(project, bytes)
@@ -316,7 +316,7 @@ describe('editing and removing', () => {
     assert.equal((await items(other.project)).length, 2)
   })
 
-  test('two removals at once: one wins', async () => {
+  test('one of two concurrent removals succeeds', async () => {
     const { project, owner, first } = await withPictures()
     const remove = () => owner.delete(gallery(project), undefined, { query: { url: first.url } })
     assert.deepEqual((await Promise.all([remove(), remove()])).map(({ statusCode }) => statusCode).sort(), [204, 404])

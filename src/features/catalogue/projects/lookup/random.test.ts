@@ -1,4 +1,4 @@
-// Random projects: which, how many, and how fairly.
+// Random projects: the selection, the number and the distribution.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
@@ -21,7 +21,7 @@ async function makeMany(count: number): Promise<void> {
   await sql`with made as (select 'R' || lpad(i::text, 6, '0') as id, i from generate_series(1, ${count}::integer) i),
     teams as (insert into team (id) select id from made)
     insert into project (id, slug, name, summary, description, status, license, team_id)
-    select id, 'many-' || i, 'One of many', 'A project.', '', 'approved', 'MIT', id from made`.execute(t.deps.db)
+    select id, 'many-' || i, 'A random project', 'A project.', '', 'approved', 'MIT', id from made`.execute(t.deps.db)
   await sql`insert into version (id, project_id, author_id, name, version_number, version_type, loaders)
     select 'V' || substr(id, 2), id, ${maker.id}, 'First', '1', 'release', '{paper}'
     from project where id like 'R%' order by id limit ${PLUGINS}`.execute(t.deps.db)

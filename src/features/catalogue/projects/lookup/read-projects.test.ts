@@ -1,4 +1,4 @@
-// Reading projects: who sees which status, lists in order, one query when cold and none when warm.
+// Reading projects: visibility by status, lists in order, one query with a cold cache and none with a warm cache.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { listMemberships } from '#features/basics/access/memberships.ts'

@@ -1,4 +1,4 @@
-// GET /v3/project/{id}/dependencies: what is named, by whom, and who sees it.
+// GET /v3/project/{id}/dependencies: the listed dependencies, and who can see them.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

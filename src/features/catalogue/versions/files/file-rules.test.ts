@@ -173,7 +173,7 @@ describe('the file rules', () => {
     assert.equal((await validate({ loaders: ['ornithe'], filename: 'a.jar', bytes })).result, 'pass')
   })
 
-  test('a file that is no archive is refused, whatever the loader', async () => {
+  test('rejects a file that is not an archive, whatever the loader', async () => {
     const bytes = Buffer.from('not an archive')
     for (const loader of ['fabric', 'paper', 'iris', 'ornithe']) {
       const filename = loader === 'iris' ? 'a.zip' : 'a.jar'
@@ -282,7 +282,7 @@ describe('the file rules', () => {
       assert.match((await validate({ ...pack(index), bytes: zipOf('other.txt') })).reason ?? '', /no index/)
     })
 
-    test('JSON that is no index is refused with the place', async () => {
+    test('rejects JSON that is not an index, with the path', async () => {
       await refused(pack('{'), /not JSON/)
       await refused(pack('[]'), /not valid/)
       for (const key of ['game', 'formatVersion', 'versionId', 'name', 'files', 'dependencies']) {

@@ -1,4 +1,4 @@
-// Files by their hashes: who finds what, which version counts, and what deleting one file leaves.
+// Files by their hashes: visibility, the selected version, and the effects of deleting a file.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
@@ -25,7 +25,7 @@ type Made = {
   storageKey: string
 }
 
-/** A version with one file of bytes of its own. */
+/** Publishes a version with one unique file. */
 async function publish(
   fields: { project?: MadeProject; status?: string; projectStatus?: string; bytes?: Buffer; at?: number } = {},
 ): Promise<Made> {
@@ -149,7 +149,7 @@ describe('many hashes', () => {
       assert.equal(member.json()[hidden.sha1].id, idOf(hidden))
     })
 
-    test(`${path} takes 1000 hashes and no hash, and refuses what is none`, async () => {
+    test(`${path} accepts 0 and 1000 hashes, and rejects invalid ones`, async () => {
       const many = Array.from({ length: 1000 }, (_, i) => i.toString(16).padStart(40, '0'))
       assert.deepEqual((await t.anyone.post(path, { hashes: many })).json(), {})
       assert.deepEqual((await t.anyone.post(path, { hashes: [] })).json(), {})
@@ -205,7 +205,7 @@ describe('deleting a file', () => {
       .json()
       .files.map((file: { filename: string; primary: boolean }) => [file.filename, file.primary])
 
-  test('that is primary makes the next one primary; a warm reader sees it at once, and the bytes go', async () => {
+  test('that is primary makes the next one primary; a warm reader sees it immediately, and the file is deleted', async () => {
     const made = await withFiles()
     assert.equal((await filesOf(made)).length, 3)
     const before = (await t.anyone.get(`/v3/project/${made.project.id}`)).json().updated
@@ -241,7 +241,7 @@ describe('deleting a file', () => {
     assert.equal((await filesOf(made)).length, 1)
   })
 
-  test('of two asked for at once leaves one', async () => {
+  test('of two requested concurrently leaves one', async () => {
     const made = await publish()
     const other = await t.make.file({ ...made, bytes: randomBytes(16), filename: 'other.jar', primary: false })
     const owner = t.as(made.project.owner)

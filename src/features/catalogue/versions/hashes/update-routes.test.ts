@@ -1,4 +1,5 @@
-// Update checks: single, bulk and individual agree with each other and with the version list under the same filter.
+// Update checks: single, bulk and individual checks agree with each other and with the version list under the same
+// filter.
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
@@ -165,7 +166,7 @@ test('each file has its own filter; of two entries with one hash the first count
   assert.deepEqual((await t.anyone.post('/v3/version_files/update', { hashes: [secret] })).json(), {})
 })
 
-describe('what is no filter is refused, naming it', () => {
+describe('rejects an invalid filter and names it', () => {
   const bodies: [Record<string, unknown>, string][] = [
     [{ loaders: 'fabric' }, 'loaders'],
     [{ loaders: [1] }, 'loaders.0'],

@@ -1,4 +1,4 @@
-// PATCH and DELETE of versions, with what follows elsewhere.
+// PATCH and DELETE of versions, and their effects on other resources.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { ALL_SCOPES } from '#lib/access/scopes.ts'
@@ -23,7 +23,7 @@ const patch = (version: { id: string }, body: unknown, person: { token: string }
 const read = async (version: { id: string }) => (await t.as(project.owner).get(`/v3/version/${version.id}`)).json()
 
 describe('editing', () => {
-  test('saves each field, and a warm reader sees it at once', async () => {
+  test('saves each field, and a warm reader sees it immediately', async () => {
     const version = await t.make.version({ project })
     const other = await t.make.project()
     await read(version)

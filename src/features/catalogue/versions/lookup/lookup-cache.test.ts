@@ -1,4 +1,4 @@
-// What was found among a project's versions is asked for once, and gone with the first change of them.
+// Lookups among a project's versions run once and are invalidated by the first change of these versions.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
@@ -52,7 +52,7 @@ test('lists, update checks and versions by hash cost nothing when they are warm'
   for (const ask of asked) assert.deepEqual((await t.queriesOf(ask)).queries, [])
 })
 
-test('what changes a version shows at once in its lists and in update checks', async () => {
+test('a change of a version appears immediately in its lists and in update checks', async () => {
   const made = await published()
   const { owner, older, newer } = made
   const state = async () => [await listed(made), await listed(made, 'v2'), await update(made), await holder(made)]
@@ -97,7 +97,7 @@ test('a project that is hidden takes its files and lists along, for everybody bu
   )
 })
 
-test('readers beside a writer never see a list older than an answered write', async () => {
+test('readers that run concurrently with a writer never see a list older than a completed write', async () => {
   const made = await published()
   let featured = false
   for (let round = 0; round < 10; round += 1) {

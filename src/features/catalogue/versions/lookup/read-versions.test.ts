@@ -1,4 +1,4 @@
-// Reading versions: who sees which, the list of a project with its filters and order, and what a read costs.
+// Reading versions: visibility, the list of a project with its filters and order, and the cost of a read.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { VERSION_STATUSES } from '#features/basics/access/version-status.ts'
@@ -54,7 +54,7 @@ describe('by status', () => {
   }
 })
 
-test('an ID that is none is decoding_error, an unknown one 404', async () => {
+test('an invalid ID is decoding_error, an unknown one 404', async () => {
   for (const path of ['/v3/version/not-base62', '/v3/version/abcdefghijkl']) {
     const answer = await t.anyone.get(path)
     assert.equal(answer.statusCode, 400)
@@ -119,7 +119,7 @@ describe('the list of a project', () => {
     ])
     assert.deepEqual(await names({ loader_fields: '{"environment":["client_only"]}' }), [])
   })
-  test('an empty filter is no filter', async () => {
+  test('an empty filter has no effect', async () => {
     assert.equal((await names({ loaders: '[]', loader_fields: '{"game_versions":[]}' })).length, 4)
   })
   test('pages by limit and offset, and featured picks', async () => {
@@ -129,7 +129,7 @@ describe('the list of a project', () => {
     assert.deepEqual(await names({ featured: true }), ['featured'])
     assert.deepEqual(await names({ featured: false }), ['both', 'forge beta', 'old fabric'])
   })
-  test('refuses what is no filter, naming it', async () => {
+  test('rejects an invalid filter and names it', async () => {
     for (const [field, value] of [
       ['loaders', 'fabric'],
       ['loaders', '{}'],

@@ -1,4 +1,4 @@
-// Featured versions, and what stands in for them where a project features none.
+// Featured versions, and their substitutes if a project features none.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
@@ -22,7 +22,7 @@ async function withVersions(list: readonly Fields[]): Promise<{ project: MadePro
   return { project, ids }
 }
 
-/** Places (from 0, as they were made) of what a list shows. */
+/** Returns the positions, from 0 in order of creation, of the listed versions. */
 async function listed(
   made: { project: MadeProject; ids: string[] },
   query: Record<string, string | number | boolean>,
@@ -42,13 +42,13 @@ describe('a project with featured versions', () => {
     assert.deepEqual(await listed(made, {}), [3, 2, 1, 0])
   })
 
-  test('counts only what stands in lists, and what passes the other filters', async () => {
+  test('counts only listed versions that pass the other filters', async () => {
     const made = await withVersions([
       major,
       { featured: true, status: 'draft' },
       { featured: true, status: 'unlisted' },
     ])
-    assert.deepEqual(await listed(made, { featured: true }), [0], 'a hidden featured version is none')
+    assert.deepEqual(await listed(made, { featured: true }), [0], 'a hidden featured version does not count')
     const filtered = await withVersions([{ featured: true, loaders: ['forge'] }, major])
     assert.deepEqual(await listed(filtered, { featured: true, loaders: '["fabric"]' }), [1])
     assert.deepEqual(await listed(filtered, { featured: true, loaders: '["forge"]' }), [0])
@@ -96,7 +96,7 @@ describe('a project without', () => {
     assert.deepEqual(await listed(made, { featured: true, loaders: '["forge","fabric"]' }), [1, 0])
   })
 
-  test('ends when a version becomes featured, at once', async () => {
+  test('ends immediately when a version becomes featured', async () => {
     const made = await withVersions([major, major])
     assert.deepEqual(await listed(made, { featured: true }), [1])
     const path = `/v3/version/${made.ids[0]}`

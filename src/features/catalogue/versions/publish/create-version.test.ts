@@ -1,4 +1,4 @@
-// Publishing versions and adding files: the form, the rules, and that a refused upload leaves nothing behind.
+// Publishing versions and adding files: the form, the rules, and that a rejected upload leaves nothing behind.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
@@ -136,7 +136,7 @@ describe('publishing', () => {
     assert.equal(answer.json().details.field, 'file')
   })
 
-  test('the same bytes sent to two projects at once go to one', async () => {
+  test('only one of two projects gets the same file when both upload it concurrently', async () => {
     const bytes = modJar('raced bytes')
     const [a, b] = [await t.make.project(), await t.make.project()]
     const answers = await Promise.all(
@@ -371,7 +371,7 @@ describe('what is refused', () => {
     socket.write(`POST /v3/version HTTP/1.1\r\n${head}\r\nContent-Length: ${payload.length}\r\n\r\n`)
     socket.write(payload.subarray(0, 2_000_000))
     await until((files) => files.length > stored.length)
-    assert.equal((await storedFiles()).length, stored.length + 1, 'the upload is under way')
+    assert.equal((await storedFiles()).length, stored.length + 1, 'the upload is in progress')
     socket.destroy()
     await until((files) => files.length === stored.length)
     assert.deepEqual(await storedFiles(), stored)

@@ -1,4 +1,4 @@
-// An address of a file that ever answered bytes never answers others.
+// A URL that ever returned a file never returns another file.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
@@ -51,7 +51,7 @@ test('a name that was used stays with its bytes after the file is deleted', asyn
   assert.deepEqual(
     await t.deps.db.selectFrom('upload_claim').selectAll().execute(),
     [],
-    'what was stored for the refused file is taken back',
+    'what was stored for the rejected file is removed',
   )
 
   assert.equal((await add(version, 'other.jar', other)).statusCode, 204, 'under another name')
@@ -59,13 +59,13 @@ test('a name that was used stays with its bytes after the file is deleted', asyn
   assert.deepEqual((await t.anyone.get(address)).rawPayload, first)
 })
 
-test('another version has addresses of its own, also of the same name', async () => {
+test('another version has separate URLs, also for the same file name', async () => {
   const [one, another] = [await publish(), await publish()]
   assert.equal((await add(one, 'extra.jar', modJar('of one'))).statusCode, 204)
   assert.equal((await add(another, 'extra.jar', modJar('of another'))).statusCode, 204)
 })
 
-test('of two uploads at once under a freed name with different bytes, none gets the address of the first', async () => {
+test('of two concurrent uploads of different files under a freed name, neither gets the URL of the first', async () => {
   const version = await publish()
   const first = modJar('freed')
   assert.equal((await add(version, 'freed.jar', first)).statusCode, 204)

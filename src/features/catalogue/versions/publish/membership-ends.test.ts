@@ -1,4 +1,4 @@
-// A membership that ends while the files of a version are on their way.
+// A membership that ends while the files of a version are being uploaded.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
@@ -9,7 +9,7 @@ import { form, modJar, versionData } from '#test/support/http/forms.ts'
 let t: TestApp
 let project: MadeProject
 let uploader: Person
-/** Called when the first byte of a file has come: the permission was asked by then. */
+/** Called when the first byte of a file has arrived, after the permission check. */
 let whenFilesArrive: () => Promise<void> = async () => {}
 before(async () => {
   t = await testApp({

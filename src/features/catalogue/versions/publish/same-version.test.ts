@@ -1,4 +1,4 @@
-// A version that is sent again, and keys of its description that name nothing.
+// Publishing a version again, and unknown keys in its description.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'

@@ -1,4 +1,4 @@
-// Loader fields of versions: their types and bounds, and what a project adds up from them; what a deletion leaves.
+// Loader fields of versions: their types and limits, the values of the project, and the effects of a deletion.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { newId } from '#lib/ids.ts'
@@ -67,7 +67,7 @@ describe('an invalid field is refused, naming it', () => {
 })
 
 describe('a field that fits', () => {
-  test('is kept as it was sent, a double once; an environment that is not named is unknown', async () => {
+  test('is stored as sent, without duplicates; a missing environment is unknown', async () => {
     const answer = await publish({ game_versions: ['1.20', '1.20.1', '1.20'], singleplayer: false, client_only: null })
     assert.equal(answer.statusCode, 201, answer.body)
     const version = answer.json()
@@ -158,7 +158,7 @@ describe('a deleted version', () => {
     assert.equal((await t.anyone.get(`/v3/project/${own.id}`)).json().downloads, 7)
   })
 
-  test('asked for twice at once is deleted once', async () => {
+  test('is deleted once for two concurrent requests', async () => {
     const { id } = await t.make.version({ project })
     const remove = () => t.as(project.owner).delete(`/v3/version/${id}`)
     assert.deepEqual((await Promise.all([remove(), remove()])).map(({ statusCode }) => statusCode).sort(), [204, 404])

@@ -1,4 +1,4 @@
-// The projects of organizations: lists, and moving them in and out.
+// The projects of organizations: lists, adding a project and removing a project.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
@@ -33,7 +33,7 @@ const ids = async (by: By | undefined, organization: string): Promise<string[]> 
     .json()
     .map(({ id }: { id: string }) => id)
 
-test('a project enters: its owner and the organization’s owner leave its team, everyone’s access follows at once', async () => {
+test('adding a project: its owner and the organization’s owner leave its team, and permissions change immediately', async () => {
   const [head, maker, colleague, helper] = await t.make.people(4)
   const organization = await make.organization(head)
   await make.member(organization.teamId, maker, { organization_permissions: 16 })
@@ -142,7 +142,7 @@ test('unknown and hidden things, missing fields and missing scopes', async () =>
   assertError(await t.anyone.post(path, { project_id: own.id }), 401, 'unauthorized')
 })
 
-test('a project leaves: the named member owns it, the organization has lost it at once', async () => {
+test('removing a project: the named member owns it, and the organization loses it immediately', async () => {
   const [head, heir, remover, standing, colleague] = await t.make.people(5)
   const organization = await make.organization(head)
   await make.member(organization.teamId, heir)
@@ -174,7 +174,7 @@ test('a project leaves: the named member owns it, the organization has lost it a
   assert.deepEqual(await ids(head, organization.id), [])
 })
 
-test('only accepted members inherit; an admin may take a project out, a moderator may not', async () => {
+test('only accepted members inherit; an admin can remove a project, a moderator cannot', async () => {
   const [head, invitee] = await t.make.people(2)
   const admin = await t.make.account({ role: 'admin' })
   const moderator = await t.make.account({ role: 'moderator' })

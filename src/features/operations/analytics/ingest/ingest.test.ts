@@ -1,4 +1,4 @@
-// What is recorded of views, downloads, playtime and clicks, and what is not.
+// The views, downloads, playtime and clicks that Depot records, and those that it ignores.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -95,7 +95,7 @@ describe('views', () => {
     assert.equal(await total(project, 'project_views', 'views'), 1)
   })
 
-  test('what is no web address is refused', async () => {
+  test('rejects invalid web URLs', async () => {
     for (const url of ['', 'nonsense', '/project/x', 'ftp://a.example/x', 'javascript:alert(1)', 'https://', 5, null]) {
       const answer = await view(url)
       assert.equal(answer.statusCode, 400, String(url))
@@ -160,7 +160,7 @@ describe('views', () => {
     )
   })
 
-  test('the kind of program is kept, and nothing else of the User-Agent', async () => {
+  test('stores the kind of program, but nothing else of the User-Agent', async () => {
     const project = await t.make.project()
     await view(page(project), { headers: { 'user-agent': 'Mozilla/5.0 (secret details)' } })
     await view(page(project), { headers: { 'user-agent': 'somebody/unknown' } })

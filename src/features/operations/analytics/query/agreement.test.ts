@@ -1,5 +1,5 @@
-// A few thousand random events and money records, and a few hundred random questions, each answered by the API and by a
-// program so plain that it is obviously right. It shares no code with the real one; both must agree to the last digit.
+// Compares the API with a naive program on random queries about random events and money records. The programs share no
+// code and must agree to the last digit.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -84,7 +84,7 @@ test('every metric over random ranges, resolutions, buckets, filters and project
     }),
     { numRuns: QUESTIONS, seed: SEED },
   )
-  assert.ok(points > 20 * QUESTIONS, `the questions were about something: ${points} points`)
+  assert.ok(points > 20 * QUESTIONS, `the queries matched ${points} points`)
 })
 
 type Body = {

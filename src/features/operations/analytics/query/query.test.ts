@@ -1,4 +1,4 @@
-// POST /v3/analytics: who may ask about what, the form of answers, money metrics, CSV and errors.
+// POST /v3/analytics: permissions, the response format, money metrics, CSV and errors.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -156,7 +156,7 @@ describe('answers', () => {
     ])
   })
 
-  test('equal questions get equal bytes, in whatever order they name things', async () => {
+  test('equal queries get identical responses, whatever the order of their values', async () => {
     const answers = []
     for (const metrics of [
       { project_views: ['domain', 'monetized'], project_downloads: [] },
@@ -199,7 +199,7 @@ describe('answers', () => {
     assert.equal((await slicesOf(t, own.owner, { ...leap, metrics: { project_views: [] } })).length, 24)
   })
 
-  test('CSV: one row for each point, the buckets that were asked for, nothing a spreadsheet would run', async () => {
+  test('CSV has one row per point, the requested buckets, and no value that a spreadsheet would run', async () => {
     const metrics = { project_downloads: ['project_id'], project_views: ['domain', 'country'] }
     const answer = await ask(t, project.owner, { ...LEAP, metrics }, { accept: 'text/csv' })
     assert.equal(answer.statusCode, 200)
@@ -247,7 +247,7 @@ describe('answers', () => {
 })
 
 describe('money', () => {
-  test('revenue needs PAYOUTS_READ, which is asked before anything is looked up', async () => {
+  test('revenue needs PAYOUTS_READ, which is checked before any lookup', async () => {
     const person = await t.make.account()
     const token = await t.make.pat(person, parseScopeNames('ANALYTICS').bits)
     for (const metric of ['project_revenue', 'affiliate_code_revenue']) {
@@ -337,7 +337,7 @@ describe('errors', () => {
     ['no body', {}, 'time_range'],
     ['reversed', withTime({ start: LEAP.end, end: LEAP.start }), 'time_range.end'],
     ['empty', withTime({ end: LEAP.start }), 'time_range.end'],
-    ['a day that is none', withTime({ start: '2023-02-29T00:00:00Z' }), 'time_range.start'],
+    ['an invalid day', withTime({ start: '2023-02-29T00:00:00Z' }), 'time_range.start'],
     ['no offset', withTime({ start: '2024-02-28T00:00:00' }), 'time_range.start'],
     [
       '1025 slices',
@@ -383,7 +383,7 @@ describe('errors', () => {
     assert.equal(answer.json().details.field, 'return_metrics.__proto__')
   })
 
-  test('unknown keys beside the question are ignored', async () => {
+  test('ignores unknown keys in addition to the query', async () => {
     assert.equal((await t.as(person).post('/v3/analytics', { ...good, include: ['x'] })).statusCode, 200)
   })
 

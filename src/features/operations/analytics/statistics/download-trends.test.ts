@@ -1,4 +1,4 @@
-// Downloads of the last weeks in lists, and what is rising, as pages show them.
+// Downloads of the last weeks in lists, and trending projects, as pages show them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/time.ts'
@@ -23,7 +23,7 @@ before(async () => {
 })
 after(() => t?.close())
 
-/** A project with so many downloads in each of the last weeks, oldest first. */
+/** Creates a project with these numbers of downloads in the last weeks, oldest first. */
 async function make(slug: string, weeks: readonly number[]): Promise<MadeProject> {
   const project = await t.make.project({ owner, slug, name: slug })
   const version = await t.make.version({ project })
@@ -58,7 +58,7 @@ test('warm lists ask neither the database nor the store for them', async () => {
   assert.deepEqual(queries, [])
 })
 
-test('a project that keeps its statistics to itself has no line and does not rise, at once, for its owner either', async () => {
+test('a project with private statistics immediately has no line and is not trending, for its owner either', async () => {
   const path = `/v3/project/${rising.id}`
   assert.equal((await t.as(owner).patch(path, { public_statistics: false })).statusCode, 204)
   assert.equal(risingPart(await home()), '')
@@ -83,7 +83,7 @@ test('without the store lists are there, without lines; they come back after it'
     await shut.deps.events.flush()
     await shut.searchable()
     const query = shut.deps.analytics.query
-    shut.deps.analytics.query = () => Promise.reject(new Error('the store is away'))
+    shut.deps.analytics.query = () => Promise.reject(new Error('the store is unavailable'))
     const lines = async (path: string) => {
       const { statusCode, body } = await visitor(shut).get(path)
       assert.equal(statusCode, 200, path)

@@ -1,4 +1,4 @@
-// GET /v3/project/{id}/statistics and its page: what is counted, and who sees it.
+// GET /v3/project/{id}/statistics and its page: the counted events, and who can see them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/time.ts'
@@ -163,7 +163,7 @@ test('numbers are counted once a minute, however many ask', async () => {
   assert.equal(await read(), 5)
 })
 
-test('a store that does not answer leaves the page and its totals', async () => {
+test('if the store does not respond, the page shows its totals only', async () => {
   const broken = await testApp({
     deps: () => ({ analytics: openLazily({ open: () => Promise.reject(new Error('disk on fire')) }) }),
   })

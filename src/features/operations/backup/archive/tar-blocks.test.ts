@@ -13,7 +13,7 @@ const NAMES = [
 ]
 const CONTENTS = NAMES.map((name, n) => ({ name, bytes: Buffer.alloc(n * 300, String(n)) }))
 
-/** What a reader makes of the blocks before a member. */
+/** Reads the blocks before a member as a reader would. */
 function readBack(blocks: Buffer): { name: string | undefined; size: number | undefined } {
   const first = readTarHeader(blocks.subarray(0, BLOCK))
   if (first?.kind !== 'pax') return { name: first?.name, size: first?.size }
@@ -33,7 +33,7 @@ describe('headers of a tar file', () => {
     assert.throws(() => tarHeader({ name: 'a', size: 0o77777777777 + 1, mtime: MTIME }), RangeError)
   })
 
-  test('an empty block is none; a changed byte anywhere is noticed', () => {
+  test('rejects an empty block, and notices a changed byte anywhere', () => {
     assert.equal(readTarHeader(Buffer.alloc(BLOCK)), undefined)
     const block = tarHeader({ name: 'rows/a', size: 77, mtime: MTIME })
     for (let at = 0; at < BLOCK; at += 1) {
@@ -43,7 +43,7 @@ describe('headers of a tar file', () => {
     }
   })
 
-  test('records of a long name that are no records are refused', () => {
+  test('rejects invalid records of a long name', () => {
     for (const text of ['', 'x', '9 path', '0 path=a\n', '-4 path=a\n', '12 other=ab\n', ' ', '5 a=b\n'])
       assert.throws(() => readPaxName(Buffer.from(text)), /long name/)
   })

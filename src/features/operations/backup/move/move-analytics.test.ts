@@ -1,4 +1,4 @@
-// Every event goes into another store exactly once, however often the move is interrupted, and the counters follow it.
+// Moves every event into another store exactly once, however often the move is interrupted, and updates the counters.
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -46,7 +46,7 @@ async function eventsOf(store: AnalyticsStore): Promise<string[]> {
   return all.sort()
 }
 
-/** Stores so many batches, and then no longer answers. */
+/** Stores this number of batches and then stops responding. */
 function breaking(store: AnalyticsStore, batches: number): AnalyticsStore {
   let left = batches
   return {
@@ -70,7 +70,7 @@ const counted = async (): Promise<number> => {
   return rows[0].n
 }
 
-test('interrupted twice it goes on, stores every event once, and the counters follow the new store', async () => {
+test('after two interruptions it continues, stores every event once, and the counters follow the new store', async () => {
   const target = openNaiveStore()
   const before = await eventsOf(t.deps.analytics)
   await assert.rejects(moveAnalytics(t.deps, breaking(target, 1)), /away/)

@@ -1,4 +1,4 @@
-// Files go into another store whole or not at all, and the old store stays as it is.
+// Moves complete files into another store or none, and leaves the old store unchanged.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -35,7 +35,7 @@ async function emptyStore(): Promise<Files> {
   return openDiskFiles({ folder })
 }
 
-test('every file is in the new store with the same bytes; a second run copies only what came meanwhile', async () => {
+test('every file is in the new store with the same content; a second run copies only newer files', async () => {
   const target = await emptyStore()
   const before = await keysOf(t.deps.files)
   let shown = 0
@@ -52,7 +52,7 @@ test('every file is in the new store with the same bytes; a second run copies on
   assert.deepEqual([again.copied, again.present, again.bytes], [1, COUNT, 5])
 })
 
-test('a new store that is full ends it with its error; the next run goes on', async () => {
+test('a full new store ends it with its error; the next run continues', async () => {
   const target = await emptyStore()
   let left = 3
   const full = failingFiles(target, {

@@ -1,4 +1,4 @@
-// Several files as one archive: what is in it, for whom, what it counts, and what bounds it.
+// Several files as one archive: its content, permissions, counted downloads and limits.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { get as httpGet, type IncomingMessage } from 'node:http'
@@ -34,7 +34,7 @@ function watched(files: Files): Files {
       opened.stream.once('close', () => {
         open -= 1
       })
-      if (failing !== undefined && key.includes(failing)) opened.stream.destroy(new Error('The disk is gone'))
+      if (failing !== undefined && key.includes(failing)) opened.stream.destroy(new Error('The disk failed'))
       return opened
     },
   }
@@ -42,7 +42,7 @@ function watched(files: Files): Files {
 
 type Made = { project: MadeProject; version: { id: string } }
 
-/** A listed version with these files, in a project of its own unless one is given. */
+/** Creates a listed version with these files, by default in a new project. */
 async function make(
   files: Record<string, string | Uint8Array>,
   fields: Partial<Parameters<TestApp['make']['version']>[0]> & { status?: string } = {},
@@ -72,7 +72,7 @@ async function needs({ version }: Made, needed: Made, exactly = false, type = 'r
 const archive = ({ version }: Made, query: Record<string, string> = {}, client = t.anyone) =>
   client.get(`/v3/version/${version.id}/archive`, { query })
 
-/** Names and contents, read by a library of its own, which checks sums and sizes. */
+/** Returns names and contents, read by a separate library that checks checksums and sizes. */
 async function unpack(bytes: Buffer): Promise<Record<string, string>> {
   const zip = await fromBufferPromise(bytes)
   const found: Record<string, string> = {}
@@ -108,7 +108,7 @@ describe('a version', () => {
     assert.deepEqual([again.statusCode, again.body], [304, ''])
   })
 
-  test('with what it requires, and what that requires, for the same setup', async () => {
+  test('with its required dependencies, recursively, for the same setup', async () => {
     const [own, library, deeper, optional] = [
       await make({ 'own.jar': 'own' }),
       await make({ 'library.jar': 'fabric' }),

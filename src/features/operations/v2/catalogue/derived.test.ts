@@ -1,5 +1,5 @@
-// Whatever the catalogue holds: what the older API shows of it can be computed from what the newer one shows. The rules are
-// written out here a second time, as tables and not as the code has them.
+// The v2 API can be computed from the v3 API, whatever the catalogue contains. The test defines the rules a second
+// time, as tables that are independent of the code.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'

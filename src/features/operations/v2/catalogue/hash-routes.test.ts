@@ -28,7 +28,7 @@ async function ask(path: string, body: object) {
   return answer.json()
 }
 
-test('a hash leads to its version, by either algorithm, in quotes or not, whatever else is asked', async () => {
+test('finds a version by either hash algorithm, quoted or not, whatever the other parameters', async () => {
   const { project, first, file } = await installed('lookup')
   const version = await read(`/v2/version/${first.id}`)
   for (const path of [
@@ -55,7 +55,7 @@ test('a hash leads to its version, by either algorithm, in quotes or not, whatev
   assert.deepEqual([absent.statusCode, absent.body], [404, ''])
 })
 
-test('many hashes lead to versions and projects, keyed as they were asked for; hidden ones are left out', async () => {
+test('finds versions and projects by many hashes, keyed by hash, without hidden ones', async () => {
   const { project, first, file } = await installed('many')
   const hidden = await installed('hidden', 'draft')
   const hashes = [file.sha1.toUpperCase(), hidden.file.sha1, 'f'.repeat(40)]
@@ -72,7 +72,7 @@ test('many hashes lead to versions and projects, keyed as they were asked for; h
   assert.deepEqual(Object.keys(owner.json()).sort(), [key, hidden.file.sha1].sort())
 })
 
-test('an update is the first version of the list under the filter; null and empty lists are no filter', async () => {
+test('an update is the first version of the list under the filter; null and empty lists do not filter', async () => {
   const { first, next, file } = await installed('update')
   const update = async (body: object) => (await ask(`/v2/version_file/${file.sha1}/update?algorithm="sha1"`, body)).id
   assert.equal(await update({}), next.id)
@@ -106,7 +106,7 @@ test('bulk answers say what those of the newer API say, at the same cost', async
   }
 })
 
-test('too many hashes, and bodies that are none, are refused by name', async () => {
+test('names too many hashes and invalid bodies in the error', async () => {
   for (const path of ['/v2/version_files', '/v2/version_file/project', '/v2/version_files/update']) {
     const hashes = Array.from({ length: 1001 }, (_, index) => index.toString(16).padStart(40, '0'))
     const many = await t.anyone.post(path, { hashes })

@@ -230,7 +230,7 @@ test('dependencies are shown in their older shapes', async () => {
   assert.deepEqual(versions, [await read(`/v2/version/${needed.id}`)])
 })
 
-test('a change is seen at once in both shapes, and neither costs a statement more', async () => {
+test('a change is visible immediately in both APIs, and neither needs another statement', async () => {
   const project = await t.make.project()
   await t.make.version({ project })
   const cost = async (path: string) => (await t.queriesOf(() => t.anyone.get(path))).queries.length

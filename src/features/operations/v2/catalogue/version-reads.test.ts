@@ -118,7 +118,7 @@ test('a version of a pack without the field shows the loader it has', async () =
   assert.deepEqual((await read(`/v2/version/${version.id}`)).loaders, ['mrpack'])
 })
 
-test('a list costs what it costs in the newer API, and a change is seen at once', async () => {
+test('a list costs the same as in the v3 API, and a change is visible immediately', async () => {
   const project = await t.make.project()
   const versions = await Promise.all([1, 2, 3].map((day) => t.make.version({ project, date_published: at(day) })))
   const cost = async (path: string) => (await t.queriesOf(() => t.anyone.get(path))).queries.length

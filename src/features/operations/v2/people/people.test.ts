@@ -22,7 +22,7 @@ async function assertAbsent(path: string, client: Client = t.anyone) {
   assert.deepEqual([answer.statusCode, answer.body], [404, ''], path)
 }
 
-/** What the older API shows of a user that the newer one shows. */
+/** Returns the v2 form of a v3 user. */
 function older({ allow_friend_requests: _, campaigns: __, ...user }: Record<string, unknown>) {
   return { ...user, name: null, github_id: null }
 }

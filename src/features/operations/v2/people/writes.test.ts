@@ -1,4 +1,4 @@
-// What people write by the older API has the effects, the refusals and the answers of the newer one, in its form.
+// Writes of users through the v2 API have the effects, errors and responses of the v3 API, in the v2 format.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { PNG } from '#test/api/operations/samples.ts'
@@ -75,7 +75,7 @@ test('notifications are read and deleted, each by its own account', async () => 
   assertAbsent(await t.as(guest).delete(`/v2/notification/${id}`))
 })
 
-test('a report is answered with 200; its conversation goes on', async () => {
+test('a report returns 200; its conversation continues', async () => {
   const project = await t.make.project()
   const [reporter, stranger] = await t.make.people(2)
   const moderator = await t.make.account({ role: 'moderator' })
@@ -103,7 +103,7 @@ test('a report is answered with 200; its conversation goes on', async () => {
   assertAbsent(await t.as(reporter).get(`/v2/report/${report.id}`))
 })
 
-test('a user is edited, gets a picture, and is deleted', async () => {
+test('a user is edited, gets an avatar, and is deleted', async () => {
   const [person, stranger] = await t.make.people(2)
   const path = `/v2/user/${person.id}`
   const view = async () => (await t.anyone.get(path)).json()

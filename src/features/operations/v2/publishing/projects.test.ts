@@ -1,4 +1,4 @@
-// Creating and editing projects by the older API, seen by both.
+// Creating and editing projects through the v2 API, read through both APIs.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { SCOPES } from '#lib/access/scopes.ts'
@@ -109,7 +109,7 @@ describe('creating', () => {
     })
   }
 
-  test('what is wrong is named as the client has sent it, and nothing is kept', async () => {
+  test('errors use the names that the client sent, and nothing is stored', async () => {
     const slug = slugOf()
     const cases: [object, string][] = [
       [{ title: undefined, name: 'A key of the newer API' }, 'title'],
@@ -219,7 +219,7 @@ describe('editing', () => {
     const after = await view()
     assert.deepEqual([after.client_side, after.server_side, after.title], ['required', 'unsupported', 'Both'])
     assert.ok(after.updated > before.updated)
-    // One transaction: what is refused leaves the versions as they are.
+    // The edit is one transaction: a rejected edit leaves the versions unchanged.
     await assertRefused(await edit({ server_side: 'required', categories: ['nonsense'] }), 'categories.0')
     assert.deepEqual(await environments(), ['client_only', 'client_only', undefined])
     await assertRefused(await edit({ client_side: 'always' }), 'client_side')
@@ -264,7 +264,7 @@ describe('editing', () => {
     assert.equal((await edit({ slug: (await t.make.project()).slug })).statusCode, 409)
   })
 
-  test('who may not edit is refused; what is hidden is absent', async () => {
+  test('callers without permission are rejected; hidden projects are absent', async () => {
     assert.equal((await t.anyone.patch(`/v2/project/${project.id}`, { title: 'Other' })).statusCode, 401)
     assert.equal((await edit({ title: 'Other' }, stranger)).statusCode, 403)
     const draft = await t.make.project({ status: 'draft' })
@@ -279,7 +279,7 @@ describe('editing', () => {
     }
   })
 
-  test('an icon and gallery pictures come as JSON by their content type, too', async () => {
+  test('a JSON content type also works for an icon and gallery images', async () => {
     const as = t.as(owner)
     const path = `/v2/project/${project.id}`
     const headers = { 'content-type': 'application/json' }
@@ -302,7 +302,7 @@ describe('editing', () => {
     assert.equal((await as.delete(`${path}/gallery`, undefined, { query: { url: picture.url } })).statusCode, 204)
     assert.deepEqual((await view()).gallery, [])
     assert.equal((await as.post(`${path}/gallery?ext=png&featured=maybe`, PNG)).statusCode, 400)
-    assert.equal((await as.patch(`${path}/icon?ext=png`, Buffer.from('no picture'))).statusCode, 400)
+    assert.equal((await as.patch(`${path}/icon?ext=png`, Buffer.from('not an image'))).statusCode, 400)
   })
 
   test('a project is scheduled, and deleted', async () => {

@@ -1,4 +1,4 @@
-// Publishing and editing versions by the older API, seen by both.
+// Publishing and editing versions through the v2 API, read through both APIs.
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -105,7 +105,7 @@ describe('publishing', () => {
     })
   }
 
-  test('what is wrong is named as the client has sent it, and nothing is kept', async () => {
+  test('errors use the names that the client sent, and nothing is stored', async () => {
     const before = (await read(`/v2/project/${project.id}`)).versions
     const cases: [object, string][] = [
       [{ name: '  ' }, 'name'],

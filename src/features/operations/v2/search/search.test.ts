@@ -102,7 +102,7 @@ test('facets take the older names, in any letter case, with blanks, quotes and e
   assert.deepEqual(await slugs([], { filters: 'categories="Fabric"', version: '' }), ['search-mod'])
 })
 
-test('numbers are cut to their limits, and empty values are none', async () => {
+test('cuts numbers to their limits and ignores empty values', async () => {
   const { offset, limit, hits } = await search({ limit: '100000', offset: '1' })
   assert.deepEqual([offset, limit, hits.length], [1, 100, 3])
   assert.equal((await search({ limit: '0' })).limit, 1)

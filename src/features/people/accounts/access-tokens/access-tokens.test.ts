@@ -22,7 +22,7 @@ const create = (person: Person, fields: object = {}) => t.as(person).post(PAT, v
 const works = async (token: string): Promise<boolean> => (await t.as({ token }).get('/v3/user')).statusCode === 200
 const listOf = async (person: Person) => (await t.as(person).get(PAT)).json()
 
-test('a new token is shown once, works at once and is announced by mail', async () => {
+test('a new token is shown once, works immediately and is announced by email', async () => {
   const person = await t.make.account()
   const expires = inDays(30)
   const answer = await create(person, { expires })
@@ -121,7 +121,7 @@ test('the list has the own tokens, newest first, expired ones too', async () => 
   )
 })
 
-test('renaming and prolonging work at once; what is absent stays', async () => {
+test('renaming and extending work immediately; absent fields are unchanged', async () => {
   const person = await t.make.account()
   const { id, access_token: token } = (await create(person, { expires: inDays(1) })).json()
   assert.ok(await works(token))
@@ -159,7 +159,7 @@ test('scopes cannot be changed, and bad values change nothing', async () => {
   assert.equal((await listOf(person))[0].name, 'build server')
 })
 
-test('a revoked token is dead at once although it was in use; its ID or its text names it', async () => {
+test('a revoked token fails immediately although it was in use; its ID or its secret identifies it', async () => {
   const person = await t.make.account()
   const [one, two] = [(await create(person)).json(), (await create(person)).json()]
   assert.ok((await works(one.access_token)) && (await works(two.access_token)))
@@ -170,7 +170,7 @@ test('a revoked token is dead at once although it was in use; its ID or its text
   assertError(await t.as(person).delete(`${PAT}/${one.id}`), 404, 'not_found')
 })
 
-test("another's token, an unknown one and a text that is no ID are refused", async () => {
+test("rejects another user's token, an unknown one and an invalid ID", async () => {
   const [person, stranger] = [await t.make.account(), await t.make.account()]
   const { id, access_token: token } = (await create(stranger)).json()
   for (const call of [
@@ -186,7 +186,7 @@ test("another's token, an unknown one and a text that is no ID are refused", asy
   assert.equal((await listOf(stranger))[0].name, 'build server')
 })
 
-test('an account has at most 200 tokens, also when several are made at once', async () => {
+test('an account has at most 200 tokens, also when several are created concurrently', async () => {
   const person = await t.make.account()
   const { id } = (await create(person)).json()
   await t.deps.pool.query(
@@ -195,7 +195,7 @@ test('an account has at most 200 tokens, also when several are made at once', as
     [person.id],
   )
   const times = Array.from({ length: 10 })
-  // So that each of the calls below has its connection ready and they really run at once.
+  // Opens the database connections first, so that the calls below really run concurrently.
   await Promise.all(times.map(() => t.as(person).get(PAT)))
   const answers = await Promise.all(times.map(() => create(person)))
   assert.deepEqual(statuses(answers), [201, 201, ...Array(8).fill(400)])

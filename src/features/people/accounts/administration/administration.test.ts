@@ -45,7 +45,7 @@ test('a suspended account has no session and its tokens do nothing, until the su
   const refused = await me(pat)
   assertError(refused, 401, 'unauthorized')
   assert.match(refused.json().description, /suspended/)
-  // A route that needs no token goes on as for anybody.
+  // A route without authentication still works as for everyone.
   assert.equal((await t.as(pat).get(`/v3/user/${person.id}`)).statusCode, 200)
   const [mail = ''] = await mailsTo(t, person.email, /suspended/)
   assert.match(mail, /Advertising/)
@@ -84,7 +84,7 @@ test('a suspended admin cannot sign in, and nothing they hold opens a route of t
   assert.ok(listed.includes(person.id) && !listed.includes(other.id))
 })
 
-test('whoever knows the password is told why; others learn nothing', async () => {
+test('users who know the password see the reason; others learn nothing', async () => {
   const person = await makeMember(t)
   const until = new Date(t.deps.now() + DAY_MS).toISOString()
   await suspend(person, { reason: 'Cool down', until })
@@ -127,7 +127,7 @@ test('a suspension is refused by its field, and changes when it comes again', as
   assertError(await t.as(admin).delete(at({ id: 'nobody-here' })), 404, 'not_found')
 })
 
-test('another process stops accepting the tokens when it hears of the change', async () => {
+test('another process rejects the tokens once it is notified of the change', async () => {
   const person = await t.make.account()
   const pat = await t.make.pat(person, ALL_SCOPES)
   // A directory without a cache stands for a process that has emptied its own.
@@ -143,7 +143,7 @@ test('another process stops accepting the tokens when it hears of the change', a
   assert.equal(await authenticate(), 'suspended')
 })
 
-test('the last admin stays one: neither suspended, demoted nor deleted, also by two at once', async () => {
+test('the last admin cannot be suspended, demoted or deleted, also by two concurrent requests', async () => {
   const own = await testApp()
   try {
     const [first, second] = [await own.make.account({ role: 'admin' }), await own.make.account({ role: 'admin' })]
@@ -154,7 +154,7 @@ test('the last admin stays one: neither suspended, demoted nor deleted, also by 
     ])
     assert.equal(statuses(answers).filter((status) => status === 204).length, 1)
     const [left, out] = answers[0]?.statusCode === 204 ? [first, second] : [second, first]
-    // A suspended admin is none for the time being.
+    // A suspended admin does not count as an admin.
     assertError(await own.as(left).patch(`/v3/user/${left.id}`, { role: 'developer' }), 400, 'invalid_input')
     assertError(await own.as(left).delete(`/v3/user/${left.id}`), 400, 'invalid_input')
     assertError(await own.anyone.put(at(left), { reason: 'The key decides' }, KEY), 400, 'invalid_input')

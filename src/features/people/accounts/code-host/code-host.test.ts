@@ -9,7 +9,7 @@ import { assertError, assertRefusedValues } from '#test/support/http/account-ste
 
 const LINK = '/_internal/auth/code-host'
 
-/** The code host: whose a token is, and how often it was asked. */
+/** The code host: the users by token, and the number of requests to it. */
 const host = { users: new Map<string, unknown>(), asked: 0, status: 200, headers: {} }
 let server: Server
 let t: TestApp
@@ -54,7 +54,7 @@ test('a token of the host stands for the account that linked it, with all a toke
   assert.equal((await t.as(person).get('/v3/user')).headers['deprecation'], undefined)
 })
 
-test('the host is asked once in some minutes for each token, known or not', async () => {
+test('queries the host once per few minutes for each token, valid or not', async () => {
   host.users.set('ghp_often', 'text-id')
   const person = await t.make.account()
   await t.as(person).post(LINK, { token: 'ghp_often' })
@@ -72,7 +72,7 @@ test('the host is asked once in some minutes for each token, known or not', asyn
   assert.equal((await userOf('ghp_often')).statusCode, 401)
 })
 
-test('texts that are no personal tokens of the host never leave us', async () => {
+test('does not send strings to the host that are not its personal tokens', async () => {
   const person = await t.make.account()
   const unsendable = ['ghp_a b', 'ghp_a\nx-other: y', 'ghp_a\u0000', 'ghp_é', 'ghp_\ud83d\ude00', 'ghp_\ud800']
   for (const token of ['gho_of_some_application', 'ghx_other', person.token, 'nonsense', ...unsendable.slice(0, 2)]) {

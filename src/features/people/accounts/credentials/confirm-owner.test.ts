@@ -1,4 +1,4 @@
-// What moves ownership of an account asks for the password again; a change of the address can be taken back.
+// Transferring an account requires the password again; a change of the email address can be undone.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
@@ -42,7 +42,7 @@ const forget = ({ id }: { id: string }) =>
     .where('account_id', '=', id)
     .execute()
 
-/** What the view of the user does not show. */
+/** Changes that the view of the user does not show. */
 const SAME_VIEW = new Set(['password', 'payouts cleared', 'deletion', 'deletion without a body'])
 
 const read = async (member: Member) => (await t.as(member).get('/v3/user')).json()
@@ -124,7 +124,7 @@ test('guessing the password here is counted like failed sign-ins', async () => {
   assertError(await signIn(t, member.username), 429, 'ratelimit_error')
 })
 
-test('the former address takes a change back, which ends what those who made it hold', async () => {
+test('the previous email address undoes a change, which ends the access of those who made it', async () => {
   const member = await makeMember(t)
   const thief = await t.make.session(member.id)
   for (const email of ['first-thief@example.org', 'second-thief@example.org']) {
@@ -152,7 +152,7 @@ test('the former address takes a change back, which ends what those who made it 
   assert.deepEqual([user.email, user.has_totp, user.email_verified], [member.email, false, true])
 })
 
-test('a change is taken back for seven days, and not onto an address that another account has', async () => {
+test('undo works for seven days, and not for an email address that another account uses', async () => {
   const member = await makeMember(t)
   await t.as(member).patch(EMAIL, { email: 'moved-on@example.org' })
   const flow = await mailedFlow(t, member.email, CHANGED)
@@ -186,7 +186,7 @@ test('the pages ask for the password before they offer what moves ownership', as
   assert.equal((await read(member)).email, member.email)
 })
 
-test('the page of a mailed link takes the change back', async () => {
+test('the page of the emailed link undoes the change', async () => {
   const member = await makeMember(t)
   await t.as(member).patch(EMAIL, { email: 'by-page@example.org' })
   const [mail = ''] = await mailsTo(t, member.email, CHANGED)

@@ -34,7 +34,7 @@ const verify = (flow: string) => t.anyone.post(VERIFY, { flow })
 const isVerified = async (client: { token: string }): Promise<boolean> =>
   (await t.as(client).get('/v3/user')).json().email_verified
 
-test('signing up mails a link that verifies the address once', async () => {
+test('signing up emails a link that verifies the email address once', async () => {
   const email = 'new-here@example.org'
   const signedUp = await t.anyone.post('/_internal/auth/create', { username: 'new-here', email, password: PASSWORD })
   const client = { token: signedUp.json().session }
@@ -122,7 +122,7 @@ test('an account keeps the newest ten flows of a kind', async () => {
   )
 })
 
-test('an address belongs to one account, whatever its case, also when two ask for it at once', async () => {
+test('an email address belongs to one account, whatever its case, also under concurrent requests', async () => {
   const [one, two] = [await makeMember(t), await makeMember(t)]
   assertError(await t.as(one).patch(CHANGE, { email: two.email.toUpperCase() }), 409, 'conflict', 'email')
   assertError(await t.as(one).patch(CHANGE, { email: one.email.toUpperCase() }), 409, 'conflict', 'email')
@@ -192,7 +192,7 @@ test('changing and sending again need USER_AUTH_WRITE', async () => {
   }
 })
 
-test('publishing follows the state of the address at once', async () => {
+test('publishing follows the state of the email address immediately', async () => {
   const member = await makeMember(t, { email_verified: false })
   const publish = () => t.as(member).post('/v3/collection', { name: 'Favourites' })
   const refused = await publish()

@@ -33,7 +33,7 @@ const setByFlow = (flow: string, newPassword = OTHER_PASSWORD) =>
 const change = (client: { token: string }, body: object) => t.as(client).patch(CHANGE, body)
 const isSignedIn = async (client: { token: string }) => (await t.as(client).get('/v3/user')).statusCode === 200
 
-test('a changed password ends the other sessions at once, keeps this one and the access tokens, and says so by mail', async () => {
+test('a changed password immediately ends the other sessions, but not this one or the access tokens, and sends an email', async () => {
   const member = await makeMember(t)
   const other = { token: await t.make.session(member.id) }
   const pat = await t.make.pat(member)
@@ -106,7 +106,7 @@ test('without a flow one must be signed in, with a session', async () => {
   assert.match(refused.json().description, /USER_AUTH_WRITE/)
 })
 
-test('a reset mails a link that sets a password once and ends all sessions', async () => {
+test('a reset emails a link that sets a password once and ends all sessions', async () => {
   const member = await makeMember(t)
   const pat = await t.make.pat(member)
   assert.ok(await isSignedIn(member))
@@ -201,7 +201,7 @@ test('a new password ends sign-ins that wait for a second factor, which stays on
   assert.equal((await signIn(t, member.username, OTHER_PASSWORD)).json().error, '2fa_required')
 })
 
-test('one account gets at most ten reset mails an hour, and the answer does not show it', async () => {
+test('one account gets at most ten reset emails per hour, and the response does not show it', async () => {
   const member = await makeMember(t)
   for (let i = 0; i < 12; i += 1) assert.equal((await reset(member.username)).statusCode, 204)
   assert.equal((await mailsTo(t, member.email, RESET_SUBJECT)).length, 10)

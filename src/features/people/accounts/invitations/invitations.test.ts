@@ -67,7 +67,7 @@ test('an account needs a code that is usable, and a refused sign-up takes no use
   assert.deepEqual(about.at(-1)?.slice(0, 2), ['invitation.created', id])
 })
 
-test('of many who want the last use at once, one gets it', async () => {
+test('one of many concurrent requests gets the last use', async () => {
   const { id, code } = await make({ uses: 3 })
   const answers = await Promise.all(Array.from({ length: 6 }, () => signUp(code)))
   assert.deepEqual(statuses(answers).toSorted(), [201, 201, 201, 400, 400, 400])

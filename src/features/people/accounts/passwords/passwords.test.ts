@@ -18,14 +18,14 @@ test('a hash names its kind and cost, has its own salt, and fits its password al
   assert.equal(await passwords.verify(null, 'lantern'), false)
 })
 
-test('a judgement never gets better by what follows the first forty characters, and a long text is judged too', async () => {
+test('a rating never improves because of text after the first forty characters, and a long password is rated too', async () => {
   const owner = { username: 'mira', email: null }
   const weak = 'password'.repeat(5)
   await assert.rejects(passwords.check(`${weak}x7$Kq!zW5uN!k3Lm`, owner, 'password'), { kind: 'validation_error' })
   await passwords.check('kR7$wq2!zPvN'.repeat(21), owner, 'password')
 })
 
-/** A thread that answers at once with the length of the password, dies of `die` and is silent for `hang`. */
+/** A thread that immediately returns the length of the password, crashes for `die` and does not respond for `hang`. */
 const ODD_WORKER = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import { parentPort } from 'node:worker_threads'
@@ -37,7 +37,7 @@ const ODD_WORKER = new URL(
   `)}`,
 )
 
-test('the real thread judges, and known words count as guessed', async () => {
+test('the real thread rates passwords, and known words count as guessed', async () => {
   const meter = createStrengthMeter()
   assert.ok((await meter.score('lantern glass orbit', [])) >= 3)
   assert.equal(await meter.score('lantern', ['lantern']), 0)

@@ -48,7 +48,7 @@ test('a token that may read sessions sees them, none of them current', async () 
   assert.deepEqual([session.id, session.current], [member.sessionId, false])
 })
 
-test('signing out ends a session at once, by ID or by secret', async () => {
+test('signing out ends a session immediately, by ID or by secret', async () => {
   const member = await makeMember(t)
   const other = await t.make.session(member.id)
   const third = (await signIn(t, member.username)).json()
@@ -60,7 +60,7 @@ test('signing out ends a session at once, by ID or by secret', async () => {
   assert.equal(await works(member.token), false)
 })
 
-test("another's session, an unknown one and a text that is no ID are refused", async () => {
+test("rejects another user's session, an unknown one and an invalid ID", async () => {
   const [member, stranger] = [await makeMember(t), await makeMember(t)]
   for (const id of [stranger.sessionId, stranger.token, 'zzzzzzzz']) {
     assertError(await t.as(member).delete(`/_internal/session/${id}`), 404, 'not_found')

@@ -42,7 +42,7 @@ test('tries that are right, or that fail for another reason, leave no count', as
     assert.equal(await guard.attempt('name:b', 'No', async () => 'session'), 'session')
     await assert.rejects(
       guard.attempt('name:b', 'No', async () => {
-        throw new Error('the database is gone')
+        throw new Error('the database disconnected')
       }),
       /the database is gone/,
     )

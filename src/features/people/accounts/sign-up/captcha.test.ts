@@ -43,7 +43,7 @@ const fresh = (username: string, challenge?: unknown) => ({
 })
 const create = (body: object) => t.anyone.post('/_internal/auth/create', body)
 
-test('pages can see that a captcha is asked for', async () => {
+test('pages can see that a captcha is required', async () => {
   assert.equal((await t.anyone.get('/_internal/globals')).json().captcha_enabled, true)
 })
 

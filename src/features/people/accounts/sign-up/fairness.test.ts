@@ -1,4 +1,4 @@
-// Work that many ask for at once is shared fairly between the addresses that ask.
+// Expensive work is shared fairly between the IP addresses that request it.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { LightMyRequestResponse } from 'fastify'

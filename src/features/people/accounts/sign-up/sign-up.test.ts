@@ -29,7 +29,7 @@ async function accountCount(): Promise<number> {
   return (await t.deps.db.selectFrom('account').select('id').execute()).length
 }
 
-test('signing up answers a session whose secret works at once', async () => {
+test('signing up returns a session whose secret works immediately', async () => {
   const answer = await t.anyone.post(CREATE, fresh('mira'), {
     headers: { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' },
   })

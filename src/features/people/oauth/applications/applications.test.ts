@@ -172,7 +172,7 @@ test('a new secret ends the old one', async () => {
   assert.equal((await exchange(t, { ...application, secret }, { code })).statusCode, 200)
 })
 
-test('deleting an application ends its tokens at once', async () => {
+test('deleting an application ends its tokens immediately', async () => {
   const owner = await t.make.account()
   const application = await makeApplication(t, owner)
   const token = await getToken(t, application, await t.make.account())
@@ -181,7 +181,7 @@ test('deleting an application ends its tokens at once', async () => {
   assert.equal(await statusOf(t, token), 401)
 })
 
-test('other addresses or scopes end questions and codes, but not tokens', async () => {
+test('changed redirect URIs or scopes end authorization requests and codes, but not tokens', async () => {
   const owner = await t.make.account()
   const person = await t.make.account()
   for (const patch of [{ redirect_uris: ['https://new.test/'] }, { max_scopes: 2 }]) {

@@ -109,7 +109,7 @@ test('a loopback address may differ in its port, and in nothing else', () => {
   assert.ok(matchesRedirectUri('http://localhost', 'http://localhost:9'))
 })
 
-test('parameters are added to what an address has', () => {
+test('adds parameters to the existing ones of a URL', () => {
   const added = { code: 'a b&c', state: null }
   assert.equal(withParameters('https://a.test/cb', added), 'https://a.test/cb?code=a+b%26c')
   assert.equal(withParameters('https://a.test/cb?x=%20', added), 'https://a.test/cb?x=%20&code=a+b%26c')

@@ -28,7 +28,7 @@ after(() => t.close())
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
 const ISS = 'https://depot.test'
 
-test('a question is put, accepted once, and the person comes back with a code and the state', async () => {
+test('an authorization request is shown, accepted once, and the user returns with a code and the state', async () => {
   const application = await makeApplication(t, owner)
   const person = await t.make.account()
   const asked = await authorize(t, person, { client_id: application.id, redirect_uri: CALLBACK, state: 'a b&=é' })
@@ -59,7 +59,7 @@ test('a refusal comes back as access_denied, once', async () => {
   assertError(await t.as(owner).post(`${BASE}/accept`, body), 404, 'not_found')
 })
 
-test('who has allowed as much is not asked again; who is asked for more is', async () => {
+test('a user who already granted the scopes sees no prompt; additional scopes show one', async () => {
   const application = await makeApplication(t, owner)
   const person = await t.make.account()
   const query = { client_id: application.id, redirect_uri: CALLBACK }
@@ -72,7 +72,7 @@ test('who has allowed as much is not asked again; who is asked for more is', asy
   assert.equal((await authorize(t, owner, { ...query, scope: 'USER_READ' })).json().requested_scopes, 2)
 })
 
-test('who asks without a session, or with less, is refused, and the question stays', async () => {
+test('rejects a caller without a session or with fewer scopes, and the authorization request remains', async () => {
   const application = await makeApplication(t, owner)
   const person = await t.make.account()
   const other = await t.make.account()
@@ -107,7 +107,7 @@ test('of parallel answers one counts', async () => {
   assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [200, 404, 404, 404])
 })
 
-test('a question waits for thirty minutes', async () => {
+test('an authorization request expires after thirty minutes', async () => {
   const application = await makeApplication(t, owner)
   const ask = async () =>
     (await authorize(t, owner, { client_id: application.id, redirect_uri: CALLBACK })).json().flow_id
@@ -195,7 +195,7 @@ test('other errors are sent to the application', async () => {
   }
 })
 
-test('an application without a secret must use PKCE, and its person is asked each time', async () => {
+test('an application without a secret must use PKCE, and its users see the prompt each time', async () => {
   const made = await t
     .as(owner)
     .post(`${BASE}/app`, { name: 'Launcher', max_scopes: 2, redirect_uris: [CALLBACK], public_client: true })
@@ -217,7 +217,7 @@ test('a browser without a token is led to the page, with its query letter by let
   }
 })
 
-test('allowed applications are listed, and ending one ends its tokens and codes at once', async () => {
+test('lists authorized applications; revoking one immediately ends its tokens and codes', async () => {
   const application = await makeApplication(t, owner)
   const person = await t.make.account()
   const token = await getToken(t, application, person)

@@ -1,4 +1,4 @@
-// What happens to codes and tokens when two things come at the same moment.
+// Races of codes and tokens.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
@@ -42,7 +42,7 @@ test('of parallel exchanges at most one succeeds, and its token is ended by the 
   assert.equal(await statusOf(t, token), 401)
 })
 
-test('an exchange beside the end of what it rests on leaves no token alive', async () => {
+test('an exchange that is concurrent with the end of its basis leaves no valid token', async () => {
   const ends = [
     (person: Person, { id }: TestApplication) => t.as(person).delete(`${BASE}/authorizations?client_id=${id}`),
     (_: Person, { id }: TestApplication) => t.as(owner).delete(`${BASE}/app/${id}`),
@@ -60,7 +60,7 @@ test('an exchange beside the end of what it rests on leaves no token alive', asy
   }
 })
 
-test('a consent request beside the end of application or account is made, or answered 404 or 401', async () => {
+test('a consent request that is concurrent with the end of the application or account succeeds, or returns 404 or 401', async () => {
   const ends = [
     (_: Person, { id }: TestApplication) => t.as(owner).delete(`${BASE}/app/${id}`),
     (person: Person) => t.as(person).delete(`/v3/user/${person.id}`),
@@ -79,7 +79,7 @@ test('a consent request beside the end of application or account is made, or ans
   }
 })
 
-test('an answer beside a change of the application gives a code for the new state or none', async () => {
+test('consent that is concurrent with a change of the application gives a code for the new state or none', async () => {
   for (let i = 0; i < 6; i += 1) {
     const app = await makeApplication(t, owner)
     const asked = await t.as(owner).get(`${BASE}/authorize`, { query: { client_id: app.id, redirect_uri: CALLBACK } })

@@ -182,7 +182,7 @@ test('a code asked for with a challenge needs its verifier', async () => {
   }
 })
 
-test('a loopback address is compared with the port that was asked for', async () => {
+test('compares a loopback redirect URI with the requested port', async () => {
   const program = await makeApplication(t, owner, { redirect_uris: ['http://127.0.0.1/cb'] })
   const redirect_uri = 'http://127.0.0.1:49152/cb'
   const ask = () => getCode(t, owner, { client_id: program.id, redirect_uri })
@@ -200,7 +200,7 @@ test('a public client exchanges with its verifier and no secret', async () => {
   const ask = () => getCode(t, owner, { client_id: id, ...pkce })
   const form = { client_id: id, redirect_uri: CALLBACK, code_verifier: VERIFIER }
   assert.equal((await postForm(t, 'token', { ...form, code: await ask() })).statusCode, 200)
-  // What some libraries make of a secret that there is not.
+  // Some libraries send this header if there is no secret.
   const authorization = `Basic ${Buffer.from(`${id}:`).toString('base64')}`
   const asBasic = await postForm(t, 'token', { ...form, code: await ask(), client_secret: '' }, { authorization })
   assert.equal(asBasic.statusCode, 200, asBasic.body)
@@ -229,7 +229,7 @@ test('a token keeps its scopes when less is allowed later, and works for fourtee
   owner.token = await t.make.session(owner.id)
 })
 
-test('an application sees the state of its own tokens only', async () => {
+test('an application sees the state of only its own tokens', async () => {
   const person = await t.make.account()
   const token = await getToken(t, application, person)
   const other = await makeApplication(t, owner)
