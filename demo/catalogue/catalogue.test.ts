@@ -117,7 +117,7 @@ test('the publisher has a handful of projects that people use, and the moderator
   assert.equal(catalogue.organizations[0]?.owner, publisher)
 })
 
-test('teams name people of the catalogue, and nobody owns more than a quota allows', () => {
+test('teams name people of the catalogue, and no one owns more than a quota allows', () => {
   const people = new Set(catalogue.people.map((person) => person.username))
   const owned = new Map<string, number>()
   const owners = new Map(catalogue.organizations.map((organization) => [organization.slug, organization.owner]))
@@ -156,7 +156,7 @@ test('downloads have a long tail, and the catalogue is varied', () => {
     )
 })
 
-test('numbers of projects that make no sense are refused', () => {
+test('numbers of projects that make no sense are rejected', () => {
   for (const count of [-1, 1.5, Number.NaN, 1_000_001])
     assert.throws(() => demoCatalogue({ taxonomy, projects: count, seed: 1, until }), RangeError)
   assert.deepEqual([...demoCatalogue({ taxonomy, projects: 0, seed: 1, until }).projects], [])

@@ -149,7 +149,7 @@ test('the next run completes an interrupted removal, and a demo written in the m
   for (const { storage_key } of rows) assert.ok((await t.deps.files.stat(storage_key)) !== undefined, storage_key)
 })
 
-test('it is refused while the demo is written, and while one of its accounts is an admin', async () => {
+test('it is rejected while the demo is written, and while one of its accounts is an admin', async () => {
   const runs = await Promise.allSettled([seedCatalogue(t.deps, PROJECTS), removeCatalogue(t.deps)])
   assert.equal(runs.filter(({ status }) => status === 'rejected').length, 1)
   await seedCatalogue(t.deps, 3)

@@ -171,7 +171,7 @@ test('counters say what the rows say', async () => {
   assert.ok(((await count('follow')) ?? 0) > 50)
 })
 
-test('demo accounts say what they are, and nobody signs in as one or resets its password', async () => {
+test('demo accounts say what they are, and no one signs in as one or resets its password', async () => {
   const { rows } = await sql<{ username: string; bio: string }>`
     select username, bio from account where id = ${demoId('account', 3)}`.execute(t.deps.db)
   const { username = '', bio = '' } = rows[0] ?? {}

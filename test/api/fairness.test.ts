@@ -134,7 +134,7 @@ test('rejects excess analytics queries of one address and serves another address
   assert.ok(others.some(({ statusCode }) => statusCode === 503))
 })
 
-test('archives that are uploaded: too many of one address are refused, another address publishes', async () => {
+test('archives that are uploaded: too many of one address are rejected, another address publishes', async () => {
   const [loud, quiet] = [await t.make.project(), await t.make.project()]
   const upload = async (project: typeof loud, n: number): Promise<InjectOptions> => {
     const data = { ...versionData({ version_number: `1.0.${n}` }), project_id: project.id }
@@ -149,7 +149,7 @@ test('archives that are uploaded: too many of one address are refused, another a
   assert.ok(others.some(({ statusCode }) => statusCode === 503))
 })
 
-test('archives that are downloaded: they cost their caller more, and readers who do not read delay nobody', async () => {
+test('archives that are downloaded: they cost their caller more, and readers who do not read delay no one', async () => {
   const project = await t.make.project()
   const version = await t.make.version({ project })
   // More than the buffers of a connection hold.

@@ -79,7 +79,7 @@ test('every answer carries the three rate headers, 404s and errors included, and
   assert.equal(emptyKey.headers['x-ratelimit-limit'], '300')
 })
 
-test('a request without a User-Agent is refused, but not by the probes', async () => {
+test('a request without a User-Agent is rejected, but not by the probes', async () => {
   for (const headers of [{ 'user-agent': '' }, { 'user-agent': '   ' }]) {
     const answer = await t.inject({ method: 'GET', url: '/v3/games', headers, remoteAddress: fromNewAddress() })
     assert.equal(answer.statusCode, 400)
@@ -184,7 +184,7 @@ describe('conditional requests', () => {
   })
 })
 
-test('a compressed request body is refused by name', async () => {
+test('a compressed request body is rejected by name', async () => {
   const answer = await t.inject({
     method: 'POST',
     url: '/v3/version_files',
@@ -239,7 +239,7 @@ test('each answer names its request', async () => {
   assert.notEqual(a.headers['x-request-id'], b.headers['x-request-id'])
 })
 
-test('an address of which no route can be made is counted, marked and refused like any other request', async () => {
+test('an address of which no route can be made is counted, marked and rejected like any other request', async () => {
   const long = 'a'.repeat(3000)
   for (const url of ['/v3/project/%zz', '/v3/project/%E0%A4%A?x=1', `/v3/project/${long}`]) {
     const address = fromNewAddress()
@@ -301,7 +301,7 @@ describe('bodies', () => {
     }
   })
 
-  test('text that the database cannot hold is refused with its field', async () => {
+  test('text that the database cannot hold is rejected with its field', async () => {
     for (const value of ['a\\u0000b', '\\ud800']) {
       const answer = await post(`{"username":"${value}","password":"x"}`)
       assert.equal(answer.statusCode, 400)
@@ -318,7 +318,7 @@ describe('bodies', () => {
     assert.equal(({} as Record<string, unknown>)['a'], undefined)
   })
 
-  test('a JSON body over 2 MiB is refused, naming the limit; on routes for everybody over 256 KiB', async () => {
+  test('a JSON body over 2 MiB is rejected, naming the limit; on routes for everyone over 256 KiB', async () => {
     const person = await t.make.account()
     for (const [answer, limit] of [
       [await post(`{"username":"${'x'.repeat(256 * 1024)}"}`), 262_144],
@@ -385,7 +385,7 @@ describe('query values', () => {
     }
   })
 
-  test('a parameter given twice is refused', async () => {
+  test('a parameter given twice is rejected', async () => {
     const answer = await plain('/v3/projects?ids=[]&ids=[]')
     assert.equal(answer.statusCode, 400)
     assert.equal(answer.json().error, 'invalid_input')
@@ -438,7 +438,7 @@ describe('over a real socket', () => {
     assert.deepEqual(await answer.json(), [])
   })
 
-  test('headers beyond 64 KiB are refused as JSON', async () => {
+  test('headers beyond 64 KiB are rejected as JSON', async () => {
     const answer = await raw(`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'y'.repeat(70_000)}\r\n\r\n`)
     assert.match(answer, /^HTTP\/1\.1 400 /)
     assert.match(answer, /exceed 65536 bytes/)

@@ -30,7 +30,7 @@ test('an expensive request counts as several, a plain one as one', async () => {
   t.thaw()
 })
 
-test('when less is left than it counts for, it is refused, and plain requests still pass', async () => {
+test('when less is left than it counts for, it is rejected, and plain requests still pass', async () => {
   t.freeze()
   const headers = { 'user-agent': 'depot-tests/1.0' }
   const plain = () => t.inject({ method: 'GET', url: '/v3/report_type', headers, remoteAddress: '192.0.2.62' })

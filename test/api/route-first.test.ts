@@ -79,7 +79,7 @@ test('every method that HTTP knows gets an answer in the form of all errors', as
   assert.match(connected, /^HTTP\/1\.1 404 Not Found\r\n[\s\S]*\{"error":"not_found"/)
 })
 
-test('a route that is there still refuses a compressed body, after it has asked who calls', async () => {
+test('a route that is there still rejects a compressed body, after it has asked who calls', async () => {
   const headers = { 'content-encoding': 'gzip', 'content-type': 'application/json' }
   const open = await t.anyone.post('/v3/version_files', 'x', { headers })
   assert.deepEqual([open.statusCode, open.json().details.field], [400, 'content-encoding'])

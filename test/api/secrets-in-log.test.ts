@@ -163,7 +163,7 @@ describe('in what everyday use writes', () => {
     assertClean()
   })
 
-  test('bodies that are cut off, of the wrong shape, or refused', async () => {
+  test('bodies that are cut off, of the wrong shape, or rejected', async () => {
     const member = await newMember()
     const headers = { 'content-type': 'application/json' }
     const broken = `{"username": "x", "password": "${PASSWORD}", "email": "${member.email}"`
@@ -207,7 +207,7 @@ describe('in what failures write', () => {
     assertClean()
   })
 
-  test('a mail server that quotes the address it refuses', async () => {
+  test('a mail server that quotes the address it rejects', async () => {
     const member = await newMember()
     await send('POST', '/_internal/auth/password/reset', { body: { username: member.username } })
     refusesMail = true

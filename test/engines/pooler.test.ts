@@ -44,7 +44,7 @@ describe('a pooler in transaction mode', { skip: noPooler() }, () => {
     return booted
   }
 
-  test('without the address of the database itself it is refused, with the setting to use', async () => {
+  test('without the address of the database itself it is rejected, with the setting to use', async () => {
     const booted = await open({})
     const refused = booted.listen()
     await assert.rejects(
@@ -54,7 +54,7 @@ describe('a pooler in transaction mode', { skip: noPooler() }, () => {
     await closeAll()
   })
 
-  test('without time limits it is refused, with the statements that set them, and these work', async () => {
+  test('without time limits it is rejected, with the statements that set them, and these work', async () => {
     const direct = { DATABASE_DIRECT_URL: database.connectionString }
     const error: unknown = await open(direct).then(
       () => assert.fail('it started'),

@@ -206,7 +206,7 @@ for (const { version, url, file, openAnswers } of DOCUMENTS)
     })
   })
 
-test('the viewer loads its page, styles and scripts from here, and its policy lets it reach nobody else', async () => {
+test('the viewer loads its page, styles and scripts from here, and its policy lets it reach no one else', async () => {
   const page = await t.anyone.get(VIEWER)
   assert.equal(page.statusCode, 200)
   const loaded = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address = '']) => address)

@@ -143,7 +143,7 @@ test('while the store and the mail server fail', async () => {
   assert.deepEqual(found(answers.map(({ text }) => text).join('\n') + server.output()), [])
 })
 
-test('a start that the store refuses, and a look at the configuration', async () => {
+test('a start that the store rejects, and a look at the configuration', async () => {
   refusesKeys = true
   // The next start uses the same data folder.
   await server.stop()

@@ -56,7 +56,7 @@ describe('one data folder', () => {
     }
   })
 
-  test('a second server on the same folder is refused in one sentence', async () => {
+  test('a second server on the same folder is rejected in one sentence', async () => {
     const server = await startDepot(dataDir)
     try {
       const second = await depot(dataDir, ['serve'])

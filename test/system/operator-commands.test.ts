@@ -37,7 +37,7 @@ async function succeed(args: string[], input?: string): Promise<ReturnType<typeo
 const make = (name: string, input: string, ...more: string[]) =>
   depot(['user', 'create', '--username', name, '--email', `${name}@example.org`, ...more], input)
 
-test('a password is the first line of standard input; an empty one is wrong usage, a weak one is refused', async () => {
+test('a password is the first line of standard input; an empty one is wrong usage, a weak one is rejected', async () => {
   assert.equal((await make('mira', `${PASSWORD}\r\nnot this\n`)).code, 0)
   const none = await make('nobody', '')
   assert.equal(none.code, 2)
@@ -167,7 +167,7 @@ test('jobs shows what waits, and what was given up with its error', async () => 
   )
 })
 
-test('settings set takes the mark from a file, refuses what is none, and takes it back', async () => {
+test('settings set takes the mark from a file, rejects what is none, and takes it back', async () => {
   mkdirSync(dataDir, { recursive: true })
   const file = join(dataDir, 'lantern.svg')
   writeFileSync(file, '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8H0z"/></svg>')
@@ -180,7 +180,7 @@ test('settings set takes the mark from a file, refuses what is none, and takes i
   assert.deepEqual(await succeed(['settings', 'set', 'mark', '--default']), { mark: null })
 })
 
-test('settings shows where each value comes from and no secret, without a database; invalid ones are refused', async () => {
+test('settings shows where each value comes from and no secret, without a database; invalid ones are rejected', async () => {
   const env = { DATABASE_URL: 'postgres://depot:hidden@nowhere.invalid/depot', PORT: '81', ADMIN_KEY: 'k'.repeat(40) }
   const { code, stdout } = await depot(['settings', 'list', '--json'], '', env)
   assert.equal(code, 0)

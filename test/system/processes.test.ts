@@ -235,7 +235,7 @@ describe('two processes', () => {
     assert.equal(childrenOf(server).length, 2)
   })
 
-  test('a second server on the same port or folder is refused', async () => {
+  test('a second server on the same port or folder is rejected', async () => {
     const port = new URL(server.url).port
     const samePort = makeDataDir()
     const refused = await depot(samePort.dataDir, ['serve'], { ...ENV, PORT: port })

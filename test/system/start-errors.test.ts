@@ -44,7 +44,7 @@ test('a port that is taken, or a file that is not there, is reported before a da
   }
 })
 
-test('a data folder that is a file, or lies below one, is refused in a sentence that names the setting', async () => {
+test('a data folder that is a file, or lies below one, is rejected in a sentence that names the setting', async () => {
   for (const [dataDir, reason] of [
     [import.meta.filename, /\(DATA_DIR\): it is a file, not a folder/],
     [join(import.meta.filename, 'below'), /\(DATA_DIR\): a part of its path is a file/],
@@ -72,7 +72,7 @@ test('.env in the working folder is read, and variables of the environment win',
   assert.match(unreadable, /^The file \.env in .* cannot be read/)
 })
 
-test('on a database of the operator, a second server on the same data folder is refused with the reason', async () => {
+test('on a database of the operator, a second server on the same data folder is rejected with the reason', async () => {
   const database = await testDatabase()
   const dataDir = join(folder(), 'with spaces')
   const env = { DATABASE_URL: database.connectionString }

@@ -81,7 +81,7 @@ test('each command that changes something is in the audit log, with the command 
   assert.deepEqual([(details as { id: string }).id, (details as { rows: number }).rows], [restored.id, restored.rows])
 })
 
-test('wrong usage is refused before anything is opened', async () => {
+test('wrong usage is rejected before anything is opened', async () => {
   for (const [line, sentence] of [
     ['seed --remove', /add --yes/],
     ['seed --remove --yes --projects 3', /do not combine it with --projects/],

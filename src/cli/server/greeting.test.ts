@@ -16,7 +16,7 @@ const text = (env: Record<string, string>, of: Partial<Greeting> = {}): string =
     ...of,
   })
 
-test('an empty instance: where everything is, how mail leaves, what to do next', () => {
+test('an empty instance shows its locations, the email delivery and the next steps', () => {
   const shown = text({}, { isEmpty: true, firstAdmin: 'a-secret' })
   for (const part of [
     'Depot listens on http://127.0.0.1:8080\n',

@@ -96,7 +96,7 @@ test('rejects numbers with unknown bits, signs or fractions as scopes', () => {
   for (const value of [0, 1, 2 ** 47, ALL_SCOPES]) assert.equal(isScopeBits(value), true, String(value))
 })
 
-test('what manages sign-in and tokens is granted to nobody, and named; all the rest may be granted', () => {
+test('names and never grants the scopes of sign-in and tokens; all others can be granted', () => {
   fc.assert(
     fc.property(bits, (set) => {
       const refused = scopeNames(intersectScopes(set, RESTRICTED_SCOPES)).join(', ')

@@ -24,7 +24,7 @@ test('the checksum is the CRC-32 of prefix and random part, in six base62 digits
   assert.deepEqual(parseToken(`${token}4Sc0ZU`)?.kind, 'pat')
 })
 
-test('what was made is recognized with its kind and hash', () => {
+test('recognizes generated tokens with their kind and hash', () => {
   fc.assert(
     fc.property(fc.constantFrom(...kinds), (kind) => {
       const { token, hash } = newToken(kind)

@@ -44,7 +44,7 @@ test('work that fails frees its place', async () => {
   assert.equal(limiter.waiting, 0)
 })
 
-test('callers take turns, however much one of them asks for', async () => {
+test('callers take turns, however many tasks one of them has', async () => {
   const work = controlled(createLimiter({ running: 1, waiting: 100 }))
   for (let i = 0; i < 5; i++) void work.ask(`loud ${i}`, 'loud')
   void work.ask('quiet', 'quiet')
@@ -53,7 +53,7 @@ test('callers take turns, however much one of them asks for', async () => {
   assert.deepEqual(work.started, ['loud 0', 'loud 1', 'quiet'])
 })
 
-test('a caller with too much waiting is refused with 503 and the time to come back', async () => {
+test('a caller with too much waiting is rejected with 503 and the time to come back', async () => {
   const work = controlled(createLimiter({ running: 1, waiting: 100, waitingPerCaller: 1 }))
   void work.ask('runs', 'loud')
   void work.ask('waits', 'loud')

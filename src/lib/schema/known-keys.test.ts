@@ -31,7 +31,7 @@ test('of several alternatives the one that accepts the value says what is known'
   assert.deepEqual(keepKnownKeys(schema, value), { type: 'status', status: 'closed' })
 })
 
-test('what is open to further keys keeps them', () => {
+test('preserves additional keys of open schemas', () => {
   const open = Type.Object({ a: Type.String() }, { additionalProperties: Type.Unknown() })
   assert.deepEqual(keepKnownKeys(open, { a: 'x', own: [{ b: 1 }] }), { a: 'x', own: [{ b: 1 }] } as never)
   assert.deepEqual(keepKnownKeys(Type.Unknown(), { b: 1 }), { b: 1 })

@@ -22,7 +22,7 @@ test('stored bytes have their own memory and an ETag of their content', () => {
   assert.equal(etag, entityTag('"short"'))
 })
 
-test('an object larger than 64 MiB is refused before it is made', () => {
+test('an object larger than 64 MiB is rejected before it is made', () => {
   const large = { bytes: Buffer.alloc(1024 * 1024) }
   function* endless() {
     for (let i = 0; i < 1_000_000; i += 1) yield [String(i), large] as const

@@ -74,7 +74,7 @@ test('rejects NUL and unpaired surrogates anywhere in a body, with the path', ()
   rules.checkStorable({ name: '\u{1F600}', n: 1, deep: [null, true, { x: '猫' }] })
 })
 
-test('a body nested too deep is refused before the stack is', () => {
+test('rejects a deeply nested body before the stack overflows', () => {
   const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels))
   rules.checkStorable(nested(64))
   assert.throws(() => rules.checkStorable(nested(66)), { kind: 'validation_error' })

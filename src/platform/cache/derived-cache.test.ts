@@ -37,7 +37,7 @@ function setUp({ maxBytes = 1_000_000 } = {}) {
   return { cache, pages, make }
 }
 
-test('an answer is kept until one of the things changes that it was made of, and no longer', async () => {
+test('a result is cached until one of its dependencies changes', async () => {
   const { cache, pages, make } = setUp()
   await make('one', ['a', 'b'])
   await make('two', ['b', 'c'])
@@ -68,7 +68,7 @@ test('counted downloads, a change of anything, an empty and a switched-off cache
   assert.equal(pages.peek('one'), undefined, 'no process announces changes')
 })
 
-test('what changes while it is made is not kept, whether it was read before or after', async () => {
+test('a result is not cached if a dependency changes while it is computed', async () => {
   const { cache, pages, make } = setUp()
   for (const changed of ['a', 'b']) {
     await make('one', ['a', 'b'], () => cache.invalidate(changesOf(changed)))

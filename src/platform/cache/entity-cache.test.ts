@@ -125,7 +125,7 @@ test('a value is found by its ID, its alias in any case, and by peeking once it 
   assert.deepEqual(loads, [['SLUG-a'], ['SLUG-B']])
 })
 
-test('a thing whose ID equals a name wins over the thing with that alias', async () => {
+test('an ID takes precedence over an equal alias', async () => {
   const { things, load } = setUp({ rows: [thing('x', { slug: 'y' }), thing('y')] })
   assert.equal((await things.getNamed('y', load))?.id, 'y')
   assert.equal(things.peekNamed('y')?.id, 'y')
@@ -142,7 +142,7 @@ test('after a rename only the ID has to be named as changed', async () => {
   assert.equal(await things.getNamed('slug-b', load), undefined)
 })
 
-test('a load that a change overtakes is not kept and not handed to who asks after the change', async () => {
+test('a load that a change overtakes is not cached or returned to later callers', async () => {
   const { rows, cache, things, slowLoad, load } = setUp()
   for (const [ref, method] of [['a', 'get'] as const, ['slug-a', 'getNamed'] as const]) {
     const overtaken = slowLoad()
@@ -159,7 +159,7 @@ test('a load that a change overtakes is not kept and not handed to who asks afte
   }
 })
 
-test('a change of one thing does not keep a bulk load from storing the others', async () => {
+test('a change of one entity does not prevent a bulk load from caching the others', async () => {
   const { cache, things, slowLoad } = setUp()
   const bulk = slowLoad()
   const values = things.getMany(['a', 'b', 'c'], bulk.load)
@@ -191,7 +191,7 @@ test('while an entity is blocked, each read loads it and nothing is cached, even
   assert.equal(loads.length, 4)
 })
 
-test('overlapping holds of one thing end with the last of them', async () => {
+test('overlapping blocks of one entity end with the last block', async () => {
   const { cache, things, load } = setUp()
   const [one, two] = [cache.hold(changesOf('a')), cache.hold(new Map([['project', 'all' as const]]))]
   one()
@@ -211,7 +211,7 @@ test('an older revision does not replace a newer one', async () => {
   assert.equal(things.peek('a')?.revision, 5)
 })
 
-test('a load by a name that was true when it read finds the thing, though a newer value without the name is cached by then', async () => {
+test('a load by a name that was valid at the time of the read finds the entity, even if a newer value is cached', async () => {
   const { rows, things, load, slowLoad } = setUp({ rows: [thing('a', { slug: 'red' })] })
   const slow = slowLoad()
   const asked = things.getNamed('red', slow.load)
@@ -239,7 +239,7 @@ test('it starts switched off, and keeps and shares nothing until it is switched 
   assert.equal(cache.stats().bytes, 0)
 })
 
-test('a load that began while it was off is not kept once it is on', async () => {
+test('a load that began while the cache was off is not cached later', async () => {
   const { cache, things, slowLoad } = setUp()
   cache.disable()
   const slow = slowLoad()
@@ -265,14 +265,14 @@ test('its bytes stay within the bound and what was used last stays longest', asy
   assert.equal(things.peek('n39')?.id, 'n39')
 })
 
-test('a value larger than a sixteenth of the bound is handed out but not kept', async () => {
+test('a value larger than a sixteenth of the limit is returned but not cached', async () => {
   const { things, load } = setUp({ rows: [thing('big', { bytes: 70_000 })] })
   assert.equal((await things.get('big', load))?.id, 'big')
   assert.equal(things.peek('big'), undefined)
   assert.equal(things.stats().oversized, 1)
 })
 
-test('a definition gives the same entries each time, a second definition of its name is refused', async () => {
+test('a definition gives the same entries each time, a second definition of its name is rejected', async () => {
   const { cache, things, load } = setUp()
   await things.get('a', load)
   assert.equal(cache.kind(definition).peek('a')?.id, 'a')
@@ -289,7 +289,7 @@ test('the counts of hits, misses and loads are those of the reads', async () => 
   assert.deepEqual(Object.entries(cache.stats().kinds), [['project', things.stats()]])
 })
 
-test('a change set says "all" of a kind from five thousand IDs on, and refuses what is no kind or no ID', () => {
+test('a change set says "all" of a kind from five thousand IDs on, and rejects what is no kind or no ID', () => {
   const changed = new ChangeSet<string>()
   changed.add('project', ...Array.from({ length: 5_000 }, (_, index) => String(index)))
   assert.notEqual(changed.changes.get('project'), 'all')
@@ -390,7 +390,7 @@ test('adds counted downloads to cached values, however late and in whatever orde
   assert.equal(things.peek('a'), undefined, 'after an edit without a notification')
 })
 
-test('a load that may have read the old number is not kept, nor given to who asks after the count', async () => {
+test('a load that might have read the old number is not cached, or returned after the count', async () => {
   const { things, row, load, recount } = setUpCounting()
   const gate = Promise.withResolvers<void>()
   const early = things.get('a', async () => {

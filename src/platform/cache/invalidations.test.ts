@@ -31,7 +31,7 @@ function setUp() {
   return { cache, counters, load }
 }
 
-test('what is announced is what is heard, or that the log has it, in payloads that PostgreSQL accepts, whatever the IDs', () => {
+test('announcements arrive complete or refer to the log, in payloads that PostgreSQL accepts, for any IDs', () => {
   const ids = fc.array(fc.string({ minLength: 1, maxLength: 200, unit: 'binary' }), { minLength: 1, maxLength: 30 })
   const changed = fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), ids, { minKeys: 1, maxKeys: 4 })
   fc.assert(

@@ -79,7 +79,7 @@ const change = (value: number, cache = announcing): Promise<void> =>
     changed.add('search', 'a', 'b')
   })
 
-test('a change committed by one process is dropped by another, and its subscribers hear the IDs', async (t) => {
+test('a change in one process removes the entry in another and notifies its subscribers of the IDs', async (t) => {
   const { things, listener, heard } = startProcess(t)
   await listener.ready
   await things.get('a', load)
@@ -104,7 +104,7 @@ test('a rolled back transaction announces nothing', async (t) => {
   assert.deepEqual(await invalidation, new Set(['a', 'b']))
 })
 
-test('nothing is cached before listening begins, and the first thing a subscriber hears is "all"', async (t) => {
+test('caches nothing before it listens, and first notifies a subscriber of "all"', async (t) => {
   const { things, listener, heard, cache } = startProcess(t)
   const first = heard()
   await things.get('a', load)
@@ -192,7 +192,7 @@ test('a connection that falls silent is given up after a heartbeat', async (t) =
   assert.equal(cache.stats().enabled, true)
 })
 
-test('an invalidation message that cannot be read empties the cache and tells every subscriber "all"', async (t) => {
+test('an unreadable invalidation message empties the cache and notifies every subscriber of "all"', async (t) => {
   const { things, listener, heard, logged } = startProcess(t)
   await listener.ready
   await things.get('a', load)
@@ -203,7 +203,7 @@ test('an invalidation message that cannot be read empties the cache and tells ev
   assert.ok(logged.includes('Unreadable invalidation message'))
 })
 
-test('what no notice has said is found in the log: a notice that was lost, IDs too many for a notice', async (t) => {
+test('reads from the log what no notice contained: a lost notice, or too many IDs for a notice', async (t) => {
   const { things, listener, heard } = startProcess(t, { heartbeatMs: 5 })
   await listener.ready
   await things.get('a', load)
@@ -226,7 +226,7 @@ test('a long notice triggers an immediate read of the log, before the heartbeat'
   assert.deepEqual(await long, new Set(ids))
 })
 
-test('what commits late is found in the log, though what began after it was found before', async (t) => {
+test('finds a late commit in the log even after a later transaction', async (t) => {
   const { listener, heard } = startProcess(t, { heartbeatMs: 5 })
   await listener.ready
   const goOn = Promise.withResolvers<void>()
@@ -267,7 +267,7 @@ test('deletes rows after every follower has read them, and rows of another datab
   await trimAll()
 })
 
-test('a connection that gets no notices is refused with the setting to use, and the cache stays off', async (t) => {
+test('rejects a connection without notices, names the setting to use, and leaves the cache off', async (t) => {
   const { listener, cache } = startProcess(t, {
     proofMs: 50,
     connect: async () => {
@@ -309,7 +309,7 @@ test('a subscriber that throws is logged and harms neither the cache nor the con
   assert.ok(logged.includes('A consumer of search changes failed'))
 })
 
-test('it keeps trying while there is no database, logs that once, and can be stopped at any time', async (t) => {
+test('retries while the database is unavailable, logs it once, and can be stopped at any time', async (t) => {
   let attempts = 0
   const enough = Promise.withResolvers<void>()
   const { listener, logged } = startProcess(t, {

@@ -37,7 +37,7 @@ test('frames cut at any place give the messages that were sent', () => {
   )
 })
 
-test('a frame that says it is too large is refused before its bytes come, and one too large is not sent', () => {
+test('rejects an oversized frame before its content arrives, and sends no oversized frame', () => {
   const head = Buffer.alloc(4)
   head.writeUInt32LE(FRAME_BYTES_MAX + 1)
   assert.throws(() => createFrameReader()(head), RangeError)

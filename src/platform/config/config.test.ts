@@ -176,7 +176,7 @@ const refused: Record<string, string[]> = {
   AFFILIATE_SHARE: ['-0.1', '1.1', '10%'],
 }
 for (const [name, values] of Object.entries(refused)) {
-  test(`${name} refuses what it cannot mean`, () => {
+  test(`${name} rejects invalid values`, () => {
     for (const value of values) {
       const problems = problemsOf({ [name]: value })
       assert.equal(problems.length, 1, value)
@@ -216,7 +216,7 @@ test('a variable without the one it belongs to is an error', () => {
     assert.match(problemsOf({ [name]: 'https://x' }).join(), /CAPTCHA_SITE_KEY must be set when CAPTCHA_/)
 })
 
-test('nothing that would end a source of Content-Security-Policy is taken for one', () => {
+test('rejects values that would end a source of Content-Security-Policy', () => {
   const widget = { CAPTCHA_VERIFY_URL: 'https://x', CAPTCHA_SECRET: 's', CAPTCHA_SITE_KEY: 'k' }
   for (const [name, value] of [
     ['CAPTCHA_SCRIPT_URL', 'https://a;script-src/api.js'],
@@ -270,7 +270,7 @@ test('addresses are brought to one form', () => {
   assert.equal(http.baseUrl, `https://${new URL('https://dépôt.example.org').hostname}/sub`)
 })
 
-test('the port that was taken reaches the addresses made from it, and only those', () => {
+test('only URLs that are derived from the port contain the chosen port', () => {
   const free = withPort(loadConfig({ PORT: '0' }), 40_000)
   assert.equal(free.http.port, 40_000)
   assert.equal(free.http.baseUrl, 'http://127.0.0.1:40000')
@@ -386,12 +386,12 @@ for (const [name, value, more] of [
   ['S3_PREFIX', '/depot', { S3_BUCKET: 'depot-files' }],
   ['S3_DOWNLOADS', 'yes', { S3_BUCKET: 'depot-files' }],
 ] as const) {
-  test(`${name}=${value} is refused by name`, () => {
+  test(`${name}=${value} is rejected by name`, () => {
     assert.throws(() => loadConfig({ ...more, [name]: value }), new RegExp(`${name} must be`))
   })
 }
 
-test('what belongs to a bucket or a Redis is refused without it', () => {
+test('rejects settings of a bucket or Redis that is not configured', () => {
   assert.throws(
     () => loadConfig({ S3_ENDPOINT: 'https://s3.example.org' }),
     /S3_BUCKET must be set when S3_ENDPOINT is/,

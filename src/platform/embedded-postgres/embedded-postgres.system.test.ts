@@ -152,7 +152,7 @@ test('commits are durable, text is UTF-8 and no network address is listened on, 
   })
 })
 
-test('a second server is refused in one sentence that names the folder and the process', async () => {
+test('a second server is rejected in one sentence that names the folder and the process', async () => {
   await withDatabase(options(shared), async ({ connection }) => {
     const { report } = await otherProcess({ dataDir: shared })
     const problem = `EmbeddedPostgresError: Depot is already running on this data folder (process ${process.pid}): ${shared}`
@@ -215,7 +215,7 @@ test('after kill -9 of the owner the next start stops what it left and finds eve
   assert.ok(lines.some(({ level, message }) => level === 'warn' && message.includes('Depot that was killed')))
 })
 
-test('after kill -9 of owner and database the data is recovered, also when a stranger now has the old process id', async () => {
+test('recovers the data after kill -9 of owner and database, also if another program has the old process ID', async () => {
   const killed = await started({ dataDir: shared })
   await query(killed.connection, 'insert into kept values (3)')
   const postmaster = clusterPid(shared)
@@ -268,7 +268,7 @@ test('a folder with a path too long for a socket and awkward characters serves a
   assert.equal(existsSync(String(next.connection.host)), false)
 })
 
-test('a folder made by another major version is refused in one sentence', async () => {
+test('a folder made by another major version is rejected in one sentence', async () => {
   const dataDir = join(base, 'old')
   const cluster = join(dataDir, 'postgres')
   mkdirSync(cluster, { recursive: true })
@@ -316,7 +316,7 @@ test('root serves a folder that PostgreSQL’s user cannot enter, and a copy of 
   await assert.rejects(startEmbeddedPostgres(options(copy)), { message: /is missing: it was kept in/ })
 })
 
-test('an ordinary user serves a folder that nobody else can enter, and root serves it later', {
+test('an ordinary user serves a folder that no other user can enter, and root serves it later', {
   skip:
     isRoot && nobody !== undefined && canEnter(nobody, import.meta.dirname) ? false : 'wants root and an open checkout',
 }, async () => {

@@ -67,7 +67,7 @@ test('attributes are there, empty or absent by their value', () => {
     assert.throws(() => attributes({ [name]: 'x' }), name)
 })
 
-test('a template with a value where escaping does not help is refused when it is first used', () => {
+test('a template with a value where escaping does not help is rejected when it is first used', () => {
   assert.throws(() => html`<a href=${'x'}>`)
   assert.throws(() => html`<script>${'x'}</script>`)
   assert.throws(() => html`<style>${'x'}</style>`)

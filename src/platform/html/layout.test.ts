@@ -27,7 +27,7 @@ ${pager(page, { current: 6, last: 61, href: (number) => `?page=${number}` })}`,
   })
 }
 
-test('a page with all its parts is valid HTML, whatever people wrote and in every language', () => {
+test('a complete page is valid HTML for any user content, in every language', () => {
   const account = { username: HOSTILE, avatar_url: null }
   for (const tag of ['en', 'de', 'ar-XB'] as const) {
     for (const page of [samplePage({ tag }), samplePage({ tag, account, theme: 'dark', address: HOSTILE })]) {
@@ -51,7 +51,7 @@ test('the frame says language, direction and theme, and links below the path of 
   assert.match(german, /<link rel="canonical" href="https:\/\/depot\.test\/base\/mod\/x">/)
 })
 
-test('a form that was refused says so in the title', () => {
+test('a rejected form has an error in the page title', () => {
   const page = samplePage()
   assert.match(
     layout(page, { title: 'Profile', body: html``, hasErrors: true }),

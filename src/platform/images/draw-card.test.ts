@@ -14,7 +14,7 @@ const card: Card = {
   mark: undefined,
 }
 
-test('a card has its size whatever people write, and nothing they write is markup', async () => {
+test('a card has a fixed size for any user text, and escapes this text', async () => {
   const icon = await sharp({ create: { width: 300, height: 20, channels: 3, background: '#f00' } })
     .png()
     .toBuffer()
@@ -40,7 +40,7 @@ test('it shows its texts and its colour', async () => {
     assert.ok(!first.equals(await draw({ ...card, ...other })), JSON.stringify(other))
 })
 
-test('more than wait in the queue are refused, and the others are drawn', async () => {
+test('rejects requests beyond the queue limit and draws the others', async () => {
   const own = createDrawCard()
   const results = await Promise.allSettled(
     Array.from({ length: 36 }, () => own({ ...card, text: '', footer: '' }, 'somebody')),

@@ -17,7 +17,7 @@ test('a drawing comes back as pixels at the size it is shown in', async () => {
   assert.deepEqual([width, height, data.length, [...data.subarray(0, 4)]], [96, 48, 96 * 48 * 4, [255, 0, 0, 255]])
 })
 
-test('what the library refuses is refused here in the same words', async () => {
+test('rejects the same input as the library, with the same message', async () => {
   const kindOf = (bytes: Buffer) =>
     createDrawSvg()(bytes, RULES, { field: 'icon' }).then(
       () => 'drawn',
@@ -30,7 +30,7 @@ test('what the library refuses is refused here in the same words', async () => {
 // Drawing a line with this number of letters takes the library minutes.
 const SLOW = svg(96, 96, `<text font-size="90">${'M'.repeat(60_000)}</text>`)
 
-test('a drawing that takes too much processor time is refused, its process ended, and the next one is drawn', async () => {
+test('a drawing that takes too much processor time is rejected, its process ended, and the next one is drawn', async () => {
   await assert.rejects(createDrawSvg({ cpuMs: 400, waitMs: 600_000 })(SLOW, RULES, { field: 'icon' }), {
     kind: 'invalid_input',
     message: 'The SVG takes too long to draw',

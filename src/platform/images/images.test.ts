@@ -88,7 +88,7 @@ test('shows an image upright if the camera rotated it', async () => {
   assert.deepEqual(await sizeOf(gallery.optimized), { width: 200, height: 300, format: 'webp' })
 })
 
-test('an extension that is unknown, not allowed or not what the bytes are is refused by its own field', async () => {
+test('rejects an extension that is unknown, not allowed or wrong for the content, and names the field', async () => {
   const refused = (ext: string, bytes = photo) =>
     assert.rejects(images.processIcon(bytes, ext), (error: { kind: string; details: { field: string } }) => {
       assert.deepEqual([error.kind, error.details.field], ['invalid_input', 'ext'])
@@ -138,7 +138,7 @@ test('the limit of bytes is exact on both sides', async () => {
   await assert.rejects(images.processGalleryImage(padded(5 * 1024 * 1024 + 1), 'png'), { kind: 'invalid_input' })
 })
 
-test('a small file that unpacks to very many pixels is refused before it is unpacked', async () => {
+test('rejects a small file with too many pixels before it unpacks it', async () => {
   // The first chunk of a PNG contains its claimed size; the decoder notices a wrong checksum only when it unpacks the
   // image.
   const bomb = await plain(1, 1).png().toBuffer()

@@ -121,7 +121,7 @@ test('a moving GIF keeps its frames, its timing and its repetition, and loses it
   assert.ok(stripMetadata(planted, 'gif').equals(gif))
 })
 
-test('what is cut or changed anywhere is refused or comes out no longer than it was, and nothing else happens', async () => {
+test('a truncated or changed file is rejected or its output is not longer than the input', async () => {
   const sources = await Promise.all(
     Object.entries(ENCODERS).map(async ([name, encode]) => ({
       kind: kindOf(name),
@@ -153,7 +153,7 @@ test('rejects an image that would be decoded a hundred times', async () => {
   await assert.rejects(createImages().processIcon(scans, 'jpg'), { kind: 'invalid_input' })
 })
 
-test('what is stored of an upload is the stripped picture, and the small one is made from it', async () => {
+test('stores the stripped image and creates the small copy from it', async () => {
   const source = await taken(photo(), 6).jpeg().toBuffer()
   const { raw, optimized } = await createImages().processGalleryImage(source, 'jpg')
   assert.doesNotMatch(raw.bytes.toString('latin1'), PLANTED)

@@ -40,7 +40,7 @@ async function remember(job: JobName, slot: string): Promise<void> {
   )
 }
 
-test('what fell due while nobody ran is run once', async () => {
+test('runs a missed schedule once', async () => {
   await remember('releases.sweep', '-600')
   const { worker, ran, count } = await startOne('releases.sweep')
   await ran

@@ -101,7 +101,7 @@ test('a job that a later one has replaced while it ran is removed with its worke
   assert.deepEqual(await column('select id::text as name from graphile_worker.jobs'), [])
 })
 
-test('who was cut off from the database judges nobody until the others could speak again', async () => {
+test('a process that lost the database does not clean up others until they could send heartbeats again', async () => {
   await taken('unheard again', '5 minutes')
   const statements: string[] = []
   let isCut = false

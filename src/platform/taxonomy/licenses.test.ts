@@ -52,7 +52,7 @@ test('rejects invalid SPDX expressions with the invalid term', () => {
     refusal(text)
 })
 
-test('every deprecated identifier is refused, with its successors where there are any', () => {
+test('every deprecated identifier is rejected, with its successors where there are any', () => {
   assert.match(refusal('GPL-3.0'), /use GPL-3\.0-only or GPL-3\.0-or-later/)
   const library = createRequire(createRequire(import.meta.url).resolve('spdx-expression-parse'))
   const deprecated = library('spdx-license-ids/deprecated') as string[]
@@ -84,7 +84,7 @@ test('length and nesting are bounded', () => {
   assert.equal(parseLicense(`${'('.repeat(100)}MIT${')'.repeat(100)}`).length, 203)
 })
 
-test('any text is either refused with a validation error or stored in a form that is stable', () => {
+test('any text is either rejected with a validation error or stored in a form that is stable', () => {
   const words = fc.constantFrom(
     'MIT',
     'ISC+',

@@ -53,7 +53,7 @@ test('game_versions is mandatory with at least one known value, environment defa
   refuses(taxonomy, ['fabric'], { game_versions: Array(1025).fill('1.20') }, 'game_versions')
 })
 
-test('a field that no loader of the version supports is refused, one that any supports is accepted', () => {
+test('a field that no loader of the version supports is rejected, one that any supports is accepted', () => {
   const game_versions = ['1.20.1']
   refuses(taxonomy, ['fabric'], { game_versions, mrpack_loaders: ['forge'] }, 'mrpack_loaders')
   refuses(taxonomy, ['paper'], { game_versions, environment: 'server_only' }, 'environment')

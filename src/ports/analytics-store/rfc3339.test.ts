@@ -20,7 +20,7 @@ test('every form of the standard is read, in any offset', () => {
   for (const [text, ms] of Object.entries(forms)) assert.equal(parseRfc3339(text), ms, text)
 })
 
-test('what is not a timestamp, or names a time that does not exist, is refused', () => {
+test('rejects invalid timestamps and times that do not exist', () => {
   const invalid = [
     '',
     'now',

@@ -9,7 +9,7 @@ import type { AnalyticsStore } from './analytics-store.ts'
 import type { EventSink } from './buffer.ts'
 import { createSpool } from './spool.ts'
 
-test('a batch is on disk when it counts as stored, and gone from there once the store has it', async (t) => {
+test('a confirmed batch is on disk, and is deleted once the store has it', async (t) => {
   const { spool, files, downloads } = await setUp(t)
   await spool.sink.append('download', batchOf([aDownload(), aDownload()]))
   assert.equal((await files()).length, 1)
@@ -66,7 +66,7 @@ test('two processes that share a folder send everything once', async (t) => {
   await other.close()
 })
 
-test('more than may wait is refused, and taken again when there is room', async (t) => {
+test('rejects batches beyond the queue limit, and accepts batches again when there is space', async (t) => {
   const { spool, store, files, downloads } = await setUp(t, 1_000)
   store.isAway = true
   await spool.sink.append('download', batchOf([aDownload()]))
@@ -80,7 +80,7 @@ test('more than may wait is refused, and taken again when there is room', async 
   assert.equal(await downloads(), 2)
 })
 
-test('a batch that the store refuses is set aside without holding up others, and tried at the next start', async (t) => {
+test('a batch that the store rejects is set aside without delaying others, and retried at the next start', async (t) => {
   const { spool, options, store, files, downloads, pass } = await setUp(t)
   const poisoned = batchOf([aDownload({ project_id: 'Poisoned' })])
   store.refuses = poisoned.id

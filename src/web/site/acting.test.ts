@@ -74,7 +74,7 @@ test('a rejected report shows the error next to its field and keeps the text', a
   assert.deepEqual((await t.as(owner).get('/v3/report')).json(), [])
 })
 
-test('what is hidden or unknown cannot be reported or saved, and a forged form does nothing', async () => {
+test('hidden or unknown projects cannot be reported or saved, and a forged form does nothing', async () => {
   const secret = await t.make.project({ owner, slug: 'secret', status: 'draft' })
   const person = visitor(t, (await t.make.account()).token)
   for (const query of [
@@ -97,7 +97,7 @@ test('what is hidden or unknown cannot be reported or saved, and a forged form d
   assert.equal((await person.post('/mod/lantern/save', { name: 'Mine' })).statusCode, 403)
 })
 
-test('who is not signed in is led through that and back', async () => {
+test('signed-out visitors sign in and return', async () => {
   const someone = visitor(t)
   const report = `/report?item=project&id=${project.id}`
   for (const path of [report, '/mod/lantern/save'])

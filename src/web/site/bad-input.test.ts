@@ -48,7 +48,7 @@ test('filters that contradict each other find nothing, and the page says which o
   }
 })
 
-test('an old slug leads nowhere, on each page of the project, also where the page was kept', async () => {
+test('an old slug returns 404 on each page of the project, also if the page was cached', async () => {
   const project = await t.make.project({ owner, slug: 'early-name' })
   await t.make.version({ project })
   const statuses = async (slug: string) => {

@@ -51,7 +51,7 @@ test('after each write every page that shows it is new, also for those who ask w
   }
 })
 
-test('what is hidden has no page from the moment of the answer, with or without a tag, and comes back', async () => {
+test('a hidden project has no page after the response, with or without an ETag, until it is public again', async () => {
   for (const [status, expected] of [
     ['private', 404],
     ['approved', 200],
@@ -77,7 +77,7 @@ test('what is hidden has no page from the moment of the answer, with or without 
   }
 })
 
-test('a kept page is the one that would be made now, after each kind of write that it shows', async () => {
+test('a cached page equals a new page after each kind of write', async () => {
   const maker = await t.make.account({ username: 'maker' })
   const stranger = await t.make.account()
   const shown = await t.make.project({ owner: maker, slug: 'shown', name: 'Shown' })

@@ -59,7 +59,7 @@ test('a link to an archive shows the number and size of its files, including ind
   assert.equal((await t.as(owner).patch(`/v3/version/${latest}`, { dependencies: [] })).statusCode, 204)
 })
 
-test('a project without a release says so in lists, until it has one', async () => {
+test('lists show that a project has no release, until it has one', async () => {
   const badge = /Lamp<\/bdi><\/a> <span class="badge">Beta only</
   assert.match(await page('/mods'), badge)
   assert.match(await page('/mods?view=grid'), badge)

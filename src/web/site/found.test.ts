@@ -19,7 +19,7 @@ before(async () => {
 })
 after(() => t?.close())
 
-test('each list has feeds, well formed whatever people write, and without what is hidden', async () => {
+test('each list has feeds that are well-formed for any user text and contain nothing hidden', async () => {
   for (const path of ['/mods', '/search', '/mod/lamp/versions', '/user/maker']) {
     const atom = await t.anyone.get(`${path}.atom`)
     assert.equal(atom.statusCode, 200, path)
@@ -43,7 +43,7 @@ test('each list has feeds, well formed whatever people write, and without what i
   assert.deepEqual([own.statusCode, own.headers['cache-control']], [200, 'private, no-cache'])
 })
 
-test('the map names what everybody finds, in parts', async () => {
+test('the site map lists all public pages, in parts', async () => {
   const index = await t.anyone.get('/sitemap.xml')
   assert.match(index.body, /https:\/\/depot\.test\/sitemap-1\.xml/)
   const part = await t.anyone.get('/sitemap-1.xml')
@@ -73,7 +73,7 @@ test('a project can be embedded by its address, and says what it is to machines'
   assert.match((await visitor(t).get('/mods?c=magic')).body, /name="robots" content="noindex"/)
 })
 
-test('each project that everybody sees has a card, drawn once, and again when what it shows has changed', async () => {
+test('each public project has a card, which is drawn once and again after a change of its content', async () => {
   const head = (await visitor(t).get('/mod/lamp')).body
   const path = `/card/${project.id}.png`
   assert.ok(head.includes(`<meta property="og:image" content="https://depot.test${path}">`))

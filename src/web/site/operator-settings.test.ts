@@ -30,7 +30,7 @@ async function set(at: TestApp, body: object): Promise<void> {
 
 const rootOf = (body: string) => /<html[^>]*>/.exec(body)?.[0]
 
-test('an announcement and a hue are on every page as soon as they are set, and gone with them', async () => {
+test('an announcement and a hue appear on every page immediately, and disappear when they are reset', async () => {
   const someone = visitor(t)
   const tags = new Map<string, unknown>()
   for (const [path, status] of PAGES) {
@@ -73,7 +73,7 @@ test('a hue is shown as the nearest one that the style has', async () => {
   }
 })
 
-test('texts of the operator have pages, linked in the footer and in the map, while they say something', async () => {
+test('non-empty texts of the operator have pages, with links in the footer and the site map', async () => {
   const english = visitor(t)
   const german = visitor(t)
   german.cookies.set('__Host-depot-language', 'de')
@@ -97,7 +97,7 @@ test('texts of the operator have pages, linked in the footer and in the map, whi
   assert.ok(!body.includes('/about"') && body.includes('/rules"'))
 })
 
-test('a text of the operator is the same for everybody, harmless, and kept by its content', async () => {
+test('a text of the operator is public, sanitized, and cached by its content', async () => {
   await set(t, { about: `First ${HOSTILE}\n\n[away](javascript:alert(1))`, rules: `${'*'.repeat(40_000)}\n${HOSTILE}` })
   const someone = visitor(t)
   for (const path of ['/about', '/rules']) {
@@ -112,7 +112,7 @@ test('a text of the operator is the same for everybody, harmless, and kept by it
   assert.ok(body.includes('Second') && !body.includes('First'))
 })
 
-test('what is set costs a warm page no statement', async () => {
+test('settings cost a warm page no statement', async () => {
   await set(t, { announcement: 'Tea at five', accent_hue: 30, about: 'Lanterns', rules: 'Be kind' })
   const someone = visitor(t)
   for (const path of ['/about', '/rules', '/account/sign-in']) {

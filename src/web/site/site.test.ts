@@ -53,7 +53,7 @@ const PAGES = [
   '/user/keeper',
 ]
 
-test('each page is valid HTML and the same for everybody, in both languages', async () => {
+test('each page is valid HTML and the same for every visitor, in both languages', async () => {
   for (const language of ['en', 'de']) {
     const someone = visitor(t)
     someone.cookies.set('__Host-depot-language', language)
@@ -80,7 +80,7 @@ test('each page is valid HTML and the same for everybody, in both languages', as
   }
 })
 
-test('the root is JSON for programs and a page for people', async () => {
+test('the root is JSON for programs and a page for browsers', async () => {
   const cases: [string | undefined, RegExp][] = [
     [undefined, /json/],
     ['*/*', /json/],
@@ -106,7 +106,7 @@ test('the root is JSON for programs and a page for people', async () => {
   }
 })
 
-test('unknown addresses are a page for people and JSON for programs', async () => {
+test('unknown URLs return a page to browsers and JSON to programs', async () => {
   const someone = visitor(t)
   for (const path of [
     '/nothing',
@@ -216,7 +216,7 @@ test('a setup is stored in a cookie, filters lists and chooses the file', async 
   assert.equal(elsewhere.statusCode, 403)
 })
 
-test('following from a page is seen at once; who is not signed in is led through that and back', async () => {
+test('following from a page is visible immediately; signed-out visitors sign in and return', async () => {
   const someone = visitor(t)
   assertSays(await someone.get('/mod/lantern'), 200, 'href="/account/sign-in?return=%2Fmod%2Flantern"')
   const person = visitor(t, (await t.make.account()).token)
@@ -307,7 +307,7 @@ test('no page shows what the API would hide from the same viewer', async () => {
   }
 })
 
-test('nothing that people write runs or breaks a page', async () => {
+test('user content cannot run code or break a page', async () => {
   const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)>'\u202e`
   const wide = '\u{1f9d9}'.repeat(64)
   for (const name of [hostile, wide]) {

@@ -108,7 +108,7 @@ const errorOf = ({ body }: Answer): { error?: unknown; description?: unknown; de
   }
 }
 
-test('every operation has a sample in samples.ts, which succeeds for somebody', () => {
+test('every operation has a sample in samples.ts, which succeeds for a user', () => {
   assert.deepEqual(
     withoutSample.map(({ operationId, method, url }) => `${operationId}: ${method} ${url}`),
     [],
@@ -160,7 +160,7 @@ test('a route for tokens answers 401 without one, and 403 naming the scope that 
   assert.deepEqual(wrong, [])
 })
 
-test('each scope of a route is needed: a token with all others is refused by its name', async () => {
+test('each scope of a route is needed: a token with all others is rejected by its name', async () => {
   const wrong: string[] = []
   const admin = await t.make.account({ role: 'admin' })
   for (const route of routes) {
@@ -176,7 +176,7 @@ test('each scope of a route is needed: a token with all others is refused by its
   assert.deepEqual(wrong, [])
 })
 
-test('credentials come before the body: nobody uploads anonymously', async () => {
+test('credentials come before the body: no one uploads anonymously', async () => {
   const wrong: string[] = []
   for (const route of routes.filter((each) => scopesOf(each) !== undefined && each.method !== 'GET')) {
     const request = bareRequest(route)
@@ -187,7 +187,7 @@ test('credentials come before the body: nobody uploads anonymously', async () =>
   assert.deepEqual(wrong, [])
 })
 
-test('a read is never refused for its token: one that is unknown or too weak means anonymous', () => {
+test('a read is never rejected for its token: one that is unknown or too weak means anonymous', () => {
   const wrong = problems(
     (route) => isRead(route) && !KNOWS_ANOTHER_WAY.has(route.operationId),
     (answer, caller, route) => {
@@ -200,7 +200,7 @@ test('a read is never refused for its token: one that is unknown or too weak mea
   assert.deepEqual(wrong, [])
 })
 
-test('each scope of a read is needed to see more there than everybody does', async () => {
+test('each scope of a read is needed to see more there than everyone does', async () => {
   const wrong: string[] = []
   const world = createWorld(t, { hidden: true })
   const owner = await world.person('owner')
@@ -218,7 +218,7 @@ test('each scope of a read is needed to see more there than everybody does', asy
   assert.deepEqual(wrong, [])
 })
 
-test('a route for moderators or admins refuses others with 403', () => {
+test('a route for moderators or admins rejects others with 403', () => {
   const wrong = problems(
     ({ config }) => config.role !== undefined,
     (answer, caller, { config }) => {

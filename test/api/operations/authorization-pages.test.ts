@@ -64,7 +64,7 @@ test('second addresses of an operation ask for the same credentials as the first
   assert.deepEqual(wrong, [])
 })
 
-test('a page shows itself or leads to signing in, and a token in the Authorization header is nobody there', async () => {
+test('a page shows itself or leads to signing in, and ignores a token in the Authorization header', async () => {
   const wrong: unknown[] = []
   for (const page of pages.filter(({ method }) => method === 'GET')) {
     const anonymous = await statusWith(page, {})
@@ -77,7 +77,7 @@ test('a page shows itself or leads to signing in, and a token in the Authorizati
   assert.deepEqual(wrong, [])
 })
 
-test('a form that does not come from our own page is refused, whoever sends it', async () => {
+test('a form that does not come from our own page is rejected, whoever sends it', async () => {
   const wrong: unknown[] = []
   for (const page of pages.filter(({ method }) => method === 'POST')) {
     for (const headers of [{}, { cookie }, { cookie, origin: 'https://elsewhere.example' }]) {

@@ -51,7 +51,7 @@ async function switchTo(read_only: boolean): Promise<void> {
 const isRefused = (answer: { statusCode: number; body: string }): boolean =>
   answer.statusCode === 503 && answer.body.includes('We are moving house')
 
-test('every route that changes something is refused, and no other', async () => {
+test('every route that changes something is rejected, and no other', async () => {
   const admin = await t.make.account({ role: 'admin' })
   const wrong: string[] = []
   const seen = new Set<string>()

@@ -16,7 +16,7 @@ after(async () => {
   await site?.close()
 })
 
-test('a person solves it on a phone, and the browser refuses nothing of it', async () => {
+test('a person solves it on a phone, and the browser rejects nothing of it', async () => {
   const { context, page, problems } = await newPerson(site, { viewport: { width: 360, height: 720 } })
   await page.goto(`${site.url}/account/sign-up`)
   await page.locator('iframe[title=Captcha]').waitFor()

@@ -47,7 +47,7 @@ const LOOKS = [
 ] as const
 
 for (const { name, ...look } of LOOKS) {
-  test(`every page is readable by everybody and fits its window (${name})`, async () => {
+  test(`every page is readable by everyone and fits its window (${name})`, async () => {
     const { context, page, problems } = await newPerson(site, look)
     await signIn(site, context, (await site.t.make.account()).token)
     for (const { name: what, path, status = 200 } of all.pages) {

@@ -23,7 +23,7 @@ test('a searchable project is the same to the list and to is_searchable', async 
   )
 })
 
-test('every listed version is one that everybody may see, and an unlisted one is not listed', async () => {
+test('every listed version is public, and unlisted versions are not listed', async () => {
   const { rows } = await sql<{ status: string }>`
     select status from unnest(${[...VERSION_STATUSES]}::text[]) status where is_listed(status)`.execute(t.deps.db)
   assert.deepEqual(

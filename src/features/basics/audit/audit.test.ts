@@ -151,7 +151,7 @@ test('pages follow each other without gaps, and filters narrow them', async () =
   assert.deepEqual(await entriesAbout(person, { actor: person.id }), [])
 })
 
-test('a bad filter is refused by its name', async () => {
+test('a bad filter is rejected by its name', async () => {
   const refused: [string, Record<string, string | number>][] = [
     ['action', { action: 'account.exploded' }],
     ['subject_kind', { subject_kind: 'spoon' }],
@@ -223,7 +223,7 @@ test('an export longer than one page of rows is whole', async () => {
   )
 })
 
-test('people read what is about them; others appear without names and addresses', async () => {
+test('users read entries about themselves, without the names and IP addresses of others', async () => {
   const [person, stranger] = await t.make.people(2)
   await t.as(admin).patch(`/v3/user/${person.id}`, { badges: 1 })
   await t.as(person).patch(`/v3/user/${person.id}`, { username: 'renamed-by-the-owner' })

@@ -23,7 +23,7 @@ const override = (person: Person, fields: { projects?: number; organizations?: n
     .values({ account_id: person.id, ...fields })
     .execute()
 
-test('what is owned counts; memberships, invitations and what an organization owns do not', async () => {
+test('owned resources count; memberships, invitations and resources of an organization do not', async () => {
   const [owner, other] = [await t.make.account(), await t.make.account()]
   assert.deepEqual(await limit(owner, 'projects'), { current: 0, max: 256 })
   assert.deepEqual(await limit(owner, 'organizations'), { current: 0, max: 2 })
@@ -39,7 +39,7 @@ test('what is owned counts; memberships, invitations and what an organization ow
   assert.deepEqual(await limit(owner, 'organizations'), { current: 1, max: 2 })
 })
 
-test('limits are for every valid token, and for nobody without', async () => {
+test('limits need a valid token', async () => {
   const owner = await t.make.account()
   const token = await t.make.pat(owner, 1)
   for (const kind of ['projects', 'organizations', 'collections']) {
@@ -49,7 +49,7 @@ test('limits are for every valid token, and for nobody without', async () => {
   assertError(await t.as(owner).get('/v3/limits/versions'), 404, 'not_found')
 })
 
-test('at the limit creation is refused until one is given away; parallel creations do not both pass', async () => {
+test('at the limit, creation fails until a resource is given away; only one of two parallel creations succeeds', async () => {
   const owner = await t.make.account()
   await create(owner, 'at-the-limit-1')
   const answers = await Promise.all([2, 3, 4].map((number) => create(owner, `at-the-limit-${number}`)))

@@ -27,7 +27,7 @@ test('concurrent requests share one round of checks, and only the log contains t
   assert.match(logged.join(), /"dependency":"counters","reason":"counters\.internal:6379 is unreachable"/)
 })
 
-test('/ready tells each dependency and its state, and no more', async () => {
+test('/ready returns only each dependency and its state', async () => {
   const answer = (await t.anyone.get('/ready')).json()
   assert.deepEqual(Object.keys(answer.dependencies).sort(), [
     'analytics',
@@ -72,7 +72,7 @@ test('a processor that is busy for longer than the limit is not a lost dependenc
   assert.equal((await answer).status, 'ready')
 })
 
-test('a balancer asks for what every request needs, and nothing else makes it turn away', async () => {
+test('the balancer check fails only for dependencies that every request needs', async () => {
   const log = createLogTo({ write: () => undefined }, 'silent')
   const check = () => {
     throw new Error('gone')

@@ -115,7 +115,7 @@ test('one of several concurrent logos remains, with only its files, and each cha
   assert.deepEqual(entry.details, { fields: ['mark'], mark: raw_url })
 })
 
-test('the mark is set by operators; for others there is no such route', async () => {
+test('only operators can set the logo; the route returns 404 to others', async () => {
   const moderator = await t.make.account({ role: 'moderator' })
   const query = { ext: 'png' }
   for (const client of [t.anyone, t.as(moderator)]) {

@@ -29,7 +29,7 @@ const set = (body: object) => t.as(admin).patch(SETTINGS, body)
 const settings = async () => (await t.as(admin).get(SETTINGS)).json()
 const instance = async () => (await t.anyone.get('/_internal/instance')).json()
 
-test('the database wins over the environment, null gives it back, and everybody sees what is in force', async () => {
+test('the database wins over the environment, null gives it back, and everyone sees what is in force', async () => {
   const { set: none, ...before } = await settings()
   assert.deepEqual(
     [before.name, before.registration, before.read_only, none],
@@ -49,7 +49,7 @@ test('the database wins over the environment, null gives it back, and everybody 
   assert.deepEqual(await settings(), { ...before, set: [] })
 })
 
-test('settings are held to their bounds, and one that is refused keeps the others from being saved', async () => {
+test('settings are held to their bounds, and one that is rejected keeps the others from being saved', async () => {
   const refused: Record<string, unknown[]> = {
     name: ['', 'x'.repeat(65), ' \u200b ', 'two\nlines', 'a\u0000b', 'right\u202eleft', 5],
     accent_hue: [-1, 360, 1.5, '210'],

@@ -116,14 +116,14 @@ test('filters choose by type and major; a value without metadata never matches',
   assert.equal((await values('game_versions', {})).length, (await values('game_versions')).length)
 })
 
-test('filters that could only be a typing error are refused', async () => {
+test('filters that could only be a typing error are rejected', async () => {
   for (const filters of ['null', '[]', '"type"', '{"kind": "release"}', '{"major": "true"}', '{"__proto__": 1}', '{']) {
     const [status, field] = await refusal({ loader_field: 'game_versions', filters })
     assert.deepEqual([status, field], [400, 'filters'], filters)
   }
 })
 
-test('a boolean field answers with true and false, an unknown one is refused', async () => {
+test('a boolean field answers with true and false, an unknown one is rejected', async () => {
   assert.deepEqual(
     (await values('singleplayer')).map(({ value }) => value),
     ['true', 'false'],

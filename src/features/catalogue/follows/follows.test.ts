@@ -94,7 +94,7 @@ test('a project that was hidden leaves the list of its followers, who can still 
   assert.equal(left, 0)
 })
 
-test('what one follows is for oneself and admins', async () => {
+test('only the user and admins see followed projects', async () => {
   const [fan, stranger, moderator, admin] = await Promise.all([
     t.make.account(),
     t.make.account(),
@@ -115,7 +115,7 @@ test('what one follows is for oneself and admins', async () => {
   }
 })
 
-test('a token without PROJECT_READ lists followed projects as anybody sees them', async () => {
+test('a token without PROJECT_READ lists only public followed projects', async () => {
   const owner = await t.make.account()
   const [open, draft] = [await make.project(owner), await make.project(owner, { status: 'draft' })]
   await follow(owner, open.id)

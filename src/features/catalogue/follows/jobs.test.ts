@@ -23,7 +23,7 @@ const announce = async (versionId: string): Promise<void> => {
   await t.runJobs()
 }
 
-test('each follower is notified of a new version once, however often the job runs, and nobody else is', async () => {
+test('notifies only followers of a new version, once, however often the job runs', async () => {
   const [owner, fan, other, stranger] = await Promise.all([
     t.make.account(),
     t.make.account(),

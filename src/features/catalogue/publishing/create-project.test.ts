@@ -178,8 +178,8 @@ describe('a draft without files', () => {
   })
 })
 
-describe('who may create', () => {
-  test('nobody without a token, and the form is not read', async () => {
+describe('permissions', () => {
+  test('requires a token before it reads the form', async () => {
     const { payload, headers } = await form(projectData(slug()))
     const answer = await t.anyone.post('/v3/project', payload, { headers })
     assert.equal(answer.statusCode, 401)
@@ -294,7 +294,7 @@ describe('bounds of the fields', () => {
     ['NUL in the summary', 'summary', { summary: 'abc\0def' }],
   ]
   for (const [what, field, fields] of refused) {
-    test(`${what} is refused, naming ${field}`, async () => {
+    test(`${what} is rejected, naming ${field}`, async () => {
       const before = await t.deps.db
         .selectFrom('project')
         .select((eb) => eb.fn.countAll<number>().as('n'))

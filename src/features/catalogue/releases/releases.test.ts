@@ -95,7 +95,7 @@ test('notifies followers of versions that were released while the project was hi
   assert.deepEqual(await updates(fan, project.id), [during.id])
 })
 
-test('a scheduled version comes out at its time, is listed from then on, and its followers hear of it once', async () => {
+test('a scheduled version is released on time, is listed afterwards, and its followers are notified once', async () => {
   const project = await t.make.project({ owner })
   await t.as(fan).post(`/v3/project/${project.id}/follow`)
   const version = await t.make.version({ project, status: 'draft' })
@@ -144,7 +144,7 @@ test('a schedule that was moved or ended does not come true', async () => {
   assert.equal((await read(`/v3/version/${moved.id}`)).status, 'archived')
 })
 
-test('what a schedule leads to cannot be taken away, but changed', async () => {
+test('the target status of a schedule can be changed but not removed', async () => {
   const project = await t.make.project({ owner })
   const version = await t.make.version({ project, status: 'draft' })
   await scheduleVersion(version.id, 'listed')

@@ -114,7 +114,7 @@ test('a version is held until the scanner has passed it; then followers are noti
   assert.equal((await notifications(stranger, 'project_update', version.id)).length, 1)
 })
 
-test('a warning shows the version, and shows its reason to members and in the review queue, to nobody else', async () => {
+test('a warning shows the version, and shows its reason to members and in the review queue, to no one else', async () => {
   const project = await t.make.project({ owner: author, status: 'processing' })
   answer = says('warn', 'Packed twice')
   const version = await publish(project)
@@ -138,7 +138,7 @@ test('a warning shows the version, and shows its reason to members and in the re
   assertError(await t.anyone.get(`/v3/version/${version.id}/scan`), 401, 'unauthorized')
 })
 
-test('a quarantined version stays hidden whatever its publisher asks for, until a moderator releases it', async () => {
+test('a quarantined version stays hidden until a moderator releases it, whatever its publisher requests', async () => {
   const project = await t.make.project({ owner: author })
   answer = says('quarantine', 'Test.Signature')
   const version = await publish(project)
@@ -260,7 +260,7 @@ test('added files hide a version until they are scanned, and followers are not n
   assert.equal((await notifications(stranger, 'project_update', version.id)).length, 0)
 })
 
-test('a verdict on files that are no longer all of them does not count', async () => {
+test('a verdict on an outdated set of files does not count', async () => {
   const project = await t.make.project({ owner: author })
   const version = await publish(project)
   answer = (_req, res) => {

@@ -50,7 +50,7 @@ test('a project’s thread is for its accepted members, those of its organizatio
   }
 })
 
-test('a report’s thread is for its reporter and moderators, also for nobody whom it is about', async () => {
+test('a report’s thread is for its reporter and moderators, also for no one whom it is about', async () => {
   const [reporter, subject] = [await t.make.account(), await t.make.account()]
   const { id, threadId } = await talk.report(reporter, { item: subject })
   for (const reader of [reporter, moderator]) {
@@ -148,7 +148,7 @@ test('a list costs the same number of statements whatever its length', async () 
   assert.deepEqual([await count(ids.slice(0, 2)), await count(ids)], [3, 3], 'threads, memberships, messages')
 })
 
-test('threads that are too long for one answer together are refused together', async () => {
+test('threads that are too long for one answer together are rejected together', async () => {
   const reporter = await t.make.account()
   const ids = await Promise.all([talk.report(reporter), talk.report(reporter)])
   const query = { ids: JSON.stringify(ids.map(({ threadId }) => threadId)) }

@@ -30,7 +30,7 @@ const read = async (who: Person, threadId: string): Promise<ThreadView> =>
   (await t.as(who).get(`/v3/thread/${threadId}`)).json()
 const messageCount = async (threadId: string): Promise<number> => (await read(moderator, threadId)).messages.length
 
-test('a message needs a text within its bounds, of the one kind that people write', async () => {
+test('a message needs a text within its limits, of the type for users', async () => {
   const reporter = await t.make.account()
   const { threadId } = await talk.report(reporter)
   const refused = async (body: unknown, field: string) =>
@@ -100,7 +100,7 @@ test('a reporter writes nothing into a closed report, moderators do', async () =
   assert.equal((await say(moderator, threadId)).statusCode, 204)
 })
 
-test('a moderator’s message to a project tells its accepted members; private ones and those under review tell nobody', async () => {
+test('a moderator’s message to a project tells its accepted members; private ones and those under review tell no one', async () => {
   const [owner, member, invitee, head] = await t.make.people(4)
   const organization = await make.organization(head)
   const project = await make.project(owner, { status: 'rejected', organization_id: organization.id })
@@ -130,7 +130,7 @@ test('a moderator’s message to a project tells its accepted members; private o
   assert.equal(shown.link, `/project/${project.id}`)
 })
 
-test('a moderator’s message in a report tells its reporter, and nobody else', async () => {
+test('a moderator’s message in a report tells its reporter, and no one else', async () => {
   const [reporter, moderatingReporter] = [await t.make.account(), await t.make.account({ role: 'moderator' })]
   const { id, threadId } = await talk.report(reporter)
   assert.equal((await say(reporter, threadId)).statusCode, 204)
@@ -182,7 +182,7 @@ test('a deleted message keeps its place without its text; its author and moderat
   for (const { body } of rows) assert.doesNotMatch(body, /Hello|Answer|Secret/)
 })
 
-test('what a thread records of events cannot be deleted', async () => {
+test('event records of a thread cannot be deleted', async () => {
   const owner = await t.make.account()
   const project = await make.project(owner)
   const threadId = await talk.projectThread(project.id)

@@ -48,7 +48,7 @@ const list = async (client: Client, path: string): Promise<CollectionView[]> => 
 const ids = (views: readonly CollectionView[]): string[] => views.map(({ id }) => id)
 const named = (wanted: readonly string[]): string => `/v3/collections?ids=${encodeURIComponent(JSON.stringify(wanted))}`
 
-test('listed and unlisted collections are for anybody, private and rejected ones for creator and moderators', async () => {
+test('listed and unlisted collections are public; only the creator and moderators see private and rejected ones', async () => {
   const [creator, stranger, moderator, admin] = await Promise.all([
     t.make.account(),
     t.make.account(),

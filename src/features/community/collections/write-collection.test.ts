@@ -170,7 +170,7 @@ test('a patch changes what it names, replaces the whole list, and moves `updated
   assert.deepEqual((await read(before.id)).projects, [])
 })
 
-test('each field of a patch is held to its bounds, and a refused patch saves nothing', async () => {
+test('each field of a patch is held to its bounds, and a rejected patch saves nothing', async () => {
   const { id } = await create(creator, { description: 'All that shines' })
   const patch = (body: Record<string, unknown>) => t.as(creator).patch(`/v3/collection/${id}`, body)
   const valid = { name: 'Lamps' }
@@ -185,7 +185,7 @@ test('each field of a patch is held to its bounds, and a refused patch saves not
   assert.equal((await patch({ description: 'd'.repeat(256) })).statusCode, 204)
 })
 
-test('who may set which status follows the table of the specification', async () => {
+test('permissions for each status follow the table of the specification', async () => {
   const moderator = await t.make.account({ role: 'moderator' })
   const { id } = await create(creator)
   const set = async (person: Person, from: string, to: string): Promise<number> => {

@@ -28,7 +28,7 @@ const get = async (client: Client, path: string): Promise<MemberView[]> => {
   return answer.json()
 }
 
-test('strangers see accepted members without permissions; members see everything, invitees their own row too', async () => {
+test('other users see accepted members without permissions; members see everything, invited users also their own row', async () => {
   const [owner, member, invitee, stranger] = await t.make.people(4)
   const moderator = await t.make.account({ role: 'moderator' })
   const { teamId } = await make.project(owner)
@@ -130,7 +130,7 @@ test('reports a list that is not a list of IDs, and invalid or unknown team IDs'
   assertError(await t.anyone.get('/v3/project/no-such-project/members'), 404, 'not_found')
 })
 
-test('teams and organizations that hold too much for one answer together are refused together', async () => {
+test('rejects a request for teams and organizations whose members exceed the response limit together', async () => {
   const owner = await t.make.account()
   const organizations = await Promise.all(Array.from({ length: 31 }, () => make.organization(owner)))
   const teamIds = organizations.map(({ teamId }) => teamId)
@@ -153,7 +153,7 @@ test('teams and organizations that hold too much for one answer together are ref
   assert.equal((await t.as(owner).get(`/v3/team/${teamIds[0]}/members`)).json().length, 1000)
 })
 
-test('a token without PROJECT_READ, or no token at all, reads as a stranger and is never refused', async () => {
+test('a token without PROJECT_READ, or no token, reads public data and is never rejected', async () => {
   const owner = await t.make.account()
   const { teamId } = await make.project(owner)
   const blind = await t.make.pat(owner, scopeBits('ALL_BUT', 'PROJECT_READ'))

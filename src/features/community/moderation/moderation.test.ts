@@ -127,7 +127,7 @@ test('the list is narrowed by name, slug and type; places stay those of the whol
   assert.deepEqual(places(await queue({ query: 'torch' })), [[c.id, 3]])
 })
 
-test('values outside their bounds are refused', async () => {
+test('values outside their bounds are rejected', async () => {
   const refused: [string, Call['query']][] = [
     ['count', { count: 201 }],
     ['count', { count: -1 }],
@@ -187,7 +187,7 @@ test('members and moderators see a project’s place; others do not', async () =
   assertError(await place(stranger, first), 403, 'unauthorized')
 })
 
-test('who submits a project again goes to the end of the queue', async () => {
+test('a resubmitted project goes to the end of the queue', async () => {
   const [first, second] = (await queueOf({ at: 1 }, { at: 2 })) as [Owned, Owned]
   await make.version(first.id, owner)
   const set = (who: Person, status: string) => t.as(who).patch(`/v3/project/${first.id}`, { status })

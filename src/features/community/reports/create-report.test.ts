@@ -26,7 +26,7 @@ const about = (item_type: string, item_id: string) => ({
 })
 const file = (who: Person, body: object) => t.as(who).post('/v3/report', body)
 
-test('a report is 201 with itself, has a thread, and is confirmed to its reporter by mail', async () => {
+test('creating a report returns it with 201, creates a thread and sends the reporter an email', async () => {
   const [reporter, owner] = [await t.make.account(), await t.make.account()]
   const project = await make.project(owner)
   const answer = await file(reporter, about('project', project.id))
@@ -79,7 +79,7 @@ test('every kind of report can be about every kind of item, by ID and not by nam
   assertError(await file(reporter, about('project', project.slug.slice(0, 11))), 400, 'validation_error', 'item_id')
 })
 
-test('what the caller does not see cannot be reported; those who see it can', async () => {
+test('only users who can see a resource can report it', async () => {
   const [owner, stranger, invitee] = [await t.make.account(), await t.make.account(), await t.make.account()]
   const hidden = await make.project(owner, { status: 'private' })
   await make.member(hidden.teamId, invitee, { accepted: false })

@@ -60,7 +60,7 @@ test('reports by ID come in the order asked for, without others’', async () =>
   )
 })
 
-test('open reports are paged from the oldest, the newest of a page first; everybody’s only for moderators', async () => {
+test('open reports are paged from the oldest, the newest of a page first; only moderators see all reports', async () => {
   const reporter = await t.make.account()
   const own: string[] = []
   for (let n = 0; n < 5; n += 1) own.push((await talk.report(reporter, { created: minute(n) })).id)
@@ -81,7 +81,7 @@ test('open reports are paged from the oldest, the newest of a page first; everyb
   assert.deepEqual(await list(moderator, { all: true, count: 3 }), [r2, r1, r0], 'the oldest of all')
 })
 
-test('paging values outside their bounds are refused', async () => {
+test('paging values outside their bounds are rejected', async () => {
   const reporter = await t.make.account()
   const refused: [string, Call['query']][] = [
     ['count', { count: 1001 }],

@@ -25,7 +25,7 @@ const get = async (id: string) => (await t.as(moderator).get(`/v3/report/${id}`)
 const messages = async (who: Person, threadId: string): Promise<MessageView[]> =>
   (await t.as(who).get(`/v3/thread/${threadId}`)).json().messages
 
-test('the reporter and moderators change the text; nobody else finds the report', async () => {
+test('the reporter and moderators can change the text; other users get 404', async () => {
   const [reporter, stranger] = [await t.make.account(), await t.make.account()]
   const { id } = await talk.report(reporter)
   assert.equal((await patch(reporter, id, { body: 'More to say' })).statusCode, 204)
@@ -46,7 +46,7 @@ test('the reporter and moderators change the text; nobody else finds the report'
   assert.equal((await patch(reporter, id, { body: 'x'.repeat(65_536) })).statusCode, 204)
 })
 
-test('only moderators close and reopen; when that is refused the text stays too', async () => {
+test('only moderators close and reopen; when that is rejected the text stays too', async () => {
   const reporter = await t.make.account()
   const { id } = await talk.report(reporter)
   for (const body of [{ closed: true, body: 'Closed by me' }, { closed: false }]) {

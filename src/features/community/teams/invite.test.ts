@@ -77,7 +77,7 @@ test('stores every field of an invitation; in an organization too', async () => 
   assert.equal((await seenBy(owner, teamId, second)).organization_permissions, 0)
 })
 
-test('each field has its bounds, and bits that do not exist are refused', async () => {
+test('each field has its bounds, and bits that do not exist are rejected', async () => {
   const [owner, guest] = await t.make.people(2)
   const { teamId } = await make.organization(owner)
   const valid = { user_id: guest.id }
@@ -147,7 +147,7 @@ test('of parallel invitations of one person a single one counts', async () => {
   assert.equal((await notificationsOf(guest)).length, 1)
 })
 
-test('only those with MANAGE_INVITES may invite, and nobody gives what they do not hold', async () => {
+test('only members with MANAGE_INVITES can invite, and only with permissions that they have', async () => {
   const [owner, manager, uploader, invitee, stranger, guest] = (await t.make.people(6)) as [
     Person,
     Person,

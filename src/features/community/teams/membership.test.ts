@@ -96,7 +96,7 @@ test('invitees decline and managers withdraw; either way the invitation is read'
   assert.equal((await invite(owner, teamId, guest)).statusCode, 204, 'they may be invited again')
 })
 
-test('members leave, those with REMOVE_MEMBER remove others, and nobody removes the owner', async () => {
+test('members leave, those with REMOVE_MEMBER remove others, and no one removes the owner', async () => {
   const [owner, manager, remover, member, leaver] = await t.make.people(5)
   const admin = await t.make.account({ role: 'admin' })
   const moderator = await t.make.account({ role: 'moderator' })
@@ -126,7 +126,7 @@ test('members leave, those with REMOVE_MEMBER remove others, and nobody removes 
   assertError(await remove(owner, 'zzzzzzzz', owner), 404, 'not_found')
 })
 
-test('a row that limits what the organization gives is ended by nobody who holds less than that', async () => {
+test('only a member with the inherited permissions can remove a row that limits them', async () => {
   const [head, limited, remover, plain] = await t.make.people(4)
   const admin = await t.make.account({ role: 'admin' })
   const organization = await make.organization(head)

@@ -147,7 +147,7 @@ const problems: [name: string, body: unknown, field: string, message?: RegExp][]
 ]
 
 for (const [name, body, field, message] of problems) {
-  test(`${name}: refused with the field ${field}`, () => {
+  test(`${name}: rejected with the field ${field}`, () => {
     assert.throws(
       () => parseAnalyticsQuery(body),
       (error) => {

@@ -129,7 +129,7 @@ describe('a full instance', () => {
   })
   after(() => from.close())
 
-  test('restored, it gives the same answers to anybody, to its people and to an admin, and has the same rows', async () => {
+  test('the restored instance returns the same responses to visitors, users and an admin, and has the same rows', async () => {
     assert.deepEqual(report.missing, [])
     assert.ok(report.events === events.length && events.length >= 7 && report.files >= 12, JSON.stringify(report))
     await withApp(async (to) => {
@@ -206,7 +206,7 @@ describe('a full instance', () => {
     await sql`delete from version where id = ${version.id}`.execute(from.deps.db)
   })
 
-  test('an instance that is not empty is refused, and stays as it is', async () => {
+  test('an instance that is not empty is rejected, and stays as it is', async () => {
     await withApp(async (to) => {
       await to.make.account()
       const before = await everyRow(to.deps.db)
@@ -220,7 +220,7 @@ describe('a full instance', () => {
     })
   })
 
-  test('an archive that is cut off or has a byte changed is refused whole; the same instance takes a good one', async () => {
+  test('an archive that is cut off or has a byte changed is rejected whole; the same instance takes a good one', async () => {
     const good = readFileSync(at('full.tar'))
     const end = good.length - 2048
     await withApp(async (to) => {
@@ -260,7 +260,7 @@ describe('a full instance', () => {
     })
   })
 
-  test('of a newer version of Depot, or of a newer format, an archive is refused with what to do', async () => {
+  test('of a newer version of Depot, or of a newer format, an archive is rejected with what to do', async () => {
     const head = await readHeadOf(at('full.tar'))
     const newer = { name: '9999_from_the_future.sql', checksum: '0'.repeat(64) }
     await withApp(async (to) => {
@@ -279,7 +279,7 @@ describe('a full instance', () => {
     })
   })
 
-  test('a store that is full refuses, and the restore can be run again', async () => {
+  test('a store that is full rejects, and the restore can be run again', async () => {
     let left = 1
     const problem = () => (left-- > 0 ? undefined : Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }))
     await withApp(
@@ -312,7 +312,7 @@ describe('a full instance', () => {
     assert.match(String(refused?.reason), /Another backup of this instance is running/)
   })
 
-  test('what is deleted while a backup runs is in it, with its bytes', async () => {
+  test('a file that is deleted during a backup is still in the backup', async () => {
     const project = await from.make.project({ owner: people.person, status: 'approved' })
     const version = await from.make.version({ project })
     await from.make.file({ version, project, bytes: Buffer.from(version.id) })

@@ -64,7 +64,7 @@ const text = (xml: string, name: string) =>
   [...xml.matchAll(new RegExp(`<${name}>([^<]*)</${name}>`, 'g'))].map((match) => match[1])
 
 describe('maven-metadata.xml', () => {
-  test('lists versions, oldest first; a number that is taken again gives way to the ID', async () => {
+  test('lists versions, oldest first; a duplicate number is replaced by the ID', async () => {
     const answer = await maven('lantern/maven-metadata.xml')
     assert.equal(answer.statusCode, 200, answer.body)
     assert.match(String(answer.headers['content-type']), /^text\/xml/)

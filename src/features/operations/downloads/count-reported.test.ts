@@ -84,7 +84,7 @@ describe('reported downloads', () => {
     assert.deepEqual(answer.json(), { counted: 1, capped: 0, unknown: urls.length })
   })
 
-  test('with an error are refused whole, with its field', async () => {
+  test('with an error are rejected whole, with its field', async () => {
     const { project, url } = await aFile()
     const at = (ms: number) => new Date(t.deps.now() + ms).toISOString()
     for (const [problem, field] of [

@@ -113,7 +113,7 @@ test('a database that fails for a moment is caught up with by the next batch', a
   await follower.close()
 })
 
-test('while somebody holds a project, its downloads are stored and those of others are shown', async () => {
+test('while a transaction locks a project, its downloads are stored and those of other projects are visible', async () => {
   const [held, free] = [await setUp(), await setUp()]
   const store = free.store
   const follower = new CounterFollower(free.deps)
@@ -185,7 +185,7 @@ test('counters are shown at most so often, by all processes together, and never 
   assert.equal(await downloadsOf(project), 2)
 })
 
-test('counting leaves kept views where they are, with the new numbers and tags, in this process and in others', async () => {
+test('counting updates cached views with new numbers and ETags, in this process and in others', async () => {
   const { project, version, append, deps } = await setUp()
   const other = createEntityCache({ maxBytes: 1_000_000 })
   const seen = Promise.withResolvers<void>()

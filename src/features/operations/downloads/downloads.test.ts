@@ -112,7 +112,7 @@ test('the file has the visibility of its version, for warm readers too', async (
   assert.match(String(mine.headers['cache-control']), /^private/)
 })
 
-test('what is not there is 404: another project, version, name, and tricks', async () => {
+test('returns 404 for another project, version or name, and for path tricks', async () => {
   const other = await t.make.project()
   for (const url of [
     `/data/${other.id}/versions/${version.id}/test.jar`,

@@ -74,7 +74,7 @@ test('an ownership that is handed to an account while it is deleted ends with on
   }
 })
 
-test('an account that is deleted while it makes things gets no server error', async () => {
+test('an account that is deleted while it creates resources gets no server error', async () => {
   for (let round = 0; round < 6; round += 1) {
     const [who, other] = await t.make.people(2)
     const { id: project } = await t.make.project({ owner: other })

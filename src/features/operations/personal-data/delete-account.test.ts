@@ -57,7 +57,7 @@ test('a deleted account disappears immediately, with its sessions and tokens, al
   assert.equal((await t.make.account({ username: person.username })).username, person.username, 'the name is free')
 })
 
-test('what it owned belongs to the placeholder, who signs its versions', async () => {
+test('the placeholder owns its resources and is the author of its versions', async () => {
   const [person, mate] = await Promise.all([t.make.account(), t.make.account()])
   const project = await make.project(person)
   await make.member(project.teamId, mate)
@@ -272,7 +272,7 @@ test('its reports go with their threads, reports about it stay, and its messages
   assert.deepEqual(await tracesOf(person.id), [])
 })
 
-test('one deletes the own account by a session; others are for admins; nobody deletes the placeholder', async () => {
+test('users delete their own account with a session; admins delete others; the placeholder cannot be deleted', async () => {
   const [person, stranger, moderator, admin] = await Promise.all([
     t.make.account(),
     t.make.account(),

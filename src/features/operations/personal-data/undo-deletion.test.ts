@@ -93,7 +93,7 @@ async function seen(things: Awaited<ReturnType<typeof settle>>): Promise<unknown
   ]
 }
 
-test('everybody else sees a deleted account as gone; its owner undoes that by signing in', async () => {
+test('other users cannot see a deleted account; its owner can undo the deletion by signing in', async () => {
   const person = await makeMember(t)
   const pat = await t.make.pat(person, ALL_SCOPES)
   const things = await settle(person)

@@ -65,7 +65,7 @@ test('bad facets are invalid_input with the position', async () => {
   assert.equal(problem(await post({ facets: ['x'.repeat(65_000), 'y'.repeat(65_000)] })).error, 'invalid_input')
 })
 
-test('limit, offset and index outside their ranges are refused, by the word of their place', async () => {
+test('limit, offset and index outside their ranges are rejected, by the word of their place', async () => {
   const bad: [name: string, values: unknown[]][] = [
     ['limit', ['0', '101', '-1', '1.5', 'ten', '1e1', '9'.repeat(30)]],
     ['offset', ['-1', '0.5', 'x', '9007199254740992']],
@@ -90,7 +90,7 @@ test('limit, offset and index outside their ranges are refused, by the word of t
   }
 })
 
-test('bodies of another shape are refused, null and absent keys mean the default', async () => {
+test('bodies of another shape are rejected, null and absent keys mean the default', async () => {
   for (const body of [{ query: 5 }, { new_filters: ['a=b'] }, { limit: true }, { offset: {} }, { facets: {} }, []]) {
     assert.equal(problem(await post(body)).error, 'validation_error', JSON.stringify(body))
   }

@@ -30,7 +30,7 @@ test('counts each value together with the search, on one and the same version', 
   assert.deepEqual([older.total_hits, older.loaders.fabric, older.loaders.forge], [2, 1, 1])
 })
 
-test('bad filters are refused with the parameter that is wrong', async () => {
+test('bad filters are rejected with the parameter that is wrong', async () => {
   for (const query of [{ new_filters: 'nothing = 1' }, { facets: '{}' }, { query: 'x'.repeat(1025) }]) {
     const answer = await t.anyone.get('/v3/search/facets', { query })
     assert.equal(answer.statusCode, 400, answer.body)

@@ -250,7 +250,7 @@ const anyText = fc.oneof(
   fc.array(fc.constantFrom(...PIECES), { maxLength: 60 }).map((parts) => parts.join('')),
 )
 
-test('no text crashes a parser: it is read, or refused with a position', () => {
+test('no text crashes a parser: it is read, or rejected with a position', () => {
   const { FUZZ_RUNS = '2000' } = process.env
   fc.assert(
     fc.property(anyText, fc.constantFrom('new_filters', 'facets', 'filters', 'version'), (text, parameter) => {

@@ -119,7 +119,7 @@ describe('codes', () => {
     assert.equal((await t.anyone.get('/_internal/affiliate')).statusCode, 401)
   })
 
-  test('names and shares that cannot be are refused', async () => {
+  test('names and shares that cannot be are rejected', async () => {
     for (const [body, field] of [
       [{}, 'source_name'],
       [{ source_name: '' }, 'source_name'],
@@ -197,7 +197,7 @@ describe('conversions', () => {
     assert.deepEqual(earned, ['3.33333', '0.00', '0.00', '0.12345678'])
   })
 
-  test('what cannot be is refused with its field', async () => {
+  test('rejects invalid values with their field', async () => {
     const id = await codeOf(await affiliate())
     const good = { external_id: newId(), affiliate_code_id: id, amount: '5' }
     const later = new Date(t.deps.now() + HOUR_MS).toISOString()
@@ -226,7 +226,7 @@ describe('conversions', () => {
     assert.equal((await t.anyone.post('/_internal/admin/affiliate-conversion', {})).statusCode, 404)
   })
 
-  test('what a code has earned stays when the code goes', async () => {
+  test('earnings remain when their code is deleted', async () => {
     const person = await affiliate()
     const id = await codeOf(person)
     await convert({ external_id: newId(), affiliate_code_id: id, amount: '50', at: '2024-01-01T00:00:00Z' })

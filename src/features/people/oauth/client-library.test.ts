@@ -82,7 +82,7 @@ test('openid-client completes the flow of a program without a secret', async () 
   assert.equal(await statusOf(t, await runFlow(await discover(id, undefined, client.None()), owner)), 200)
 })
 
-test('openid-client understands a refusal', async () => {
+test('openid-client understands a denial', async () => {
   const owner = await t.make.account()
   const { id, secret } = await makeApplication(t, owner)
   const config = await discover(id, secret, client.ClientSecretPost(secret))

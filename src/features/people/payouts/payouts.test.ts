@@ -163,7 +163,7 @@ describe('a day of revenue', () => {
     assert.deepEqual(earned.sort(), [...Array(4).fill('0.00000001'), ...Array(3).fill('0.00000002')])
   })
 
-  test('what cannot be is refused with its field', async () => {
+  test('rejects invalid values with their field', async () => {
     const tomorrow = new Date(t.deps.now() + DAY_MS).toISOString().slice(0, 10)
     for (const [body, field] of [
       [{ day: '2023-02-29' }, 'day'],
@@ -268,7 +268,7 @@ describe('payouts', () => {
     )
   })
 
-  test('an unknown user and an amount of nothing are refused', async () => {
+  test('an unknown user and an amount of nothing are rejected', async () => {
     for (const [more, field] of [
       [{ user_id: 'Unknown1' }, 'user_id'],
       [{ user_id: 'not an id' }, 'user_id'],

@@ -34,7 +34,7 @@ test('a user edits their account by ID or name, and every reader sees it immedia
   assert.equal((await own(person)).username, person.username)
 })
 
-test('each field is held to its bounds, and a refused body saves nothing', async () => {
+test('each field is held to its bounds, and a rejected body saves nothing', async () => {
   const [person, admin] = await Promise.all([t.make.account(), t.make.account({ role: 'admin' })])
   const send = (body: Record<string, unknown>) => patch(admin, person.id, body)
   const valid = { bio: 'Changed', role: 'moderator' }
@@ -85,7 +85,7 @@ test('one of two concurrent requests gets a name', async () => {
   }
 })
 
-test('moderators edit others, but roles and badges are for admins; when one field is refused none is saved', async () => {
+test('moderators edit others, but roles and badges are for admins; when one field is rejected none is saved', async () => {
   const [person, stranger, moderator, admin] = await Promise.all([
     t.make.account(),
     t.make.account(),
@@ -110,7 +110,7 @@ test('moderators edit others, but roles and badges are for admins; when one fiel
   assert.deepEqual([role, badges, bio], ['moderator', 129, 'Moderated'])
 })
 
-test('a role counts for tokens in use from the moment it is given or taken', async () => {
+test('a change of role applies immediately to tokens in use', async () => {
   const [person, admin] = await Promise.all([t.make.account(), t.make.account({ role: 'admin' })])
   const lookup = () => t.as(person).get('/v3/user_email', { query: { email: admin.email } })
   assertError(await lookup(), 403, 'unauthorized')

@@ -82,7 +82,7 @@ function assertHarmless(markup: string, what: string): void {
   assert.ok(!/<(?![a-z/])/i.test(markup), `${what}: ${markup}`)
 }
 
-test('nothing that people write runs, loads from elsewhere, poses as the page, or breaks out of its place', async () => {
+test('user content cannot run code, load external resources, imitate the page or leave its element', async () => {
   for (const text of [...HOSTILE, HOSTILE.join('\n\n'), HOSTILE.join('')]) {
     const markup = await rendered(text)
     assertHarmless(markup, text)
@@ -142,7 +142,7 @@ test('tables and code can be scrolled by keyboard, lists of tasks are read out, 
   assert.match(await rendered('```nonsense\n<b>\n```'), /<code class="language-nonsense">&lt;b&gt;\n<\/code>/)
 })
 
-test('what the sanitizer lets through is valid HTML in a page', async () => {
+test('the output of the sanitizer is valid HTML in a page', async () => {
   const text = [
     '# A',
     '- [x] b',

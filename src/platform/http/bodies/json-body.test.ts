@@ -12,7 +12,7 @@ test('a prototype key is dropped however it is spelt, and kept where strict obje
   }
 })
 
-test('deep nesting, too many values and too many prototype keys are refused before they are parsed', () => {
+test('deep nesting, too many values and too many prototype keys are rejected before they are parsed', () => {
   const deep = `${'['.repeat(200_000)}"\\u0000"${']'.repeat(200_000)}`
   assert.throws(() => parse(deep), { kind: 'validation_error' })
   assert.throws(() => parse(`{"__proto__":${deep}}`), { kind: 'validation_error' })

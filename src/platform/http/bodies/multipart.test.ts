@@ -195,7 +195,7 @@ describe('a multipart form', () => {
     socket.destroy()
   })
 
-  test('without data, or with a file before it, is refused', async () => {
+  test('without data, or with a file before it, is rejected', async () => {
     await refused(send(encode([file('f')])), 'invalid_input', /data is missing/, 'data')
     await refused(send(encode([])), 'invalid_input', /data|cut off/)
     await refused(send(encode([file('f'), data])), 'invalid_input', /data is missing/, 'data')
@@ -209,7 +209,7 @@ describe('a multipart form', () => {
     assert.equal(await leftovers(), 1)
   })
 
-  test('with data twice, another plain field, a part twice or a nameless part is refused', async () => {
+  test('with data twice, another plain field, a part twice or a nameless part is rejected', async () => {
     await refused(send(encode([data, data])), 'invalid_input', /twice/, 'data')
     await refused(send(encode([data, file('f'), data])), 'invalid_input', /twice/, 'data')
     await refused(send(encode([data, { name: 'note', body: 'x' }])), 'invalid_input', /no file name/, 'note')
@@ -219,12 +219,12 @@ describe('a multipart form', () => {
     await refused(send(encode([data, file('n'.repeat(256))])), 'invalid_input', /longer than 255/)
   })
 
-  test('with more parts than allowed is refused', async () => {
+  test('with more parts than allowed is rejected', async () => {
     const parts = ['a', 'b', 'c', 'd'].map((name) => file(name))
     await refused(send(encode([data, ...parts])), 'invalid_input', /more than 3/, 'd')
   })
 
-  test('with data that is not JSON, not UTF-8, empty or too large is refused', async () => {
+  test('with data that is not JSON, not UTF-8, empty or too large is rejected', async () => {
     for (const body of ['{"a":', '', Buffer.from([0x22, 0xff, 0x22])]) {
       await refused(
         send(encode([{ name: 'data', body }, file('f')])),
@@ -236,13 +236,13 @@ describe('a multipart form', () => {
     await refused(send(encode([{ name: 'data', body: long }, file('f')])), 'invalid_input', /1000 bytes/, 'data')
   })
 
-  test('with text in data that the database cannot hold is refused with its field', async () => {
+  test('with text in data that the database cannot hold is rejected with its field', async () => {
     for (const body of ['{"name":"a\\u0000b"}', '{"name":"\\ud800"}']) {
       await refused(send(encode([{ name: 'data', body }, file('f')])), 'validation_error', /^Field name: .*NUL/)
     }
   })
 
-  test('cut off anywhere is refused and leaves nothing', async () => {
+  test('cut off anywhere is rejected and leaves nothing', async () => {
     const whole = encode([data, file('a'), file('b')])
     for (let length = 0; length < whole.length - 4; length += 13) {
       await refused(send(whole.subarray(0, length)), 'invalid_input', /cut off|missing/)
@@ -260,7 +260,7 @@ describe('a multipart form', () => {
     }
   })
 
-  test('of another content type, without a boundary, or with another boundary is refused', async () => {
+  test('of another content type, without a boundary, or with another boundary is rejected', async () => {
     const body = encode([data, file('a')])
     for (const contentType of [
       'application/json',
@@ -273,7 +273,7 @@ describe('a multipart form', () => {
     await refused(send(body, { contentType: 'multipart/form-data; boundary=other' }), 'invalid_input', /boundary/)
   })
 
-  test('larger than the body limit is refused, by its announced length or by what arrives', async () => {
+  test('larger than the body limit is rejected, by its announced length or by what arrives', async () => {
     const body = encode([data, file('a', 'a.jar', Buffer.alloc(50_000))])
     const small = { options: { maxBodyBytes: 20_000 } }
     await refused(send(body, small), 'invalid_input', /20000 bytes/)

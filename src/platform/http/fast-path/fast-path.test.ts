@@ -91,7 +91,7 @@ test('a warm public answer is the same as through the framework, in both APIs, a
   assert.equal(JSON.parse((await ask(`/v3/project/${project.id}`)).body).name, 'New name')
 })
 
-test('who has a warm answer already is told so, at no cost to their rate where these are not to count', async () => {
+test('returns 304 to a client with a current copy, without a cost if the route is free', async () => {
   const project = await t.make.project()
   t.freeze()
   const path = `/v3/project/${project.id}`
@@ -106,7 +106,7 @@ test('who has a warm answer already is told so, at no cost to their rate where t
   t.thaw()
 })
 
-test('kept pages are the same as through the framework for each way of asking, and fresh after a write', async () => {
+test('cached pages equal the pages of the framework for each kind of request, and are current after a write', async () => {
   const owner = await t.make.account()
   const project = await t.make.project({ owner, slug: 'kept-page', name: 'Kept page' })
   const version = await t.make.version({ project, changelog: 'Änderungen: 日本語' })
@@ -153,7 +153,7 @@ test('kept pages are the same as through the framework for each way of asking, a
 })
 
 describe('the framework answers', () => {
-  test('what is special in any way', async () => {
+  test('special requests', async () => {
     const owner = await t.make.account()
     const project = await t.make.project({ owner })
     assert.equal(
@@ -181,7 +181,7 @@ describe('the framework answers', () => {
     assert.equal((await watched(`${path}/`)).status, 404)
   })
 
-  test('what is wrong, unknown or hidden', async () => {
+  test('invalid, unknown or hidden resources', async () => {
     const owner = await t.make.account()
     const project = await t.make.project({ owner })
     const path = `/v3/project/${project.id}`
@@ -198,7 +198,7 @@ describe('the framework answers', () => {
     assert.equal((await watched(`/v3/version/${version.id}`)).status, 404)
   })
 
-  test('what was hidden while the counters decided, and counts it once', async () => {
+  test('a resource that was hidden while the counters decided, and counts it once', async () => {
     const owner = await t.make.account()
     const project = await t.make.project({ owner })
     const path = `/v3/project/${project.id}`
@@ -219,7 +219,7 @@ describe('the framework answers', () => {
   })
 })
 
-test('requests are counted in the metrics, refused beyond the limit, and sent away by a process that leaves', async () => {
+test('counts requests in the metrics, rejects them beyond the limit, and closes connections during shutdown', async () => {
   const path = `/v3/project/${(await t.make.project()).id}`
   await ask(path)
   const counted = async () => {

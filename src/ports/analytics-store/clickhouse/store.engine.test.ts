@@ -23,7 +23,7 @@ test('an unreachable server makes every call fail as unavailable, with Retry-Aft
   await connection.close()
 })
 
-test('more statements than may wait are refused, not piled up', async () => {
+test('rejects statements beyond the queue limit', async () => {
   const connection = connectClickHouse('http://127.0.0.1:9/depot')
   const results = await Promise.allSettled(times(300, () => connection.all({ sql: 'SELECT 1' })))
   const refused = results.filter(
@@ -67,7 +67,7 @@ describe('ClickHouse', { skip: withoutClickHouse }, () => {
     await again.close()
   })
 
-  test('what is settled leaves out what may still come', async () => {
+  test('settled periods exclude times that can still change', async () => {
     const lag = await openClickHouseStore({ url, settleMs: 10_000 })
     const exact = await openClickHouseStore({ url, settleMs: 0 })
     const [late, now] = [await lag.settledAt(), await exact.settledAt()]

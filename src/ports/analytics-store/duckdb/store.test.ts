@@ -16,7 +16,7 @@ import { openDuckDbStore } from './store.ts'
 const GRID = sliceGrid(NOON, NOON + HOUR_MS, { slices: 1 })
 const INGEST = join(import.meta.dirname, '../../../../test/support/processes/ingest-child.ts')
 
-test('what was stored is there after closing and opening again, and its batches are still known', async (t) => {
+test('stored events and known batch IDs survive closing and opening again', async (t) => {
   const dir = await folder(t)
   const first = await openDuckDbStore({ dir })
   const batch = batchOf([aDownload(), aDownload({ version_id: 'Version2' })])
@@ -39,7 +39,7 @@ test('what was stored is there after closing and opening again, and its batches 
   ])
 })
 
-test('a folder that another process holds is refused in a plain sentence', async (t) => {
+test('a folder that another process holds is rejected in a plain sentence', async (t) => {
   const dir = await folder(t)
   const child = startIngest(t, dir)
   await child.line()

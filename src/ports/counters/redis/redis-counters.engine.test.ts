@@ -65,7 +65,7 @@ describe('Redis', { skip }, () => {
     await Promise.all(all.map((each) => each.close()))
   })
 
-  test('every key has the prefix and goes by itself', async () => {
+  test('every key has the prefix and expires automatically', async () => {
     const counters = await open({ prefix: 'expiry:' })
     await counters.take('a', RATE)
     await counters.take('b', RATE, 2)
@@ -111,7 +111,7 @@ describe('Redis', { skip }, () => {
     ])
   })
 
-  describe('a start is refused with the reason when', () => {
+  describe('a start fails with the reason when', () => {
     const refused = async (address: string, reason: RegExp) => {
       await assert.rejects(openRedisCounters({ url: address, prefix: 'depot:' }), (error: unknown) => {
         assert.ok(error instanceof OperatorError)

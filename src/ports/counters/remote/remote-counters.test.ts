@@ -26,7 +26,7 @@ test('processes share a limit within an eighth, also under concurrent requests',
   for (const counters of all) assert.equal((await counters.take('shared', rate)).allowed, false)
 })
 
-test('of keys that are used little the other process hears nothing, and of those used more it does', async (t) => {
+test('notifies the other process only of frequently used keys', async (t) => {
   const clock = { ms: 0 }
   const now = () => clock.ms
   const holder = createMemoryCounters({ now })

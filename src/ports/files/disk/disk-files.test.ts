@@ -40,7 +40,7 @@ const STAGE_PAST_THE_END = `
 `
 
 describe('the folder adapter', () => {
-  test('a disk that refuses in the middle of a file is a hosting error, and nothing is left', async (t) => {
+  test('a disk that rejects in the middle of a file is a hosting error, and nothing is left', async (t) => {
     const folder = await temporaryFolder(t)
     const script = `trap '' XFSZ; ulimit -f 4000; exec "$0" --input-type=module -e "$1"`
     const child = spawn('sh', ['-c', script, process.execPath, STAGE_PAST_THE_END], {

@@ -80,7 +80,7 @@ describe('S3', { skip }, () => {
     assert.deepEqual(listed.sort(), keys.sort())
   })
 
-  test('bytes that changed on their way are refused, and the staged file stays', async (t) => {
+  test('bytes that changed on their way are rejected, and the staged file stays', async (t) => {
     const files = await openStore(t)
     const staged = await stage(files, Buffer.from('abc'))
     const wrong = { ...staged, sha1: '0'.repeat(40) }
@@ -90,7 +90,7 @@ describe('S3', { skip }, () => {
     await files.publish(staged, 'a/b.jar', OPTIONS)
   })
 
-  test('a link gives the bytes to who has it, under the name and type asked for, and to nobody who changes it', async (t) => {
+  test('a link gives the bytes to who has it, under the name and type asked for, and to no one who changes it', async (t) => {
     const files = await openStore(t, {}, { links: true })
     await files.put('a/b.jar', Buffer.from('0123456789'), OPTIONS)
     const asked = { contentType: 'text/plain', contentDisposition: 'attachment; filename="x.txt"' }
@@ -118,7 +118,7 @@ describe('S3', { skip }, () => {
     ])
   })
 
-  describe('a start is refused with the setting to look at when', () => {
+  describe('a start is rejected with the setting to look at when', () => {
     const refused = async (t: After, location: Partial<S3Location>, reason: RegExp) => {
       await assert.rejects(openStore(t, location), (error: unknown) => {
         assert.ok(error instanceof OperatorError, String(error))
@@ -279,7 +279,7 @@ describe('S3', { skip }, () => {
   })
 })
 
-test('a guarded stream fails when it is wanted and nothing comes, and not while nobody reads', async (t) => {
+test('a guarded stream fails when it is wanted and nothing comes, and not while no one reads', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const silent = new Readable({ read() {} })
   const wanted = guardStream(silent, 1000)

@@ -288,7 +288,7 @@ test('a rebuild brings what the log never told, and searches are answered all th
   assert.deepEqual([await feed.find('motif'), await feed.find('while')], [['Secret Motif'], ['While Built']])
 })
 
-test('a project that the index refuses keeps no other one out', async () => {
+test('a project that the index rejects keeps no other one out', async () => {
   const bad = await t.make.project({ name: 'Stumbling Block' })
   const refuse = async (index: SearchIndex, changes: Parameters<SearchIndex['apply']>[0]) => {
     if (changes.some((change) => change.kind === 'upsert' && change.document.id === bad.id)) throw new Error('refused')

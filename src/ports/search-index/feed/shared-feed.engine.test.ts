@@ -157,7 +157,7 @@ test('a feeder that loses its connection stops, and one of the others takes its 
   assert.equal(builds(feeds), 1)
 })
 
-test('an index that was removed is built again; until then searches are refused with 503', { skip }, async () => {
+test('an index that was removed is built again; until then searches are rejected with 503', { skip }, async () => {
   const prefix = newPrefix()
   await t.make.project({ name: 'Lost Anchor' })
   const feeds = [openFeed(prefix, sharedUrl()), openFeed(prefix, sharedUrl())]
@@ -174,7 +174,7 @@ test('an index that was removed is built again; until then searches are refused 
   await until(async () => builds(feeds) === 2)
 })
 
-test('while the engine hangs or refuses, searches end with 503 in good time; what changed is found when it is back', {
+test('while the engine hangs or rejects, searches end with 503 in good time; what changed is found when it is back', {
   skip,
 }, async () => {
   const project = await t.make.project({ name: 'Slow River' })

@@ -33,7 +33,7 @@ test('a real engine passes, and nothing is left of the check', { skip }, async (
   assert.deepEqual(await left.json(), {})
 })
 
-test('an index of the name that the alias needs is refused', { skip }, async () => {
+test('an index of the name that the alias needs is rejected', { skip }, async () => {
   assert.ok(typeof engine !== 'string')
   const prefix = engine.prefix()
   await fetch(`${engine.url}/${prefix}`, { method: 'PUT' })

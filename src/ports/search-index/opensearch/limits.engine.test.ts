@@ -43,7 +43,7 @@ function wide(count: number): Expression {
   return { kind: 'or', children }
 }
 
-test('deep, mixed and wide filters are answered, or refused with 400 that says why', { skip }, async (t) => {
+test('deep, mixed and wide filters are answered, or rejected with 400 that says why', { skip }, async (t) => {
   assert.ok(typeof engine !== 'string')
   const index = openOpenSearchIndex({ url: engine.url, prefix: engine.prefix() })
   t.after(() => index.close())

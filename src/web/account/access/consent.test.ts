@@ -87,7 +87,7 @@ test('a form that is sent again, by another account, without a decision or with 
   assertSays(await person.sendFrom(asked, CONSENT, { decision: 'accept' }), 404, 'already answered')
 })
 
-test('nobody is sent to an address that the application has not registered', async () => {
+test('redirects only to registered URIs of the application', async () => {
   const person = visitor(t, (await makeMember(t)).token)
   for (const [fields, status, text] of [
     [{ redirect_uri: 'https://evil.test/' }, 400, 'not a registered redirect URI'],

@@ -18,7 +18,7 @@ after(() => t.close())
 
 const HOSTILE = '<script>alert("x")</script>\'&amp;'
 
-test('each settings page asks strangers to sign in, and changes nothing for them', async () => {
+test('each settings page asks visitors to sign in, and changes nothing', async () => {
   for (const path of [
     '',
     '/security',
@@ -186,7 +186,7 @@ test('sessions are listed, the current one is marked, and the others end one by 
   assertLeads(await person.get(page), `/account/sign-in?return=${encodeURIComponent(page)}`)
 })
 
-test('a token is made with a choice of scopes, shown in one answer that is never kept, and revoked', async () => {
+test('a token is created with chosen scopes, shown in one response that is never cached, and revoked', async () => {
   const member = await makeMember(t)
   const person = visitor(t, member.token)
   const page = '/account/tokens'

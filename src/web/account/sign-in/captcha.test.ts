@@ -94,7 +94,7 @@ test('a missing response shows an error, can be repeated, and creates no account
   assert.equal((await mailsTo(t, member.email, /Reset/)).length, 0)
 })
 
-test('where the pages cannot show it they say so, and have no form that would be refused', async () => {
+test('pages that cannot show it explain this and have no form', async () => {
   const { CAPTCHA_VERIFY_URL = '', CAPTCHA_SECRET = '' } = service.env
   const bare = await testApp({ env: { CAPTCHA_VERIFY_URL, CAPTCHA_SECRET } })
   try {

@@ -23,7 +23,7 @@ async function link(): Promise<string> {
   return `${PATH}?flow=${secret}`
 }
 
-test('a link that is wrong, replaced or a day old makes nobody an admin', async () => {
+test('a wrong, replaced or day-old link creates no admin', async () => {
   const replaced = await link()
   const old = await link()
   t.advance(25 * 3_600_000)

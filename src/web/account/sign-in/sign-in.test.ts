@@ -23,7 +23,7 @@ after(() => t.close())
 const SIGN_IN = '/account/sign-in'
 const COOKIE = '__Host-depot-session'
 
-test('somebody signs up, opens the mailed link and is verified', async () => {
+test('a user signs up, opens the emailed link and is verified', async () => {
   const person = visitor(t)
   const fields = { username: 'page.person', email: 'page@example.org', password: PASSWORD }
   const done = await person.send('/account/sign-up', '/account/sign-up', fields)
@@ -175,7 +175,7 @@ test('a form is accepted only with the token of its browser, and from a page of 
   assert.equal((await t.anyone.get(`/v3/user/${member.id}`)).json().bio, 'changed')
 })
 
-test('bodies of other kinds, doubled fields and unstorable text are refused', async () => {
+test('bodies of other kinds, doubled fields and unstorable text are rejected', async () => {
   const member = await makeMember(t)
   const person = visitor(t, member.token)
   const fields = hiddenFields(await person.get('/account'), '/account')
@@ -217,7 +217,7 @@ test('every page carries the headers that keep hostile text from running, framin
   }
 })
 
-test('what a page loads is served for good, compressed where the browser takes it, with a strong tag', async () => {
+test('sends page assets as immutable, compressed if the browser supports it, with a strong ETag', async () => {
   const { body } = await visitor(t).get(SIGN_IN)
   const paths = new Set([...body.matchAll(/"(\/assets\/[^"#]+)/g)].map(([, path = '']) => path))
   const style = [...paths].find((path) => path.endsWith('.css')) ?? ''
@@ -293,7 +293,7 @@ test('a sign-in leads only to pages of Depot', () => {
   }
 })
 
-test('registration that is closed is said, and refused', async () => {
+test('shows that registration is closed, and rejects it', async () => {
   const closed = await testApp({ env: { REGISTRATION: 'closed' } })
   try {
     const page = await visitor(closed).get('/account/sign-up')

@@ -74,7 +74,7 @@ describe('fields', () => {
     assert.equal((await read(project)).license.url, null)
   })
 
-  test('an empty body is 204 for one who may edit', async () => {
+  test('an empty body is 204 for a user with permission to edit', async () => {
     const project = await t.make.project()
     assert.equal((await patch(project, {})).statusCode, 204)
   })
@@ -98,7 +98,7 @@ describe('fields', () => {
     ['requested_status', { requested_status: 'withheld' }],
   ]
   for (const [field, body] of refused) {
-    test(`${JSON.stringify(body).slice(0, 60)} is refused, naming ${field}, and nothing is saved`, async () => {
+    test(`${JSON.stringify(body).slice(0, 60)} is rejected, naming ${field}, and nothing is saved`, async () => {
       const project = await t.make.project()
       const answer = await patch(project, {
         ...(body as object),
@@ -120,8 +120,8 @@ describe('fields', () => {
   })
 })
 
-describe('who may edit', () => {
-  test('nobody without a token, without the scope, without the permission; hidden is absent', async () => {
+describe('permissions', () => {
+  test('requires a token, the scope and the permission; hidden projects are 404', async () => {
     const project = await t.make.project()
     const hidden = await t.make.project({ status: 'draft' })
     assert.equal((await t.anyone.patch(`/v3/project/${project.id}`, { name: 'Nope' })).statusCode, 401)

@@ -20,7 +20,7 @@ const edit = (projects: readonly { id: string }[], body: unknown, client: Client
   client.patch('/v3/projects', body, { query: { ids: JSON.stringify(projects.map(({ id }) => id)) } })
 const read = async ({ id }: MadeProject) => (await t.as(owner).get(`/v3/project/${id}`)).json()
 
-describe('what it does', () => {
+describe('effects', () => {
   test('replaces, removes and adds, in this order, on each project separately; warm readers see it immediately', async () => {
     const a = await make(['magic', 'food'])
     const b = await make(['magic'])
@@ -91,7 +91,7 @@ describe('what it does', () => {
   })
 })
 
-describe('what it refuses, changing nothing', () => {
+describe('rejected requests, which change nothing', () => {
   test('an unknown, hidden or malformed ID', async () => {
     const project = await make()
     const draft = await t.make.project({ status: 'draft' })
@@ -143,8 +143,8 @@ describe('what it refuses, changing nothing', () => {
   })
 })
 
-describe('who may', () => {
-  test('nobody without a token, the scope, and EDIT_DETAILS on every project', async () => {
+describe('permissions', () => {
+  test('requires a token, the scope, and EDIT_DETAILS on every project', async () => {
     const mine = await make()
     const other = await t.make.project()
     const stranger = await t.make.account()

@@ -220,7 +220,7 @@ describe('adding', () => {
     ['featured that is neither true nor false', { featured: 'maybe' }],
   ]
   for (const [name, query] of refused) {
-    test(`${name} is refused`, async () => {
+    test(`${name} is rejected`, async () => {
       const project = await t.make.project()
       const answer = await add(project, await picture(), query)
       assert.deepEqual([answer.statusCode, answer.json().error], [400, 'invalid_input'])

@@ -61,7 +61,7 @@ describe('in a small catalogue', () => {
     string,
     string
   >[]) {
-    test(`${JSON.stringify(query)} is refused`, async () => {
+    test(`${JSON.stringify(query)} is rejected`, async () => {
       const answer = await random(query)
       assert.deepEqual(
         [answer.statusCode, answer.json().error, answer.json().details.field],
@@ -70,7 +70,7 @@ describe('in a small catalogue', () => {
     })
   }
 
-  test('an unknown type is refused', async () => {
+  test('an unknown type is rejected', async () => {
     const answer = await random({ count: 1, project_type: 'sculpture' })
     assert.deepEqual([answer.statusCode, answer.json().details.field], [400, 'project_type'])
   })

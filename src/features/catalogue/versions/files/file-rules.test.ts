@@ -160,7 +160,7 @@ describe('the file rules', () => {
     assert.equal((await validate({ loaders: ['fabric'], filename: 'a.jar', bytes: harmless })).result, 'pass')
   })
 
-  test('an extension that no loader takes is refused, a zip is a warning, and an unknown loader passes', async () => {
+  test('rejects an extension that no loader supports, warns about a zip, and accepts an unknown loader', async () => {
     const bytes = zipOf('fabric.mod.json')
     await refused(
       { loaders: ['minecraft'], filename: 'a.jar', bytes },
@@ -265,7 +265,7 @@ describe('the file rules', () => {
       assert.equal(verdict.embedded?.length, 1)
     })
 
-    test('what is embedded has one name, whatever its address or path holds', async () => {
+    test('an embedded file has one name, whatever its URL or path contains', async () => {
       const [host] = rules.content_packs.download_hosts
       const nameOf = async (address: string, path = 'mods/a.jar') => {
         const verdict = await validate(withFile({ path, downloads: [`https://${host}${address}`] }))
@@ -304,11 +304,11 @@ describe('the file rules', () => {
       assert.equal((await validate(pack({ ...index, summary: null }))).result, 'pass')
     })
 
-    test('an index larger than its limit is refused', async () => {
+    test('an index larger than its limit is rejected', async () => {
       await refused(pack(`${JSON.stringify(index)}${' '.repeat(4 * 1024 * 1024)}`), /larger than 4194304 bytes/)
     })
 
-    test('unsafe paths are refused', async () => {
+    test('unsafe paths are rejected', async () => {
       for (const path of [
         '../a.jar',
         '/a.jar',
@@ -329,7 +329,7 @@ describe('the file rules', () => {
       await refused(withFile({ path: '' }), /not valid/)
     })
 
-    test('files without both hashes are refused', async () => {
+    test('files without both hashes are rejected', async () => {
       await refused(withFile({ hashes: { sha1: SHA1 } }), /not valid/)
       await refused(withFile({ hashes: { sha512: file.hashes.sha512 } }), /not valid/)
       await refused(withFile({ hashes: { sha1: 'zz', sha512: file.hashes.sha512 } }), /not valid/)
@@ -357,13 +357,13 @@ describe('the file rules', () => {
       await refused(withFile({ downloads: [] }), /not valid/)
     })
 
-    test('a pack that holds nothing is refused; overrides are enough', async () => {
+    test('rejects an empty pack; overrides are enough', async () => {
       const empty = { ...index, files: [] }
       await refused(pack(empty, [{ name: 'other/a.txt' }]), /lists no files, and the pack has no overrides/)
       assert.equal((await validate(pack(empty, [{ name: 'overrides/options.txt' }]))).result, 'pass')
     })
 
-    test('an index that cannot be read is refused', async () => {
+    test('an index that cannot be read is rejected', async () => {
       await refused({ loaders: ['mrpack'], filename: 'a.mrpack', bytes: Buffer.from('x') }, /not a zip archive/)
     })
   })
@@ -383,7 +383,7 @@ test('the primary file is the named one, the only one, or the first that passed'
   assert.throws(() => choosePrimary([pass('a')], named('c')), /must be the name of a file part/)
 })
 
-test('rule data with an error is refused with its place', () => {
+test('rule data with an error is rejected with its place', () => {
   const data = readTestRuleData()
   assert.throws(() => parseFileRules({ ...data, rules: [] }), /rules/)
   assert.throws(() => parseFileRules({ ...data, extra: 1 }), /File rules/)

@@ -23,7 +23,7 @@ test('each known extension is taken in any case, with its content type', () => {
   }
 })
 
-test('names that people use are taken', () => {
+test('accepts common file names', () => {
   const names = [
     'a.jar',
     'Über mod.jar',
@@ -38,7 +38,7 @@ test('names that people use are taken', () => {
   }
 })
 
-test('names that are unsafe somewhere are refused, naming the part', () => {
+test('names that are unsafe somewhere are rejected, naming the part', () => {
   const climbing = ['../x.jar', '..\\x.jar', '/x.jar', 'a/b.jar', 'C:\\x.jar', 'C:x.jar', '.', '..']
   const devices = [
     'CON.jar',
@@ -84,7 +84,7 @@ test('names that are unsafe somewhere are refused, naming the part', () => {
   }
 })
 
-test('other extensions, and an extension alone, are refused', () => {
+test('other extensions, and an extension alone, are rejected', () => {
   for (const name of ['a', 'a.', 'a.exe', 'a.jar.exe', 'jar', '.jar', 'a.tar.gz', 'a.constructor', 'a.__proto__']) {
     assert.throws(() => checkFilename(rules, 'f', name), ApiError, name)
   }

@@ -83,7 +83,7 @@ describe('one hash', () => {
     assert.deepEqual([bad.statusCode, bad.json().error], [400, 'decoding_error'])
   })
 
-  test('what is hidden is passed over before anything is chosen', async () => {
+  test('skips hidden versions before the selection', async () => {
     const bytes = randomBytes(16)
     const shown = await publish({ bytes, at: 1 })
     const draft = await publish({ bytes, at: 2, project: shown.project, status: 'draft' })
@@ -234,7 +234,7 @@ describe('deleting a file', () => {
     ])
   })
 
-  test('that is the only one is refused', async () => {
+  test('that is the only one is rejected', async () => {
     const made = await publish()
     const answer = await t.as(made.project.owner).delete(`/v3/version_file/${made.sha1}`)
     assert.deepEqual([answer.statusCode, answer.json().error], [400, 'invalid_input'])

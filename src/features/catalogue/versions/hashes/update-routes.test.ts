@@ -273,7 +273,7 @@ test('a file may come with many filters, up to a bound for each project', async 
   assert.equal((await ask((first?.hashes ?? []).map((each) => entry(each, 'one')))).statusCode, 200)
 })
 
-test('1000 hashes are taken, one more is refused', async () => {
+test('1000 hashes are taken, one more is rejected', async () => {
   const hashes = Array.from({ length: 1000 }, (_, i) => createHash('sha1').update(String(i)).digest('hex'))
   assert.deepEqual((await t.anyone.post('/v3/version_files/update', { hashes })).json(), {})
   const more = await t.anyone.post('/v3/version_files/update_individual', {

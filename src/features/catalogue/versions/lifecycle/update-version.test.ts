@@ -84,7 +84,7 @@ describe('editing', () => {
     ['requested_status', { status: 'scheduled', scheduled_at: '2999-01-01T00:00:00Z' }],
   ]
   for (const [field, body] of refused) {
-    test(`${JSON.stringify(body).slice(0, 60)} is refused, naming ${field}, and nothing is saved`, async () => {
+    test(`${JSON.stringify(body).slice(0, 60)} is rejected, naming ${field}, and nothing is saved`, async () => {
       const version = await t.make.version({ project })
       const answer = await patch(
         version,

@@ -75,7 +75,7 @@ test('a change of a version appears immediately in its lists and in update check
   }
 })
 
-test('a project that is hidden takes its files and lists along, for everybody but its members', async () => {
+test('a hidden project hides its files and lists, except from its members', async () => {
   const made = await published()
   await update(made)
   await listed(made)

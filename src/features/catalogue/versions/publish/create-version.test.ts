@@ -116,7 +116,7 @@ describe('publishing', () => {
     )
   })
 
-  test('a draft is not in the project and not for strangers', async () => {
+  test('a draft is not listed in the project, and hidden from other users', async () => {
     const answer = await publish({ status: 'draft' }, [{ name: 'file', bytes: modJar('draft') }])
     const { id, files } = answer.json()
     assert.equal((await t.anyone.get(`/v3/version/${id}`)).statusCode, 404)
@@ -148,7 +148,7 @@ describe('publishing', () => {
     assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [201, 400])
   })
 
-  test('dependencies are completed and shown; unknown and hidden ones are refused by name', async () => {
+  test('dependencies are completed and shown; unknown and hidden ones are rejected by name', async () => {
     const other = await t.make.project()
     const needed = await t.make.version({ project: other })
     const hidden = await t.make.project({ status: 'draft' })
@@ -244,8 +244,8 @@ describe('publishing a content pack', () => {
   })
 })
 
-describe('who may publish', () => {
-  test('nobody without a token, scope or permission; a hidden project is unknown', async () => {
+describe('permissions', () => {
+  test('requires a token, the scope and the permission; a hidden project is 404', async () => {
     const files = [{ name: 'file', bytes: modJar('refused') }]
     const { payload, headers } = await form({ project_id: project.id, ...versionData() }, files)
     assert.equal((await t.anyone.post('/v3/version', payload, { headers })).statusCode, 401)
@@ -262,7 +262,7 @@ describe('who may publish', () => {
   })
 })
 
-describe('what is refused', () => {
+describe('rejected input', () => {
   const refused: [string, Record<string, unknown>][] = [
     ['version_number', { version_number: '' }],
     ['version_number', { version_number: '1'.repeat(33) }],
@@ -377,7 +377,7 @@ describe('what is refused', () => {
     assert.deepEqual(await storedFiles(), stored)
   })
 
-  test('a file of 500 MiB and one byte is refused, naming the limit, and leaves nothing', async () => {
+  test('a file of 500 MiB and one byte is rejected, naming the limit, and leaves nothing', async () => {
     const stored = await storedFiles()
     const { payload, headers } = await form({ project_id: project.id, ...versionData() }, [
       { name: 'file', bytes: Buffer.from('@') },

@@ -41,7 +41,7 @@ async function listVersions(): Promise<unknown[]> {
   return (await t.anyone.get(`/v3/project/${project.id}/version`)).json()
 }
 
-test('refuses the version, and leaves nothing behind', async () => {
+test('rejects the version, and leaves nothing behind', async () => {
   await join()
   const { payload, headers } = await form({ project_id: project.id, ...versionData({}) }, [
     { name: 'file', filename: 'a.jar', bytes: modJar('late') },
@@ -52,7 +52,7 @@ test('refuses the version, and leaves nothing behind', async () => {
   assert.deepEqual(claims, [])
 })
 
-test('refuses files for a version that exists', async () => {
+test('rejects files for a version that exists', async () => {
   const first = await form({ project_id: project.id, ...versionData({}) }, [
     { name: 'file', filename: 'a.jar', bytes: modJar('first') },
   ])

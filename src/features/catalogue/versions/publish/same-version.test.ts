@@ -20,7 +20,7 @@ async function publish(fields: Record<string, unknown>, salt: string) {
   return t.as(project.owner).post('/v3/version', payload, { headers })
 }
 
-test('the same number with the same bytes is refused with the version that has them', async () => {
+test('the same number with the same bytes is rejected with the version that has them', async () => {
   const first = (await publish({ version_number: '3.0.0' }, 'same')).json()
   const again = await publish({ version_number: '3.0.0', version_title: 'Another title' }, 'same')
   assertError(again, 409, 'conflict', 'version_number')

@@ -38,7 +38,7 @@ const REFUSED: [name: string, fields: Record<string, unknown>, field: string][] 
   ['a field nobody knows', { sculpture: 1 }, 'sculpture'],
 ]
 
-describe('an invalid field is refused, naming it', () => {
+describe('an invalid field is rejected, naming it', () => {
   for (const [name, fields, field] of REFUSED) {
     test(`${name}, on creating and on editing`, async () => {
       const made = await publish(fields)

@@ -204,7 +204,7 @@ test('of parallel additions to two organizations one counts, and of parallel rem
   assert.equal((await team(owner, project.teamId)).filter(({ is_owner }) => is_owner).length, 1)
 })
 
-test('strangers see approved and archived projects in the list, members and moderators all', async () => {
+test('other users see approved and archived projects in the list, members and moderators see all', async () => {
   const [head, member, invitee, partner, stranger] = await t.make.people(5)
   const moderator = await t.make.account({ role: 'moderator' })
   const organization = await make.organization(head)

@@ -173,7 +173,7 @@ describe('views', () => {
 })
 
 describe('downloads', () => {
-  test('a download keeps its referrer, its hints and whether somebody was signed in', async () => {
+  test('a download records its referrer, its hints and whether the user was signed in', async () => {
     const project = await t.make.project()
     const version = await t.make.version({ project })
     await t.make.file({ version, project, bytes: Buffer.from('analytics bytes') })
@@ -257,7 +257,7 @@ describe('playtime', () => {
     assert.equal(await total(project, 'project_playtime', 'seconds'), 60)
   })
 
-  test('what is played in a bundle is played time of the bundle too', async () => {
+  test('playtime in a bundle also counts for the bundle', async () => {
     const project = await t.make.project()
     const bundle = await t.make.project()
     const version = await t.make.version({ project })
@@ -287,7 +287,7 @@ describe('playtime', () => {
     t.thaw()
   })
 
-  test('bad bodies are refused whole, with the field', async () => {
+  test('bad bodies are rejected whole, with the field', async () => {
     const problems: [unknown, string][] = [
       [{ 'not-an-id': entry }, 'not-an-id'],
       [{ Version1: { ...entry, parent: 'no id' } }, 'Version1.parent'],
@@ -311,7 +311,7 @@ describe('playtime', () => {
     )
   })
 
-  test('it needs a token with PERFORM_ANALYTICS, and asks for it before it reads the body', async () => {
+  test('requires a token with PERFORM_ANALYTICS before it reads the body', async () => {
     assert.equal((await report('/analytics/playtime', 'x')).statusCode, 401)
     const other = await t.make.pat(player, parseScopeNames('ANALYTICS').bits)
     const answer = await play({ 'not-an-id': 1 }, other.token)

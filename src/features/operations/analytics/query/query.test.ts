@@ -53,7 +53,7 @@ async function share(
     .execute()
 }
 
-describe('who may ask', () => {
+describe('permissions', () => {
   const asked: Question = { ...LEAP, metrics: { project_views: [] } }
 
   test('without a token 401, without ANALYTICS 403 naming it, both before the body is read', async () => {
@@ -262,7 +262,7 @@ describe('money', () => {
     assert.equal((await t.as(token).post('/v3/analytics', body)).statusCode, 200)
   })
 
-  test("a project's revenue is everybody's, dated by its day, exact to the last place", async () => {
+  test("a project's revenue is public, dated by its day and exact to the last digit", async () => {
     const project = await t.make.project()
     const other = await t.make.account()
     await share(project, project.owner, '0.1', START)

@@ -40,7 +40,7 @@ async function make(slug: string, weeks: readonly number[]): Promise<MadeProject
 const home = async () => (await visitor(t).get('/')).body
 const risingPart = (body: string) => /aria-labelledby="by-rising"[\s\S]*?<\/section>/.exec(body)?.[0] ?? ''
 
-test('what stands out from its weeks before is rising; every list draws the weeks', async () => {
+test('a project with unusually many downloads is trending; every list shows the weeks', async () => {
   const body = await home()
   assertValidHtml(body)
   assert.match(risingPart(body), /href="\/mod\/rising"/)

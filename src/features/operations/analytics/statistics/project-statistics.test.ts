@@ -81,7 +81,7 @@ test('downloads are counted by whole days, listed version, loader, game version 
   assert.equal(longer.series.versions[0].downloads, 67)
 })
 
-test('what a project keeps to itself only its members with VIEW_ANALYTICS and admins see', async () => {
+test('only members with VIEW_ANALYTICS and admins see private statistics', async () => {
   const { project } = await makeDownloaded()
   const blind = await t.make.account()
   await t.make.member({ teamId: project.teamId, accountId: blind.id, permissions: 255 })
@@ -117,7 +117,7 @@ test('what a project keeps to itself only its members with VIEW_ANALYTICS and ad
   )
 })
 
-test('bad spans are refused, hidden projects are not there', async () => {
+test('bad spans are rejected, hidden projects are not there', async () => {
   const project = await t.make.project({ owner })
   for (const days of ['0', '366', '1.5', 'x', '-1', '']) {
     const answer = await t.anyone.get(`/v3/project/${project.id}/statistics`, { query: { days } })

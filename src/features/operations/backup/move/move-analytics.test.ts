@@ -116,7 +116,7 @@ test('a store that keeps something else is noticed; events that come after an in
   assert.deepEqual([resumed, events], [false, EVENTS + 1])
 })
 
-test('what cannot be is refused in a sentence', async () => {
+test('rejects invalid requests with one sentence', async () => {
   const { database } = t.deps.config
   const url = database.kind === 'external' ? database.url.reveal() : ''
   const folder = mkdtempSync(join(tmpdir(), 'depot-move-'))

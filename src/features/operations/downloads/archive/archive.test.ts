@@ -169,7 +169,7 @@ describe('a version', () => {
     }
   })
 
-  test('what is hidden is not there, neither the version nor what it requires', async () => {
+  test('hidden versions and dependencies are not included', async () => {
     const own = await make({ 'own.jar': 'own' })
     const secret = await make({ 'secret.jar': 's' }, { project: await t.make.project({ owner, status: 'draft' }) })
     await needs(own, secret)
@@ -210,7 +210,7 @@ describe('a version', () => {
     assert.equal((await archive(own, { files: '[]' })).statusCode, 404)
   })
 
-  test('more than 4 GiB, or than 512 files, are refused before anything is read', async () => {
+  test('more than 4 GiB, or than 512 files, are rejected before anything is read', async () => {
     const big = await make({ 'big.jar': 'b' })
     const size = 4 * 1024 ** 3 + 1
     await t.deps.db.updateTable('file').set({ size_bytes: size }).where('version_id', '=', big.version.id).execute()

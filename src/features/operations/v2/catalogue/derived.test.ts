@@ -148,7 +148,7 @@ function expectedHit(v3: Json): Json {
   }
 }
 
-test('what the older API shows of any catalogue follows from what the newer one shows', async () => {
+test('the v2 view of any catalogue follows from the v3 view', async () => {
   await fc.assert(
     fc.asyncProperty(project, async (drawn) => {
       const made = await t.make.project({ status: drawn.status, name: drawn.name, categories: drawn.categories })

@@ -92,7 +92,7 @@ test('an update is the first version of the list under the filter; null and empt
   })
 })
 
-test('bulk answers say what those of the newer API say, at the same cost', async () => {
+test('bulk answers say what those of the v3 API say, at the same cost', async () => {
   const made = await Promise.all([1, 2, 3].map((number) => installed(`same ${number}`)))
   const body = { hashes: made.map(({ file }) => file.sha1), loaders: ['quilt'] }
   for (const path of ['version_files', 'version_files/update']) {

@@ -156,7 +156,7 @@ describe('types, loaders and sides', () => {
   })
 })
 
-test('what is absent or hidden is 404 without a body, with the rate headers', async () => {
+test('absent or hidden resources are 404 without a body, with the rate headers', async () => {
   const draft = await t.make.project({ status: 'draft' })
   const version = await t.make.version({ project: draft })
   const paths = [

@@ -15,7 +15,7 @@ async function read(path: string) {
   return answer.json()
 }
 
-test('categories, licences and plain words are those of the newer API', async () => {
+test('categories, licences and plain words are those of the v3 API', async () => {
   const { categories } = await read('/v3/tag/category')
   assert.deepEqual(await read('/v2/tag/category?cache=true'), categories)
   assert.deepEqual(await read('/v2/tag/license'), (await read('/v3/license')).licenses)
@@ -25,7 +25,7 @@ test('categories, licences and plain words are those of the newer API', async ()
   assert.deepEqual(await read('/v2/tag/side_type'), ['required', 'optional', 'unsupported', 'unknown'])
 })
 
-test('loaders name the types of the older API; that of packs is not among them', async () => {
+test('loaders name the types of the v2 API; that of packs is not among them', async () => {
   const loaders: { name: string; icon: string; supported_project_types: string[] }[] = await read('/v2/tag/loader')
   const newer: { name: string }[] = (await read('/v3/tag/loader')).loaders
   assert.deepEqual(

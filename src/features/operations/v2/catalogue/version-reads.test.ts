@@ -63,7 +63,7 @@ test('a version has every key of its older shape', async () => {
   }
 })
 
-test('a list is filtered, cut and ordered as in the newer API; unknown words match nothing', async () => {
+test('a list is filtered, cut and ordered as in the v3 API; unknown words match nothing', async () => {
   const project = await t.make.project()
   const older = await t.make.version({ project, date_published: at(1), game_versions: ['1.19.2'], featured: true })
   const beta = await t.make.version({ project, date_published: at(2), version_type: 'beta', loaders: ['quilt'] })

@@ -27,7 +27,7 @@ function older({ allow_friend_requests: _, campaigns: __, ...user }: Record<stri
   return { ...user, name: null, github_id: null }
 }
 
-test('a user is the one of the newer API with other keys, for strangers, themselves and admins', async () => {
+test('a user is the v3 user with other keys, for other users, themselves and admins', async () => {
   const person = await t.make.account({ username: 'Beacon-Keeper' })
   const admin = await t.make.account({ role: 'admin' })
   for (const path of [`user/${person.id}`, 'user/beacon-keeper']) {
@@ -50,7 +50,7 @@ test('a user is the one of the newer API with other keys, for strangers, themsel
   }
 })
 
-test("a user's projects and follows are those of the newer API; those of others stay theirs", async () => {
+test("a user's projects and follows are those of the v3 API; those of others stay theirs", async () => {
   const person = await t.make.account()
   const [open, draft] = [
     await t.make.project({ owner: person }),
@@ -65,7 +65,7 @@ test("a user's projects and follows are those of the newer API; those of others 
   await assertAbsent('/v2/user/nobody-here/projects')
 })
 
-test('members show what the newer API shows, and only the owner is called so', async () => {
+test('members show what the v3 API shows, and only the owner is called so', async () => {
   const project = await t.make.project()
   const [member, invited] = [await t.make.account(), await t.make.account()]
   await t.make.member({ teamId: project.teamId, accountId: member.id })
@@ -116,7 +116,7 @@ test('notifications have their older names, and belong to their account', async 
   assert.equal((await t.as(stranger).get(`/v2/user/${person.id}/notifications`)).statusCode, 403)
 })
 
-test('reports and threads are those of the newer API, for those who may read them', async () => {
+test('reports and threads equal those of the v3 API, for users who can read them', async () => {
   const project = await t.make.project()
   const [reporter, stranger] = await t.make.people(2)
   const moderator = await t.make.account({ role: 'moderator' })
@@ -164,14 +164,14 @@ test('one budget for both versions, and the headers on every answer', async () =
   t.thaw()
 })
 
-test('people are seen again when they change', async () => {
+test('changed users are visible in the v2 API', async () => {
   const person: Person = await t.make.account()
   assert.equal((await read(`/v2/user/${person.id}`)).bio, null)
   assert.equal((await t.as(person).patch(`/v3/user/${person.id}`, { bio: 'Keeps the light.' })).statusCode, 204)
   assert.equal((await read(`/v2/user/${person.id}`)).bio, 'Keeps the light.')
 })
 
-test('parts of the older API that were retired answer 410 to every method, with the rate headers', async () => {
+test('parts of the v2 API that were retired answer 410 to every method, with the rate headers', async () => {
   const user = await t.make.account()
   for (const [method, url] of [
     ['GET', `/v2/user/${user.id}/payouts`],

@@ -237,7 +237,7 @@ describe('editing', () => {
     assert.equal((await view()).title, 'By an editor')
   })
 
-  test('what is shown may be sent back whole, and leaves versions that differ as they are', async () => {
+  test('a response can be sent back unchanged, and does not change differing versions', async () => {
     await t.make.version({ project, fields: { environment: 'server_only_client_optional' } })
     assert.equal((await edit({ title: 'Mixed' })).statusCode, 204)
     const shown = await view()
@@ -250,7 +250,7 @@ describe('editing', () => {
     assert.deepEqual(later, earlier)
   })
 
-  test('what is wrong is named as the client has sent it', async () => {
+  test('errors use the names that the client sent', async () => {
     const cases: [object, string][] = [
       [{ title: 'x' }, 'title'],
       [{ description: '    ' }, 'description'],

@@ -138,7 +138,7 @@ describe('publishing', () => {
     assert.deepEqual(await readdir(staging), [])
   })
 
-  test('a body with the keys of the newer API misses those of the older one, and the reverse', async () => {
+  test('a body with the keys of the v3 API misses those of the older one, and the reverse', async () => {
     const newer = await form({ ...versionData(), project_id: project.id, name: undefined }, [jar()])
     const ok = await t.as(project.owner).post('/v2/version', newer.payload, { headers: newer.headers })
     assert.equal(ok.statusCode, 200, ok.body)
@@ -238,7 +238,7 @@ describe('editing', () => {
     assert.deepEqual([absent.statusCode, absent.json().error], [404, 'not_found'])
   })
 
-  test('who may not edit is refused', async () => {
+  test('rejects callers who cannot edit', async () => {
     const { id } = await published()
     assert.equal((await t.anyone.patch(`/v2/version/${id}`, { name: 'x' })).statusCode, 401)
     assert.equal((await t.as(stranger).patch(`/v2/version/${id}`, { name: 'x' })).statusCode, 403)

@@ -109,7 +109,7 @@ test('cuts numbers to their limits and ignores empty values', async () => {
   assert.equal((await search({ query: '', facets: '', index: '', offset: '', limit: '', filter: 'x' })).limit, 10)
 })
 
-test('what cannot be read is refused by name', async () => {
+test('rejects unreadable input with its name', async () => {
   for (const [query, field] of [
     [{ limit: '-1' }, 'limit'],
     [{ limit: '"5"' }, 'limit'],

@@ -66,7 +66,7 @@ test('scopes above 2^31 are exact', async () => {
   }
 })
 
-test('restricted and unknown scopes are refused, and the restricted ones named', async () => {
+test('restricted and unknown scopes are rejected, and the restricted ones named', async () => {
   const person = await t.make.account()
   const send = (body: Record<string, unknown>) => t.as(person).post(PAT, body)
   for (const { name, value } of SCOPES.filter(({ restricted }) => restricted)) {

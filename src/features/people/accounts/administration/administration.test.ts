@@ -106,7 +106,7 @@ test('a sign-in that waits for its second factor ends, and cannot be finished', 
   assertError(await signIn(t, person.username), 403, 'unauthorized')
 })
 
-test('a suspension is refused by its field, and changes when it comes again', async () => {
+test('a suspension is rejected by its field, and changes when it comes again', async () => {
   const person = await t.make.account()
   const valid = { reason: 'Advertising', until: new Date(t.deps.now() + DAY_MS).toISOString() }
   const send = (body: Record<string, unknown>) => t.as(admin).put(at(person), body)

@@ -163,7 +163,7 @@ test('undo works for seven days, and not for an email address that another accou
   assertError(await t.anyone.post(UNDO, { flow }), 400, 'invalid_input', 'flow')
 })
 
-test('the pages ask for the password before they offer what moves ownership', async () => {
+test('the pages ask for the password before they offer an ownership transfer', async () => {
   const member = await makeStale()
   const person = visitor(t, member.token)
   for (const [page, next] of [

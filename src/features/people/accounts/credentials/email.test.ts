@@ -163,7 +163,7 @@ test('the link is sent again only to those who need it, ten times an hour', asyn
   assert.equal((await mailsTo(t, member.email, VERIFY_SUBJECT)).length, 10)
 })
 
-test('a message whose job ran twice went out twice, each with a link that works; one for nobody went nowhere', async () => {
+test('a job that ran twice sends two emails with working links; without a recipient it sends none', async () => {
   const member = await makeMember(t, { email_verified: false })
   const send = accountJobs(t.deps)['accounts.send-mail']
   for (let i = 0; i < 2; i += 1) await send({ kind: 'verify-email', account_id: member.id })
@@ -205,7 +205,7 @@ test('publishing follows the state of the email address immediately', async () =
   assertError(await publish(), 403, 'unauthorized')
 })
 
-test('publishing asks for a verified address only where the operator does', async () => {
+test('publishing requires a verified email address only if the operator does', async () => {
   const unverified = { emailVerified: false }
   assert.throws(() => requireVerifiedEmail(t.deps, unverified), {
     kind: 'forbidden',

@@ -120,7 +120,7 @@ test('a reset emails a link that sets a password once and ends all sessions', as
   assertError(await setByFlow(flow), 401, 'invalid_credentials')
 })
 
-test('the reset goes by name, ID and address, and answers the same for nobody', async () => {
+test('the reset accepts a name, ID or email address, and responds the same for unknown users', async () => {
   const member = await makeMember(t)
   for (const name of [member.username.toUpperCase(), member.id, member.email.toUpperCase()]) {
     assert.equal((await reset(name)).statusCode, 204)
@@ -179,7 +179,7 @@ test('of parallel uses of one link a single one succeeds, and other links end wi
   assertError(await setByFlow(first), 401, 'invalid_credentials')
 })
 
-test('who is locked out by failures gets in again by a reset', async () => {
+test('a locked-out user can sign in after a reset', async () => {
   const member = await makeMember(t)
   for (let i = 0; i < 10; i += 1) await signIn(t, member.username, 'wrong')
   assert.equal((await signIn(t, member.username)).statusCode, 429)

@@ -33,7 +33,7 @@ const signUp = (invitation?: string, more: Record<string, unknown> = {}) =>
 const listed = async (id: string) =>
   (await t.anyone.get(INVITATIONS, KEY)).json().find((each: { id: string }) => each.id === id)
 
-test('an account needs a code that is usable, and a refused sign-up takes no use', async () => {
+test('an account needs a code that is usable, and a rejected sign-up takes no use', async () => {
   const { id, code, url } = await make({ note: 'For Mira' })
   assert.equal(new URL(url).searchParams.get('invitation'), code)
   const none = await signUp()
@@ -87,7 +87,7 @@ test('an invitation is for its address, until its time, unless it is revoked', a
   assertError(await signUp(short.code), 400, 'validation_error', 'invitation')
 })
 
-test('what operators send is checked by its field, and nobody else makes or sees invitations', async () => {
+test("checks each field of operators' requests; other users cannot create or see invitations", async () => {
   const send = (body: Record<string, unknown>) => t.anyone.post(INVITATIONS, body, KEY)
   const valid = { uses: 1, email: 'a@example.org', note: 'x', expires: new Date(t.deps.now() + DAY_MS).toISOString() }
   await assertRefusedValues(send, valid, 'uses', [0, 10_001, 1.5, '1', null])
@@ -128,13 +128,13 @@ test('where registration is open a code is neither needed nor used; where it is 
   assert.equal((await t.anyone.get('/_internal/instance')).json().registration, 'invitation')
 })
 
-test('where no mail leaves, an invitation with an address is not mailed, and says so', async () => {
+test('without SMTP, an invitation with an email address reports that it is not sent', async () => {
   assert.equal((await make({ email: 'folder@example.org' })).mailed, false)
   assert.equal((await make()).mailed, false)
   assert.ok(!(await t.mails()).some((mail) => mail.includes('folder@example.org')))
 })
 
-test('where mail leaves, it goes to its address with the link; one that cannot be sent is made all the same', async () => {
+test('with SMTP, the link is sent to the email address; a failed email does not prevent the invitation', async () => {
   const sent: MailMessage[] = []
   let isDown = false
   const app = await testApp({

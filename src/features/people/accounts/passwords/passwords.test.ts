@@ -45,7 +45,7 @@ test('the real thread rates passwords, and known words count as guessed', async 
   await assert.rejects(meter.score('lantern', []), { status: 503 })
 })
 
-test('a thread that dies fails the password that killed it, and nobody else', async () => {
+test('a thread that crashes fails only the password that crashed it', async () => {
   const meter = createStrengthMeter({ worker: ODD_WORKER })
   const asked = await Promise.allSettled(['a', 'die', 'abc', 'die', 'abcde'].map((text) => meter.score(text, [])))
   assert.deepEqual(
@@ -55,7 +55,7 @@ test('a thread that dies fails the password that killed it, and nobody else', as
   await meter.close()
 })
 
-test('a password that takes too long is refused alone; its time begins when the work does', async () => {
+test('rejects only a password that takes too long; its time starts with the work', async () => {
   const meter = createStrengthMeter({ worker: ODD_WORKER, answerMs: 200 })
   // Three that hang need three times the limit: who waits behind them is answered all the same.
   const asked = await Promise.allSettled(['hang', 'hang', 'hang', 'abcd'].map((text) => meter.score(text, [])))

@@ -132,7 +132,7 @@ test('listing and ending sessions need a token with the scope for it', async () 
   assert.ok(await works(member.token))
 })
 
-test('flows and sessions that nobody can use any more are deleted by the clock', async () => {
+test('the schedule deletes expired flows and sessions', async () => {
   const { db, pool } = t.deps
   const member = await makeMember(t)
   await t.as(member).post('/_internal/auth/2fa/get_secret')

@@ -90,7 +90,7 @@ test('ten failures close an account for fifteen minutes, for the right password 
   assert.equal((await signIn(t, username)).statusCode, 200)
 })
 
-test('a refused try does not prolong the wait', async (context) => {
+test('a rejected try does not prolong the wait', async (context) => {
   t.freeze()
   context.after(() => t.thaw())
   const { username } = await makeMember(t)

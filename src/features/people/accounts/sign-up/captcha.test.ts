@@ -65,7 +65,7 @@ test('a solved captcha lets people sign up, sign in and reset a password', async
   )
 })
 
-test('a missing answer is refused without asking the service, a wrong one after asking it', async () => {
+test('a missing answer is rejected without asking the service, a wrong one after asking it', async () => {
   for (const challenge of [undefined, null, ''])
     assertError(await create(fresh('nobody', challenge)), 400, 'captcha_error', 'challenge')
   assert.equal(asked.length, 0)

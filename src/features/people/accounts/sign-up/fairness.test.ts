@@ -48,7 +48,7 @@ const signUp = (username: string, password: string): Sent => ({
   payload: { username, email: `${username}@example.org`, password },
 })
 
-test('an address that floods sign-up with expensive passwords keeps nobody else from signing up', async () => {
+test('an IP address that floods sign-up with expensive passwords does not block others', async () => {
   const { quiet, statuses, all, done } = await flood(
     (n) => signUp(`loud-${n}`, expensive(n)),
     signUp('quiet', PASSWORD),
@@ -64,7 +64,7 @@ test('an address that floods sign-up with expensive passwords keeps nobody else 
   }
 })
 
-test('an address that floods sign-in keeps nobody else from signing in', async () => {
+test('an IP address that floods sign-in does not block others', async () => {
   const attempt = (username: string, password = PASSWORD): Sent => ({
     url: '/_internal/auth/login',
     payload: { username, password },
@@ -75,7 +75,7 @@ test('an address that floods sign-in keeps nobody else from signing in', async (
   assert.ok(statuses.every((status) => [200, 401, 503].includes(status)))
 })
 
-test('an address that floods pictures keeps nobody else from setting an icon', async () => {
+test('an IP address that floods image uploads does not block others', async () => {
   const { default: sharp } = await import('sharp')
   const picture = await sharp({ create: { width: 1500, height: 1500, channels: 3, background: '#123456' } })
     .png()

@@ -48,7 +48,7 @@ test('signing up returns a session whose secret works immediately', async () => 
   )
 })
 
-test('without mail the address counts as verified and no message waits', async () => {
+test('without SMTP, the email address counts as verified and no message is queued', async () => {
   const { session: token } = (await create(fresh('offline'))).json()
   assert.equal((await t.as({ token }).get('/v3/user')).json().email_verified, true)
   await t.runJobs()
@@ -116,7 +116,7 @@ test('passwords are checked at their bounds, counted in characters', async () =>
   assert.equal((await signIn(t, 'longest', long.slice(0, 256))).statusCode, 200)
 })
 
-test('a guessable password is refused, also when it is only the own name or address', async () => {
+test('a guessable password is rejected, also when it is only the own name or address', async () => {
   const valid = fresh('wanda-kestrel')
   for (const password of [
     'password1234',
@@ -155,7 +155,7 @@ test('of parallel sign-ups with one name or one address a single one succeeds, a
   assert.equal(await accountCount(), before + 2)
 })
 
-test('programs that fill in the field people do not see are refused', async () => {
+test('programs that fill in the field people do not see are rejected', async () => {
   assertError(await create({ ...fresh('robot'), account_consent: true }), 400, 'validation_error', 'account_consent')
   assertError(await create({ ...fresh('robot'), account_consent: 'no' }), 400, 'validation_error', 'account_consent')
   assert.equal((await create({ ...fresh('person'), account_consent: false, sign_up_newsletter: true })).statusCode, 201)
@@ -179,7 +179,7 @@ test('validating says the same as signing up and changes nothing', async () => {
   assert.equal(await accountCount(), before)
 })
 
-test('bodies that are not JSON, empty or of another kind are refused', async () => {
+test('bodies that are not JSON, empty or of another kind are rejected', async () => {
   const json = { headers: { 'content-type': 'application/json' } }
   assertError(await t.anyone.post(CREATE, '', json), 400, 'json_error')
   assertError(await t.anyone.post(CREATE, '{"username"', json), 400, 'json_error')
@@ -192,7 +192,7 @@ test('bodies that are not JSON, empty or of another kind are refused', async () 
   assertError(await t.anyone.post(CREATE, '[]', json), 400, 'validation_error')
 })
 
-test('a service that is closed for registration says so, and still lets its people in', async () => {
+test('closed registration is reported, and existing users can sign in', async () => {
   const closed = await testApp({ env: { REGISTRATION: 'closed' } })
   try {
     const answer = await closed.anyone.post(CREATE, fresh('latecomer'))
@@ -209,7 +209,7 @@ test('a service that is closed for registration says so, and still lets its peop
   }
 })
 
-test('a password that repeats the name or the address is refused, however it is written', async () => {
+test('a password that repeats the name or the address is rejected, however it is written', async () => {
   const username = 'Quillfeather.Xq'
   const email = 'vantablack-moth@example.org'
   for (const password of [

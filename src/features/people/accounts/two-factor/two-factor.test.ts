@@ -96,7 +96,7 @@ test('of parallel set-ups with one flow a single one succeeds', async () => {
   assert.deepEqual(statuses(answers), [200, 400, 400])
 })
 
-test('codes of the neighbouring half minutes are taken, older and newer ones are not', async () => {
+test('accepts codes of the adjacent half minutes, but no older or newer ones', async () => {
   const member = await protectedMember()
   for (const [steps, status] of [
     [-2, 401],
@@ -178,7 +178,7 @@ test('code and flow are checked at their bounds', async () => {
   }
 })
 
-test('turning it off takes a code or a backup code, ends half-done sign-ins and says so by mail', async () => {
+test('turning it off requires a code or a backup code, ends unfinished sign-ins and sends an email', async () => {
   const member = await protectedMember()
   const waiting = await startSignIn(member)
   const remove = (code: unknown) => t.as(member).delete(TWO_FACTOR, { code })

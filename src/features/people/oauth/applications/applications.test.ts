@@ -26,7 +26,7 @@ after(() => t.close())
 const APP = `${BASE}/app`
 const valid = { name: 'Chart Maker', max_scopes: SCOPES, redirect_uris: [CALLBACK] }
 
-test('an application is made with a secret that is shown once, and anybody can read the rest', async () => {
+test('an application is created with a secret that is shown once; its other fields are public', async () => {
   const owner = await t.make.account()
   const fields = { ...valid, description: 'Draws charts', url: 'https://example.org' }
   const made = await t.as(owner).post(APP, fields)
@@ -135,7 +135,7 @@ test('an edit changes what it names; absent keeps, null clears', async () => {
   await assertRefusedValues(send, {}, 'name', ['ab', null])
 })
 
-test('strangers edit and delete nothing, moderators may, and only the owner gets a new secret', async () => {
+test('other users cannot edit or delete; moderators can; only the owner can get a new secret', async () => {
   const owner = await t.make.account()
   const application = await makeApplication(t, owner)
   const path = `${APP}/${application.id}`

@@ -18,7 +18,7 @@ test('https, loopback http and reversed domain names may be registered', () => {
   }
 })
 
-test('everything else is refused', () => {
+test('everything else is rejected', () => {
   for (const uri of [
     '',
     'callback',

@@ -118,7 +118,7 @@ test('an authorization request expires after thirty minutes', async () => {
   assertError(await t.as(owner).post(`${BASE}/reject`, { flow: late }), 404, 'not_found')
 })
 
-test('nobody is sent to an address that is not exactly a registered one', async () => {
+test('redirects only to exactly registered URIs', async () => {
   const application = await makeApplication(t, owner, { redirect_uris: [CALLBACK, 'http://127.0.0.1/cb'] })
   const without = await makeApplication(t, owner, { redirect_uris: [] })
   for (const redirect_uri of [

@@ -26,7 +26,7 @@ after(() => t.close())
 
 const codeOf = () => getCode(t, owner, { client_id: application.id })
 
-test('a code used twice is refused, and ends what it gave', async () => {
+test('rejects a code that is used twice, and revokes its token', async () => {
   const code = await codeOf()
   const token = (await exchange(t, application, { code })).json().access_token
   assert.equal(await statusOf(t, token), 200)

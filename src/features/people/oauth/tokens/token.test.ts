@@ -36,7 +36,7 @@ const pkce = {
   code_challenge_method: 'S256',
 }
 
-test('a code is exchanged for a token that may do what was allowed, and is never kept', async () => {
+test('a code is exchanged for a token with the granted scopes, in a response that is never cached', async () => {
   const answer = await exchange(t, application, { code: await codeOf() })
   assert.equal(answer.statusCode, 200, answer.body)
   assert.equal(answer.headers['cache-control'], 'no-store')
@@ -263,7 +263,7 @@ test('an application sees the state of only its own tokens', async () => {
   assertOAuthError(await look(application, ''), 400, 'invalid_request')
 })
 
-test('an application gives its own tokens back, and nobody else its', async () => {
+test('an application can revoke only its own tokens', async () => {
   const token = await getToken(t, application, await t.make.account())
   const other = await makeApplication(t, owner)
   const revoke = (as: TestApplication, text: string) =>
@@ -307,7 +307,7 @@ test('an exchange costs no more statements than making an access token, and a wa
   assert.equal((await t.queriesOf(() => t.as({ token }).get('/v3/user'))).queries.length, 1)
 })
 
-test('what is past its time is deleted', async () => {
+test('deletes expired rows', async () => {
   await codeOf()
   await getToken(t, application, owner)
   t.advance(15 * DAY_MS)
