@@ -27,15 +27,32 @@ type Options = {
  * of one span, such as IP addresses that download, cannot displace another span, such as throttled sign-ins.
  */
 export function createMemoryCounters({ now, keysMax = 100_000 }: Options) {
-  const rates = new Spans<{ fullAtUs: number }>(keysMax)
-  const windows = new Spans<number[]>(keysMax)
-  const allowances = new Spans<{ spent: number; endsAtMs: number }>(keysMax)
+  const rates = createRates(now, keysMax)
+  const windows = createWindows(now, keysMax)
+  const allowances = createAllowances(now, keysMax)
+  return {
+    take: rates.take,
+    giveBack: rates.giveBack,
+    hit: windows.hit,
+    giveBackHit: windows.giveBackHit,
+    peek: windows.peek,
+    reset: windows.reset,
+    spend: allowances.spend,
+    check: async () => {},
+    close: async () => {
+      for (const part of [rates, windows, allowances]) part.clear()
+    },
+  } satisfies Counters
+}
+
+function createRates(now: () => number, keysMax: number) {
+  const spans = new Spans<{ fullAtUs: number }>(keysMax)
 
   function take(key: string, rate: Rate, cost = 1): RateDecision {
     const { intervalUs, burstUs } = rateIntervals(rate, cost)
     const timeMs = now()
     const nowUs = Math.round(timeMs * 1000)
-    const keys = rates.of(burstUs / 1000, timeMs)
+    const keys = spans.of(burstUs / 1000, timeMs)
     const entry = keys.find(key)
     // The time at which all units are available again, at most one burst from now.
     const fullAtUs = entry === undefined ? nowUs : Math.min(Math.max(entry.fullAtUs, nowUs), nowUs + burstUs)
@@ -57,16 +74,22 @@ export function createMemoryCounters({ now, keysMax = 100_000 }: Options) {
 
   function giveBack(key: string, rate: Rate, cost = 1): void {
     const { intervalUs, burstUs } = rateIntervals(rate, cost)
-    const entry = rates.of(burstUs / 1000, now()).find(key)
+    const entry = spans.of(burstUs / 1000, now()).find(key)
     // `take` ignores units beyond a full burst.
     if (entry !== undefined) entry.fullAtUs -= cost * intervalUs
   }
+
+  return { take, giveBack, clear: () => spans.clear() }
+}
+
+function createWindows(now: () => number, keysMax: number) {
+  const spans = new Spans<number[]>(keysMax)
 
   /** Finds the hits that still count; undefined if the key is new. */
   function findHits(key: string, window: Window) {
     checkWindow(window)
     const timeMs = now()
-    const keys = windows.of(window.windowMs, timeMs)
+    const keys = spans.of(window.windowMs, timeMs)
     const hits = keys.find(key)
     if (hits !== undefined) dropPassed(hits, window.windowMs, timeMs)
     return { keys, hits, timeMs }
@@ -92,11 +115,17 @@ export function createMemoryCounters({ now, keysMax = 100_000 }: Options) {
     return windowState(hits, window, timeMs)
   }
 
+  return { hit, giveBackHit, peek, reset: (key: string) => spans.delete(key), clear: () => spans.clear() }
+}
+
+function createAllowances(now: () => number, keysMax: number) {
+  const spans = new Spans<{ spent: number; endsAtMs: number }>(keysMax)
+
   function spend(key: string, amount: number, allowance: Allowance): number {
     checkAllowance(amount, allowance)
     const { max, spanMs } = allowance
     const timeMs = now()
-    const keys = allowances.of(spanMs, timeMs)
+    const keys = spans.of(spanMs, timeMs)
     const entry = keys.find(key)
     // An end further away than a whole span means that the clock was set back; then it ends one span from now.
     if (entry !== undefined) entry.endsAtMs = Math.min(entry.endsAtMs, timeMs + spanMs)
@@ -108,21 +137,7 @@ export function createMemoryCounters({ now, keysMax = 100_000 }: Options) {
     return granted
   }
 
-  return {
-    take,
-    giveBack,
-    hit,
-    giveBackHit,
-    peek,
-    spend,
-    reset: (key: string) => windows.delete(key),
-    check: async () => {},
-    close: async () => {
-      rates.clear()
-      windows.clear()
-      allowances.clear()
-    },
-  } satisfies Counters
+  return { spend, clear: () => spans.clear() }
 }
 
 /** Removes the hits that no longer count. Hits in the future, after the clock was set back, happen now. */
