@@ -117,7 +117,7 @@ test('the publisher has a handful of projects that people use, and the moderator
   assert.equal(catalogue.organizations[0]?.owner, publisher)
 })
 
-test('teams name people of the catalogue, and no one owns more than a quota allows', () => {
+test('teams consist of catalogue users, and no user exceeds a quota', () => {
   const people = new Set(catalogue.people.map((person) => person.username))
   const owned = new Map<string, number>()
   const owners = new Map(catalogue.organizations.map((organization) => [organization.slug, organization.owner]))

@@ -80,7 +80,7 @@ test('restores the previous state: rows, files, images, search, events and every
   assert.equal((await removeCatalogue(t.deps)).projects, 0, 'nothing is left for a second run')
 })
 
-test('what other people have made or joined stays, and the accounts of the demo leave no trace in it', async () => {
+test('resources that other users created or joined stay, without traces of demo accounts', async () => {
   const { signIns } = await seedCatalogue(t.deps, PROJECTS)
   const otto = await t.make.account({ username: 'otto' })
   const lantern = (await t.anyone.get('/v3/project/lantern')).json()

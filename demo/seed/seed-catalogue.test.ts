@@ -70,7 +70,7 @@ test('a second run adds nothing and changes nothing, a larger one adds the diffe
   assert.equal((await seedCatalogue(t.deps, 3)).projects.added, 0)
 })
 
-test('what is written can be read over HTTP, files included, and their hashes agree', async () => {
+test('everything written can be read over HTTP, including files with correct hashes', async () => {
   const versionId = demoVersionId('version', 0, 0)
   const version = (await t.anyone.get(`/v3/version/${versionId}`)).json()
   const [file] = version.files
@@ -171,7 +171,7 @@ test('counters say what the rows say', async () => {
   assert.ok(((await count('follow')) ?? 0) > 50)
 })
 
-test('demo accounts say what they are, and no one signs in as one or resets its password', async () => {
+test('demo accounts are marked, and signing in to them or resetting their password fails', async () => {
   const { rows } = await sql<{ username: string; bio: string }>`
     select username, bio from account where id = ${demoId('account', 3)}`.execute(t.deps.db)
   const { username = '', bio = '' } = rows[0] ?? {}
@@ -242,7 +242,7 @@ test('the newest downloads match months of events, and counters, events and impo
   assert.equal(rows[0]?.wrong, 0)
 })
 
-test('where the store of events is a server’s, the server takes the rest in', async () => {
+test('if the event store belongs to a server, the server adds the rest', async () => {
   const analytics = { ...t.deps.analytics, identity: () => Promise.reject(new StoreInUseError('held')) }
   const report = await seedCatalogue({ ...t.deps, analytics }, PROJECTS + 20)
   assert.deepEqual(report.events, { added: 0, isLeft: true })

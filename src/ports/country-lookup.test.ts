@@ -21,7 +21,7 @@ test('countries are found by address, and addresses that are not listed have non
   assert.equal(lookup?.('2001:db8::1'), undefined)
 })
 
-test('without a file there is no lookup; one that cannot be read stops the start in plain words', async () => {
+test('without a file, lookup is disabled; an unreadable file fails the start with a clear message', async () => {
   assert.equal(await openCountryLookup(undefined), undefined)
   const garbage = join(dir, 'garbage.mmdb')
   await writeFile(garbage, 'not a database')

@@ -98,7 +98,7 @@ function assertOverload(answers: LightMyRequestResponse[], success: number): voi
   }
 }
 
-test('searches: those of one address wait for one another, another address goes between', async () => {
+test('searches of one IP address wait for each other; another address is served between them', async () => {
   await t.make.project({ status: 'approved' })
   await t.searchable()
   const asked = (n: number): InjectOptions => ({ url: '/v3/search', query: { query: `lantern ${n}`, limit: '100' } })

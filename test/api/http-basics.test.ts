@@ -145,7 +145,7 @@ describe('conditional requests', () => {
     assert.equal((await plain('/v3/games', { 'if-none-match': '"other"' })).statusCode, 200)
   })
 
-  test('errors carry no tag and are not kept', async () => {
+  test('errors have no ETag and are not cached', async () => {
     const answer = await plain('/v3/project/no-such-project')
     assert.equal(answer.statusCode, 404)
     assert.equal(answer.headers['etag'], undefined)
@@ -265,7 +265,7 @@ describe('bodies', () => {
       remoteAddress: fromNewAddress(),
     })
 
-  test('what is not JSON is json_error', async () => {
+  test('invalid JSON is json_error', async () => {
     for (const payload of ['{', 'nope', '{"a":}', '{"a":1}}', '', ' ', Buffer.from([0x7b, 0xff, 0x7d])]) {
       const answer = await post(payload)
       assert.equal(answer.statusCode, 400)

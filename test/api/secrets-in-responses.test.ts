@@ -130,7 +130,7 @@ async function refusedRequests(): Promise<InjectOptions[]> {
   ]
 }
 
-test('an answer that rejects or fails tells no secret, not even the one that it was sent', async () => {
+test('an error response contains no secret, not even the secret in the request', async () => {
   for (const request of await refusedRequests()) {
     const answer = await send(request)
     const place = `${request.method ?? 'GET'} ${String(request.url).slice(0, 40)}: ${answer.statusCode}`
@@ -156,7 +156,7 @@ test('an answer that rejects or fails tells no secret, not even the one that it 
   }
 })
 
-test('metrics tell no secret and no one', async () => {
+test('metrics contain no secret and no user', async () => {
   const answer = await send({ url: '/metrics', headers: { authorization: OPERATOR.METRICS_TOKEN } })
   assert.equal(answer.statusCode, 200)
   assert.match(answer.body, /http_request/)

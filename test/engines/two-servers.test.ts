@@ -133,7 +133,7 @@ describe('two processes, one S3 store, one Redis', { skip: missing.length > 0 &&
     for (const to of [one, other]) while ((await stored(to)) !== '1') await sleep(50)
   })
 
-  test('what calls to the engines took is in the metrics', async () => {
+  test('metrics contain the duration of calls to the engines', async () => {
     const text = await (await send(one, '/metrics', '10.9.9.9')).text()
     assert.match(text, /depot_engine_seconds_count\{engine="redis",operation="take"\} \d+/)
     assert.match(text, /depot_engine_seconds_count\{engine="s3",operation="getObject"\} [1-9]/)

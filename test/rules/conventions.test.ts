@@ -41,7 +41,7 @@ test('routes hold no schema of a request', () => {
   assert.deepEqual(find(own, /\bType\.Object\(/), [])
 })
 
-test('who may do what is decided in policies', () => {
+test('only policies decide permissions', () => {
   const others = FEATURES.filter((file) => !isPolicy(file) && !isPage(file))
   assert.deepEqual(find(others, /\b(isAdmin|isModerator|forbidden)\(|new ApiError\('forbidden'/), [])
 })

@@ -130,7 +130,7 @@ test('reports that a search index is being built, and whether search responds un
   assert.deepEqual(shown, { opening: [0, 0], building: [1, 0], ready: [0, 1], rebuilding: [1, 1], failing: [0, 0] })
 })
 
-test('what is measured is there after some work: requests, statements, cache, queue, disk', async () => {
+test('metrics exist after some work: requests, statements, cache, queue, disk', async () => {
   const person = await t.make.account()
   const project = await t.make.project({ owner: person })
   for (let n = 0; n < 3; n += 1) assert.equal((await t.anyone.get(`/v3/project/${project.id}`)).statusCode, 200)

@@ -183,7 +183,7 @@ for (const { version, url, file, openAnswers } of DOCUMENTS)
     /** Inputs without a limit in the schema, because another check limits them. This list must only shrink. */
     const UNBOUNDED: string[] = []
 
-    test('every text, list and whole number that a client sends has its bounds', () => {
+    test('every string, list and integer of a request has limits', () => {
       const places = operationsOf(document).flatMap((each) =>
         requestSchemas(each.operation).flatMap(({ name, schema }) =>
           unboundedPlaces(document, schema).map((place) => `${idOf(each)}.${name}${place}`),
@@ -206,7 +206,7 @@ for (const { version, url, file, openAnswers } of DOCUMENTS)
     })
   })
 
-test('the viewer loads its page, styles and scripts from here, and its policy lets it reach no one else', async () => {
+test('the viewer loads its page, styles and scripts from Depot, and its policy blocks other origins', async () => {
   const page = await t.anyone.get(VIEWER)
   assert.equal(page.statusCode, 200)
   const loaded = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address = '']) => address)

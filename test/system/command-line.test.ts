@@ -109,7 +109,7 @@ describe('mistakes', () => {
     }
   })
 
-  test('what the rules refuse is one sentence with exit code 1', async () => {
+  test('a rejected command prints one sentence and exits with code 1', async () => {
     const weak = await depot(dataDir, [
       'user',
       'create',

@@ -51,7 +51,7 @@ function copy(folder: string, words: string[]): void {
   }
 }
 
-test('the image has what Depot needs; its health check tells, and its stop signal ends the server', async () => {
+test('the image contains everything that Depot needs; its health check works, and its stop signal ends the server', async () => {
   const { dataDir: folder, remove } = makeDataDir()
   after(remove)
   const image = join(folder, 'image')

@@ -152,7 +152,7 @@ describe('behind nginx', { skip: NGINX === undefined ? 'nginx is not installed' 
     )
   })
 
-  test('addresses of a thousand IDs pass, metrics do not, plain HTTP leads to HTTPS', async () => {
+  test('URLs with a thousand IDs pass, metrics do not, and plain HTTP redirects to HTTPS', async () => {
     const ids = encodeURIComponent(
       JSON.stringify(Array.from({ length: 1000 }, (_, n) => `id${String(n).padStart(6, '0')}`)),
     )

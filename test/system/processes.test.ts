@@ -200,7 +200,7 @@ describe('two processes', () => {
     assert.equal(status, 200, body)
   })
 
-  test('one that is killed is replaced, and only what it held fails', async () => {
+  test('a killed process is replaced, and only its requests fail', async () => {
     const [victim = 0, ...others] = childrenOf(server)
     let failed = 0
     let isOver = false
@@ -227,7 +227,7 @@ describe('two processes', () => {
     assert.equal(await readBio(), 'state 60')
   })
 
-  test('one that is asked to stop finishes its requests and is replaced', async () => {
+  test('a stopping process finishes its requests and is replaced', async () => {
     const [leaving = 0] = childrenOf(server)
     process.kill(leaving, 'SIGTERM')
     await until(() => (isGone(leaving) ? true : undefined))
@@ -272,7 +272,7 @@ test('when the process that holds everything is killed, the others end, and the 
   }
 })
 
-test('where ports cannot be shared, and in a folder with a long name, it works all the same', async () => {
+test('works without shared ports, and in a folder with a long name', async () => {
   const { dataDir, remove } = makeDataDir()
   const deep = join(dataDir, 'a-folder-with-a-name'.repeat(6))
   mkdirSync(deep, { mode: 0o711 })

@@ -92,7 +92,7 @@ function createRandom(seed: number): (below: number) => number {
   }
 }
 
-test('in random order of reads and writes no one misses their own write, and no one sees an old one for long', async () => {
+test('with random reads and writes, clients see their own writes, and others see them soon', async () => {
   const random = createRandom(7)
   const token = await signUp(0, 'weaver')
   const ids: string[] = []

@@ -70,7 +70,7 @@ test('colours are written only where they are wanted', () => {
   assert.ok(text({}, { colour: true }).includes('\u001b[32m'))
 })
 
-test('a line of the log as text: time, level where it is no news, sentence, stack; nothing that moves the cursor', () => {
+test('a log line as text: time, level unless it is info, message, stack; no control characters', () => {
   const line = (event: object): string =>
     textLine(JSON.stringify({ time: '2026-01-02T03:04:05.678Z', ...event }), { colour: false })
   assert.equal(line({ level: 'info', msg: 'Depot is ready' }), '03:04:05 Depot is ready\n')

@@ -63,7 +63,7 @@ test('a field has exactly the permissions it names', () => {
   assert.equal(hasBadge(127, 'AFFILIATE'), false)
 })
 
-test('a grant within what one holds is told from a grant beyond it', () => {
+test("distinguishes a grant of the caller's permissions from a grant beyond them", () => {
   fc.assert(
     fc.property(fc.nat(1023), fc.nat(1023), (held, granted) => {
       const names = bitNames(held, PROJECT_PERMISSIONS)

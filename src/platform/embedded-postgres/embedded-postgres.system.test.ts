@@ -172,7 +172,7 @@ test('a command joins a running server and leaves it running', async () => {
   await server.stop()
 })
 
-test('who comes while a command runs the database waits for its end, or says who holds it', async () => {
+test('a second program waits for the command that runs the database, or reports its process', async () => {
   const command = await started({ dataDir: shared, holder: 'command' })
   for (const holder of ['server', 'command'] as const) {
     const impatient = startEmbeddedPostgres(options(shared, { holder, waitMs: 50 }))

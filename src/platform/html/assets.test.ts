@@ -44,7 +44,7 @@ test('the style loads nothing but fonts that are there, and no rule names a side
   assert.equal(style.split('{').length, style.split('}').length)
 })
 
-test('the sprite has the icons that pages may name, and no others', () => {
+test('the sprite contains exactly the icons of pages', () => {
   const symbols = [...text('icons.svg').matchAll(/<symbol id="([a-z-]+)"/g)].map(([, name]) => name)
   assert.deepEqual(symbols.toSorted(), [...ICON_NAMES].toSorted())
 })

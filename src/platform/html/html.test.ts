@@ -35,7 +35,7 @@ test('rejects a value that is not a template part, even without type checks', ()
     assert.throws(() => html`<p>${value as unknown as Part}</p>`, TypeError)
 })
 
-test('an address that a browser would run leads nowhere', () => {
+test('removes URLs that a browser would run', () => {
   const hostile = [
     'javascript:alert(1)',
     'JaVaScRiPt:alert(1)',

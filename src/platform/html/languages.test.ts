@@ -75,7 +75,7 @@ test('the cookie chooses the language, then the browser by its weights, else it 
     assert.equal(chooseLanguage(cookie, header).tag, tag, `${cookie} ${header}`)
 })
 
-test('values are written as the language writes them, and markup may stand for one', () => {
+test('formats values for the language, and a value can be markup', () => {
   const de = languageOf('de') ?? assert.fail()
   assert.equal(de.t('layout.search-count', { count: 1873 }), '1.873 Projekte durchsuchen')
   assert.equal(de.t('layout.search-count', { count: 1 }), 'Ein Projekt durchsuchen')

@@ -52,7 +52,7 @@ test('a failing store is tried again with growing waits until it answers, and no
   assert.equal(buffer.stats().view.failedAttempts, 9)
 })
 
-test('who waits for a store that fails can stop waiting, and the events are stored all the same', async () => {
+test('a caller can stop waiting for a failing store, and the events are still stored', async () => {
   const { buffer, stored, clock, breakFor } = setUp({ batchEvents: 1 })
   breakFor('view', 1)
   buffer.add('view', aView())

@@ -38,7 +38,7 @@ test('an opening that failed is tried again by the next call', async () => {
   assert.deepEqual(await store.listBatches({ from: 0 }), [])
 })
 
-test('a store that another process holds fails its check in plain words, unless that may be', async () => {
+test('the check fails with a clear message if another process has the store open, unless this is allowed', async () => {
   await assert.rejects(openLazily({ open: held }).check(), /in use by another process/)
   await assert.rejects(openLazily({ open: held }).settledAt(), isStoreError)
   await openLazily({ open: held, mayBeInUse: true }).check()

@@ -56,7 +56,7 @@ test('emails with a secret have the link alone on a line, with the secret in the
   }
 })
 
-test('the link is also whole in the source of the mail, when the host name is not ASCII too', async () => {
+test('the link is unbroken in the source of the email, also with a non-ASCII host name', async () => {
   const content = verifyEmailMail({ ...context, baseUrl: 'https://dépôt.example.org/sub', flow })
   const source = await composeMessage('Depot <noreply@example.org>', { to: 'mira@example.org', ...content }, 0)
   const { hostname } = new URL('https://dépôt.example.org')
@@ -65,7 +65,7 @@ test('the link is also whole in the source of the mail, when the host name is no
   assert.ok(source.toString().split('\r\n').includes(link))
 })
 
-test('what people type is escaped in HTML and breaks no subject', () => {
+test('user text is escaped in HTML and cannot break the subject', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (typed) => {
       const evil = `<script>alert('x')</script>"&\r\nBcc: ${typed}`

@@ -49,7 +49,7 @@ function program(text: string, { timeoutMs = 20_000, args = [] as string[] } = {
 }
 const prints = (value: unknown): string => `console.log(${JSON.stringify(JSON.stringify(value))})`
 
-describe('what a scanner may say', () => {
+describe('verdicts of a scanner', () => {
   test('is one of three verdicts, with a reason or without', () => {
     assert.deepEqual(parseScanResult('{"verdict":"pass"}'), { verdict: 'pass', reason: null })
     assert.deepEqual(parseScanResult('{"verdict":"warn","reason":null,"more":1}\n'), { verdict: 'warn', reason: null })

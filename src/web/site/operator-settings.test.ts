@@ -123,7 +123,7 @@ test('settings cost a warm page no statement', async () => {
   }
 })
 
-test('where the site is off, pages of the account show the announcement and lead to no text', async () => {
+test('without the public site, account pages show the announcement and link to no texts', async () => {
   const off = await testApp({ env: { SITE: 'off' } })
   try {
     await set(off, { announcement: 'Tea at five', about: 'Lanterns' })

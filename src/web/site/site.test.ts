@@ -134,7 +134,7 @@ test('unknown URLs return a page to browsers and JSON to programs', async () => 
   assert.deepEqual([program.statusCode, program.json().error], [404, 'not_found'])
 })
 
-test('other addresses of a project lead to its own, with the query', async () => {
+test('other URLs of a project redirect to the canonical URL, with the query', async () => {
   const someone = visitor(t)
   const cases = [
     [`/project/${project.id}`, '/mod/lantern'],

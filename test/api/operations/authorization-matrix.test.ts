@@ -176,7 +176,7 @@ test('each scope of a route is needed: a token with all others is rejected by it
   assert.deepEqual(wrong, [])
 })
 
-test('credentials come before the body: no one uploads anonymously', async () => {
+test('checks credentials before the body: anonymous uploads fail', async () => {
   const wrong: string[] = []
   for (const route of routes.filter((each) => scopesOf(each) !== undefined && each.method !== 'GET')) {
     const request = bareRequest(route)
@@ -252,7 +252,7 @@ test('a public route does not look at the caller', () => {
   assert.deepEqual(wrong, [])
 })
 
-test('what is hidden is absent: a stranger gets the answer that a name of nothing gets, wherever a path names it', async () => {
+test('hidden resources look absent: other users get the response for an unknown name on every path', async () => {
   const wrong: string[] = []
   for (const route of routes) {
     const parameters = Object.entries(sampleOf(route).at ?? {}).flatMap(([name, thing]) =>

@@ -40,7 +40,7 @@ async function statusWith(route: RouteEntry, headers: Record<string, string>): P
   return status
 }
 
-test('what is hidden from the description is a page of the account or the site, a file of one, a retired version, or another form of a route', () => {
+test('undocumented routes are pages, their files, retired versions, or aliases of a route', () => {
   const described = new Set(routes.filter(({ hidden }) => !hidden).map(({ operationId }) => operationId))
   const known = new Set(['getAsset', 'setPreferences', 'getViewer', 'retired', 'putAffiliateCode', 'countDownload'])
   const others = routes.filter(

@@ -58,7 +58,7 @@ test('every declared field has a sample in declared-samples.ts, or a reason why 
   )
 })
 
-describe('what is declared is saved', () => {
+describe('every declared field is saved', () => {
   for (const [id, declared] of Object.entries(DECLARED)) {
     const samples = Object.entries(declared.fields ?? {})
     if (samples.length === 0) continue

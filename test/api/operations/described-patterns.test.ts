@@ -60,7 +60,7 @@ function withOdd(request: Request, { in: part, name, route }: Place): Request {
   return { ...request, url }
 }
 
-test('what does not match a pattern of the description is rejected', async () => {
+test('rejects values that do not match a pattern of the description', async () => {
   const wrong: string[] = []
   const all = [...places('openapi.json'), ...places('openapi-v2.json')]
   for (const place of all) {

@@ -108,7 +108,7 @@ test('lookups by hash, update checks, search and downloads answer as before', as
   assert.equal((await t.anyone.get('/')).statusCode, 200)
 })
 
-test('what is scheduled waits, and happens afterwards', async () => {
+test('scheduled work waits, and runs afterwards', async () => {
   const project = await t.make.project()
   const scheduled_at = new Date(t.deps.now() - DAY_MS)
   await t.deps.db

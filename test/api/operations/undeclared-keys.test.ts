@@ -47,7 +47,7 @@ test('names of columns and of parameters in a body are ignored like any unknown 
   }
 })
 
-test('no one is acted for by a body that names them', async () => {
+test('a body cannot select the acting user', async () => {
   const [attacker, victim] = [await makeMember(t), await makeMember(t)]
   const { backupCodes } = await enableTwoFactor(t, victim)
   const viewer = { id: victim.id, role: 'admin', scopes: SCOPES }

@@ -177,7 +177,7 @@ for (const { name, ...options } of LOOKS) {
   })
 }
 
-test('who has allowed an application before is led through sign-in straight back to it', async () => {
+test('a user who authorized an application before returns to it directly after sign-in', async () => {
   const member = await makeMember(site.t)
   const body = { name: 'Chart Maker', max_scopes: 2, redirect_uris: [site.callback] }
   const { id } = (await site.t.as(member).post(`${BASE}/app`, body)).json()

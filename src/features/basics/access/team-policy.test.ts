@@ -44,7 +44,7 @@ test('organization permissions: admin, then membership, then moderator, first ma
   for (const [who, membership, bits] of cases) assert.equal(organizationPermissions(who, membership), bits)
 })
 
-test("the project bits a member may give in an organization are the member's own", () => {
+test('a member of an organization can grant only their own project permissions', () => {
   assert.equal(defaultProjectPermissions(viewer('developer'), row()), 5)
   assert.equal(defaultProjectPermissions(viewer('developer'), row({ accepted: false })), 0)
   assert.equal(defaultProjectPermissions(viewer('moderator'), undefined), 0)

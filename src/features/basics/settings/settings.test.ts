@@ -123,7 +123,7 @@ test('concurrent changes are all stored', async () => {
   await set(NOTHING)
 })
 
-test('what the environment has made read-only stays so', async () => {
+test('settings that the environment makes read-only cannot be changed', async () => {
   const shut = await testApp({ env: { READ_ONLY: 'true' } })
   try {
     assert.equal((await shut.anyone.patch(SETTINGS, { read_only: false }, KEY)).statusCode, 204)

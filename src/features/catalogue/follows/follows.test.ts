@@ -65,7 +65,7 @@ test('the counter is correct after many users followed and unfollowed concurrent
   assert.equal(await followers(project.id), count)
 })
 
-test('following needs a token with USER_WRITE and a project that one may see', async () => {
+test('following needs a token with USER_WRITE and a visible project', async () => {
   const [owner, fan] = await Promise.all([t.make.account(), t.make.account()])
   const draft = await make.project(owner, { status: 'draft' })
   assertError(await t.anyone.post(`/v3/project/${draft.id}/follow`), 401, 'unauthorized')

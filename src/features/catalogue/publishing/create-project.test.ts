@@ -211,7 +211,7 @@ describe('permissions', () => {
     assert.equal(answers.find(({ statusCode }) => statusCode === 400)?.json().error, 'LimitReached')
   })
 
-  test('with mail configured, only an account whose address is verified', async () => {
+  test('with SMTP, requires a verified email address', async () => {
     const strict = await testApp({ env: { REQUIRE_VERIFIED_EMAIL: 'true' } })
     try {
       const person = await strict.make.account({ email_verified: false })
@@ -390,7 +390,7 @@ describe('forms that cannot be', () => {
     })
   }
 
-  test('naming one part for two things: 400', async () => {
+  test('using one part twice: 400', async () => {
     const answer = await create(
       projectData(slug(), { initial_versions: [versionData(), versionData({ version_number: '2' })] }),
       [{ name: 'file', bytes: modJar('q') }],

@@ -355,7 +355,7 @@ test('a scheduled version whose time comes before its verdict waits for it', asy
   assert.equal((await t.anyone.get(`/v3/version/${version.id}`)).json().date_published, scheduled_at)
 })
 
-test('when the operator has no scanner any more, what waits is shown and what is in quarantine is not', async () => {
+test('without a scanner, pending versions become visible and quarantined versions do not', async () => {
   const project = await t.make.project({ owner: author })
   answer = says('quarantine', 'bad')
   const bad = await publish(project)

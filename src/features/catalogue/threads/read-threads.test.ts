@@ -50,7 +50,7 @@ test('a project’s thread is for its accepted members, those of its organizatio
   }
 })
 
-test('a report’s thread is for its reporter and moderators, also for no one whom it is about', async () => {
+test('only the reporter and moderators see a report’s thread, not the reported user', async () => {
   const [reporter, subject] = [await t.make.account(), await t.make.account()]
   const { id, threadId } = await talk.report(reporter, { item: subject })
   for (const reader of [reporter, moderator]) {

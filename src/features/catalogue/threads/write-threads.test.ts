@@ -100,7 +100,7 @@ test('a reporter writes nothing into a closed report, moderators do', async () =
   assert.equal((await say(moderator, threadId)).statusCode, 204)
 })
 
-test('a moderator’s message to a project tells its accepted members; private ones and those under review tell no one', async () => {
+test('a moderator’s message to a project notifies its accepted members, unless it is private or the project is under review', async () => {
   const [owner, member, invitee, head] = await t.make.people(4)
   const organization = await make.organization(head)
   const project = await make.project(owner, { status: 'rejected', organization_id: organization.id })
@@ -130,7 +130,7 @@ test('a moderator’s message to a project tells its accepted members; private o
   assert.equal(shown.link, `/project/${project.id}`)
 })
 
-test('a moderator’s message in a report tells its reporter, and no one else', async () => {
+test('a moderator’s message in a report notifies only its reporter', async () => {
   const [reporter, moderatingReporter] = [await t.make.account(), await t.make.account({ role: 'moderator' })]
   const { id, threadId } = await talk.report(reporter)
   assert.equal((await say(reporter, threadId)).statusCode, 204)

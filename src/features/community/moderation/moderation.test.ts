@@ -74,7 +74,7 @@ test('the queue holds what is under review, in the order of entering, with each 
   assert.deepEqual(second.json(), all, 'the same under both prefixes')
 })
 
-test('an entry tells what a moderator needs to choose', async () => {
+test("an entry contains the data for a moderator's decision", async () => {
   const [project] = (await queueOf({ at: 10, published: 5 })) as [Owned]
   await make.version(project.id, owner)
   const organization = await make.organization(owner)

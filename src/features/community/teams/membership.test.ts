@@ -151,7 +151,7 @@ test('only a member with the inherited permissions can remove a row that limits 
   assert.equal((await remove(plain, project.teamId, plain)).statusCode, 204)
 })
 
-test('those who leave an organization keep their own rows in its project teams', async () => {
+test('users who leave an organization keep their own memberships in its project teams', async () => {
   const [head, member] = await t.make.people(2)
   const organization = await make.organization(head)
   const project = await make.project(undefined, { organization_id: organization.id })

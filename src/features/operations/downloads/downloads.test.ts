@@ -157,7 +157,7 @@ describe('counting', () => {
     assert.equal(await downloads(own.id), 3)
   })
 
-  test('one address counts at most six times for a project in six hours', async () => {
+  test('an IP address counts at most six times per project in six hours', async () => {
     const own = await t.make.project()
     const counted = await t.make.version({ project: own })
     await t.make.file({ version: counted, project: own, bytes: Buffer.from('capped bytes') })

@@ -159,7 +159,7 @@ test('the job deletes what is due, for good, and nothing before', async () => {
   assert.deepEqual(rows, [])
 })
 
-test('operators restore; what they have deleted, the owner does not give back', async () => {
+test('operators restore accounts; the owner cannot restore an account that an operator deleted', async () => {
   const person = await makeMember(t)
   const project = await make.project(person)
   assertError(await restore(person.id), 400, 'invalid_input')

@@ -4,7 +4,7 @@ import { parseJson } from './json-body.ts'
 
 const parse = (text: string, options = {}) => parseJson(Buffer.from(text), options)
 
-test('a prototype key is dropped however it is spelt, and kept where strict objects refuse it by name', () => {
+test('removes a prototype key in any spelling, unless strict objects reject it by name', () => {
   for (const key of ['__proto__', '\\u005f_proto__', '__pr\\u006Fto__', '__\\u0070ro\\u0074o__']) {
     const text = `{"a":1,"${key}":{"b":2}}`
     assert.deepEqual(Object.keys(parse(text) as object), ['a'], key)

@@ -249,7 +249,7 @@ describe('a multipart form', () => {
     }
   })
 
-  test('whose sender goes away is abandoned and leaves nothing', async () => {
+  test('is abandoned if the sender disconnects, and leaves nothing', async () => {
     const whole = encode([data, file('a'), file('b', 'b.jar', Buffer.alloc(200_000))])
     for (const length of [10, 100, 300, 100_000]) {
       const arrived = once(server, 'request')
@@ -291,7 +291,7 @@ describe('a multipart form', () => {
     )
   })
 
-  test('whose store fails is a hosting error and leaves nothing', async () => {
+  test('is a hosting error if the store fails, and leaves nothing', async () => {
     let stored = 0
     const failing = {
       ...files,

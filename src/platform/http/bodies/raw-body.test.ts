@@ -52,7 +52,7 @@ test('a body beyond its limit is answered before it has been sent to the end', a
   assert.ok(bytesSent < 512 * 1024 * 1024)
 })
 
-test('a body is not waited for where its sender may not send it', async () => {
+test('does not wait for a body without permission to send it', async () => {
   const other = await t.make.account()
   const { status, bytesSent } = await upload(other.id, 16_384)
   assert.equal(status, 403)

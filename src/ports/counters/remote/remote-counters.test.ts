@@ -60,7 +60,7 @@ test('notifies the other process only of frequently used keys', async (t) => {
   assert.ok(!(seen instanceof Promise) && seen.remaining === 290)
 })
 
-test('what one process has taken without asking is known to the others after its report', async (t) => {
+test('other processes learn of locally granted requests after a report', async (t) => {
   const now = () => 0
   const holder = createMemoryCounters({ now })
   const [one, other] = await Promise.all([1, 2].map(() => channelPair(serveCounters(holder))))

@@ -90,7 +90,7 @@ describe('S3', { skip }, () => {
     await files.publish(staged, 'a/b.jar', OPTIONS)
   })
 
-  test('a link gives the bytes to who has it, under the name and type asked for, and to no one who changes it', async (t) => {
+  test('a link returns the file with the requested name and type, and fails if it is changed', async (t) => {
     const files = await openStore(t, {}, { links: true })
     await files.put('a/b.jar', Buffer.from('0123456789'), OPTIONS)
     const asked = { contentType: 'text/plain', contentDisposition: 'attachment; filename="x.txt"' }
@@ -279,7 +279,7 @@ describe('S3', { skip }, () => {
   })
 })
 
-test('a guarded stream fails when it is wanted and nothing comes, and not while no one reads', async (t) => {
+test('a guarded stream fails if a reader waits and no data arrives, but not without a reader', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const silent = new Readable({ read() {} })
   const wanted = guardStream(silent, 1000)

@@ -63,7 +63,7 @@ test('stores only the newest messages', async () => {
   assert.equal(names.length, 5)
 })
 
-test('a folder that cannot be is a mail error, in check and in sending', async () => {
+test('an invalid folder is a mail error, in the check and when sending', async () => {
   await using dir = await scratch()
   await writeFile(join(dir.folder, 'file'), '')
   const mail = createOutbox({ folder: join(dir.folder, 'file', 'outbox'), from, now: () => 0 })

@@ -99,7 +99,7 @@ for (const [what, replies] of Object.entries({
   })
 }
 
-test('a server that is not there is a mail error, in check and in sending', async () => {
+test('an unreachable server is a mail error, in the check and when sending', async () => {
   const server = await startServer()
   await server.close()
   const mail = createSmtpMail({ url: server.url, from, now })

@@ -131,7 +131,7 @@ test('engine and naive evaluator agree on random filters, sorts and texts', () =
   assert.ok(withHits > RUNS / 4, `only ${withHits} of ${RUNS} queries found anything`)
 })
 
-test('they agree where values are so common that they are kept as bits', () => {
+test('results agree for values that are so common that they are stored as bits', () => {
   const seed = Number(FUZZ_SEED) + 1
   const random = seededRandom(seed)
   const documents = [...sampleDocuments({ seed, projects: 3500, versions: 5, isSteady: false })]
@@ -202,7 +202,7 @@ test('they agree after every kind of change, with compactions between', () => {
   }
 })
 
-test('what is remembered of a filter stays right through changes and compactions', () => {
+test('cached filters stay correct through changes and compactions', () => {
   const seed = Number(FUZZ_SEED) + 3
   const random = seededRandom(seed)
   const current = new Map<string, SearchDocument>()

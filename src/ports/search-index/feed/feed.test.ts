@@ -125,7 +125,7 @@ test('two processes on one database both follow what either writes, with invalid
   t.deps.cache.enable()
 })
 
-test('what commits late is not missed, though what began after it was followed before', async () => {
+test('includes a late commit even after a later transaction', async () => {
   const feed = openFeed()
   const [early, late] = [await t.make.project({ name: 'Early Order' }), await t.make.project({ name: 'Late Order' })]
   await feed.caughtUp()
@@ -173,7 +173,7 @@ test('the change log has one row per project and nothing from transactions that 
   assert.deepEqual(await rows(), kept)
 })
 
-test('a restart goes on from the saved index and catches up with what was changed meanwhile', async () => {
+test('a restart continues from the saved index and adds later changes', async () => {
   const [kept, renamed, gone] = [
     await t.make.project({ name: 'Restart Kept' }),
     await t.make.project({ name: 'Restart Renamed' }),
@@ -261,7 +261,7 @@ test('a thread that dies before its index was ever saved builds it again', async
   assert.deepEqual(await feed.find('ember'), ['Ember'])
 })
 
-test('a rebuild brings what the log never told, and searches are answered all the while', async () => {
+test('a rebuild adds changes that the log does not contain, and search remains available', async () => {
   const feed = openFeed()
   await feed.caughtUp()
   const project = await t.make.project({ name: 'Silent Motif' })

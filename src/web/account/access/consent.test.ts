@@ -63,7 +63,7 @@ test('a browser without a session is led through sign-in and consent, and back t
   assert.ok(String(again.headers.location).startsWith(`${CALLBACK}?code=`))
 })
 
-test('a refusal goes back to the application', async () => {
+test('returns a denial to the application', async () => {
   const person = visitor(t, (await makeMember(t)).token)
   const back = await person.send(`${CONSENT}${question()}`, CONSENT, { decision: 'reject' })
   const url = new URL(String(back.headers.location))
@@ -120,7 +120,7 @@ test('words of an application are shown as words', async () => {
   }
 })
 
-test('the answer may lead to the own scheme of an installed program', async () => {
+test('can redirect to the URI scheme of an installed program', async () => {
   const { id } = await makeApplication(t, owner, { redirect_uris: ['org.example.launcher:/cb'] })
   const person = visitor(t, (await makeMember(t)).token)
   const asked = await person.get(`${CONSENT}${question({ client_id: id, redirect_uri: 'org.example.launcher:/cb' })}`)

@@ -248,7 +248,7 @@ test('an account is deleted when its name is typed', async () => {
   assert.equal(person.cookies.size, 0)
 })
 
-test('who loads the address of a form again is led to the page above it', async () => {
+test('reloading the URL of a form leads to its parent page', async () => {
   const person = visitor(t, (await makeMember(t)).token)
   for (const [form, page] of [
     ['/account/security/two-factor/start?x=1', '/account/security'],

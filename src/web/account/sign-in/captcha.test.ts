@@ -25,7 +25,7 @@ beforeEach(() => service.asked.splice(0))
 
 const newAccount = (username: string) => ({ username, email: `${username}@example.org`, password: PASSWORD })
 
-test('the forms that need a captcha show it, and their pages alone may load it', async () => {
+test('only the pages of forms that need a captcha load it', async () => {
   const widened = `${service.origin} ${FURTHER}`
   for (const page of [SIGN_UP, SIGN_IN, FORGOTTEN]) {
     const { body, headers } = await visitor(t).get(page)
@@ -54,7 +54,7 @@ test('the forms that need a captcha show it, and their pages alone may load it',
   }
 })
 
-test('who solves it signs up, signs in and gets a new password', async () => {
+test('users who solve it can sign up, sign in and get a new password', async () => {
   const solved = { [FIELD]: service.solved }
   const person = visitor(t)
   assertLeads(await person.send(SIGN_UP, SIGN_UP, { ...newAccount('solver'), ...solved }), '/account')

@@ -63,7 +63,7 @@ test('the sign-up page shows errors next to the entered values, and never the pa
   }
 })
 
-test('one signs in with name or address and lands where one wanted to go', async () => {
+test('users sign in with name or email address and reach the requested page', async () => {
   const { username, email } = await makeMember(t)
   for (const name of [username, email]) {
     const person = visitor(t)

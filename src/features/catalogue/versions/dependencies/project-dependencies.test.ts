@@ -39,7 +39,7 @@ async function dependencies(
   return { projects: ids(projects), versions: ids(versions) }
 }
 
-test('every kind of dependency of every version, each thing once, newest first', async () => {
+test('lists every kind of dependency of every version once, newest first', async () => {
   const project = await t.make.project()
   const one = await t.make.version({ project })
   const two = await t.make.version({ project, status: 'unlisted' })

@@ -218,7 +218,7 @@ describe('publishing a content pack', () => {
     ])
   }
 
-  test('what it holds becomes its dependencies, by version where the public knows the file, else by name', async () => {
+  test('its content becomes dependencies: versions for public files, otherwise names', async () => {
     const known = await t.make.project()
     const version = await t.make.version({ project: known })
     await t.make.file({ project: known, version, bytes: Buffer.from('pack-known') })

@@ -71,7 +71,7 @@ test('messages say what is needed', async () => {
   assert.match(picture.json().description, /Send the image itself as the body, not a form/)
 })
 
-test('what the moderator writes with a rejection is in the notification', async () => {
+test("the notification contains the moderator's message", async () => {
   const waiting = await t.make.project({ status: 'processing' })
   const moderator = await t.make.account({ role: 'moderator' })
   const change = { status: 'rejected', moderation_message: 'The licence is missing.' }

@@ -85,7 +85,7 @@ describe('a field that fits', () => {
     assert.deepEqual([game_versions, environment], [['1.20.2'], 'client_only'])
   })
 
-  test('goes when the new loaders do not know it; what they demand must be there', async () => {
+  test('is removed if the new loaders do not have it; fields that they require must be set', async () => {
     const { id } = (await publish({ environment: 'server_only' })).json()
     assert.equal((await patch(id, { loaders: ['paper'] })).statusCode, 204)
     const version = await read(id)

@@ -100,7 +100,7 @@ test('entering takes the owner of the project, a member of the organization, wit
   assertError(await add(stranger, organization.id, project.id), 403, 'unauthorized')
 })
 
-test('unknown and hidden things, missing fields and missing scopes', async () => {
+test('unknown and hidden resources, missing fields and missing scopes', async () => {
   const [head, stranger] = await t.make.people(2)
   const organization = await make.organization(head)
   const hidden = await make.project(stranger, { status: 'draft' })

@@ -196,7 +196,7 @@ test('a forced sign-out ends sessions, and tokens only when asked to', async () 
   assertError(await t.as(admin).delete(at({ id: PLACEHOLDER_ID }, 'sessions')), 404, 'not_found')
 })
 
-test('a password link works once and sends no mail', async () => {
+test('a password link works once and sends no email', async () => {
   const person = await makeMember(t)
   const made = await t.as(admin).post(at(person, 'password-link'))
   assert.equal(made.statusCode, 201, made.body)

@@ -39,7 +39,7 @@ beforeEach(() => {
 
 const userOf = (token: string) => t.as({ token }).get('/v3/user')
 
-test('a token of the host stands for the account that linked it, with all a token may hold and a warning', async () => {
+test('a token of the host authenticates the linked account, with all scopes of a token and a warning', async () => {
   host.users.set('ghp_own', 4711)
   const person = await t.make.account()
   assertError(await userOf('ghp_own'), 401, 'unauthorized')
@@ -85,7 +85,7 @@ test('does not send strings to the host that are not its personal tokens', async
   assert.equal(host.asked, 0)
 })
 
-test('a host that fails is an error, and its answer is not kept', async () => {
+test('a host failure is an error, and its response is not cached', async () => {
   host.users.set('ghp_flaky', 5)
   const person = await t.make.account()
   for (const status of [500, 404, 302]) {
@@ -135,7 +135,7 @@ test('linking is for sessions, and its body is checked', async () => {
   await assertRefusedValues(send, {}, 'token', ['', 'a'.repeat(513), 5, null])
 })
 
-test('where no host is configured there is nothing to link with', async () => {
+test('without a configured host, linking is unavailable', async () => {
   const plain = await testApp()
   try {
     const person = await plain.make.account()

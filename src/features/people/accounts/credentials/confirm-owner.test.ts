@@ -100,7 +100,7 @@ test('a session that gave the password need not give it again for ten minutes; o
   assert.equal((await change('g', {}, { token: session })).statusCode, 204)
 })
 
-test('where the second factor is on, its code is needed beside the password', async () => {
+test('with two-factor authentication, a code is required in addition to the password', async () => {
   const member = await makeMember(t)
   const { secret, backupCodes } = await enableTwoFactor(t, member)
   await forget(member)

@@ -115,7 +115,7 @@ test('the page for signing up has a field for the code, which the link fills', a
   assert.equal(done.statusCode, 303, done.body)
 })
 
-test('where registration is open a code is neither needed nor used; where it is closed none helps', async () => {
+test('open registration neither needs nor uses a code; closed registration accepts none', async () => {
   const { id, code } = await make({ uses: 2 })
   const set = (registration: string | null) => t.anyone.patch('/_internal/admin/settings', { registration }, KEY)
   await set('closed')

@@ -27,7 +27,7 @@ async function failTimes(times: number, username: string): Promise<number[]> {
   return answers
 }
 
-test('one signs in by name or by address, whatever their case', async () => {
+test('users sign in by name or email address, whatever their case', async () => {
   const member = await makeMember(t, { username: 'Lin.Q' })
   for (const name of ['Lin.Q', 'lin.q', 'lin.q@EXAMPLE.org']) {
     const answer = await signIn(t, name)

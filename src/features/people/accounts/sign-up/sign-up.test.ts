@@ -80,7 +80,7 @@ test('usernames are checked at their bounds', async () => {
   }
 })
 
-test('addresses are checked at their bounds', async () => {
+test('email addresses are checked at their limits', async () => {
   const valid = fresh('address-bounds')
   const labels = `${'d'.repeat(60)}.`.repeat(5)
   const domain = (length: number) => `${labels.slice(0, length - 4)}.org`
@@ -135,7 +135,7 @@ test('a password composed of other code points is the same password', async () =
   assert.equal((await signIn(t, 'composer', composed.normalize('NFD'))).statusCode, 200)
 })
 
-test('names and addresses are unique whatever their case, and a name may not be an ID', async () => {
+test('names and email addresses are unique whatever their case, and a name cannot be an ID', async () => {
   const { id } = await makeMember(t, { username: 'Unique' })
   assertError(await create({ ...fresh('uNIQUE'), email: 'free@example.org' }), 409, 'conflict', 'username')
   assertError(await create({ ...fresh(id), email: 'free@example.org' }), 409, 'conflict', 'username')

@@ -84,7 +84,7 @@ test('an address matches the registered one letter by letter', () => {
   }
 })
 
-test('a loopback address may differ in its port, and in nothing else', () => {
+test('a loopback URI can differ only in its port', () => {
   for (const registered of ['http://127.0.0.1/cb', 'http://127.0.0.1:5000/cb']) {
     for (const given of ['http://127.0.0.1/cb', 'http://127.0.0.1:1/cb', 'http://127.0.0.1:65535/cb']) {
       assert.ok(matchesRedirectUri(registered, given), given)
