@@ -1,15 +1,15 @@
-// Amounts of money, exact: whole units of 10⁻⁸ as a bigint inside, decimal text outside. Never a float.
+// Exact amounts of money: a bigint in units of 10⁻⁸ for calculations, a decimal string in requests and responses.
 
 import { compare } from './compare.ts'
 
-/** Digits after the point that an amount may have. */
+/** Maximum number of decimal places of an amount. */
 const PLACES = 8
 const UNIT = 10n ** BigInt(PLACES)
 
-/** An amount as clients send it: not negative, at most 12 digits before the point and 8 after. */
+/** Pattern of an amount in a request: not negative, at most 12 digits before the point and 8 after it. */
 export const AMOUNT_PATTERN = `^\\d{1,12}(\\.\\d{1,${PLACES}})?$`
 
-/** Parses a decimal text, such as a numeric column. @throws RangeError if it is invalid or has more than 8 places. */
+/** Parses a decimal string, such as a numeric column. @throws RangeError if it is invalid or has more than 8 places. */
 export function parseUnits(text: string): bigint {
   const match = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text)
   const fraction = (match?.[3] ?? '').replace(/0+$/, '')
@@ -18,27 +18,27 @@ export function parseUnits(text: string): bigint {
   return match[1] === '-' ? -units : units
 }
 
-/** Units as decimal text without exponent: at least two places, no zeros after those. */
+/** Formats units as a decimal string without exponent: at least 2 decimal places, without further trailing zeros. */
 export function formatUnits(units: bigint): string {
   const digits = (units < 0n ? -units : units).toString().padStart(PLACES + 1, '0')
   const fraction = digits.slice(-PLACES).replace(/0+$/, '').padEnd(2, '0')
   return `${units < 0n ? '-' : ''}${digits.slice(0, -PLACES)}.${fraction}`
 }
 
-/** Formats a decimal text for responses. */
+/** Formats a decimal string for responses. */
 export function toAmount(text: string): string {
   return formatUnits(parseUnits(text))
 }
 
-/** `units` × `share`, a decimal text from 0 to 1, rounded down. */
+/** Returns `units` × `share`, rounded down. `share` is a decimal string from 0 to 1. */
 export function shareOf(units: bigint, share: string): bigint {
   return (units * parseUnits(share)) / UNIT
 }
 
 /**
- * Splits `total` in proportion to the weights so that the parts add up to exactly `total`: each part is rounded down,
- * and the units that are left go one each to the largest remainders, to the first of equal ones. If all weights
- * are 0, all parts are 0.
+ * Splits `total` in proportion to the weights, so that the sum of the parts is exactly `total`. Each part is rounded down.
+ * The parts with the largest remainders receive one more unit each; of equal remainders, the first. If all weights are 0,
+ * all parts are 0.
  */
 export function splitUnits(total: bigint, weights: readonly bigint[]): bigint[] {
   const sum = weights.reduce((a, b) => a + b, 0n)

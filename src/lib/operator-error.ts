@@ -1,10 +1,10 @@
 /**
- * An error that the person who runs Depot can mend. Its message says what is wrong and, where that is not plain, what to
- * do; it is printed without a stack. See `main.ts`.
+ * An error that the operator can fix. The message says what is wrong and, if that is not obvious, what to do. Depot prints
+ * it without a stack trace.
  */
 export class OperatorError extends Error {
   override name = 'OperatorError'
-  /** The dependency that cannot be opened, by its name at /ready. */
+  /** Name of the unavailable dependency, as in /ready. */
   readonly dependency: string | undefined
 
   constructor(message: string, { cause, dependency }: { cause?: unknown; dependency?: string } = {}) {

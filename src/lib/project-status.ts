@@ -1,5 +1,5 @@
-// Project statuses: what each means for who sees a project, and which transitions its owner may make. The SQL forms of
-// these sets are made from the same lists.
+// Project statuses: who can see a project, and which transitions its owner can make. The SQL conditions are generated from
+// the same lists.
 
 export const PROJECT_STATUSES = [
   'approved',
@@ -15,17 +15,17 @@ export const PROJECT_STATUSES = [
 ] as const
 export type ProjectStatus = (typeof PROJECT_STATUSES)[number]
 
-/** What an owner may ask a review to end in. */
+/** Statuses that an owner can request in a review. */
 export const REQUESTABLE_STATUSES = ['approved', 'archived', 'unlisted', 'private', 'draft'] as const
 export type RequestableStatus = (typeof REQUESTABLE_STATUSES)[number]
 
-/** Anyone who has the address sees these. */
+/** Statuses of projects that anyone with the URL can see. */
 export const PUBLIC_STATUSES = ['approved', 'archived', 'unlisted', 'withheld'] as const satisfies ProjectStatus[]
 
-/** These stand in search, random lists, statistics and other people's lists. The SQL twin is `is_searchable`. */
+/** Statuses of projects in the search, random lists, statistics and lists of other users. In SQL: `is_searchable`. */
 const SEARCHABLE_STATUSES = ['approved', 'archived'] as const satisfies ProjectStatus[]
 
-/** A review has passed: the owner may move freely between these. */
+/** Statuses of reviewed projects. The owner can change between them. */
 const APPROVED_CLASS = ['approved', 'archived', 'unlisted', 'private'] as const satisfies ProjectStatus[]
 
 const isIn = (list: readonly ProjectStatus[], status: string): boolean => (list as readonly string[]).includes(status)
@@ -35,8 +35,8 @@ export const isSearchableStatus = (status: string): boolean => isIn(SEARCHABLE_S
 export const isApprovedClass = (status: string): boolean => isIn(APPROVED_CLASS, status)
 
 /**
- * Whether an owner who is no moderator may take a project from `from` to `to`: out of review states only into review;
- * within the approved class freely, back to a draft, or onto the schedule.
+ * Whether an owner who is not a moderator can change the status. A reviewed project can get any status of a reviewed
+ * project, become a draft or be scheduled. Any other project can only be submitted for review.
  */
 export function mayOwnerMove(from: ProjectStatus, to: ProjectStatus): boolean {
   if (isApprovedClass(from)) return isApprovedClass(to) || to === 'draft' || to === 'scheduled'

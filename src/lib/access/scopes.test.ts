@@ -100,12 +100,12 @@ test('names and never grants the scopes of sign-in and tokens; all others can be
   fc.assert(
     fc.property(bits, (set) => {
       const refused = scopeNames(intersectScopes(set, RESTRICTED_SCOPES)).join(', ')
-      const problem = refused === '' ? undefined : `has scopes that a robot cannot hold: ${refused}`
+      const problem = refused === '' ? undefined : `contains scopes that a robot cannot have: ${refused}`
       assert.equal(grantProblem(set, 'a robot'), problem)
     }),
   )
   assert.equal(grantProblem(GRANTABLE_SCOPES, 'a robot'), undefined)
-  assert.equal(grantProblem(2 ** 48, 'a robot'), 'has bits that stand for no scope')
+  assert.equal(grantProblem(2 ** 48, 'a robot'), 'contains unknown bits')
 })
 
 test('names are read with spaces, plus signs or commas between, in any case, once each', () => {

@@ -1,6 +1,6 @@
 // The scopes of tokens. Validation, the API description and the account pages use this table.
-// The bits pass 2^31, where JavaScript's `|` and `&` stop; sums stay below 2^48 and are therefore exact as numbers,
-// so a set of scopes is a plain number (as on the wire) and every operation here works on its two halves.
+// A set of scopes is a number below 2^48, as in requests and responses. JavaScript's `|` and `&` support only 32 bits, so
+// every operation splits the number into two halves.
 
 export type ScopeGroup =
   | 'User'
@@ -16,7 +16,7 @@ export type ScopeGroup =
 
 type ScopeRow = readonly [bit: number, group: ScopeGroup, explanation: string, restricted?: 'restricted']
 
-// `restricted`: neither a personal access token nor an OAuth application can hold it.
+// `restricted`: neither a personal access token nor an OAuth application can have the scope.
 // Depot accepts the reserved scopes, so that existing masks stay valid, but no operation requires them.
 const TABLE = {
   USER_READ_EMAIL: [0, 'User', 'See your email address'],
@@ -78,7 +78,7 @@ export type Scope = {
   name: ScopeName
   value: ScopeBits
   group: ScopeGroup
-  /** What it lets a token do, in words for the person who grants it. */
+  /** Description for the user who grants the scope. */
   explanation: string
   restricted: boolean
 }
@@ -93,60 +93,60 @@ const valueByName: ReadonlyMap<string, ScopeBits> = new Map(SCOPES.map(({ name, 
 
 const sum = (scopes: readonly Scope[]): ScopeBits => scopes.reduce((total, { value }) => total + value, 0)
 
-/** What a session holds. */
+/** The scopes of a session. */
 export const ALL_SCOPES: ScopeBits = sum(SCOPES)
 
-/** What neither a personal access token nor an OAuth application can hold. */
+/** Scopes that neither a personal access token nor an OAuth application can have. */
 export const RESTRICTED_SCOPES: ScopeBits = sum(SCOPES.filter(({ restricted }) => restricted))
 
-/** Everything a personal access token or an OAuth application can hold, the reserved bits included. */
+/** Scopes that a personal access token or an OAuth application can have, including the reserved ones. */
 export const GRANTABLE_SCOPES: ScopeBits = ALL_SCOPES - RESTRICTED_SCOPES
 
 const HALF = 2 ** 32
 
-/** What is in either set. */
+/** Returns the union of two sets. */
 export function combineScopes(a: ScopeBits, b: ScopeBits): ScopeBits {
   return (Math.floor(a / HALF) | Math.floor(b / HALF)) * HALF + ((a | b) >>> 0)
 }
 
-/** What is in both sets. */
+/** Returns the intersection of two sets. */
 export function intersectScopes(a: ScopeBits, b: ScopeBits): ScopeBits {
   return (Math.floor(a / HALF) & Math.floor(b / HALF)) * HALF + ((a & b) >>> 0)
 }
 
-/** Whether `outer` holds everything that `inner` holds. */
+/** Whether `outer` contains every scope of `inner`. */
 export function isScopeSubset(inner: ScopeBits, outer: ScopeBits): boolean {
   return intersectScopes(inner, outer) === inner
 }
 
-/** Whether the set holds the named scope. */
+/** Whether the set contains the named scope. */
 export function hasScope(bits: ScopeBits, name: ScopeName): boolean {
   return isScopeSubset(2 ** TABLE[name][0], bits)
 }
 
-/** Whether a number from outside is a set of scopes: whole, not negative, without unknown bits. */
+/** Whether a number is a set of scopes: an integer, not negative, without unknown bits. */
 export function isScopeBits(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0 && value <= ALL_SCOPES
 }
 
 /**
- * Why `holder` ("an access token") cannot be given these scopes, as the end of a sentence about them; undefined when it
- * can. Unknown bits are refused rather than dropped, so that nobody silently gets less than they asked for.
+ * Returns why `holder` ("an access token") cannot have these scopes, as a predicate; undefined if it can. Unknown bits are
+ * an error, so that no caller silently gets fewer scopes than requested.
  */
 export function grantProblem(bits: number, holder: string): string | undefined {
-  if (!isScopeBits(bits)) return 'has bits that stand for no scope'
+  if (!isScopeBits(bits)) return 'contains unknown bits'
   const refused = scopeNames(intersectScopes(bits, RESTRICTED_SCOPES))
-  return refused.length === 0 ? undefined : `has scopes that ${holder} cannot hold: ${refused.join(', ')}`
+  return refused.length === 0 ? undefined : `contains scopes that ${holder} cannot have: ${refused.join(', ')}`
 }
 
-/** The names in the set, lowest bit first. */
+/** Returns the names of the scopes in the set, lowest bit first. */
 export function scopeNames(bits: ScopeBits): ScopeName[] {
   return SCOPES.filter(({ value }) => isScopeSubset(value, bits)).map(({ name }) => name)
 }
 
 /**
- * Reads exact names, in capitals as the table has them. `unknown` lists the words that name no scope, each once; a caller
- * refuses the whole when there is one.
+ * Parses exact names in capitals. `unknown` lists the unknown names without duplicates; the caller must reject the list if
+ * there are any.
  */
 export function readScopeNames(names: Iterable<string>): { bits: ScopeBits; unknown: string[] } {
   let bits = 0
@@ -160,8 +160,8 @@ export function readScopeNames(names: Iterable<string>): { bits: ScopeBits; unkn
 }
 
 /**
- * Reads names as people write them on the command line: separated by spaces, `+` or commas, any case.
- * `unknown` lists the words that name no scope, each once; a caller refuses the whole when there is one.
+ * Parses names from the command line: separated by spaces, `+` or commas, in any case. `unknown` is the same as in
+ * `readScopeNames`.
  */
 export function parseScopeNames(text: string): { bits: ScopeBits; unknown: string[] } {
   const words = [...new Set(text.split(/[\s+,]+/).filter((word) => word !== ''))]

@@ -1,9 +1,9 @@
-// A value that must not be read by accident.
+// A value that must not appear in output by accident.
 import { inspect } from 'node:util'
 
 const SHOWN = '[secret]'
 
-/** Holds a text that logs, JSON, string templates and inspection show as `[secret]`; only `reveal()` gives it. */
+/** Contains a string that logs, JSON, template strings and inspection show as `[secret]`. Only `reveal()` returns it. */
 export class Secret {
   readonly #value: string
 

@@ -1,26 +1,26 @@
-// Bounded concurrency: so many pieces of work at once, so many waiting, and waiting is fair between callers.
+// Limits the number of running and waiting tasks. Callers with waiting tasks take turns.
 import { ApiError } from '#lib/errors.ts'
 
 export type LimiterOptions = {
-  /** Pieces of work that run at once. */
+  /** Maximum number of running tasks. */
   running: number
-  /** Pieces of work that may wait. */
+  /** Maximum number of waiting tasks. */
   waiting: number
-  /** Of these, how many may be one caller's; all of them by default. */
+  /** Maximum number of waiting tasks per caller. Default: `waiting`. */
   waitingPerCaller?: number
-  /** The error of what cannot wait; by default 503 with `Retry-After`. */
+  /** Creates the error of a rejected task. Default: 503 with `Retry-After`. */
   refuse?: () => Error
 }
 
 export type Limiter = {
   /**
-   * Runs `work` when a place is free. Callers take turns: one that asks for much waits behind their own requests and
-   * delays others by at most one piece of work a place.
-   * @param caller who asks, such as a client address; absent means that all such requests are one caller's.
-   * @throws what `refuse` makes when the caller, or everybody together, has too much waiting.
+   * Runs `work` when the number of running tasks permits it. Because callers take turns, a caller with many tasks delays
+   * another caller by at most `running` tasks.
+   * @param caller such as an IP address. Tasks without a caller count as those of a single caller.
+   * @throws the error of `refuse` if the caller, or all callers together, have too many waiting tasks.
    */
   run<T>(work: () => Promise<T>, caller?: string): Promise<T>
-  /** Pieces of work that wait now. */
+  /** Current number of waiting tasks. */
   readonly waiting: number
 }
 
@@ -28,12 +28,12 @@ type Waiter = { start: () => void; refuse: () => void }
 
 export function createLimiter(options: LimiterOptions): Limiter {
   const { running: places, waiting: waitingMax, waitingPerCaller = waitingMax, refuse = overloaded } = options
-  /** Each caller's waiting work, in the order in which the callers are served next. */
+  /** The waiting tasks of each caller. The next caller is first. */
   const queues = new Map<string, Waiter[]>()
   let running = 0
   let waiting = 0
 
-  /** The first of the caller whose turn it is; that caller goes to the end. */
+  /** Removes and returns the first task of the next caller, and moves the caller to the end. */
   function takeNext(): Waiter | undefined {
     for (const [caller, queue] of queues) {
       queues.delete(caller)
@@ -47,7 +47,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
     return undefined
   }
 
-  /** When nobody else may wait, the caller with the most waiting gives up the newest, unless that is who asks. */
+  /** Rejects the newest task of the caller with the most waiting tasks, unless the new task would give its caller as many. */
   function makeRoom(own: number): boolean {
     let longest: Waiter[] = []
     for (const queue of queues.values()) if (queue.length > longest.length) longest = queue
@@ -75,7 +75,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
       try {
         return await work()
       } finally {
-        // The place is handed on, so that nobody who comes later takes it in between.
+        // `running` stays the same when a waiting task starts, so that no later task can start before it.
         const next = takeNext()
         if (next === undefined) running -= 1
         else next.start()
@@ -87,8 +87,8 @@ export function createLimiter(options: LimiterOptions): Limiter {
   }
 }
 
-/** 503 for work that cannot wait any more; it may be tried again in a second. */
-export function overloaded(description = 'The service has too much of this work at the moment'): ApiError {
+/** 503 for a task that cannot wait. The client can try again after a second. */
+export function overloaded(description = 'The service is overloaded'): ApiError {
   return new ApiError('service_unavailable', `${description}; try again in a moment`, {
     headers: { 'retry-after': '1' },
   })

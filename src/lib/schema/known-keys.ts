@@ -1,9 +1,9 @@
-// Keys that a schema does not name are ignored: they are taken out before a handler sees the value, so that nothing
-// which spreads a body, or writes it into a row, can be handed more than was declared.
+// Removes undeclared keys before a handler receives the value, so that a handler that copies a body into a row never
+// writes an undeclared key.
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 
-/** As much of JSON Schema as the schemas of requests use. */
+/** The subset of JSON Schema that request schemas use. */
 type Schema = {
   type?: string
   anyOf?: Schema[]
@@ -14,8 +14,8 @@ type Schema = {
 }
 
 /**
- * Removes from a value that `schema` accepts the keys which it does not name, at any depth; where a schema is open to
- * further keys they stay. The value is changed and returned.
+ * Removes undeclared keys, at any depth, from a value that `schema` accepts. Keeps the keys of objects that allow
+ * additional properties. Changes and returns the value.
  */
 export function keepKnownKeys<T>(schema: TSchema, value: T): T {
   clean(schema as Schema, value)
@@ -27,7 +27,7 @@ function clean(schema: Schema, value: unknown): void {
   if (schema.anyOf !== undefined) {
     const kind = Array.isArray(value) ? 'array' : 'object'
     const [first, ...others] = schema.anyOf.filter(({ type }) => type === undefined || type === kind)
-    // The whole schema has accepted the value: what is only "this or null" is not checked once more, which takes long.
+    // The schema has accepted the value, so a nullable schema needs no second check, which would be slow for long lists.
     const isClear = others.length === 0 && first !== undefined && holds(first)
     const fitting = isClear ? first : schema.anyOf.find((each) => holds(each) && Value.Check(each as TSchema, value))
     if (fitting !== undefined) clean(fitting, value)
@@ -56,7 +56,7 @@ function cleanObject(schema: Schema, value: Record<string, unknown>): void {
   }
 }
 
-/** Whether values of this schema can have parts. */
+/** Whether values of this schema can contain other values. */
 function holds({ type, anyOf }: Schema): boolean {
   return type === 'object' || type === 'array' || anyOf !== undefined
 }

@@ -1,9 +1,9 @@
-// What a PATCH body sets in a row.
+// Converts PATCH bodies to columns.
 
-/** For each field of a patch, what it sets in the row: a field without an entry does not compile. */
+/** For each field of a patch, a function that returns the columns it sets. Every field must have an entry. */
 export type PatchColumns<Patch, Row> = { [K in keyof Patch]-?: (value: Exclude<Patch[K], undefined>) => Partial<Row> }
 
-/** The columns that a patch sets. A field that is absent keeps its column; what null means is each field's own matter. */
+/** Returns the columns that a patch sets. An absent field sets no column. Each field defines the meaning of null. */
 export function toColumns<Patch extends object, Row>(patch: Patch, columns: PatchColumns<Patch, Row>): Partial<Row> {
   const row: Partial<Row> = {}
   for (const field of Object.keys(columns) as (keyof Patch)[]) {

@@ -1,13 +1,12 @@
-// What a value has against its schema, in the words of the error that a client gets. Only the first problem is looked
-// for, and the bounds of a list or an object come before its contents: the time of an answer must not grow with how
-// much is wrong with a request.
+// Creates the error of a value that does not match its schema. Reports only the first problem, and checks the size of a
+// list or an object before its content, so that a request with many problems takes no longer.
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { ApiError, invalidInput, validationError } from '#lib/errors.ts'
 import { PATTERN_WORDS } from '#lib/text/text-rules.ts'
 import { keepKnownKeys } from './known-keys.ts'
 
-/** As much of JSON Schema as the schemas of requests use. */
+/** The subset of JSON Schema that request schemas use. */
 type Schema = {
   type?: string
   anyOf?: Schema[]
@@ -26,8 +25,7 @@ type Problem = { path: (string | number)[]; keyword: string; message: string }
 type Checker<T> = { Check(data: unknown): data is T; Type(): TSchema }
 
 /**
- * Checks an untyped value (the `data` part of a form, a JSON text in a query) like a JSON body, and takes out keys that
- * are not declared.
+ * Checks an untyped value (the `data` part of a form, JSON in a query) like a JSON body, and removes undeclared keys.
  * @param at dotted path of the value in its body, empty for the body itself.
  * @throws ApiError `validation_error` with the dotted field.
  */
@@ -36,16 +34,16 @@ export function checkBody<T>(validator: Checker<T>, data: unknown, at = ''): T {
   return keepKnownKeys(validator.Type(), data)
 }
 
-/** The error of a body that its schema refuses; undefined data means that there was none. */
+/** Returns the error of an invalid or missing body. */
 export function bodyError(schema: TSchema, data: unknown, at = ''): ApiError {
-  // The framework hands over null where there was no body; a literal null is refused by the parser.
+  // The framework passes null for a missing body. The parser rejects the JSON value null.
   if (data === undefined || data === null) return new ApiError('json_error', 'A JSON body is required')
   const { field, message } = describe(schema, data)
   const place = [at, field].filter((part) => part !== '').join('.')
   return validationError(place === '' ? 'body' : place, message)
 }
 
-/** The error of a path or query that its schema refuses. */
+/** Returns the error of an invalid path or query. */
 export function queryError(schema: TSchema, data: unknown): ApiError {
   const { field, message } = describe(schema, data)
   return invalidInput(`${field} ${message}`, field)
@@ -106,7 +104,7 @@ function problemOfObject(
   return undefined
 }
 
-/** Of the alternatives, the problem of the one whose type fits; else the list of allowed types. */
+/** Returns the problem of the alternative with the matching type; otherwise a list of the allowed types. */
 function problemOfChoice(alternatives: Schema[], value: unknown, path: (string | number)[]): Problem | undefined {
   const problems: Problem[] = []
   for (const alternative of alternatives) {
@@ -122,9 +120,9 @@ function problemOfChoice(alternatives: Schema[], value: unknown, path: (string |
 
 const TYPE_KEYWORDS = new Set(['type', 'const'])
 
-/** A value without parts, or of the wrong type. */
+/** Returns the problem of a value that has the wrong type or contains no other values. */
 function problemOfLeaf(schema: Schema, value: unknown, path: (string | number)[]): Problem | undefined {
-  // The library would look into what is no list or object for its parts.
+  // For the wrong type, the library would also report the missing parts of a list or an object.
   const looked = schema.type === 'array' || schema.type === 'object' ? { type: schema.type } : schema
   const [first] = Value.Errors(looked as TSchema, value)
   if (first === undefined) return undefined
@@ -138,7 +136,7 @@ function leafMessage({ keyword, params, message }: LeafError): string {
     case 'enum':
       return `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`
     case 'pattern':
-      return PATTERN_WORDS.get(String(params['pattern'])) ?? 'has characters or a form that is not allowed here'
+      return PATTERN_WORDS.get(String(params['pattern'])) ?? 'does not have the required format'
     case 'minLength':
       return `must have at least ${params['limit']} characters`
     case 'maxLength':

@@ -1,6 +1,6 @@
 // Cells of CSV (RFC 4180).
 
-/** A text that a spreadsheet would take for a formula gets an apostrophe before it: visitors choose some of them. */
+/** Formats a cell. An apostrophe before a formula keeps spreadsheets from running it, because visitors choose some values. */
 export function csvCell(value: string | number | boolean | undefined): string {
   if (value === undefined) return ''
   if (typeof value !== 'string') return String(value)

@@ -1,4 +1,4 @@
-// JSON kept as bytes: its strong entity tag, and lists joined from entities without parsing them.
+// JSON as bytes: computes its strong ETag, and joins cached entities to lists and objects without parsing them.
 import { createHash } from 'node:crypto'
 import { invalidInput } from '#lib/errors.ts'
 
@@ -6,7 +6,7 @@ export function entityTag(body: string | Uint8Array): string {
   return `"${createHash('sha1').update(body).digest('base64url')}"`
 }
 
-/** JSON as ready bytes. Its tag is made when it is first asked for: most entities only ever are parts of longer answers. */
+/** Serialised JSON. Computes the ETag on first use, because most entities are only sent in lists. */
 export class JsonEntity {
   readonly bytes: Buffer
   #etag: string | undefined
@@ -22,8 +22,8 @@ export class JsonEntity {
 }
 
 /**
- * The same JSON with a larger number under `key`, which stands once in it; unchanged when the number is as large already.
- * Inside texts the key would have escaped quotes.
+ * Replaces the number under `key`, which must occur once, unless the present number is at least as large. Does not match
+ * inside strings, where the quotes of the key would be escaped.
  */
 export function withLargerNumber(json: string, key: string, value: number): string {
   const name = `"${key}":`
@@ -36,35 +36,35 @@ export function withLargerNumber(json: string, key: string, value: number): stri
 
 const CLOSE_OBJECT = 0x7d
 
-/** A JSON object as ready bytes whose last key may be left out: `brief` is the object without it. */
+/** A serialised JSON object with an optional last key. `brief` is the object without this key. */
 export class JsonEntityWithTail extends JsonEntity {
-  /** Where in the bytes the tail begins, with the comma before its key. */
+  /** Offset of the tail, which begins with the comma before its key. */
   readonly #tailAt: number
   #brief: JsonEntity | undefined
 
-  /** `head` is the object's text up to its last key, without a comma; `tail` begins with a comma and ends the object. */
+  /** `head` is the JSON before the last key, without a comma. `tail` begins with a comma and ends the object. */
   constructor(head: string, tail: string) {
     super(bytesToKeep(head + tail))
     this.#tailAt = this.bytes.length - Buffer.byteLength(tail)
   }
 
-  /** The object without its last key, made when it is first asked for. */
+  /** The object without its last key, created on first use. */
   get brief(): JsonEntity {
     this.#brief ??= new JsonEntity(endObject(this.bytes.subarray(0, this.#tailAt)))
     return this.#brief
   }
 
-  /** The text up to the last key, as the constructor took it. */
+  /** The `head` of the constructor. */
   get headText(): string {
     return this.bytes.toString('utf8', 0, this.#tailAt)
   }
 
-  /** The last key with its value, as the constructor took it. */
+  /** The `tail` of the constructor. */
   get tail(): string {
     return this.bytes.toString('utf8', this.#tailAt)
   }
 
-  /** Bytes kept in the end: both forms. */
+  /** Size in memory of both forms. */
   get sizeBytes(): number {
     return this.bytes.length + this.#tailAt
   }
@@ -77,7 +77,7 @@ function endObject(bytes: Buffer): Buffer {
   return whole
 }
 
-/** Text as bytes that are kept for long: in memory of their own, not as a slice of a block that they would keep whole. */
+/** Encodes text in a separate allocation. A slice of Node's buffer pool would keep the whole block in memory. */
 export function bytesToKeep(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
   bytes.write(text)
@@ -88,14 +88,14 @@ const OPEN = 0x5b
 const COMMA = 0x2c
 const CLOSE = 0x5d
 
-/** How long `joinJson` of these entities is, in bytes. */
+/** Returns the size of `joinJson` of these entities, in bytes. */
 export function joinedLength(entities: readonly { bytes: Uint8Array }[]): number {
   let length = 2 + Math.max(0, entities.length - 1)
   for (const { bytes } of entities) length += bytes.length
   return length
 }
 
-/** A JSON array of entities that are ready bytes already, written to the beginning of `target`. */
+/** Writes a JSON array of serialised entities to the start of `target`. */
 export function joinJson(
   entities: readonly { bytes: Uint8Array }[],
   target: Buffer = Buffer.allocUnsafe(joinedLength(entities)),
@@ -111,23 +111,23 @@ export function joinJson(
   return target.subarray(0, at)
 }
 
-/** Bytes of one answer made of many entities. The same large one may be asked for a thousand times over. */
+/** Maximum size of a joined object, because a client can request the same large entity 1,000 times. */
 const OBJECT_BYTES_MAX = 64 * 1024 * 1024
 
 const EMPTY_OBJECT = '{}'
 const [OPEN_OBJECT = 0, QUOTE = 0, COLON = 0] = Buffer.from('{":')
-/** Brace or comma, two quotes, colon. */
+/** A brace or comma, two quotes and a colon. */
 const AROUND_KEY_BYTES = 4
-/** Keys that need no escapes, of which each character is a byte. */
+/** Keys that need no escapes and have one byte per character. */
 const PLAIN_KEY = /^[\w.-]*$/
 
-/** What stands under a key: one entity, or a list of them. */
+/** The value of a key: one entity or a list of entities. */
 export type JsonPart<Entity> = Entity | readonly Entity[]
 
 /**
- * A JSON object whose values are ready bytes already. Of `parts` no more are taken than an object may hold.
- * @param take gives memory of at least so many bytes, to whose beginning the object is written
- * @throws ApiError `invalid_input` when it would be larger than 64 MiB.
+ * Joins serialised values to a JSON object.
+ * @param take allocates at least the specified number of bytes; the object is written to the start.
+ * @throws ApiError `invalid_input` if the object would exceed 64 MiB; then the rest of `parts` is not read.
  */
 export function joinJsonObject(
   parts: Iterable<readonly [key: string, value: JsonPart<{ bytes: Uint8Array }>]>,
@@ -137,13 +137,13 @@ export function joinJsonObject(
   const values: JsonPart<{ bytes: Uint8Array }>[] = []
   let length = EMPTY_OBJECT.length
   for (const [key, value] of parts) {
-    // Texts that are put together, to be written as a whole, cost more than all else here.
+    // Concatenating strings and writing the result would take longer than the rest of this function.
     const isPlain = PLAIN_KEY.test(key)
     const name = isPlain ? key : JSON.stringify(key).slice(1, -1)
     const nameBytes = isPlain ? key.length : Buffer.byteLength(name)
     length += nameBytes + AROUND_KEY_BYTES + (isList(value) ? joinedLength(value) : value.bytes.length)
     if (length > OBJECT_BYTES_MAX) {
-      throw invalidInput(`The answer would be larger than ${OBJECT_BYTES_MAX} bytes: ask for fewer at once`)
+      throw invalidInput(`The response would exceed ${OBJECT_BYTES_MAX} bytes; request fewer items`)
     }
     names.push(name)
     values.push(value)

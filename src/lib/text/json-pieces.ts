@@ -1,10 +1,10 @@
-// Long JSON lists, written a piece at a time, so that whoever asks for a long one does not keep the others waiting.
+// Serialises long JSON lists in pieces, so that a long list does not block other requests.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** A few hundred small objects take about a millisecond. */
+/** Number of rows per piece. A few hundred small objects take about a millisecond. */
 const PIECE_ROWS = 250
 
-/** The JSON array of what `toView` makes of each row, as bytes; other work of the process runs between its pieces. */
+/** Serialises the views of the rows as a JSON array. Other work of the process runs between the pieces. */
 export async function writeJsonArray<Row>(rows: readonly Row[], toView: (row: Row) => unknown): Promise<Buffer> {
   const pieces: Buffer[] = [Buffer.from('[')]
   for (let from = 0; from < rows.length; from += PIECE_ROWS) {

@@ -1,22 +1,22 @@
-// Rules for text that clients send: names in URLs, lengths, blank and unstorable text, addresses.
+// Rules for text from clients: names in URLs, lengths, blank text, text that the database cannot store, and URLs.
 import { validationError } from '#lib/errors.ts'
 
-// Pattern texts serve JSON Schema (`Type.String({ pattern })`) as they are; they accept what a client may type, before
-// slugs are lower-cased. `.` and `..` are refused where a pattern would let them through, since every URL parser
-// resolves them away and the thing so named could not be reached.
+// The patterns are also used in JSON Schema (`Type.String({ pattern })`). They match the input of a client, before slugs are
+// converted to lower case. They reject `.` and `..`, because URL parsers remove these, so that the URL of such a name would
+// not work.
 
-/** Project slug as typed: 3-64 letters, digits, dots, underscores, hyphens; stored in lower case. */
+/** Project slug: 3-64 letters, digits, dots, underscores, hyphens; stored in lower case. */
 export const PROJECT_SLUG_PATTERN = '^[A-Za-z0-9._-]{3,64}$'
-/** Organization slug as typed: 3-64 letters, digits, hyphens; stored in lower case. */
+/** Organization slug: 3-64 letters, digits, hyphens; stored in lower case. */
 export const ORGANIZATION_SLUG_PATTERN = '^[A-Za-z0-9-]{3,64}$'
-/** Username: 1-39 letters, digits, dots, underscores, hyphens; stored as typed, compared without case. */
+/** Username: 1-39 letters, digits, dots, underscores, hyphens; stored unchanged, compared without case. */
 export const USERNAME_PATTERN = '^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,39}$'
-/** What can stand in a path for a project, an organization or a person: an ID, a slug or a username. */
+/** Path parameter of a project, an organization or a user: an ID, a slug or a username. */
 export const NAME_PATTERN = '^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,64}$'
 /** Version number: 1-32 letters, digits and `! @ $ ( ) . + , _ " ' -` and the backtick. */
 export const VERSION_NUMBER_PATTERN = '^(?!\\.{1,2}$)[A-Za-z0-9!@$().+,_"\'`-]{1,32}$'
 
-/** What the patterns allow, as the end of a sentence about the field. */
+/** The error of each pattern, as a predicate that follows the field name. */
 export const PATTERN_WORDS: ReadonlyMap<string, string> = new Map([
   [PROJECT_SLUG_PATTERN, 'must be 3-64 letters A-Z, digits, dots, underscores or hyphens'],
   [ORGANIZATION_SLUG_PATTERN, 'must be 3-64 letters A-Z, digits or hyphens'],
@@ -29,10 +29,10 @@ export const ORGANIZATION_SLUG = new RegExp(ORGANIZATION_SLUG_PATTERN)
 export const USERNAME = new RegExp(USERNAME_PATTERN)
 export const VERSION_NUMBER = new RegExp(VERSION_NUMBER_PATTERN)
 
-/** Longest address anywhere, in characters. */
+/** Maximum length of a URL in characters. */
 export const URL_LENGTH_MAX = 2048
 
-/** Length in Unicode code points, as every limit of the specification counts; no copy of the text is made. */
+/** Returns the length in Unicode code points, which all limits use. Does not copy the text. */
 export function characterCount(text: string): number {
   let count = text.length
   for (let i = 0; i < text.length - 1; i += 1) {
@@ -52,16 +52,16 @@ function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff
 }
 
-// Blank to a reader: white space, controls, and characters that leave nothing on the page (joiners, fillers, marks of
-// direction, the blank Braille cell).
+// Invisible: white space, control characters, and characters without a glyph (joiners, fillers, direction marks, the blank
+// Braille cell).
 const VISIBLE = /[^\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u
 
-/** Whether a reader would see nothing; a name made of zero-width characters is blank too. */
+/** Whether a text has no visible character. A name of zero-width characters is blank as well. */
 export function isBlank(text: string): boolean {
   return !VISIBLE.test(text)
 }
 
-/** Whether PostgreSQL can hold the text, in a text column or in JSON: no NUL, no half of a surrogate pair. */
+/** Whether PostgreSQL can store the text, in a text column or in JSON: no NUL, no half of a surrogate pair. */
 export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed()
 }
@@ -72,14 +72,14 @@ export type TextLimits = {
   /** Characters (code points). */
   min?: number
   max: number
-  /** Whether text that shows nothing is refused. */
+  /** Whether to reject blank text. */
   visible?: boolean
 }
 
-/** What is wrong with `text`, as the end of a sentence about its field; undefined when nothing is. */
+/** Returns the problem of `text` as a predicate that follows the field name; undefined if the text is valid. */
 export function textProblem(text: string, limits: TextLimits): string | undefined {
   const min = limits.min ?? 0
-  // A character is one or two code units, so that most texts need no count.
+  // A character has one or two code units, so most texts need no count.
   const length = text.length < 2 * min || text.length > limits.max ? characterCount(text) : undefined
   if (length !== undefined && length < min) return `must be at least ${min} character${min === 1 ? '' : 's'} long`
   if (length !== undefined && length > limits.max) return `must be at most ${limits.max} characters long`
@@ -88,7 +88,7 @@ export function textProblem(text: string, limits: TextLimits): string | undefine
   return undefined
 }
 
-/** @throws ApiError `validation_error` naming the field when the text breaks its limits. */
+/** Returns the text. @throws ApiError `validation_error` with the field if the text exceeds its limits. */
 export function checkText(text: string, field: string, limits: TextLimits): string {
   const problem = textProblem(text, limits)
   if (problem !== undefined) throw validationError(field, problem)
@@ -99,9 +99,9 @@ const DEPTH_MAX = 64
 const SHOWN_KEY_MAX = 64
 
 /**
- * Refuses a parsed JSON body that holds, as a key or a value, text which PostgreSQL cannot hold, so that no column ever
- * answers with an error of its own. Nesting beyond 64 levels is refused too.
- * @throws ApiError `validation_error` naming the place in dotted form.
+ * Rejects a JSON body with a key or a value that PostgreSQL cannot store, so that no query fails because of it. Also rejects
+ * more than 64 levels of nesting.
+ * @throws ApiError `validation_error` with the dotted field.
  */
 export function checkStorable(value: unknown, place = '', depth = 0): void {
   if (typeof value === 'string') {
@@ -112,30 +112,30 @@ export function checkStorable(value: unknown, place = '', depth = 0): void {
   if (depth === DEPTH_MAX) throw validationError(place, `must not be nested deeper than ${DEPTH_MAX} levels`)
   const below = place === '' ? '' : `${place}.`
   for (const [key, item] of Object.entries(value)) {
-    if (!isStorable(key)) throw validationError(below + printable(key), `is a key which ${UNSTORABLE}`)
+    if (!isStorable(key)) throw validationError(below + printable(key), `is a key that ${UNSTORABLE}`)
     checkStorable(item, below + key, depth + 1)
   }
 }
 
-/** A key as an answer can hold it: what cannot be stored is shown as U+FFFD, and a long key is cut. */
+/** Prepares a key for an error message: replaces invalid characters with U+FFFD and truncates a long key. */
 function printable(key: string): string {
   return key.slice(0, SHOWN_KEY_MAX).replaceAll('\0', '\uFFFD').toWellFormed()
 }
 
-/** What is wrong with an address that must be `https`, without credentials, at most 2048 characters; else undefined. */
+/** Returns the problem of a URL, which must be `https` without credentials and at most 2,048 characters; undefined if valid. */
 export function httpsUrlProblem(text: string): string | undefined {
   if (characterCount(text) > URL_LENGTH_MAX) return `must be at most ${URL_LENGTH_MAX} characters long`
-  // The URL parser forgives these by dropping or turning them, so that what is checked is not what is stored.
+  // The URL parser removes or replaces these characters, so it would not check the stored URL.
   if (/[\s\p{Cc}\\]/u.test(text) || !isStorable(text)) return 'must not contain white space, controls or backslashes'
-  if (!/^https:\/\/[^/]/i.test(text)) return 'must be an https address'
+  if (!/^https:\/\/[^/]/i.test(text)) return 'must be an https URL'
   const url = URL.parse(text)
-  if (url === null || url.hostname === '') return 'must be a valid address'
+  if (url === null || url.hostname === '') return 'must be a valid URL'
   if (url.username !== '' || url.password !== '' || /^https:\/\/[^/?#]*@/i.test(text))
     return 'must not contain a user name or password'
   return undefined
 }
 
-/** @throws ApiError `validation_error` naming the field when the text is no acceptable https address. */
+/** Returns the URL. @throws ApiError `validation_error` with the field if it is not an accepted https URL. */
 export function checkHttpsUrl(text: string, field: string): string {
   const problem = httpsUrlProblem(text)
   if (problem !== undefined) throw validationError(field, problem)

@@ -1,6 +1,6 @@
-// XML documents, written from texts that may hold anything.
+// Writes XML documents whose strings can contain any characters.
 
-/** An element: its name, and its text or the elements inside it; undefined ones are left out. */
+/** An element: its name, and its text or its child elements. Undefined children are omitted. */
 export type XmlElement = readonly [
   name: string,
   content: string | readonly (XmlElement | undefined)[],
@@ -15,7 +15,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&apos;',
 }
 
-/** Text for an element or an attribute. Characters that XML 1.0 cannot hold, even escaped, become U+FFFD. */
+/** Escapes text for an element or an attribute. Characters that XML 1.0 cannot represent become U+FFFD. */
 export function escapeXml(text: string): string {
   return text
     .toWellFormed()
@@ -23,7 +23,7 @@ export function escapeXml(text: string): string {
     .replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character)
 }
 
-/** A whole document. Names of elements and attributes are the program's own; texts and values are escaped. */
+/** Returns a complete document. Escapes texts and values, but not the names of elements and attributes. */
 export function xmlDocument(root: XmlElement): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n${write(root, '')}\n`
 }

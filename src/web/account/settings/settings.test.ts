@@ -209,7 +209,7 @@ test('a token is created with chosen scopes, shown in one response that is never
     [{ days: '100000' }, 'The expiry must be at most 10 years away.'],
     [
       { scope: ['USER_READ', 'SESSION_ACCESS'] },
-      'The choice has scopes that an access token cannot hold: SESSION_ACCESS.',
+      'The choice contains scopes that an access token cannot have: SESSION_ACCESS.',
     ],
   ] as const) {
     const refused = await person.send(page, page, { ...fields, ...wrong })
