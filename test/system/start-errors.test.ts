@@ -93,7 +93,7 @@ test('on a database of the operator, a second server on the same data folder is 
   }
 })
 
-test('a database role that lacks a right is named in one sentence', async () => {
+test('a database role without a permission is reported in one line', async () => {
   const database = await testDatabase()
   const role = `weak_${process.pid}`
   await database.pool.query(`create role ${role} login`)
@@ -102,7 +102,10 @@ test('a database role that lacks a right is named in one sentence', async () => 
   try {
     const { code, stderr } = await depot(folder(), ['serve'], { DATABASE_URL: url.href })
     assert.equal(code, 1)
-    assert.match(stderr, /^The role of DATABASE_URL lacks a right \(permission denied for .*\): make it the owner/)
+    assert.match(
+      stderr,
+      /^The role of DATABASE_URL lacks a permission \(permission denied for .*\)\. Make the role the owner/,
+    )
     oneSentence(stderr)
   } finally {
     await database.pool.query(`drop role ${role}`)

@@ -1,4 +1,4 @@
-// A statement that goes to the database together with the commit of its transaction: it costs no round trip of its own.
+// Sends a statement to PostgreSQL in the same message as the commit of its transaction, which saves a round trip.
 
 import {
   CompiledQuery,
@@ -11,10 +11,10 @@ import {
 } from 'kysely'
 import { isConnectionLoss } from './pg-errors.ts'
 
-/** The statements that wait for the commit on their connection; undefined while there is none. */
+/** The statement to run with the next commit, per connection; undefined if there is none. */
 const waiting = new WeakMap<DatabaseConnection, string | undefined>()
 
-/** PostgreSQL with commits that take a last statement along. */
+/** PostgreSQL dialect that supports `runAtCommit`. */
 export class CommitDialect extends PostgresDialect {
   readonly #config: PostgresDialectConfig
 
@@ -39,13 +39,13 @@ class CommitDriver extends PostgresDriver {
     const statement = waiting.get(connection)
     waiting.set(connection, undefined)
     if (statement === undefined) return super.commitTransaction(connection)
-    // Without parameters this is one message, and the commit is not reached when the statement fails.
+    // Without parameters, both statements are one message, and PostgreSQL skips the commit if the first one fails.
     await connection.executeQuery(CompiledQuery.raw(`${statement}; commit`))
   }
 
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     waiting.set(connection, undefined)
-    // A connection that is lost needs no rollback, and what went wrong before says more.
+    // A lost connection needs no rollback, and the caller already has the original error.
     await super.rollbackTransaction(connection).catch((error: unknown) => {
       if (!isConnectionLoss(error)) throw error
     })
@@ -53,13 +53,13 @@ class CommitDriver extends PostgresDriver {
 }
 
 /**
- * Runs one statement as the last of `tx`, in one message with its commit. It has no parameters and gives nothing back; its
- * errors are those of the commit. A second call replaces the first.
- * @throws Error when the database handle was not made with `CommitDialect`.
+ * Runs a statement as the last statement of `tx`, in the same message as the commit. The statement has no parameters and
+ * returns nothing; if it fails, the commit fails. A second call replaces the statement of the first.
+ * @throws Error if the database handle does not use `CommitDialect`.
  */
 export async function runAtCommit<DB>(tx: Transaction<DB>, statement: string): Promise<void> {
   await tx.getExecutor().provideConnection(async (connection) => {
-    if (!waiting.has(connection)) throw new Error('This database handle takes no statement along with a commit')
+    if (!waiting.has(connection)) throw new Error('This database handle cannot run a statement at commit')
     waiting.set(connection, statement)
   })
 }

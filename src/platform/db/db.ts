@@ -1,4 +1,4 @@
-// The database handle: pool, type parsing and Kysely. Queries take `Db`; what needs a transaction takes `Tx`.
+// Creates the database handle: pool, type parsing and Kysely. Functions that need a transaction accept `Tx`, others `Db`.
 
 import { Kysely, type LogEvent, type Transaction } from 'kysely'
 import pg from 'pg'
@@ -11,17 +11,17 @@ import type { DB } from './schema.ts'
 export type Db = Kysely<DB>
 export type Tx = Transaction<DB>
 
-/** What `pg` needs to connect: a URL, or the socket folder of the embedded server. */
+/** Connection settings of `pg`: a URL, or the socket folder of the embedded server. */
 export type Connection = { connectionString: string } | { host: string; port: number; user: string; database: string }
 
 const INT8_OID = 20
 const STATEMENT_TIMEOUT_MS = 30_000
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = MINUTE_MS
-/** Later than the server's own limit, so that this one ends only what gets no answer at all. */
+/** Exceeds the statement timeout, so that it only affects statements to which the server does not respond at all. */
 const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5_000
 
-// int8 columns hold counters, sizes and scope bits, all below 2^53; as numbers they compare and serialise as one
-// expects. Amounts of money are numeric and stay text.
+// int8 columns contain counters, sizes and scope bits, all below 2^53, so that numbers are exact. Amounts of money are
+// numeric and stay strings.
 const types: pg.CustomTypesConfig = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') =>
     oid === INT8_OID ? Number : pg.types.getTypeParser(oid, format),
@@ -35,15 +35,15 @@ const TIME_LIMITS = {
 export type PoolOptions = {
   max: number
   applicationName: string
-  /** Through a pooler in transaction mode, which takes no settings of a session: the role must have the time limits. */
+  /** Whether connections use a pooler in transaction mode, which rejects session settings: the role must set the limits. */
   isPooled?: boolean
-  /** How long a statement waits for its answer before its connection is given up; 35 seconds by default. */
+  /** Maximum wait for the response to a statement before its connection is closed. Default: 35 seconds */
   answerTimeoutMs?: number
 }
 
 /**
- * Closes itself when a statement gets no answer in time. The library alone only stops waiting: it would send the rollback
- * into the same silence, and the pool would hand out the connection again.
+ * Client that closes its connection if a statement times out. `pg` only stops waiting: it would send the rollback over
+ * the dead connection, and the pool would reuse that connection.
  */
 class ImpatientClient extends pg.Client {
   override query(...parameters: unknown[]): never {
@@ -58,8 +58,8 @@ class ImpatientClient extends pg.Client {
 }
 
 /**
- * A bounded pool whose sessions time out on their own: no statement and no idle transaction lasts for ever, also when the
- * server is cut off and answers nothing.
+ * Creates a bounded pool. Time limits end every statement and every idle transaction, even if the server becomes
+ * unreachable.
  */
 export function createPool(connection: Connection, options: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
@@ -74,15 +74,15 @@ export function createPool(connection: Connection, options: PoolOptions): pg.Poo
     idleTimeoutMillis: 30_000,
     keepAlive: true,
   })
-  // An idle connection may be cut at any time; whoever needs it next gets another one or the error.
+  // A lost idle connection needs no handling: the next query gets a new connection, or the error.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 
 /**
- * Refuses sessions without time limits.
- * @throws OperatorError that names the limit and the statement that sets it.
+ * Checks that sessions have time limits.
+ * @throws OperatorError if a limit is missing, with its name and the statement that sets it.
  */
 export async function requireTimeLimits(pool: Pick<pg.Pool, 'query'>): Promise<void> {
   const { rows } = await pool.query<{ name: string; role: string; database: string }>(
@@ -96,12 +96,12 @@ export async function requireTimeLimits(pool: Pick<pg.Pool, 'query'>): Promise<v
     return `ALTER ROLE ${role} IN DATABASE ${database} SET ${name} = '${limit / 1000}s';`
   })
   throw new OperatorError(
-    `Sessions through DATABASE_URL have no time limit (${rows.map(({ name }) => name).join(', ')}), and a pooler takes none ` +
-      `from Depot. Give them to the role, then let the pooler connect again: ${statements.join(' ')}`,
+    `Sessions through DATABASE_URL have no time limit (${rows.map(({ name }) => name).join(', ')}), and Depot cannot set one ` +
+      `through a pooler. Set the limits for the role, then make the pooler reconnect: ${statements.join(' ')}`,
   )
 }
 
-/** Kysely over a pool. `onQuery` sees each finished statement (the tests count them, metrics time them). */
+/** Creates a Kysely handle for a pool. Calls `onQuery` after each statement: tests count them, metrics time them. */
 export function createDb(pool: pg.Pool, onQuery?: (event: LogEvent) => void): Db {
   return new Kysely<DB>({ dialect: new CommitDialect({ pool }), ...(onQuery === undefined ? {} : { log: onQuery }) })
 }

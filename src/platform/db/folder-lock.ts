@@ -1,13 +1,14 @@
-// Who holds a data folder: a lock that the kernel drops with its process, and a note that says who that is.
+// Locks a data folder for one process, and records that process in an owner file. The kernel releases the lock when the
+// process ends.
 import { readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { OperatorError } from '#lib/operator-error.ts'
 
-/** A server holds the folder for as long as it runs; a command only for its own short run. */
+/** Kind of process that owns the lock: a server until it stops, a command for its short run. */
 export type Holder = 'server' | 'command'
 
-/** What the holder tells others about itself; `ready` once its database takes connections. */
+/** Content of the owner file. `ready`: the database of this process accepts connections. */
 export type Owner = { pid: number; holder: Holder; socketDir?: string; ready: boolean }
 
 export type FolderLock = { release(): void }
@@ -17,11 +18,11 @@ const SQLITE_CORRUPT = 11
 const SQLITE_NOTADB = 26
 
 /**
- * Takes the lock of a data folder, or returns undefined when another process (or this one) has it.
+ * Locks a data folder, or returns undefined if another process (or this one) has locked it.
  *
- * Node has no file locks of its own, and a file that holds a process id can outlive its process and be stolen by two
- * at once. SQLite's exclusive lock is the kernel's: `kill -9` frees it, and nothing has to be judged stale. The lock
- * file stays empty and is never deleted, because deleting a locked file lets two processes lock two files.
+ * Node.js has no file locks. A file with a process ID can outlive its process, and two processes could both replace such
+ * a stale file. SQLite's exclusive lock is a kernel lock, which even `kill -9` releases, so that no lock is ever stale.
+ * The lock file stays empty. It is never deleted, because a second process could then lock a new file.
  */
 export function tryLockFolder(dataDir: string): FolderLock | undefined {
   const path = join(dataDir, 'depot.lock')
@@ -29,7 +30,7 @@ export function tryLockFolder(dataDir: string): FolderLock | undefined {
     return lockFile(dataDir, path)
   } catch (error) {
     if (!isDamaged(error)) throw error
-    // Nothing is kept in it. Emptied in place: a new file in its stead could be locked beside the old one.
+    // The file contains no data. Truncate it instead of replacing it: two processes could lock the old and the new file.
     truncateSync(path)
     return lockFile(dataDir, path)
   }
@@ -45,7 +46,7 @@ function lockFile(dataDir: string, path: string): FolderLock | undefined {
     if (isBusy(error)) return undefined
     if (isDamaged(error)) throw error
     const reason = error instanceof Error ? error.message : String(error)
-    throw new OperatorError(`The lock file in ${dataDir} cannot be used: ${reason}`, { cause: error })
+    throw new OperatorError(`Depot cannot use the lock file in ${dataDir}: ${reason}`, { cause: error })
   }
   return {
     release: () => {
@@ -62,7 +63,7 @@ function codeOf(error: unknown): number | undefined {
   return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : undefined
 }
 
-/** Replaces the note as a whole, so that a reader never sees half of it. Only the holder of the lock may call this. */
+/** Replaces the owner file atomically. Only the process with the lock can call this function. */
 export function writeOwner(dataDir: string, owner: Owner): void {
   const temporary = join(dataDir, 'depot-owner.json.new')
   writeFileSync(temporary, `${JSON.stringify(owner)}\n`, { mode: 0o600 })
@@ -73,7 +74,7 @@ export function removeOwner(dataDir: string): void {
   rmSync(ownerFile(dataDir), { force: true })
 }
 
-/** The note as it stands, also when its writer is dead; undefined when there is none or it is not one. */
+/** Returns the owner file, even if its process has ended; undefined if the file is missing or invalid. */
 export function readOwner(dataDir: string): Owner | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(ownerFile(dataDir), 'utf8'))
@@ -83,7 +84,7 @@ export function readOwner(dataDir: string): Owner | undefined {
   }
 }
 
-/** The note, when its writer is alive: a dead writer's note stands until the next holder replaces it. */
+/** Returns the owner file if its process is alive. The file of a dead process remains until the next owner replaces it. */
 export function readLiveOwner(dataDir: string): Owner | undefined {
   const owner = readOwner(dataDir)
   return owner !== undefined && isAlive(owner.pid) ? owner : undefined

@@ -1,8 +1,8 @@
-// Secrets that all processes on one database share and that outlive each of them.
+// Stores secrets that all processes on one database share and that survive restarts.
 import { randomBytes } from 'node:crypto'
 import type { Db } from './db.ts'
 
-/** The 32 bytes kept under `name`; made when there are none yet. Processes that ask at once get the same. */
+/** Returns the 32 bytes of the secret `name`, and creates them if necessary. Concurrent calls return the same secret. */
 export async function instanceSecret(db: Db, name: string): Promise<Buffer> {
   const read = () => db.selectFrom('instance_secret').select('secret').where('name', '=', name).executeTakeFirst()
   const known = await read()
@@ -14,6 +14,6 @@ export async function instanceSecret(db: Db, name: string): Promise<Buffer> {
     .onConflict((conflict) => conflict.doNothing())
     .execute()
   const made = await read()
-  if (made === undefined) throw new Error(`The secret ${name} has gone`)
+  if (made === undefined) throw new Error(`The secret ${name} is missing from the database`)
   return made.secret
 }

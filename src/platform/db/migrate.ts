@@ -1,4 +1,4 @@
-// Applies the forward-only SQL files of `migrations/`, each once, in order, in a transaction of its own.
+// Applies the forward-only SQL files of `migrations/` in order: each file once, in a separate transaction.
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,17 +8,17 @@ import { OperatorError } from '#lib/operator-error.ts'
 import { HOUR_MS } from '#lib/time.ts'
 
 const MIGRATIONS = join(import.meta.dirname, '../../../migrations')
-/** Any fixed number: processes that start together take turns at this advisory lock. */
+/** Arbitrary key of the advisory lock that lets only one process migrate at a time. */
 const LOCK_KEY = 7_300_421
 const LOCK_TIMEOUT_MS = 4_000
-/** For the statements of one file together, which go in one message; each has the time limit of its session. */
+/** Limit for a whole file, which is sent as one message. The statement timeout of the session also applies. */
 const FILE_TIMEOUT_MS = HOUR_MS
 const OLDEST_SERVER = 15
 const INSUFFICIENT_PRIVILEGE = '42501'
 
 export type Migration = { name: string; sql: string; checksum: string }
 
-/** Every migration that this program has, oldest first. */
+/** Returns all migrations of this version of Depot, oldest first. */
 export async function readMigrations(): Promise<Migration[]> {
   const names = (await readdir(MIGRATIONS)).filter((name) => /^\d{4}_[a-z0-9_]+\.sql$/.test(name)).sort()
   return Promise.all(
@@ -30,17 +30,17 @@ export async function readMigrations(): Promise<Migration[]> {
 }
 
 export type MigrateOptions = {
-  /** Stops after this migration, for the rows of an older backup. */
+  /** Last migration to apply; used to restore an older backup. Default: the newest */
   through?: string | undefined
-  /** Before each migration: how many are done, of how many. */
+  /** Called before each migration with the number of completed migrations and the total. */
   onProgress?: (done: number, total: number) => void
 }
 
 /**
- * Brings the schema to the newest version and returns the names it applied (none when it was there already).
- * The job queue's own schema is brought up to date first. Safe to run from several processes at once.
- * @throws OperatorError when the database cannot be reached, is too old or keeps text in another encoding, when an
- * applied file was changed since, when its role lacks a right, and when there is a migration that this program does not know (a newer one made it).
+ * Updates the schema of the job queue, then applies the pending migrations, and returns their names. Several processes
+ * can call this function concurrently.
+ * @throws OperatorError if the database is unreachable, is too old or does not use UTF8, if the role lacks a permission,
+ * if an applied file was changed, or if a newer version of Depot applied a migration that this version does not know.
  */
 export async function migrate(pool: pg.Pool, { through, onProgress }: MigrateOptions = {}): Promise<string[]> {
   const known = await readMigrations()
@@ -74,13 +74,13 @@ export async function migrate(pool: pg.Pool, { through, onProgress }: MigrateOpt
   }
 }
 
-/** The sentence for a role that may not do what the schema needs. */
+/** Returns the error for a role without the permissions that the schema needs; undefined for other errors. */
 function lacksRight(error: unknown): OperatorError | undefined {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   if (!(cause instanceof Error) || !('code' in cause) || cause.code !== INSUFFICIENT_PRIVILEGE) return undefined
   return new OperatorError(
-    `The role of DATABASE_URL lacks a right (${cause.message}): make it the owner of the database, or grant it CREATE on ` +
-      'the database and on the schema public.',
+    `The role of DATABASE_URL lacks a permission (${cause.message}). Make the role the owner of the database, or grant it ` +
+      'CREATE on the database and on the schema public.',
     { cause },
   )
 }
@@ -91,9 +91,9 @@ async function checkServer(client: pg.PoolClient): Promise<void> {
   )
   const { version = '', encoding } = rows[0] ?? {}
   if (Number.parseInt(version, 10) < OLDEST_SERVER) {
-    throw new OperatorError(`Depot needs PostgreSQL ${OLDEST_SERVER} or newer; this one is ${version}`)
+    throw new OperatorError(`Depot needs PostgreSQL ${OLDEST_SERVER} or newer; the server has version ${version}`)
   }
-  if (encoding !== 'UTF8') throw new OperatorError(`The database must have the encoding UTF8; it has ${encoding}`)
+  if (encoding !== 'UTF8') throw new OperatorError(`The database must use the encoding UTF8; it uses ${encoding}`)
 }
 
 function checkHistory(applied: Map<string, string>, migrations: Migration[]): void {
@@ -102,10 +102,10 @@ function checkHistory(applied: Map<string, string>, migrations: Migration[]): vo
     const current = known.get(name)
     if (current === undefined) {
       throw new OperatorError(
-        `The database holds migration ${name}, which this version of Depot does not know. Run a newer one.`,
+        `The database contains migration ${name}, which this version of Depot does not know. Use a newer version of Depot.`,
       )
     }
-    if (current !== checksum) throw new OperatorError(`Migration ${name} was changed after it had been applied.`)
+    if (current !== checksum) throw new OperatorError(`Migration ${name} was changed after it was applied.`)
   }
 }
 

@@ -1,10 +1,10 @@
-// How a request names a row: by its ID as it stands, or by its slug or username whatever the case.
+// Finds a row by the name in a request: its ID, or its slug or username in upper or lower case.
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 
 /**
- * Whether one of `names`, of which there must be one at least, is the ID or the name, which is stored in lower case or
- * given as `lower(…)`. Both are looked up by index. A text can be the ID of one row and the name of another: then the
- * ID wins, which is the caller's to see to.
+ * Returns the condition that one of `names` (at least one) equals the ID or the name. The name must be stored in lower
+ * case or be an expression `lower(…)`, so that both comparisons use an index. If a string is the ID of one row and the
+ * name of another row, the caller must prefer the ID.
  */
 export function isNamed(id: string, name: string | Expression<string>, names: readonly string[]): RawBuilder<SqlBool> {
   const folded = names.map((each) => each.toLowerCase())

@@ -1,4 +1,4 @@
-// What PostgreSQL's error codes mean to us.
+// Maps error codes of PostgreSQL to errors of the API.
 import { ApiError } from '#lib/errors.ts'
 
 const UNIQUE_VIOLATION = '23505'
@@ -13,7 +13,7 @@ function isPgError(error: unknown): error is PgError {
   return error instanceof Error && 'code' in error && typeof error.code === 'string'
 }
 
-/** Whether `error` is a foreign-key violation, of `constraint` when one is named. */
+/** Returns whether `error` is a foreign-key violation; if `constraint` is set, of that constraint. */
 export function isForeignKeyViolation(error: unknown, constraint?: string): boolean {
   return (
     isPgError(error) &&
@@ -22,13 +22,13 @@ export function isForeignKeyViolation(error: unknown, constraint?: string): bool
   )
 }
 
-/** Whether running the same transaction again may succeed. */
+/** Returns whether the transaction might succeed if the caller repeats it. */
 export function isRetryable(error: unknown): boolean {
   return isPgError(error) && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK_DETECTED)
 }
 
 /**
- * A promise handler that turns violations of named unique constraints into the error each stands for:
+ * Returns a promise handler that converts a violation of a unique constraint to the error listed for that constraint:
  * `await insert.execute().catch(onUnique({ project_slug_key: () => conflict('slug') }))`.
  */
 export function onUnique(problems: Record<string, () => ApiError>): (error: unknown) => never {
@@ -41,7 +41,7 @@ export function onUnique(problems: Record<string, () => ApiError>): (error: unkn
   }
 }
 
-/** The error a raw database error becomes where nobody else named it; undefined when it is not one. */
+/** Returns the API error for a database error that no caller has converted; undefined for other errors. */
 export function toApiError(error: unknown): ApiError | undefined {
   if (!isPgError(error) || !/^[0-9A-Z]{5}$/.test(error.code)) {
     return isConnectionLoss(error)
@@ -53,17 +53,21 @@ export function toApiError(error: unknown): ApiError | undefined {
     return new ApiError('unavailable', 'The database is not available', { cause: error })
   }
   if (error.code === FOREIGN_KEY_VIOLATION && /is not present in table/.test(error.detail ?? '')) {
-    return new ApiError('conflict', 'What this refers to was deleted at the same moment', { cause: error })
+    return new ApiError(
+      'conflict',
+      'A resource that this request refers to was deleted while the request was processed',
+      { cause: error },
+    )
   }
   return new ApiError('database_error', 'A database operation failed', { cause: error })
 }
 
-/** Whether a statement got no answer in the time that `createPool` gives it. */
+/** Returns whether a statement exceeded the response timeout that `createPool` sets. */
 export function isReadTimeout(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout'
 }
 
-/** The network's words for a database that is not there; whoever asks other services wraps theirs. */
+/** Network error codes of an unreachable database. Clients of other services must wrap such errors. */
 const NETWORK_FAULTS: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -75,7 +79,7 @@ const NETWORK_FAULTS: ReadonlySet<unknown> = new Set([
   'EAI_AGAIN',
 ])
 
-/** Whether the connection to the database is lost, or was never made. */
+/** Returns whether the connection to the database was lost or could not be established. */
 export function isConnectionLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = 'code' in error ? error.code : undefined
