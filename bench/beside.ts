@@ -111,7 +111,7 @@ async function neighboursOf(url: string, dataDir: string): Promise<Neighbour[]> 
     return_metrics: { project_views: { bucket_by: ['project_id', 'country'] } },
   }
   return [
-    // Names that nobody has take as long, and no account is locked by it.
+    // Unknown usernames take equally long, and lock no account.
     { name: 'sign-ins', send: (n) => signIn(`nobody-${n}`) },
     {
       name: 'uploads',

@@ -10,7 +10,7 @@ import { figure, type Row, row } from './kit/table.ts'
 /** Rounds in which all warm requests are measured one after the other, so that a drifting machine slows all alike. */
 const WARM_ROUNDS = 5
 const SECONDS = 2
-/** Requests whose versions nobody asked for before; each takes another thousand of the hashes. */
+/** Requests for uncached versions; each uses another thousand of the hashes. */
 const COLD_ROUNDS = 14
 const COLD_ONES = 200
 

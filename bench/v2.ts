@@ -1,4 +1,4 @@
-// The older API against the newer one: the same things asked in both, the processor time of each request.
+// The v2 API compared with the v3 API: the processor time of the same requests in both.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MINUTE_MS } from '#lib/time.ts'

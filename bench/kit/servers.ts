@@ -7,7 +7,7 @@ import { startDepot } from '#test/support/processes/running-depot.ts'
 
 const run = promisify(execFile)
 const HERE = import.meta.dirname
-/** The header that the load generator varies, so that the limiter counts and limits nobody. */
+/** The header that the load generator varies, so that the limiter counts but rejects no request. */
 export const ADDRESS_HEADER = 'X-Bench-Address'
 export const ADMIN_KEY = 'bench-admin-key-0123456789abcdefghijkl'
 /** The key for this program's own requests; the load generator does not send it. */

@@ -24,7 +24,7 @@ const ADDRESS = '203.0.113.77'
 
 let isDiskFull = false
 let refusesMail = false
-/** As a mail server answers, and the SMTP client passes on. */
+/** The response of a mail server, which the SMTP client passes on. */
 const refusal = (to: string): Error =>
   mailError(Object.assign(new Error(`550 5.1.1 <${to}>: Recipient address rejected`), { rejected: [to], response: to }))
 

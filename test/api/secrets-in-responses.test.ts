@@ -87,7 +87,7 @@ before(async () => {
 })
 after(() => t?.close())
 
-/** Requests that are refused, or fail, and bring secrets in every place that a request has. */
+/** Requests that are rejected or fail, with secrets in every part of the request. */
 async function refusedRequests(): Promise<InjectOptions[]> {
   const { token } = member
   const pat = secrets['access token'] ?? ''

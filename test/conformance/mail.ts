@@ -99,7 +99,7 @@ export function mailConformance(adapter: string, make: () => Promise<MailUnderTe
   })
 }
 
-/** Asserts that the message is refused with `mail_error`, whose public text tells nothing of the cause. */
+/** Asserts that the message fails with `mail_error`, whose public message does not contain the cause. */
 export async function assertRefused(mail: Mail, refused: MailMessage): Promise<void> {
   await assert.rejects(mail.send(refused), (error) => {
     assert.ok(error instanceof ApiError)

@@ -53,7 +53,7 @@ async function answerStore(req: IncomingMessage, res: ServerResponse): Promise<v
   res.end(req.method === 'GET' ? found : undefined)
 }
 
-/** A mail server that refuses every password and repeats it, as it came and in clear. */
+/** A mail server that rejects every password and repeats it, encoded and in clear. */
 const mailServer = createServer((socket) => {
   socket.on('error', () => undefined)
   socket.write('220 mail.example ESMTP\r\n')

@@ -223,7 +223,7 @@ async function startNginx(folder: string, { port, upstream }: { port: number; up
   return { child, plainPort }
 }
 
-/** Asks again as soon as an attempt was refused: nginx says nowhere that it listens. */
+/** Retries after each refused connection, because nginx does not report that it listens. */
 async function untilItListens(port: number): Promise<void> {
   for (;;) {
     const isThere = await new Promise<boolean>((resolve) => {

@@ -32,7 +32,7 @@ test('the masks are the sums of the tables, and each bit of a table is used once
   }
 })
 
-test('a moderator may describe a project and upload to it, and describe an organization and add to it', () => {
+test('a moderator can describe a project and upload to it, and describe an organization and add to it', () => {
   assert.deepEqual(bitNames(MODERATOR_PROJECT_PERMISSIONS, PROJECT_PERMISSIONS), [
     'UPLOAD_VERSION',
     'EDIT_DETAILS',

@@ -87,7 +87,7 @@ describe('inspecting an archive', () => {
     for (const bytes of inputs) assert.equal((await inspect(bytes)).readable, false)
   })
 
-  test('calls an archive unreadable in which another reader may find other entries', async () => {
+  test('calls an archive unreadable in which another reader can find other entries', async () => {
     const zip = makeZip([
       { name: 'seen', data: 'x' },
       { name: '../hidden', data: 'y' },

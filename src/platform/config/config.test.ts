@@ -185,7 +185,7 @@ for (const [name, values] of Object.entries(refused)) {
   })
 }
 
-test('bounds themselves are accepted', () => {
+test('accepts the limit values', () => {
   const problems = [
     { PORT: '0' },
     { PORT: '65535' },

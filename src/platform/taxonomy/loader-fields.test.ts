@@ -84,7 +84,7 @@ test("keys of JavaScript's own objects are ignored", () => {
   })
 })
 
-test('an integer keeps its bounds, and 32 bits without them', () => {
+test('an integer keeps its limits, and 32 bits without them', () => {
   const bounded = withField({ name: 'n', type: 'integer', min: -1, max: 3 })
   const check = (set: Taxonomy, n: unknown) => extraField(set, 'n', n)
   assert.equal(check(bounded, -1), -1)

@@ -153,7 +153,7 @@ function aTimeRange(): fc.Arbitrary<object> {
     })
 }
 
-/** The same instant as somebody five hours west writes it. */
+/** The same instant in the UTC−5 offset. */
 function inOffset(ms: number): string {
   return new Date(ms - 5 * HOUR_MS).toISOString().replace('Z', '-05:00')
 }

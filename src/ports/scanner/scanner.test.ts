@@ -119,7 +119,7 @@ describe('a program', () => {
     const pid = Number(readFileSync(pidFile, 'utf8'))
     const isAlive = (): boolean => {
       try {
-        // A killed child that nobody has waited for yet still has its number.
+        // A killed child keeps its process ID until its parent waits for it.
         return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
       } catch {
         return false

@@ -29,7 +29,7 @@ import { createWorld, HIDDEN_THINGS } from './world.ts'
 
 /** Public, and yet the answer depends on the Authorization header, which stands for something else than a viewer. */
 const READS_ITS_OWN_HEADER = new Set(['refreshSession', 'exchangeCode', 'introspectToken', 'revokeToken'])
-/** A token without this scope still sees the other half: the organization of a hidden project, as strangers see it. */
+/** A token without this scope still sees the other half: the organization of a hidden project, as other users see it. */
 const OPENS_ITS_OWN_HALF = new Set(['getProjectOrganization ORGANIZATION_READ'])
 const NEVER_TWICE_THE_SAME = ['listRandomProjects', 'listRandomProjectsV2']
 /** For readers by name, and yet 401: callers are known by a flow instead, or are led to signing in. */
@@ -49,7 +49,7 @@ before(async () => {
   await new Promise<void>((resolve) => codeHost.listen(0, '127.0.0.1', resolve))
   const { port } = codeHost.address() as AddressInfo
   t = await testApp({ env: { CODE_HOST_API_URL: `http://127.0.0.1:${port}`, SCANNER_COMMAND: 'true' } })
-  // While the index is built, search answers nobody.
+  // Search is unavailable while the index is built.
   await t.searchable()
   const operations = operationsOf(t.app.routeTable())
   withoutSample = operations.filter(({ operationId }) => SAMPLES[operationId] === undefined)
@@ -134,7 +134,7 @@ test('nothing answers 5xx, and every refusal has the form of an error', () => {
     () => true,
     (answer, _caller, { url }) => {
       if (answer.status >= 500) return 'an internal error'
-      // In the older API what is absent has no body.
+      // The v2 API returns no body for a missing resource.
       if (answer.status < 400 || (url.startsWith('/v2/') && answer.status === 404 && answer.body === ''))
         return undefined
       const { error, description } = errorOf(answer)

@@ -6,7 +6,7 @@ import { BYPASS_KEY, type TestApp } from '#test/support/app/test-app.ts'
 import { SAMPLES, type Sample } from './samples.ts'
 import { absentThing, createWorld, type Role, unknownToken, type World } from './world.ts'
 
-/** `unknown` sends a token that nobody has, `weak` one of the owner's that has no scopes, the others a session. */
+/** `unknown` sends a token that does not exist, `weak` a token of the owner without scopes, the others a session. */
 export const CALLERS = ['anonymous', 'unknown', 'weak', 'stranger', 'member', 'moderator', 'admin', 'owner'] as const
 export type Caller = (typeof CALLERS)[number]
 /** Callers for routes that do not check the caller. */

@@ -95,7 +95,7 @@ const OWN: Record<string, Sample> = {
   listSideTypesV2: {},
 }
 
-/** The samples of the older API, out of those of the newer one. */
+/** The samples of the v2 API, derived from those of the v3 API. */
 export function samplesV2(samples: Record<string, Sample>): Record<string, Sample> {
   const same = SAME.map((name) => {
     const sample = samples[name]

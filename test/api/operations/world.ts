@@ -243,7 +243,7 @@ export function randomRange(): string {
   return `10.${a}.${b}.0/24`
 }
 
-/** Well formed, and never given to anybody. */
+/** A well-formed ID that does not exist. */
 export function unknownToken(): string {
   return newToken('session').token
 }

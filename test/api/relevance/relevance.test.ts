@@ -6,7 +6,7 @@ import { parseSearchRequest } from '#features/operations/search/requests.ts'
 import { openEmbeddedSearchIndex } from '#ports/search-index/embedded/embedded-search-index.ts'
 import { makeDocument } from '#test/conformance/search-index/tools.ts'
 
-/** The score as of now: a change that lowers it is refused, one that raises it raises the floor with it. */
+/** The current score. A change must not lower it; if a change raises it, raise this value too. */
 const FLOOR = { meanReciprocalRank: 0.979, inFirstThree: 0.984 }
 /** A wanted hit further down counts as absent. */
 const DEPTH = 20

@@ -16,7 +16,7 @@ const MISSING = 3
 
 export type TestOpenSearch = {
   readonly url: string
-  /** A prefix that nobody else has. */
+  /** A unique prefix. */
   prefix(): string
   stop(): Promise<void>
 }

@@ -135,7 +135,7 @@ export function createFactories({ db, cache, files, now }: FactoryDeps) {
         name: fields.name ?? `Project ${slug}`,
         summary: 'A project for a test.',
         description: '# Test',
-        // Tests name statuses by text; the database refuses others.
+        // Tests pass statuses as strings; the database rejects unknown ones.
         status: (fields.status ?? 'approved') as ProjectStatus,
         approved: (fields.status ?? 'approved') === 'draft' ? null : new Date(now()),
         requested_status: 'approved',

@@ -69,7 +69,7 @@ export async function mailsTo(t: TestApp, address: string, subject: RegExp): Pro
   })
 }
 
-/** The secret in the newest such mail's link, which stands alone on its line. */
+/** Returns the secret in the link of the newest matching email; the link is alone on its line. */
 export async function mailedFlow(t: TestApp, address: string, subject: RegExp): Promise<string> {
   const mail = (await mailsTo(t, address, subject)).at(-1)
   assert.ok(mail !== undefined, `no mail to ${address} about ${subject}`)

@@ -53,7 +53,7 @@ export function projectData(slug: string, fields: Record<string, unknown> = {}):
   }
 }
 
-/** The same in the older API. */
+/** The same in the v2 API. */
 export function versionDataV2(fields: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     version_number: '1.0.0',
@@ -69,7 +69,7 @@ export function versionDataV2(fields: Record<string, unknown> = {}): Record<stri
   }
 }
 
-/** `data` of a project in the older API, complete. */
+/** Complete `data` of a project in the v2 API. */
 export function projectDataV2(slug: string, fields: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     title: `Project ${slug}`.slice(0, 64),

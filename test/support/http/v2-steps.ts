@@ -1,4 +1,4 @@
-// Publishing by the older API.
+// Publishes through the v2 API.
 
 import type { Client } from '../app/test-app.ts'
 import { makeZip } from '../factories/archives.ts'

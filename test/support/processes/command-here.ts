@@ -1,4 +1,4 @@
-// The command line in this process: what commands do, print and refuse, without the start of a process for each.
+// Runs commands in this process, without starting a process for each.
 import { Readable } from 'node:stream'
 import { mock } from 'node:test'
 import { main } from '#cli/main.ts'

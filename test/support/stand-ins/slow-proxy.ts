@@ -1,9 +1,9 @@
-// A proxy on loopback before an engine, which can be made silent or refuse: for tests of what happens then.
+// A proxy on loopback in front of an engine, which a test can make silent or disconnect.
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export type SlowProxy = {
   readonly url: string
-  /** `pass`: as if it were not there; `hang`: takes requests and never answers; `refuse`: ends every connection. */
+  /** `pass`: forwards everything; `hang`: accepts requests and never responds; `refuse`: ends every connection. */
   become(mode: 'pass' | 'hang' | 'refuse'): void
   /** Milliseconds by which each piece of an answer is held back while it passes. */
   delay(ms: number): void

@@ -112,7 +112,7 @@ const LEAST_CONTRASTS = `(() => {
   return found
 })()`
 
-test('links and buttons can be read in each hue that an operator may choose', async () => {
+test('links and buttons can be read in each hue that an operator can choose', async () => {
   const { context, page, problems } = await newPerson(site, { viewport: WIDE })
   await page.goto(`${site.url}/about`)
   const found = (await page.evaluate(LEAST_CONTRASTS)) as [string, number, string][]

@@ -207,7 +207,7 @@ async function checkReleases(instance: Instance, { releases, fan }: Ledger): Pro
 export async function checkClock(instance: Instance): Promise<string[]> {
   const address = `198.51.100.${Math.floor(Math.random() * 250)}`
   const headers = { 'user-agent': 'depot-faults/1.0', [ADDRESS_HEADER]: address }
-  // Counts as several, and is refused before it costs anything.
+  // Counts as several requests, and is rejected before it costs anything.
   const sent = { method: 'POST', body: '{}', headers: { ...headers, 'content-type': 'application/json' } }
   for (let n = 0; n < 300; n += 1) {
     const answer = await fetch(`${instance.depot.url}/_internal/auth/login`, sent)

@@ -26,10 +26,10 @@ export type Ledger = {
   fan: { id: string; token: string }
   followers: { token: string; follows: boolean | undefined }[]
   affiliateCode: string
-  /** The project of the author on which everybody works. */
+  /** The author's project, which all writers use. */
   project: { id: string; slug: string }
   versions: Map<string, { sha512: string; url: string }>
-  /** Projects that anybody may find. */
+  /** Projects that are publicly searchable. */
   listed: Set<string>
   collections: Set<string>
   conversions: Map<string, Fate>
@@ -44,7 +44,7 @@ export type Ledger = {
   icons: number
   summary: { acknowledged: number; asked: number }
   downloads: { acknowledged: number[]; asked: number }
-  /** Answers that nobody should get, whatever is broken behind. */
+  /** Responses that clients must not receive, whatever fails. */
   improper: string[]
   answers: Map<number, number>
 }
@@ -265,7 +265,7 @@ const WRITERS: ((instance: Instance, ledger: Ledger) => Promise<unknown>)[] = [
   },
   async (instance, ledger) => {
     const { clockMs } = instance
-    // The first one is what everybody downloads.
+    // All writers download the first version.
     const id = [...ledger.versions.keys()].at(-1)
     if (id === undefined || ledger.versions.size === 1 || ledger.releases.has(id)) return
     const at = Date.now() + clockMs + RELEASE_AFTER_MS

@@ -111,7 +111,7 @@ async function fuzzOperation(fuzzed: Fuzzed, report: Report, work: Work): Promis
     const { status, problem } = await fuzzed.judge(operation, { ...request, remoteAddress: addressOf(report.requests) })
     report.requests += 1
     report.statuses.set(status, (report.statuses.get(status) ?? 0) + 1)
-    // Read-only mode would refuse all that follows.
+    // Read-only mode would reject all later requests.
     if (route.operationId === 'updateSettings' && status < 300) await resetSettings(fuzzed)
     // A change invalidates the fixtures, so the next request gets new ones.
     if (route.method !== 'GET' && status < 300) place = await makePlace(fuzzed, route, caller)

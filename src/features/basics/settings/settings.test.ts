@@ -49,7 +49,7 @@ test('the database wins over the environment, null gives it back, and everyone s
   assert.deepEqual(await settings(), { ...before, set: [] })
 })
 
-test('settings are held to their bounds, and one that is rejected keeps the others from being saved', async () => {
+test('settings are held to their limits, and one that is rejected keeps the others from being saved', async () => {
   const refused: Record<string, unknown[]> = {
     name: ['', 'x'.repeat(65), ' \u200b ', 'two\nlines', 'a\u0000b', 'right\u202eleft', 5],
     accent_hue: [-1, 360, 1.5, '210'],

@@ -44,7 +44,7 @@ async function published(project: MadeProject, fields: { status?: string } = {})
   return { ...version, sha1: file.sha1 }
 }
 
-test('is public, the same for everyone, and may be revalidated', async () => {
+test('is public, the same for everyone, and can be revalidated', async () => {
   const answer = await t.as(moderator).get('/v3/statistics')
   assert.match(String(answer.headers['cache-control']), /^public/)
   const again = await t.anyone.get('/v3/statistics', { headers: { 'if-none-match': String(answer.headers['etag']) } })

@@ -96,7 +96,7 @@ describe('a project with a version and its file', () => {
     assert.equal(answer.json().slug, own)
   })
 
-  test('may have parts of any name, also of names that objects have', async () => {
+  test('can have parts of any name, also of names that objects have', async () => {
     for (const part of ['constructor', '__proto__', 'toString']) {
       const own = slug()
       const data = projectData(own, { initial_versions: [versionData({ file_parts: [part] })] })
@@ -162,7 +162,7 @@ describe('a project with a version and its file', () => {
 })
 
 describe('a draft without files', () => {
-  test('may be sent as plain JSON', async () => {
+  test('can be sent as plain JSON', async () => {
     const own = slug()
     const answer = await t.as(author).post('/v3/project', projectData(own.toUpperCase()))
     assert.equal(answer.statusCode, 201, answer.body)
@@ -224,7 +224,7 @@ describe('permissions', () => {
   })
 })
 
-describe('bounds of the fields', () => {
+describe('limits of the fields', () => {
   const text = (length: number) => 'a'.repeat(length)
   const accepted: [string, Record<string, unknown>][] = [
     ['name of 3', { name: 'abc' }],

@@ -322,7 +322,7 @@ test('a version from before there was a scanner is judged when it becomes visibl
   assertError(await t.as(moderator).post('/_internal/moderation/scans/zzzzzzzz/repeat'), 404, 'not_found')
 })
 
-test('a new project goes to review with its held versions, and a draft may be submitted with one', async () => {
+test('a new project goes to review with its held versions, and a draft can be submitted with one', async () => {
   answer = says('pass')
   const slug = `scanned-${salt}`
   const initial_versions = [versionData()]

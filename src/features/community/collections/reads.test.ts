@@ -74,7 +74,7 @@ test('listed and unlisted collections are public; only the creator and moderator
   }
 })
 
-test('each viewer finds the IDs of the projects that they may see, in the order of the creator', async () => {
+test('each viewer finds the IDs of the projects that they can see, in the order of the creator', async () => {
   const [creator, mate, moderator] = await Promise.all([
     t.make.account(),
     t.make.account(),

@@ -68,7 +68,7 @@ test('creating needs a token, its scope, and a verified address where the operat
   assertError(await t.as(unverified).post('/v3/collection', { name: 'Lights' }), 403, 'unauthorized')
 })
 
-test('each field of a new collection is held to its bounds', async () => {
+test('each field of a new collection is held to its limits', async () => {
   const post = (body: Record<string, unknown>) => t.as(creator).post('/v3/collection', body)
   const valid = { name: 'Lights' }
   await assertRefusedValues(post, valid, 'name', [
@@ -170,7 +170,7 @@ test('a patch changes what it names, replaces the whole list, and moves `updated
   assert.deepEqual((await read(before.id)).projects, [])
 })
 
-test('each field of a patch is held to its bounds, and a rejected patch saves nothing', async () => {
+test('each field of a patch is held to its limits, and a rejected patch saves nothing', async () => {
   const { id } = await create(creator, { description: 'All that shines' })
   const patch = (body: Record<string, unknown>) => t.as(creator).patch(`/v3/collection/${id}`, body)
   const valid = { name: 'Lamps' }

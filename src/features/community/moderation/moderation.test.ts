@@ -127,7 +127,7 @@ test('the list is narrowed by name, slug and type; places stay those of the whol
   assert.deepEqual(places(await queue({ query: 'torch' })), [[c.id, 3]])
 })
 
-test('values outside their bounds are rejected', async () => {
+test('values outside their limits are rejected', async () => {
   const refused: [string, Call['query']][] = [
     ['count', { count: 201 }],
     ['count', { count: -1 }],

@@ -50,7 +50,7 @@ test('a new organization answers 201 with its owner as its only member, and is t
   assertError(await t.anyone.get('/v3/organization/no-such-one/members'), 404, 'not_found')
 })
 
-test('each text has its bounds, when it is made and when it is edited', async () => {
+test('each text has its limits, when it is made and when it is edited', async () => {
   const [owner] = await t.make.people(1)
   const { id } = await make.organization(owner)
   const valid = { ...TEXTS, slug: 'bounds-of-texts' }

@@ -81,7 +81,7 @@ test('open reports are paged from the oldest, the newest of a page first; only m
   assert.deepEqual(await list(moderator, { all: true, count: 3 }), [r2, r1, r0], 'the oldest of all')
 })
 
-test('paging values outside their bounds are rejected', async () => {
+test('paging values outside their limits are rejected', async () => {
   const reporter = await t.make.account()
   const refused: [string, Call['query']][] = [
     ['count', { count: 1001 }],

@@ -123,7 +123,7 @@ test('a message that is concurrent with the closing either precedes it or is rej
   }
 })
 
-test('moderators delete a report with its thread; its reporter may not', async () => {
+test('moderators delete a report with its thread; its reporter cannot', async () => {
   const [reporter, stranger] = [await t.make.account(), await t.make.account()]
   const { id, threadId } = await talk.report(reporter)
   await talk.message(threadId, reporter)

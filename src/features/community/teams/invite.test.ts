@@ -77,7 +77,7 @@ test('stores every field of an invitation; in an organization too', async () => 
   assert.equal((await seenBy(owner, teamId, second)).organization_permissions, 0)
 })
 
-test('each field has its bounds, and bits that do not exist are rejected', async () => {
+test('each field has its limits, and bits that do not exist are rejected', async () => {
   const [owner, guest] = await t.make.people(2)
   const { teamId } = await make.organization(owner)
   const valid = { user_id: guest.id }

@@ -233,7 +233,7 @@ test('in an organization: own bits, default permissions with bit 128, and the ow
   assert.equal((await edit(giver, project.teamId, head, { role: 'Adviser' })).statusCode, 204)
 })
 
-test('the bounds of each field hold for edits too', async () => {
+test('the limits of each field hold for edits too', async () => {
   const [owner, member] = await t.make.people(2)
   const { teamId } = await make.organization(owner)
   await make.member(teamId, member, { organization_permissions: 0 })

@@ -258,7 +258,7 @@ test('a response has an ETag, is public for every caller, and is not sent again 
   assert.equal(later.statusCode, 200)
 })
 
-test('an operator may ask for a new index under either name; for others the route does not exist', async () => {
+test('an operator can ask for a new index under either name; for others the route does not exist', async () => {
   await t.searchable()
   const finished = await findFinishedRebuild(t.deps.db)
   const paths = ['/_internal/admin/reindex', '/_internal/admin/_force_reindex', '/v2/_internal/admin/reindex']

@@ -140,7 +140,7 @@ describe('a day of revenue', () => {
     assert.equal(await earnedBy(project.owner), '6.00')
   })
 
-  test('may be today, with the events of this moment; a day without events stays with the operator', async () => {
+  test('can be today, with the events of this moment; a day without events stays with the operator', async () => {
     const project = await t.make.project()
     const today = new Date(t.deps.now()).toISOString().slice(0, 10)
     use(project, t.deps.now(), { views: 1 })

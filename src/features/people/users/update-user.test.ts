@@ -34,7 +34,7 @@ test('a user edits their account by ID or name, and every reader sees it immedia
   assert.equal((await own(person)).username, person.username)
 })
 
-test('each field is held to its bounds, and a rejected body saves nothing', async () => {
+test('each field is held to its limits, and a rejected body saves nothing', async () => {
   const [person, admin] = await Promise.all([t.make.account(), t.make.account({ role: 'admin' })])
   const send = (body: Record<string, unknown>) => patch(admin, person.id, body)
   const valid = { bio: 'Changed', role: 'moderator' }

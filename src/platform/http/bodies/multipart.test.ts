@@ -203,7 +203,7 @@ describe('a multipart form', () => {
     await refused(send(encode([file('f'), data]), optional), 'invalid_input', /before every file/, 'data')
   })
 
-  test('may come without data where that is allowed', async () => {
+  test('can come without data where that is allowed', async () => {
     const { form } = await send(encode([file('file')]), { options: { dataRequired: false } })
     assert.deepEqual([form?.data, form?.parts.length], [undefined, 1])
     assert.equal(await leftovers(), 1)

@@ -37,7 +37,7 @@ test('at the limit, forgets the least recently used keys', async () => {
   await counters.take('idle', minute, 10)
   for (let i = 0; i < 1000; i += 1) {
     await counters.take(`flood ${i}`, minute)
-    // A refused call counts as use too: nobody escapes the limit by asking often.
+    // A rejected call counts as use too, so that frequent calls do not escape the limit.
     if (i === 0) await counters.take('busy', minute, 10)
     else assert.equal((await counters.take('busy', minute)).allowed, false)
   }

@@ -25,7 +25,7 @@ filesConformance('a store with no errors set', async (t) =>
 
 const isHostingError = (error: unknown) => error instanceof ApiError && error.kind === 'file_hosting_error'
 
-// Writes until the process may write no more: the kernel refuses in the middle of a file, as a full disk does.
+// Writes until the process reaches its file size limit: the kernel fails in the middle of a file, like a full disk.
 const STAGE_PAST_THE_END = `
   import { readdir } from 'node:fs/promises'
   import { Readable } from 'node:stream'

@@ -153,7 +153,7 @@ describe('permissions', () => {
     assert.equal((await patch(project, { name: 'By admin' }, admin)).statusCode, 204)
   })
 
-  test('moderation messages are a moderator’s; an owner may clear one after the review', async () => {
+  test('moderation messages are a moderator’s; an owner can clear one after the review', async () => {
     const project = await t.make.project()
     assert.equal((await patch(project, { moderation_message: 'x' })).statusCode, 403)
     assert.equal(
@@ -174,7 +174,7 @@ describe('transitions of the status', () => {
   const mayOwner = (from: string, to: string) =>
     approvedClass.includes(from) ? [...approvedClass, 'draft', 'scheduled'].includes(to) : to === 'processing'
   for (const from of PROJECT_STATUSES) {
-    test(`from ${from}: the owner may do what the table says, a moderator everything`, async () => {
+    test(`from ${from}: the owner can do what the table says, a moderator everything`, async () => {
       const later = new Date(Date.now() + HOUR_MS).toISOString()
       for (const to of PROJECT_STATUSES) {
         if (to === from) continue

@@ -136,7 +136,7 @@ describe('rejected requests, which change nothing', () => {
     })
   }
 
-  test('a category that the taxonomy has dropped may be removed where a project has it', async () => {
+  test('a category that the taxonomy has dropped can be removed where a project has it', async () => {
     const project = await make(['long-gone'])
     assert.equal((await edit([project], { remove_categories: ['long-gone'] })).statusCode, 204)
     assert.deepEqual((await read(project)).categories, [])

@@ -65,7 +65,7 @@ test('a project without dependencies has two empty lists; an unknown or hidden o
   assert.deepEqual(await dependencies(draft, t.as(draft.owner)), { projects: [], versions: [] })
 })
 
-test('viewers get what they may see, at both ends', async () => {
+test('viewers get what they can see, at both ends', async () => {
   const project = await t.make.project()
   const shown = await t.make.version({ project })
   const draft = await t.make.version({ project, status: 'draft' })

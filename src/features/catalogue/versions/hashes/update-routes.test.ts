@@ -241,7 +241,7 @@ test('any number of hashes costs three queries when cold and none when warm', as
   }
 })
 
-test('a file may come with many filters, up to a bound for each project', async () => {
+test('a file can come with many filters, up to a limit per project', async () => {
   const made = await Promise.all(
     [1, 2, 3].map(async () => {
       const own = await t.make.project()

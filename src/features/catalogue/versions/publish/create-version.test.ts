@@ -125,7 +125,7 @@ describe('publishing', () => {
     assert.ok(!(await t.anyone.get(`/v3/project/${project.id}`)).json().versions.includes(id))
   })
 
-  test('the same bytes may be in another version of the project, not in another project', async () => {
+  test('the same bytes can be in another version of the project, not in another project', async () => {
     const bytes = modJar('shared bytes')
     assert.equal((await publish({}, [{ name: 'file', bytes }])).statusCode, 201)
     assert.equal((await publish({ version_number: '2' }, [{ name: 'file', bytes }])).statusCode, 201)
@@ -432,7 +432,7 @@ describe('a store that fails', () => {
 })
 
 describe('adding files', () => {
-  test('is 204; added files are not primary and may come without data', async () => {
+  test('is 204; added files are not primary and can come without data', async () => {
     const made = (await publish({}, [{ name: 'file', bytes: modJar('base') }])).json()
     const { payload, headers } = await form(undefined, [
       { name: 'sources', filename: 'sources.jar', bytes: modJar('extra') },

@@ -164,7 +164,7 @@ describe('a deleted version', () => {
     assert.deepEqual((await Promise.all([remove(), remove()])).map(({ statusCode }) => statusCode).sort(), [204, 404])
   })
 
-  test('may be the last one of a project', async () => {
+  test('can be the last one of a project', async () => {
     const own = await t.make.project()
     const { id } = await t.make.version({ project: own })
     assert.equal((await t.as(own.owner).delete(`/v3/version/${id}`)).statusCode, 204)

@@ -286,7 +286,7 @@ function aTimeRange(): fc.Arbitrary<Body['time_range']> {
       const start = START + from * HOUR_MS + (isShifted ? shift : 0)
       const resolution =
         parts % 2 === 0 ? { slices: Math.min(hours, parts) } : { minutes: 60 * parts + (isShifted ? 7 : 0) }
-      // As somebody five hours west writes it.
+      // The same instant in the UTC−5 offset.
       const west = new Date(start - 5 * HOUR_MS).toISOString().replace('Z', '-05:00')
       return { start: west, end: new Date(start + hours * HOUR_MS).toISOString(), resolution }
     })

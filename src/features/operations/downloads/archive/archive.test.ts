@@ -239,7 +239,7 @@ describe('a version', () => {
 })
 
 describe('a collection', () => {
-  test('the newest file of each project for a setup, in its order, and nothing that its reader may not see', async () => {
+  test('the newest file of each project for a setup, in its order, and nothing that its reader cannot see', async () => {
     const [first, second, hidden] = [
       await make({ 'first.jar': '1' }),
       await make({ 'second.jar': '2' }, { loaders: ['forge'] }),

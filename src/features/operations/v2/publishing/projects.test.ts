@@ -31,7 +31,7 @@ async function assertRefused(answer: { statusCode: number; body: string }, field
   const { details, description } = JSON.parse(answer.body)
   assert.deepEqual([answer.statusCode, details?.field], [400, field], description)
 }
-/** Without a body: that is how the older API says that there is no such thing. */
+/** The v2 API reports a missing resource without a body. */
 function assertAbsent(answer: { statusCode: number; body: string }) {
   assert.deepEqual([answer.statusCode, answer.body], [404, ''])
 }

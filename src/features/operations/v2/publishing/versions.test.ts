@@ -147,7 +147,7 @@ describe('publishing', () => {
     assert.equal((await read(`/v2/version/${ok.json().id}`)).name, 'First light')
   })
 
-  test('a form may be called multipart/mixed, as some clients do', async () => {
+  test('a form can be called multipart/mixed, as some clients do', async () => {
     const { payload, headers } = await form(versionDataV2({ project_id: project.id, name: 'Mixed' }), [jar()])
     const mixed = { 'content-type': headers['content-type'].replace('form-data', 'mixed') }
     const answer = await t.as(project.owner).post('/v2/version', payload, { headers: mixed })

@@ -79,7 +79,7 @@ test('restricted and unknown scopes are rejected, and the restricted ones named'
   await assertRefusedValues(send, valid(), 'scopes', bad)
 })
 
-test('name and expiry are checked at their bounds', async () => {
+test('name and expiry are checked at their limits', async () => {
   const person = await t.make.account()
   const send = (body: Record<string, unknown>) => t.as(person).post(PAT, body)
   await assertRefusedValues(send, valid(), 'name', ['ab', 'a'.repeat(256), '   ', '', 'nul\u0000', 5, null, ABSENT])

@@ -74,7 +74,7 @@ test('a suspended admin cannot sign in, and nothing they hold opens a route of t
   assert.equal((await suspend(person)).statusCode, 204)
   for (const holder of [person, pat]) {
     assertError(await me(holder), 401, 'unauthorized')
-    // As for everybody who may not see that they are there.
+    // The same response as for users without permission to see the account.
     assert.deepEqual(await open(holder), [404, 404, 404])
     assertError(await t.as(holder).put(at(other), { reason: 'Still here' }), 404, 'not_found')
     assertError(await t.as(holder).delete(at(person)), 404, 'not_found')

@@ -133,7 +133,7 @@ test('an email address belongs to one account, whatever its case, also under con
   assert.equal((await mailsTo(t, 'wanted@example.org', VERIFY_SUBJECT)).length, 1)
 })
 
-test('the new address is checked at its bounds', async () => {
+test('the new address is checked at its limits', async () => {
   const member = await makeMember(t)
   const send = (body: Record<string, unknown>) => t.as(member).patch(CHANGE, body)
   const local = 'l'.repeat(64)

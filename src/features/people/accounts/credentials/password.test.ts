@@ -77,7 +77,7 @@ test('of parallel changes with one old password a single one succeeds', async ()
   assert.equal((await signIn(t, member.username, winner)).statusCode, 200)
 })
 
-test('the fields are checked at their bounds', async () => {
+test('the fields are checked at their limits', async () => {
   const member = await makeMember(t)
   const send = (body: Record<string, unknown>) => change(member, body)
   const valid = { old_password: PASSWORD, new_password: OTHER_PASSWORD }

@@ -42,7 +42,7 @@ test('the list has the own sessions that work, newest first, marks the current o
   assert.ok(queries.length <= 3)
 })
 
-test('a token that may read sessions sees them, none of them current', async () => {
+test('a token that can read sessions sees them, none of them current', async () => {
   const member = await makeMember(t)
   const [session] = (await t.as(await t.make.pat(member)).get(LIST)).json()
   assert.deepEqual([session.id, session.current], [member.sessionId, false])

@@ -64,7 +64,7 @@ test('an unknown name, a wrong password and an account without one get the same 
   assert.equal(new Set(answers.map(({ body }) => body)).size, 1)
 })
 
-test('name and password are checked at their bounds', async () => {
+test('name and password are checked at their limits', async () => {
   const valid = { username: 'a', password: 'b' }
   const send = (body: Record<string, unknown>) => t.anyone.post(LOGIN, body)
   await assertRefusedValues(send, valid, 'username', ['a'.repeat(255), 5, null, {}, ABSENT])

@@ -40,7 +40,7 @@ async function flood(loud: (n: number) => Sent, quiet: Sent, count: number) {
   return { quiet: await last, statuses: all.map(({ statusCode }) => statusCode), all, done }
 }
 
-/** Costs the meter far more than a usual password, and is refused at the end. */
+/** A password that is much more expensive to rate than a usual one, and is rejected at the end. */
 const expensive = (n: number) => `${'p4s5w0rd'.repeat(4)}${String(n).padStart(4, '0')}`
 
 const signUp = (username: string, password: string): Sent => ({

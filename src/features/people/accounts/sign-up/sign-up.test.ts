@@ -71,7 +71,7 @@ test('both prefixes lead to the same handlers', async () => {
   assert.equal((await t.anyone.get('/v2/_internal/globals')).statusCode, 200)
 })
 
-test('usernames are checked at their bounds', async () => {
+test('usernames are checked at their limits', async () => {
   const valid = fresh('bounds')
   const bad = ['', 'a'.repeat(40), 'with space', 'ünïcode', 'at@sign', '..', 7, true, null, [], ABSENT]
   await assertRefusedValues(create, valid, 'username', bad)
@@ -104,7 +104,7 @@ test('email addresses are checked at their limits', async () => {
   assert.equal((await create({ ...valid, email: longest })).statusCode, 201)
 })
 
-test('passwords are checked at their bounds, counted in characters', async () => {
+test('passwords are checked at their limits, counted in characters', async () => {
   const valid = fresh('password-bounds')
   const long = 'kR7$wq2!zPvN'.repeat(22)
   await assertRefusedValues(create, valid, 'password', ['x7$Kq!z', long.slice(0, 257), '', 12_345_678, null, ABSENT])

@@ -160,7 +160,7 @@ test('wrong codes count as failed sign-ins, and the right password does not forg
   assert.equal((await withCode(await startSignIn(member), totpCode(t, member.secret))).statusCode, 200)
 })
 
-test('code and flow are checked at their bounds', async () => {
+test('code and flow are checked at their limits', async () => {
   const valid = { code: '123456', flow: 'abc' }
   const member = await makeMember(t)
   for (const send of [

@@ -51,7 +51,7 @@ test('an application is created with a secret that is shown once; its other fiel
   assert.ok(!stored.includes(secret))
 })
 
-test('each field is checked at its bounds', async () => {
+test('each field is checked at its limits', async () => {
   const owner = t.as(await t.make.account())
   const send = (body: Record<string, unknown>) => owner.post(APP, body)
   await assertRefusedValues(send, valid, 'name', ['ab', 'a'.repeat(256), '   ', 5, null, ABSENT])

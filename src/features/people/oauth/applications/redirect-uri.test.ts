@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { matchesRedirectUri, redirectUriProblem, withParameters } from './redirect-uri.ts'
 
-test('https, loopback http and reversed domain names may be registered', () => {
+test('https, loopback http and reversed domain names can be registered', () => {
   for (const uri of [
     'https://example.org/callback',
     'https://example.org',
