@@ -279,7 +279,16 @@ export const DECLARED: Record<string, Declared> = {
         beside: { initial_versions: [versionData()] },
         files: () => [jar('file')],
       }),
-      initial_versions: send([versionData()], { at: 'versions.length', shows: 1, files: () => [jar('file')] }),
+      initial_versions: send([versionData()], {
+        at: 'length',
+        shows: 1,
+        files: () => [jar('file')],
+        // The project lists its versions when the scanner has passed them.
+        view: async (read, { t }, { id }) => {
+          const made = t.deps.db.selectFrom('version').select('id').where('project_id', '=', String(id))
+          return Promise.all((await made.execute()).map((version) => read(`/v3/version/${version.id}`)))
+        },
+      }),
       gallery_items: send([{ item: 'shot', featured: true, name: 'At dusk' }], {
         at: 'gallery.0.name',
         shows: 'At dusk',
@@ -324,7 +333,7 @@ export const DECLARED: Record<string, Declared> = {
         files: () => [jar('second')],
       }),
       file_types: send({ file: 'unknown' }, { at: 'files.0.file_type', shows: 'unknown' }),
-      status: send('unlisted'),
+      status: send('draft'),
       ordering: send(4),
     },
     unseen: { uploaded_images: ATTACHED },

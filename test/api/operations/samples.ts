@@ -449,7 +449,7 @@ const OPERATIONS: Record<string, Sample> = {
   listAuditEntries: {},
   getInstance: {},
   getSettings: {},
-  updateSettings: { body: { announcement: 'Maintenance on Sunday' } },
+  updateSettings: { body: { announcement: 'Maintenance on Monday' } },
   setMark: icon,
   deleteMark: {},
   listSuspendedUsers: {},

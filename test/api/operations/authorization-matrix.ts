@@ -1,17 +1,14 @@
 // Permissions: sends every operation as every kind of caller. Review the snapshot of the statuses
-// (authorization-matrix.txt; to update it, run `npm test -- --test-update-snapshots
-// test/api/operations/authorization-matrix.test.ts`). Separate tests check the general rules. Every operation needs an
-// entry in samples.ts.
+// (authorization-matrix.txt; to update it, run `UPDATE_MATRIX=1 npm test -- all-operations`). Separate tests check the
+// general rules. Every operation needs an entry in samples.ts.
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { before, test } from 'node:test'
 import { ALL_SCOPES, SCOPES, type ScopeName } from '#lib/access/scopes.ts'
 import type { RouteEntry } from '#platform/http/route-config.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { assertSameRows } from '#test/support/http/compare-text.ts'
+import { opened, t } from './fixture.ts'
 import {
   ANYONE,
   type Answer,
@@ -35,34 +32,21 @@ const NEVER_TWICE_THE_SAME = ['listRandomProjects', 'listRandomProjectsV2']
 /** For readers by name, and yet 401: callers are known by a flow instead, or are led to signing in. */
 const KNOWS_ANOTHER_WAY = new Set(['authorize', 'changePassword'])
 
-/** A code host that knows every token, and each as that of another account. */
-let codeHost: Server
-let t: TestApp
 let routes: RouteEntry[]
 let withoutSample: RouteEntry[]
-const matrix = new Map<string, Map<Caller, Answer>>()
+/** The answers of each operation to each caller. */
+export const matrix = new Map<string, Map<Caller, Answer>>()
 
 before(async () => {
-  codeHost = createServer((req, res) => {
-    res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id: req.headers.authorization }))
-  })
-  await new Promise<void>((resolve) => codeHost.listen(0, '127.0.0.1', resolve))
-  const { port } = codeHost.address() as AddressInfo
-  t = await testApp({ env: { CODE_HOST_API_URL: `http://127.0.0.1:${port}`, SCANNER_COMMAND: 'true' } })
-  // Search is unavailable while the index is built.
-  await t.searchable()
+  await opened
   const operations = operationsOf(t.app.routeTable())
   withoutSample = operations.filter(({ operationId }) => SAMPLES[operationId] === undefined)
-  routes = operations.filter(({ operationId }) => SAMPLES[operationId] !== undefined)
+  // The first test names them; without them, the other tests would fail for many reasons.
+  routes = withoutSample.length > 0 ? [] : operations
   const moveClock = routes.filter(({ url }) => url.startsWith('/_internal/auth'))
   const others = routes.filter((route) => !moveClock.includes(route))
   const lanes = [moveClock, ...[0, 1, 2].map((lane) => others.filter((_, index) => index % 3 === lane))]
   await Promise.all(lanes.map(walk))
-})
-after(async () => {
-  codeHost.close()
-  codeHost.closeAllConnections()
-  await t?.close()
 })
 
 async function walk(lane: RouteEntry[]): Promise<void> {
@@ -112,6 +96,7 @@ test('every operation has a sample in samples.ts, which succeeds for a user', ()
   assert.deepEqual(
     withoutSample.map(({ operationId, method, url }) => `${operationId}: ${method} ${url}`),
     [],
+    'add these operations to samples.ts',
   )
   const known = new Set(routes.map(({ operationId }) => operationId))
   assert.deepEqual(
@@ -279,7 +264,8 @@ test('hidden resources look absent: other users get the response for an unknown 
 
 const MATRIX = join(import.meta.dirname, 'authorization-matrix.txt')
 
-test('the statuses are those that were read and found right', () => {
+test('the statuses are those that were read and found right', (context) => {
+  if (withoutSample.length > 0) return context.skip('operations have no sample')
   const text = describeMatrix()
   if (process.env['UPDATE_MATRIX'] !== undefined) writeFileSync(MATRIX, text)
   assertSameRows(text, readFileSync(MATRIX, 'utf8'))

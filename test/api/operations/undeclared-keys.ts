@@ -1,22 +1,17 @@
 // Undeclared keys in a body change nothing: they write no column and do not select another acting user.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { newId } from '#lib/ids.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { enableTwoFactor, makeMember, PASSWORD } from '#test/support/http/account-steps.ts'
 import { CALLBACK, SCOPES } from '#test/support/http/oauth-steps.ts'
+import { matrix } from './authorization-matrix.ts'
+import { t } from './fixture.ts'
 import { authorizationOf, buildRequest, type Caller, send } from './requests.ts'
 import { SAMPLES } from './samples.ts'
 import { createWorld } from './world.ts'
 
 /** Their bodies are open: further keys are loader fields, or IDs. */
 const OPEN = new Set(['updateVersion', 'updateVersionV2', 'reportPlaytime', 'queryAnalytics'])
-
-let t: TestApp
-before(async () => {
-  t = await testApp()
-})
-after(() => t.close())
 
 test('names of columns and of parameters in a body are ignored like any unknown key', async () => {
   const more = {
@@ -36,14 +31,11 @@ test('names of columns and of parameters in a body are ignored like any unknown 
   for (const route of routes.filter(({ operationId }) => !OPEN.has(operationId))) {
     const { auth, role } = route.config
     const caller: Caller = auth === 'operator' ? 'admin' : (role ?? 'owner')
-    const statuses: number[] = []
-    for (const extra of [{}, more]) {
-      const world = createWorld(t)
-      const request = await buildRequest(world, route)
-      const payload = { ...extra, ...(request.payload as object) }
-      statuses.push((await send(t, { ...request, payload }, await authorizationOf(world, caller))).status)
-    }
-    assert.equal(statuses[1], statuses[0], route.operationId)
+    const world = createWorld(t)
+    const request = await buildRequest(world, route)
+    const payload = { ...more, ...(request.payload as object) }
+    const { status } = await send(t, { ...request, payload }, await authorizationOf(world, caller))
+    assert.equal(status, matrix.get(route.operationId)?.get(caller)?.status, route.operationId)
   }
 })
 

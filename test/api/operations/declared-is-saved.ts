@@ -1,23 +1,22 @@
 // Every declared field of a create or update request changes the view. This test finds fields that are declared but not
 // saved, and new fields without a sample.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import type { RouteEntry } from '#platform/http/route-config.ts'
-import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { ADMIN_KEY } from '#test/support/app/test-app.ts'
 import { form } from '#test/support/http/forms.ts'
 import { asList, asObject, type Json, type Operation, operationsOf, resolve } from '#test/support/http/openapi-rules.ts'
 import { DECLARED, type Declared, type FieldSample } from './declared-samples.ts'
+import { opened, t } from './fixture.ts'
 import { authorizationOf, buildRequest, type Request, resolveGiven } from './requests.ts'
 import { createWorld, type World } from './world.ts'
 
-let t: TestApp
 let document: Json
 before(async () => {
-  t = await testApp()
+  await opened
   document = (await t.anyone.get('/docs/openapi.json')).json()
 })
-after(() => t?.close())
 
 /** Edits, and what answers 201: the operations that write the fields they declare. */
 function writesOf(): { id: string; fields: string[] }[] {
