@@ -154,7 +154,7 @@ test('a start that fails half-way stops what it has started, and says why in one
     for (const [env, sentence] of [
       [{ PORT }, /listen on 127\.0\.0\.1, port \d+: another program uses this port/],
       [{ DATABASE_URL }, /database cannot be reached: .*ECONNREFUSED/],
-      [{ DATABASE_URL, GEOIP_DATABASE: '/nowhere' }, /address database \/nowhere .* cannot be read/],
+      [{ DATABASE_URL, GEOIP_DATABASE: '/nowhere' }, /Cannot read the GeoIP database \/nowhere/],
     ] as const) {
       const { code, stderr } = await depot(dataDir, ['serve'], env)
       assert.equal(code, 1)
