@@ -51,7 +51,7 @@ export const ERROR_EXAMPLES: Readonly<Record<ErrorKind, { description: string; d
   invalid_credentials: { description: 'The username or the password is wrong' },
   invalid_input: ofField('ids', 'ids must be a JSON array of strings'),
   validation_error: ofField('name', 'must be at least 3 characters long', 'Field name: '),
-  json_error: { description: 'The body must be JSON and is empty' },
+  json_error: { description: 'The body is empty; it must be JSON' },
   decoding_error: ofField('id', 'is not a base62 identifier of 1 to 11 characters', 'id '),
   captcha_error: ofField('challenge', 'was not solved', 'The captcha '),
   not_found: { description: 'The requested project does not exist' },

@@ -1,5 +1,5 @@
-// The log of changes: each transaction that changes what processes keep in memory leaves one row, which becomes visible
-// with its commit. Who follows the log by snapshots misses none, in whatever order transactions commit.
+// The change log: each transaction that changes cached data writes one row, which becomes visible with the commit. A
+// follower that reads the log by snapshots misses no row, regardless of the order of the commits.
 
 import { randomUUID } from 'node:crypto'
 import type { Transaction } from 'kysely'
@@ -14,27 +14,27 @@ import {
   writtenChanges,
 } from './changes.ts'
 
-/** What a transaction changed; `id` is its own, and the same in the log and in the notice. */
+/** The changes of a transaction. The log and the notice contain the same `id`. */
 export type LoggedChanges = { id: string; changes: WrittenChanges }
 
-/** What was changed and counted; undefined when it cannot be read: then anything may have changed. */
+/** Changes and counts; undefined if the row is invalid, so that anything might have changed. */
 export type News = { changes: Changes; counts: Counts } | undefined
 
-/** What a snapshot of the log saw that an older one did not. */
+/** The rows that are visible to a snapshot of the log but not to an older one. */
 export type LogNews = {
-  /** Of all transactions that have committed: what the next question begins from. */
+  /** Snapshot of all committed transactions. The next read starts from it. */
   snapshot: string
   /** The clock of the database, in milliseconds. */
   at: number
   news: News[]
 }
 
-/** Rows are kept for this long after every follower could have read them. */
+/** Retention of rows after every follower has had time to read them. */
 export const LOG_RETENTION_MS = 60_000
-/** Deleted by one statement at most: at 2,000 changes a second a minute has 120,000. */
+/** Maximum number of rows that one statement deletes: 2,000 changes per second are 120,000 rows per minute. */
 const TRIMMED_AT_ONCE = 200_000
 
-/** Logs what `tx` changes, in one message with its commit, waiting for nobody; nothing changed logs nothing. */
+/** Logs the changes of `tx` in one message with its commit, so that it adds no wait. Does nothing without changes. */
 export async function logChanges<DB>(
   tx: Transaction<DB>,
   changed: Pick<ChangeSet, 'changes' | 'counts'>,
@@ -50,8 +50,8 @@ export async function logChanges<DB>(
 }
 
 /**
- * Reads what has been committed since the snapshot `since`; without one, only where the log stands now. Those with an
- * ID of `heard` are left out.
+ * Reads the changes that were committed after the snapshot `since`, except those with an ID in `heard`. Without `since`,
+ * returns only the current snapshot.
  */
 export async function readLog(client: ClientBase, since?: string, heard: Iterable<string> = []): Promise<LogNews> {
   const { rows } = await client.query<{ snapshot: string; at: number; news: unknown[] }>(
@@ -69,8 +69,8 @@ export async function readLog(client: ClientBase, since?: string, heard: Iterabl
 }
 
 /**
- * Deletes what was committed before `snapshot`, and rows of another database from which this one was copied: numbers
- * that this one has yet to give. Rows that another process is deleting are left to it.
+ * Deletes the rows that were committed before `snapshot`, and the rows that a copied database brought from its original:
+ * their transaction IDs are in the future. Skips rows that another process is deleting.
  */
 export async function trimLog(pool: Pick<Pool, 'query'>, snapshot: string): Promise<void> {
   await pool.query(

@@ -17,7 +17,7 @@ import { type GuardedLoad, LoadGuard } from './load-guard.ts'
  */
 export type Load<V> = (missing: string[]) => Promise<readonly V[]>
 
-/** What features call. */
+/** The methods that features call. */
 export type KindReads<V> = Pick<
   KindCache<V>,
   'peek' | 'peekNamed' | 'get' | 'getNamed' | 'getMany' | 'getManyNamed' | 'derive' | 'grow' | 'stats'
@@ -74,7 +74,7 @@ export class KindCache<V> implements CachePart {
       shared: new Map(),
       find: (name) => entries.findByName(name),
       pick: (loaded, name) => loaded.byId.get(name) ?? loaded.byAlias.get(entries.fold(name)),
-      // Only the loaded value tells which entity has the name: any change of the kind might concern it.
+      // Only the loaded value shows which entity has the name, so any change of the kind might concern it.
       isHeld: () => guard.isAnyHeld(),
     }
   }

@@ -9,7 +9,7 @@ export interface GuardedLoad {
 /** If more keys change during a load, the load counts as outdated. Bounds the memory. */
 const CHANGED_MAX = 10_000
 
-/** Keys are whatever its cache depends on: IDs, or IDs with their kind. */
+/** The keys depend on the cache: IDs, or IDs with their kind. */
 export class LoadGuard {
   readonly #loads = new Set<GuardedLoad>()
   readonly #held = new Map<string, number>()

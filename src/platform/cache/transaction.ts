@@ -22,8 +22,8 @@ export interface TransactionOptions {
  * also happens if the transaction fails, because a lost connection leaves the result of the commit unknown.
  *
  * After a serialization failure or a deadlock, `run` is called again, at most 5 times in total, with pauses of about 5, 10,
- * 20 and 40 ms. So `run` must have no effects outside `tx`, and must not read through the cache. Other errors, and the last
- * of these, reach the caller unchanged.
+ * 20 and 40 ms. So `run` must have no effects outside `tx`, and must not read through the cache. Other errors, and the error
+ * of the last attempt, reach the caller unchanged.
  */
 export async function transaction<DB, T>(
   { db, cache }: { db: Kysely<DB>; cache: EntityCache },

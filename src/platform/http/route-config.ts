@@ -1,4 +1,4 @@
-// What a route declares in `config`, and what the hooks add to a request.
+// Types for the `config` of routes, and for the properties that hooks add to a request.
 import type { IncomingMessage } from 'node:http'
 import type { FastifyContextConfig } from 'fastify'
 import type { TSchema } from 'typebox'
@@ -16,9 +16,9 @@ import type { ListBuffers } from './responses/list-buffers.ts'
 export type RouteAuth = 'public' | { read: readonly ScopeName[] } | { scope: readonly ScopeName[] } | 'operator'
 
 /**
- * How long a response can be cached: `public` is revalidated each time and becomes `private` for an identified caller,
- * `shared` is the same for every caller and stays public, `tags` is valid for one hour, `private` belongs to one caller,
- * `no-store` is never cached (the default).
+ * Caching of a response by clients and proxies. `public`: revalidated each time; `private` for an identified caller.
+ * `shared`: the same for every caller and always public. `tags`: valid for one hour. `private`: only for one caller.
+ * `no-store`: never cached (the default).
  */
 export type CachePolicy = 'public' | 'shared' | 'tags' | 'private' | 'no-store'
 
@@ -40,7 +40,7 @@ export type RouteEntry = {
   readonly url: string
   readonly operationId: string
   readonly config: Readonly<FastifyContextConfig>
-  /** Not in the published description: pages, files of the API viewer, retired versions, second paths. */
+  /** Whether the API description omits the route: pages, files of the API viewer, retired versions, second paths. */
   readonly hidden: boolean
 }
 
@@ -90,7 +90,7 @@ declare module 'fastify' {
     budget?: RateBudget
     /** The caller must also be a moderator or an admin. Others get 403. */
     role?: 'moderator' | 'admin'
-    /** Behaviour in read-only mode. Default: reads are answered, changes are refused. */
+    /** Behaviour in read-only mode. Default: routes that only read work, routes that change data fail. */
     whenReadOnly?: 'answers' | 'refused'
     /** Number of requests that this one counts as at the rate limit: about 1 per 40 ms of processor time. Default: 1. */
     cost?: number

@@ -1,4 +1,4 @@
-// Telemetry of business events: a log line and a counter each. They may be lost and never drive behaviour.
+// Records business events with a log line and a counter. Events can be lost, so no behaviour depends on them.
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -26,7 +26,7 @@ export type BusinessEvent =
   | 'member.invited'
   | 'member.joined'
 
-/** Records that `event` happened; `subject` holds IDs only, never names, addresses or secrets. */
+/** Records an event. `subject` must contain only IDs: no names, email or IP addresses, or secrets. */
 export function recordEvent(
   { log, metrics }: Telemetry,
   event: BusinessEvent,

@@ -50,7 +50,7 @@ export function createMetrics(options: { process: boolean; ofAll?: (() => Promis
     }),
     downloadDrift: new Gauge({
       name: 'depot_download_drift',
-      help: 'Downloads by which counters differed from events when they were last reconciled, by what was counted',
+      help: 'Difference between download counters and download events at the last reconciliation, by counter',
       labelNames: ['of'] as const,
       registers,
     }),

@@ -1,15 +1,15 @@
-// Traces for OpenTelemetry: a span for each request, for each statement it sends, and for each job it causes, also in
-// another process. Off unless the operator names a receiver; its libraries are loaded only then. The one handle of the
-// process is kept here, as the library itself does: what writes a job has a transaction and nothing else.
+// Traces for OpenTelemetry: a span for each request, each statement of the request and each job that it starts, also in
+// another process. Traces are off, and the libraries are not loaded, unless the operator configures a collector. The tracer
+// is a module variable, because functions that enqueue a job receive only a transaction.
 import type { Context, Span, SpanOptions, TextMapPropagator, Tracer } from '@opentelemetry/api'
 import type { LogEvent } from 'kysely'
 import type { Log } from './log.ts'
 
 export type TraceOptions = {
-  /** Address of the receiver (OTLP over HTTP, JSON), without `/v1/traces`; undefined for no traces. */
+  /** URL of the collector (OTLP over HTTP, JSON) without `/v1/traces`; undefined: no traces. */
   endpoint: string | undefined
   serviceName: string
-  /** Whether a request goes on with the trace that its caller names; strangers could choose what is kept then. */
+  /** Whether requests continue the trace of their caller. Untrusted clients could then choose which traces are stored. */
   followsCallers: boolean
   version: string
 }
@@ -19,15 +19,15 @@ type Active = { api: Api; tracer: Tracer; propagator: TextMapPropagator; follows
 
 let active: Active | undefined
 
-/** Key of a job's payload under which its trace travels; handlers do not see it. */
+/** Key of the trace in the payload of a job. Handlers do not see it. */
 const TRACE_KEY = '_trace'
 const STATEMENT_LENGTH_MAX = 2_000
-/** How long the end of the process waits for a receiver that does not answer. */
+/** Maximum time that the process waits for the collector before it exits. */
 const LAST_SEND_MS = 3_000
-/** A receiver that is gone is worth a line so often. */
+/** Minimum time between two warnings about an unavailable collector. */
 const COMPLAIN_MS = 60_000
 
-/** Starts sending; the result sends what is left and ends it. Without an endpoint both do nothing. */
+/** Starts tracing. The returned function sends the pending spans and stops. Without an endpoint, both do nothing. */
 export async function startTraces(options: TraceOptions, log: Log): Promise<() => Promise<void>> {
   const { endpoint, serviceName, followsCallers, version } = options
   if (endpoint === undefined) return async () => {}
@@ -56,13 +56,13 @@ export async function startTraces(options: TraceOptions, log: Log): Promise<() =
   }
 }
 
-/** The library's own warnings, one a minute: the receiver's absence is the usual one. */
+/** Logs the warnings of the library, at most one per minute. The usual cause is an unavailable collector. */
 function complaints(log: Log) {
   let last = Number.NEGATIVE_INFINITY
   const complain = (problem: string): void => {
     if (performance.now() - last < COMPLAIN_MS) return
     last = performance.now()
-    log.warn({ problem: problem.slice(0, 500) }, 'Traces could not be sent')
+    log.warn({ problem: problem.slice(0, 500) }, 'Could not send traces')
   }
   const ignore = (): void => undefined
   return { error: complain, warn: complain, info: ignore, debug: ignore, verbose: ignore }
@@ -71,12 +71,12 @@ function complaints(log: Log) {
 export const areTracesOn = (): boolean => active !== undefined
 
 export type RequestTrace = {
-  /** Runs what belongs to the request; statements and jobs under it are its children. */
+  /** Runs `act` in the context of the request, so that its statements and jobs become child spans. */
   run(act: () => void): void
   end(answer: { method: string; route: string | undefined; operation: string; status: number; requestId: string }): void
 }
 
-/** Begins the span of a request. Addresses, queries and headers are never in it. */
+/** Starts the span of a request. It never contains IP addresses, query strings or headers. */
 export function traceRequest(method: string, headers: Record<string, unknown>): RequestTrace | undefined {
   if (active === undefined) return undefined
   const { api, tracer, propagator, followsCallers } = active
@@ -101,7 +101,7 @@ export function traceRequest(method: string, headers: Record<string, unknown>): 
   }
 }
 
-/** Notes a finished statement as a child of what sent it; its values are not in it. One that nothing traced sent is left out. */
+/** Records a finished statement, without its values, as a child of the current span. Does nothing without such a span. */
 export function traceStatement(event: LogEvent): void {
   if (active === undefined) return
   const { api, tracer } = active
@@ -117,7 +117,7 @@ export function traceStatement(event: LogEvent): void {
   span.end(endedAt)
 }
 
-/** The payload with the trace that causes the job, where there is one. */
+/** Returns the payload of a job with the current trace, if any. */
 export function withTrace<Payload extends object>(payload: Payload): Payload {
   if (active === undefined) return payload
   const carrier: { traceparent?: string } = {}
@@ -125,7 +125,7 @@ export function withTrace<Payload extends object>(payload: Payload): Payload {
   return carrier.traceparent === undefined ? payload : { ...payload, [TRACE_KEY]: carrier.traceparent }
 }
 
-/** Does a job as a part of the trace that caused it; `act` gets the payload as it was before `withTrace`. */
+/** Runs a job as part of the trace that started it. `act` receives the payload without the trace. */
 export async function traceJob<T>(name: string, payload: unknown, act: (payload: unknown) => Promise<T>): Promise<T> {
   const { [TRACE_KEY]: traceparent, ...own } = (payload ?? {}) as Record<string, unknown>
   const given = traceparent === undefined ? payload : own

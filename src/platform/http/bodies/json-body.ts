@@ -1,27 +1,27 @@
-// JSON from outside, parsed once and made safe: no prototype keys, no text the database cannot hold.
+// Parses JSON from clients, without `__proto__` keys and without text that the database cannot store.
 import { ApiError, validationError } from '#lib/errors.ts'
 import { checkStorable } from '#lib/text/text-rules.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** Brackets within brackets. The parser's time for one byte grows with them. */
+/** Maximum nesting. The parser's time per byte grows with the nesting. */
 const DEPTH_MAX = 64
-/** Far more than any request needs: a version with its 4096 dependencies has some 20,000. */
+/** Maximum number of values. A version with 4,096 dependencies has about 20,000. */
 export const JSON_VALUES_MAX = 100_000
 const PROTO_KEYS_MAX = 100
 
 type JsonOptions = {
   keepProtoKeys?: boolean
-  /** Values that it may hold, all levels together: parsing and checking them is what costs time. */
+  /** Maximum number of values on all levels, because they determine the time of parsing and checking. */
   maxValues?: number
-  /** What an error calls it. */
+  /** Name of the JSON in errors. Default: body. */
   what?: string
 }
 
 /**
- * Parses a JSON body. `__proto__` keys are dropped, unless `keepProtoKeys` (strict objects refuse them by name).
- * @throws ApiError `json_error` when it is empty or not JSON, `validation_error` for NUL characters and lone
- * surrogates, which PostgreSQL text cannot hold.
+ * Parses a JSON body. Removes `__proto__` keys unless `keepProtoKeys` is set, for schemas that reject them by name.
+ * @throws ApiError `json_error` if the body is empty or not JSON; `validation_error` for too many values or levels, and for
+ * NUL characters and lone surrogates, which PostgreSQL cannot store.
  */
 export function parseJson(
   bytes: Uint8Array,
@@ -29,9 +29,9 @@ export function parseJson(
 ): unknown {
   refuseCostly(bytes, { maxValues, what })
   const text = decode(bytes, what)
-  if (text.trim() === '') throw new ApiError('json_error', `The ${what} must be JSON and is empty`)
+  if (text.trim() === '') throw new ApiError('json_error', `The ${what} is empty; it must be JSON`)
   const value = parse(text, { keepProtoKeys, what })
-  // Escapes are the only way such characters pass the decoder, so most bodies skip the walk.
+  // Only escapes can contain such characters, because the decoder rejects the others. Most bodies need no check.
   if (/\\u0000|\\u[dD][89a-fA-F]/.test(text)) checkStorable(value)
   return value
 }
@@ -44,7 +44,7 @@ function decode(bytes: Uint8Array, what: string): string {
   }
 }
 
-/** Looks at the brackets and commas before the parser does, which takes a second for two megabytes of `[`. */
+/** Counts brackets and commas before the parser runs, which takes a second for 2 MB of `[`. */
 function refuseCostly(bytes: Uint8Array, { maxValues, what }: { maxValues: number; what: string }): void {
   let depth = 0
   let values = 1
@@ -61,7 +61,7 @@ function refuseCostly(bytes: Uint8Array, { maxValues, what }: { maxValues: numbe
       depth += 1
       if (depth > DEPTH_MAX) throw tooCostly(what, `must not be nested deeper than ${DEPTH_MAX} levels`)
     } else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) depth -= 1
-    if (values > maxValues) throw tooCostly(what, `must hold at most ${maxValues} values`)
+    if (values > maxValues) throw tooCostly(what, `must contain at most ${maxValues} values`)
   }
 }
 
@@ -71,14 +71,14 @@ function tooCostly(what: string, message: string): ApiError {
   return validationError(what.replace('part ', ''), message)
 }
 
-/** The key, any of whose characters may be spelt as an escape. */
+/** Matches the key `__proto__`, in which any character can be an escape. */
 const PROTO_KEY =
   /"(?:_|\\u005f){2}(?:p|\\u0070)(?:r|\\u0072)(?:o|\\u006f)(?:t|\\u0074)(?:o|\\u006f)(?:_|\\u005f){2}"\s*:/gi
 
 function parse(text: string, { keepProtoKeys, what }: { keepProtoKeys: boolean; what: string }): unknown {
   try {
     const found = text.match(PROTO_KEY)?.length ?? 0
-    // Objects with such a key of their own are slow to make and of no use.
+    // Objects with such a key are slow to create, and no client needs them.
     if (found > PROTO_KEYS_MAX) throw tooCostly(what, `must have at most ${PROTO_KEYS_MAX} keys __proto__`)
     const value: unknown = JSON.parse(text)
     if (found > 0 && !keepProtoKeys) dropProtoKeys(value)
@@ -90,7 +90,7 @@ function parse(text: string, { keepProtoKeys, what }: { keepProtoKeys: boolean; 
   }
 }
 
-/** Removes the key from every object; a walk of its own, since a reviver costs twenty times the parsing. */
+/** Removes the key from every object. A reviver would take 20 times as long as the parser. */
 function dropProtoKeys(root: unknown): void {
   const waiting: unknown[] = [root]
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {

@@ -1,5 +1,5 @@
-// Reads multipart/form-data requests part by part: first the JSON part `data`, then the files, each streamed to the
-// store as it arrives. Knows nothing of the features that ask.
+// Reads multipart/form-data requests part by part: first the JSON part `data`, then the files, which are streamed to the
+// file store.
 import { on } from 'node:events'
 import type { IncomingHttpHeaders } from 'node:http'
 import { addAbortSignal, type Readable } from 'node:stream'
@@ -8,20 +8,20 @@ import { ApiError, invalidInput } from '#lib/errors.ts'
 import type { App } from '../server.ts'
 import { parseJson } from './json-body.ts'
 
-/** What of the files port this reader needs. */
+/** The subset of the files port that this module uses. */
 export type Staging<Staged> = {
-  /** Throws while the store does not answer. */
+  /** Throws if the store is unavailable. */
   assertAvailable(): Promise<void>
   stage(source: Readable, options: { maxBytes: number; field?: string; signal?: AbortSignal }): Promise<Staged>
   discard(staged: Staged): Promise<void>
 }
 
 export type FilePartHead = {
-  /** The part's name; unique in its request. */
+  /** Name of the part, unique in its request. */
   readonly name: string
-  /** As the client sent it: not cut to a base name, not checked. */
+  /** File name from the client, unchecked. It can contain a path. */
   readonly filename: string
-  /** As the client claims; lower case. */
+  /** Content type from the client, unchecked, in lower case. */
   readonly mimeType: string
 }
 
@@ -30,30 +30,30 @@ export type FilePart<Staged> = FilePartHead & { readonly staged: Staged }
 export type MultipartOptions<Staged> = {
   files: Staging<Staged>
   /**
-   * The size limit of one file part, asked before its first byte is stored. Throws to refuse the part: an unknown
-   * name, an unsafe file name.
+   * Returns the size limit of a file part, before its first byte is stored. Throws to reject the part, for example because
+   * of an unknown name or an unsafe file name.
    */
   maxBytesOf: (part: FilePartHead) => number
-  /** Limit of the JSON part, in bytes. */
+  /** Maximum size of the JSON part. */
   maxDataBytes: number
-  /** How many file parts there may be. */
+  /** Maximum number of file parts. */
   maxParts: number
-  /** Limit of the whole body, in bytes. */
+  /** Maximum size of the whole body. */
   maxBodyBytes: number
-  /** Whether the part `data` must be there; default true. When it is there it comes first. */
+  /** Whether the part `data` is required. It must be the first part. Default: true. */
   dataRequired?: boolean
-  /** Called once with the parsed `data`, before the first file is stored; throws to refuse the request. */
+  /** Called once with the parsed `data`, before the first file is stored. Throws to reject the request. */
   onData?: (data: unknown) => void | Promise<void>
 }
 
 export type MultipartForm<Staged> = {
-  /** The parsed JSON of the part `data`; undefined when the part is absent. */
+  /** Parsed JSON of the part `data`; undefined if the part is missing. */
   data: unknown
-  /** In the order sent. Whoever receives them publishes or discards each. */
+  /** The file parts in the order of the request. The caller must publish or discard each of them. */
   parts: FilePart<Staged>[]
 }
 
-/** The request, as far as this reader needs it: Node's IncomingMessage, or Fastify's `request.raw`. */
+/** Node's IncomingMessage, which is Fastify's `request.raw`. */
 export type MultipartRequest = Readable & { headers: IncomingHttpHeaders }
 
 type RawPart = { name: string | undefined; filename: string | undefined; mimeType: string; stream: BusboyFileStream }
@@ -63,17 +63,17 @@ const HEADER_PAIRS_MAX = 20
 const HEADER_BYTES_MAX = 16 * 1024
 
 /**
- * Reads the whole form. On any failure what is staged so far is discarded, and the rest of the body is left unread:
- * the server answers, then drains or closes.
- * @throws ApiError what `parseJson` throws for the `data` part; `invalid_input` for every other error of the form,
- * naming the part; and what `maxBytesOf`, `onData` and the store throw.
+ * Reads the whole form. After an error, discards the staged files and does not read the rest of the body: the server
+ * responds, and then discards the rest or closes the connection.
+ * @throws ApiError errors of `parseJson` for the part `data`; `invalid_input` with the part for other errors of the form;
+ * errors of `maxBytesOf`, `onData` and the store.
  */
 export async function readMultipart<Staged>(
   req: MultipartRequest,
   options: MultipartOptions<Staged>,
 ): Promise<MultipartForm<Staged>> {
   const parser = openParser(req.headers, options.maxBodyBytes)
-  // Before the first byte is taken: an upload that cannot be kept is not waited for.
+  // Before the first byte is read, so that the client does not wait for an upload that cannot be stored.
   await options.files.assertAvailable()
   const stop = new AbortController()
   const form: MultipartForm<Staged> = { data: undefined, parts: [] }
@@ -88,7 +88,7 @@ export async function readMultipart<Staged>(
     if (position === 0 && options.dataRequired !== false) throw missingData()
     return form
   } catch (error) {
-    // Before anything else: no byte more is taken in while the cleaning runs.
+    // First, so that the parser receives no more bytes while the staged files are discarded.
     release()
     await Promise.allSettled(form.parts.map(({ staged }) => options.files.discard(staged)))
     throw stop.signal.aborted ? stop.signal.reason : error
@@ -97,7 +97,7 @@ export async function readMultipart<Staged>(
   }
 }
 
-/** In this scope forms are left unread, for the handler. Some clients call a form `multipart/mixed`. */
+/** Leaves forms in this scope unread, for the handler. Some clients send a form as `multipart/mixed`. */
 export function leaveFormsUnparsed(scope: App): void {
   scope.addContentTypeParser(/^multipart\/(form-data|mixed)(\s*;|$)/i, (_req, _payload, done) => done(null, undefined))
 }
@@ -112,17 +112,17 @@ function openParser(headers: IncomingHttpHeaders, maxBodyBytes: number): BusboyI
     return new Busboy({
       headers: { ...headers, 'content-type': contentType.replace(/^multipart\/mixed/i, 'multipart/form-data') },
       preservePath: true,
-      // Each part comes as a stream, also one without a file name: then `data` may be sent either way, and nothing
-      // is held in memory but what this reader holds.
+      // Provides parts without a file name as streams too: clients can send `data` with or without one, and the parser
+      // buffers no parts in memory.
       isPartAFile: () => true,
       limits: { headerPairs: HEADER_PAIRS_MAX, headerSize: HEADER_BYTES_MAX },
     })
   } catch (cause) {
-    throw new ApiError('invalid_input', 'The multipart content type has no usable boundary', { cause })
+    throw new ApiError('invalid_input', 'The multipart content type has no valid boundary', { cause })
   }
 }
 
-/** Pipes the body into the parser and aborts `stop` when either breaks; returns what undoes it. */
+/** Pipes the body into the parser and aborts `stop` if either fails. Returns a function that disconnects them. */
 function connect(
   req: MultipartRequest,
   parser: BusboyInstance,
@@ -138,7 +138,7 @@ function connect(
     if (!req.readableEnded) stop.abort(invalidInput('The connection closed before the body was complete'))
   }
   const onParserError = (cause: unknown) => {
-    stop.abort(new ApiError('invalid_input', 'The multipart body is cut off or its boundary is wrong', { cause }))
+    stop.abort(new ApiError('invalid_input', 'The multipart body is truncated or its boundary is wrong', { cause }))
   }
   req.on('data', onChunk)
   req.on('error', onClose)
@@ -153,9 +153,9 @@ function connect(
   }
 }
 
-/** The parts as they arrive; the parser waits while a part is being read. Throws when `signal` is aborted. */
+/** Yields the parts as they arrive. The parser waits while a part is read. Throws if `signal` is aborted. */
 async function* partsOf(parser: BusboyInstance, signal: AbortSignal): AsyncGenerator<RawPart> {
-  // A body that breaks emits the error on the part's stream as well, maybe before anybody listens there.
+  // An invalid body also emits the error on the stream of the part, possibly before another listener exists.
   parser.on('file', (_name: string, stream: BusboyFileStream) => stream.on('error', () => undefined))
   for await (const [name, stream, filename, , mimeType] of on(parser, 'file', { close: ['finish'], signal })) {
     yield { name, stream, filename, mimeType }
@@ -171,8 +171,8 @@ async function takePart<Staged>(
   signal: AbortSignal,
 ): Promise<void> {
   if (part.name === 'data') {
-    if (form.data !== undefined) throw invalidInput('The part data is there twice', 'data')
-    if (position > 0) throw invalidInput('The part data must come before every file', 'data')
+    if (form.data !== undefined) throw invalidInput('The request has more than one part data', 'data')
+    if (position > 0) throw invalidInput('The part data must come before all files', 'data')
     form.data = await readJson(part.stream, options.maxDataBytes, signal)
     await options.onData?.(form.data)
     return
@@ -180,7 +180,7 @@ async function takePart<Staged>(
   if (position === 0 && options.dataRequired !== false) throw missingData()
   const head = checkHead(part, form.parts)
   if (form.parts.length === options.maxParts) {
-    throw invalidInput(`There are more than ${options.maxParts} file parts`, head.name)
+    throw invalidInput(`The request has more than ${options.maxParts} file parts`, head.name)
   }
   const maxBytes = options.maxBytesOf(head)
   form.parts.push({ ...head, staged: await options.files.stage(part.stream, { maxBytes, field: head.name, signal }) })
@@ -189,12 +189,12 @@ async function takePart<Staged>(
 function checkHead({ name, filename, mimeType }: RawPart, before: readonly FilePartHead[]): FilePartHead {
   if (name === undefined || name === '') throw invalidInput('A part has no name')
   if (name.length > PART_NAME_LENGTH_MAX) {
-    throw invalidInput(`A part's name is longer than ${PART_NAME_LENGTH_MAX} characters`)
+    throw invalidInput(`The name of a part must be at most ${PART_NAME_LENGTH_MAX} characters`)
   }
   if (filename === undefined || filename === '') {
     throw invalidInput(`The part ${name} has no file name; every part but data is a file`, name)
   }
-  if (before.some((part) => part.name === name)) throw invalidInput(`The part ${name} is there twice`, name)
+  if (before.some((part) => part.name === name)) throw invalidInput(`The request has more than one part ${name}`, name)
   return { name, filename, mimeType }
 }
 
