@@ -1,13 +1,14 @@
-// What the job queue holds, for operators. The library has no such list; its tables are read under the names of this
-// version.
+// Reports the state of the job queue to operators. graphile-worker has no function for this, so the queries read its
+// private tables, whose names depend on its version.
 import { sql } from 'kysely'
 import type pg from 'pg'
 import type { Db } from '#platform/db/db.ts'
 import type { QueueState } from '#platform/telemetry/observe.ts'
 
-/** Numbers of jobs: `retried` have failed and are tried again, `failed` are tried no more. */
+/** Numbers of jobs of a task. `retried`: failed at least once, with attempts left. `failed`: failed on the last attempt. */
 export type JobCounts = { task: string; due: number; later: number; running: number; retried: number; failed: number }
 
+/** Returns the number of jobs in each state, per task. */
 export async function listJobCounts(db: Db): Promise<JobCounts[]> {
   const { rows } = await sql<JobCounts>`
     select task.identifier as task,
@@ -23,7 +24,7 @@ export async function listJobCounts(db: Db): Promise<JobCounts[]> {
 
 export type FailedJob = { id: string; task: string; attempts: number; failed: string; error: string | null }
 
-/** The newest first. */
+/** Returns the jobs that failed on their last attempt, newest first. */
 export async function listFailedJobs(db: Db, limit = 100): Promise<FailedJob[]> {
   const { rows } = await sql<FailedJob>`
     select job.id::text as id, task.identifier as task, job.attempts::int as attempts,
@@ -34,7 +35,7 @@ export async function listFailedJobs(db: Db, limit = 100): Promise<FailedJob[]> 
   return rows
 }
 
-/** How many jobs there are in each state; one statement, which reads every job that waits. */
+/** Returns the number of jobs in each state. The statement reads every pending job. */
 export async function readQueueState(pool: pg.Pool): Promise<QueueState> {
   const { rows } = await pool.query<QueueState>(`select
     count(*) filter (where is_alive and locked_at is null and run_at <= now())::int as ready,
@@ -45,6 +46,6 @@ export async function readQueueState(pool: pg.Pool): Promise<QueueState> {
       ::float8 as "oldestReadySeconds"
     from (select locked_at, run_at, attempts < max_attempts as is_alive from graphile_worker.jobs) job`)
   const [state] = rows
-  if (state === undefined) throw new Error('A count has one row')
+  if (state === undefined) throw new Error('The count returned no row')
   return state
 }

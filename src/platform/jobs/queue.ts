@@ -1,11 +1,11 @@
-// Background work as rows: a job is enqueued in the transaction that causes it, and exists if and only if that commits.
+// Enqueues background jobs as rows, in the transaction that causes them: a job exists if and only if it commits.
 import { sql } from 'kysely'
 import type { Tx } from '#platform/db/db.ts'
 import { withTrace } from '#platform/telemetry/traces.ts'
 
 /**
- * Every job there is, by name, with its payload: IDs, never snapshots and never secrets. The handlers are listed in
- * app.ts; each feature owns those of its jobs.
+ * Payloads of all jobs, by name. A payload contains IDs, never secrets or copies of data. Each feature contains the handlers of
+ * its jobs; src/main lists them.
  */
 export interface Jobs {
   'accounts.expire': Record<string, never>
@@ -17,7 +17,7 @@ export interface Jobs {
         kind: 'email-changed'
         account_id: string
         former_email: string
-        /** As it was before the change, for taking it back. */
+        /** Whether two-factor sign-in was enabled before the change, to undo the change. */
         had_two_factor?: boolean
         changed_at?: number
       }
@@ -43,8 +43,8 @@ export interface Jobs {
 export type JobName = keyof Jobs
 
 /**
- * Adds a job to run once the transaction commits.
- * `runAt` delays it; a second job with the same `jobKey` replaces the first while that has not started.
+ * Adds a job that runs after the transaction commits. `runAt` delays the job. A second job with the same `jobKey` replaces
+ * the first job if it has not started.
  */
 export async function enqueue<Name extends JobName>(
   tx: Tx,
@@ -57,14 +57,14 @@ export async function enqueue<Name extends JobName>(
     job_key => ${options.jobKey ?? null}::text, max_attempts => ${options.maxAttempts ?? 12}::int)`.execute(tx)
 }
 
-/** Removes the job with a key if it exists and does not run. */
+/** Removes the job with the given key, unless the job is running. */
 export async function removeJob(tx: Tx, jobKey: string): Promise<void> {
   await sql`select graphile_worker.remove_job(${jobKey})`.execute(tx)
 }
 
 /**
- * Takes back the jobs that wait, or have failed for good, for an account that is about to go: a payload may hold an
- * address. The library offers no removal by what a payload says; its table is read under the name of this version.
+ * Removes the pending and failed jobs of an account before the account is deleted, because a payload can contain an email
+ * address. graphile-worker cannot remove jobs by payload, so the statement uses its private table.
  */
 export async function removeJobsOf(tx: Tx, accountId: string): Promise<void> {
   await sql`delete from graphile_worker._private_jobs

@@ -1,23 +1,23 @@
-// Jobs that run by the clock. The clock is the database's: that of a process may be wrong by hours, or be set while it
-// runs, and of several processes one enqueues what is due.
+// Enqueues jobs at fixed times. The clock of the database decides, because the clock of a process can be wrong or
+// change. If several processes run, only one of them enqueues each due job.
 import { setTimeout as startTimer } from 'node:timers'
 import type pg from 'pg'
 import { MINUTE_MS } from '#lib/time.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import type { JobName } from './queue.ts'
 
-/** Runs `atMinute` minutes after each full `everyMinutes`, counted in UTC: 60 and 17 is seventeen minutes past each hour. */
+/** Jobs with their interval and offset in minutes, in UTC. Every 60 minutes at minute 17: 17 minutes past each hour. */
 export type Schedule = readonly { job: JobName; everyMinutes: number; atMinute?: number }[]
 
 const MAX_ATTEMPTS = 3
-/** For a clock that is not the database's: what is due is late by so much at most. */
+/** Maximum interval of the checks, and so the maximum delay of a job if this clock differs from the database's. */
 const LOOK_EVERY_MS_MAX = 15_000
-/** A little after the full minute, so that the database has it too. */
+/** Delay after the full minute, so that the clock of the database has reached the minute too. */
 const AFTER_MINUTE_MS = 50
 
 /**
- * Enqueues what is due, once now and then from minute to minute until `stop`. What fell due while nobody ran is enqueued
- * once; a job that this database never had starts with its next time.
+ * Enqueues due jobs now and then every minute until `stop`. A job that became due while no process ran is enqueued once.
+ * A job that is new in this database first runs at its next scheduled time.
  */
 export async function startSchedule(options: {
   pool: pg.Pool
@@ -33,7 +33,7 @@ export async function startSchedule(options: {
     timer = startTimer(
       () => {
         looking = enqueueDue(pool, schedule)
-          .catch((err: unknown) => log.warn({ err }, 'Scheduled jobs could not be enqueued; it is tried again'))
+          .catch((err: unknown) => log.warn({ err }, 'Could not enqueue scheduled jobs; Depot will try again'))
           .finally(() => isStopped || lookLater())
       },
       Math.min(toMinuteMs, LOOK_EVERY_MS_MAX),
@@ -51,8 +51,9 @@ export async function startSchedule(options: {
 }
 
 /**
- * A job is due when its newest time, in minutes since 1970, is another than the one for which it was enqueued last; so
- * a database whose clock was ahead does not wait until that time has come again. Row locks settle races.
+ * Enqueues the jobs whose last scheduled time, in minutes since 1970, differs from the time in `job_schedule`. The times
+ * are compared for inequality, so that jobs continue if the clock of the database was set back. Row locks ensure that
+ * only one process enqueues each job.
  */
 async function enqueueDue(pool: pg.Pool, schedule: Schedule): Promise<void> {
   await pool.query(

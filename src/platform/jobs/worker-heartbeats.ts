@@ -1,24 +1,24 @@
-// Which workers live: each says so in the database every few seconds, and the jobs of one that has fallen silent are given
-// back. The library alone would give them back after four hours.
+// Detects dead workers and releases their jobs. Each process writes heartbeats of its workers to the database. Without
+// heartbeats, graphile-worker would release the jobs only after 4 hours.
 import { setTimeout as startTimer } from 'node:timers'
 import type pg from 'pg'
 import type { Log } from '#platform/telemetry/log.ts'
 
 const BEAT_EVERY_MS = 15_000
-/** Who says nothing for so long is dead. Handlers are idempotent, should one of these only have been cut off. */
+/** Time without a heartbeat after which a worker counts as dead. It might still run, so handlers are idempotent. */
 const SILENT_SECONDS = 120
-/** Nobody judges others before they have heard them for as long: after an outage everybody looks dead. */
+/** Heartbeats in a row before a process checks the others: right after an outage, all workers look dead. */
 const HEARTBEATS_BEFORE_CLEANUP = SILENT_SECONDS / (BEAT_EVERY_MS / 1000)
 
 export type WorkerHeartbeats = {
-  /** A worker of this process begins, by the name under which the library locks jobs. */
+  /** Registers a worker of this process, by the ID with which graphile-worker locks jobs. */
   add(id: string): void
-  /** It has ended; what it could not give back is given back once it has been silent for long enough. */
+  /** Unregisters a worker that has ended. Jobs that it did not release are released after the heartbeat timeout. */
   remove(id: string): void
   stop(): Promise<void>
 }
 
-/** Says from now on that the workers of this process live, by the clock of the database, and takes care of the dead. */
+/** Starts to write heartbeats for the workers of this process, and to release the jobs of dead workers. */
 export function startWorkerHeartbeats(
   { pool, log }: { pool: Pick<pg.Pool, 'query'>; log: Pick<Log, 'info' | 'warn'> },
   everyMs = BEAT_EVERY_MS,
@@ -33,7 +33,7 @@ export function startWorkerHeartbeats(
 
   const beat = async (): Promise<void> => {
     const seconds = await sayAlive(pool, [...ids])
-    // The clock was set, or this process or the database stood still: the others could not beat either, as it may be.
+    // If the clock changed, or this process or the database paused, the heartbeats of the others might be late too.
     const isSteady = seconds >= lastSeconds && seconds - lastSeconds < SILENT_SECONDS / 2
     lastSeconds = seconds
     inARow = isSteady ? inARow + 1 : 0
@@ -41,14 +41,14 @@ export function startWorkerHeartbeats(
     const freed = await freeSilent(pool)
     if (freed.length === 0) return
     await removeSuperseded(pool)
-    log.info({ workers: freed }, 'Jobs of workers that ended without a word were given back')
+    log.info({ workers: freed }, 'Released the jobs of workers that stopped sending heartbeats')
   }
   const beatLater = (): void => {
     timer = startTimer(() => {
       beating = beat()
         .catch((err: unknown) => {
           inARow = 0
-          log.warn({ err }, 'Workers could not say that they live; it is tried again')
+          log.warn({ err }, 'Could not store the heartbeats of workers; Depot will try again')
         })
         .finally(() => isStopped || beatLater())
     }, everyMs)
@@ -69,7 +69,7 @@ export function startWorkerHeartbeats(
   }
 }
 
-/** Gives the time of the database, in seconds since 1970. */
+/** Stores the heartbeats and returns the time of the database, in seconds since 1970. */
 async function sayAlive(pool: Pick<pg.Pool, 'query'>, ids: readonly string[]): Promise<number> {
   const { rows } = await pool.query<{ seconds: number }>(
     `with alive as (
@@ -82,7 +82,10 @@ async function sayAlive(pool: Pick<pg.Pool, 'query'>, ids: readonly string[]): P
   return rows[0]?.seconds ?? 0
 }
 
-/** A time in the future is as silent as one long ago: the clock was set back since. A job that was just taken may wait. */
+/**
+ * Releases the jobs of workers without a recent heartbeat and returns the IDs of these workers. A heartbeat in the future
+ * counts as missing, because the clock was set back. Jobs that were locked recently stay locked.
+ */
 async function freeSilent(pool: Pick<pg.Pool, 'query'>): Promise<string[]> {
   const { rows } = await pool.query<{ silent: string[] }>(
     `with clock as (
@@ -103,8 +106,8 @@ async function freeSilent(pool: Pick<pg.Pool, 'query'>): Promise<string[]> {
 }
 
 /**
- * Removes jobs that were freed and are not to run again: while they ran, a later job took their key, which does the same.
- * The library leaves it to whoever runs them to remove them; it marks them as tried often enough, without an error.
+ * Removes released jobs that a later job with the same key replaced while they ran. graphile-worker sets their attempts
+ * to the maximum, without an error, and expects their worker to remove them.
  */
 export async function removeSuperseded(pool: Pick<pg.Pool, 'query'>): Promise<void> {
   await pool.query(`select graphile_worker.complete_jobs(array_agg(id)) from graphile_worker.jobs

@@ -1,4 +1,4 @@
-// Runs background jobs: the library polls and listens, we give it handlers by name.
+// Runs background jobs: graphile-worker polls the queue and calls the handlers.
 import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Logger, type Runner, run, runOnce, type WorkerEvents } from 'graphile-worker'
@@ -11,8 +11,8 @@ import { type Schedule, startSchedule } from './schedule.ts'
 import { removeSuperseded, startWorkerHeartbeats, type WorkerHeartbeats } from './worker-heartbeats.ts'
 
 /**
- * One handler for each job. A job may run more than once (a process dies between the work and its record), so each
- * handler is idempotent and says why in a comment.
+ * Handlers by job name. A job can run more than once, for example if the process dies before it records the result. So
+ * each handler must be idempotent and explain why in a comment.
  */
 export type JobHandlers = { [Name in JobName]: (payload: Jobs[Name], signal: AbortSignal) => Promise<void> }
 
@@ -25,8 +25,8 @@ export type WorkerOptions = {
 }
 
 /**
- * `isAlone`: no other process works on these jobs, so that what is locked was left by one that was killed. `beatEveryMs`:
- * how often workers say that they live; 15 seconds by default.
+ * `isAlone`: no other process runs these jobs, so that all locks belong to killed processes. `beatEveryMs`: interval of the
+ * heartbeats; 15 seconds by default.
  */
 export type StartOptions = WorkerOptions & { isAlone?: boolean; beatEveryMs?: number }
 
@@ -36,7 +36,7 @@ const CONCURRENCY = 4
 const POLL_MS = 2_000
 const RESTART_MS = 1_000
 
-/** Starts working; `stop` finishes what runs and gives back what does not finish. */
+/** Starts to run jobs. `stop` waits for running jobs and releases those that do not finish. */
 export async function startWorker(options: StartOptions): Promise<Worker> {
   if (options.isAlone === true) await unlockAll(options.pool)
   const beats = startWorkerHeartbeats(options, options.beatEveryMs)
@@ -55,7 +55,7 @@ export async function startWorker(options: StartOptions): Promise<Worker> {
 function startRunner(options: WorkerOptions, beats: WorkerHeartbeats): Promise<Runner> {
   return run({
     events: announced(beats),
-    // Without a batch nobody waits for the record of what a job came to, and when it fails the process ends.
+    // With batches, no code awaits the write of the results, and a failed write would end the process.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
     pgPool: options.pool,
     taskList: taskList(options),
@@ -66,7 +66,7 @@ function startRunner(options: WorkerOptions, beats: WorkerHeartbeats): Promise<R
   })
 }
 
-/** The library stops for good when it cannot record what a job came to, as when the database is lost: it is started again. */
+/** Restarts the runner when it stops. graphile-worker stops if it cannot record a result, for example in an outage. */
 async function keepRunning(start: () => Promise<Runner>, log: Log): Promise<{ stop(): Promise<void> }> {
   const stopping = new AbortController()
   const { signal } = stopping
@@ -84,7 +84,7 @@ async function keepRunning(start: () => Promise<Runner>, log: Log): Promise<{ st
     while (!signal.aborted) {
       await runner.promise.catch(() => undefined)
       if (signal.aborted) return
-      log.warn('The worker of jobs has stopped; it is started again')
+      log.warn('The job worker stopped; Depot restarts it')
       await startAgain()
     }
   }
@@ -92,7 +92,7 @@ async function keepRunning(start: () => Promise<Runner>, log: Log): Promise<{ st
   return {
     stop: async () => {
       stopping.abort()
-      // One that has stopped already refuses to.
+      // A runner that has already stopped rejects this call.
       await runner.stop().catch(() => undefined)
       await watching
       await runner.stop().catch(() => undefined)
@@ -100,7 +100,7 @@ async function keepRunning(start: () => Promise<Runner>, log: Log): Promise<{ st
   }
 }
 
-/** Names the workers that the library makes: it locks jobs for a pool of them. */
+/** Registers each worker pool for heartbeats, because graphile-worker locks jobs by pool. */
 function announced(beats: WorkerHeartbeats): WorkerEvents {
   const events: WorkerEvents = new EventEmitter()
   events.on('pool:create', ({ workerPool }) => beats.add(workerPool.id))
@@ -108,14 +108,14 @@ function announced(beats: WorkerHeartbeats): WorkerEvents {
   return events
 }
 
-/** At once, where nobody else can be working on them. */
+/** Releases all locked jobs immediately. Only call this if no other process runs jobs. */
 async function unlockAll(pool: pg.Pool): Promise<void> {
   await pool.query(`select graphile_worker.force_unlock_workers(array_agg(distinct locked_by))
     from graphile_worker.jobs where locked_by is not null having count(*) > 0`)
   await removeSuperseded(pool)
 }
 
-/** Runs every job that is due, those they cause included, and returns. For tests and the command line. */
+/** Runs all due jobs, including jobs that these jobs enqueue, and returns. Used by tests and the command line. */
 export async function drainJobs(options: Omit<WorkerOptions, 'schedule'>): Promise<void> {
   const beats = startWorkerHeartbeats(options)
   try {
@@ -141,7 +141,7 @@ function taskList({ handlers, metrics, log }: Pick<WorkerOptions, 'handlers' | '
       ) => {
         const end = metrics.jobSeconds.startTimer({ task: job })
         try {
-          // The queue holds only what `enqueue` wrote, whose payload types the compiler has checked.
+          // The queue only contains jobs from `enqueue`, so that the compiler has checked the payload types.
           const untyped = handle as (payload: unknown, signal: AbortSignal) => Promise<void>
           const signal = helpers.abortSignal ?? AbortSignal.timeout(600_000)
           await traceJob(job, payload, (own) => untyped(own, signal))
@@ -151,7 +151,7 @@ function taskList({ handlers, metrics, log }: Pick<WorkerOptions, 'handlers' | '
           metrics.jobs.inc({ task: job, outcome: isLast ? 'dead' : 'error' })
           log.warn(
             { job, attempt: helpers.job.attempts, err: error },
-            isLast ? 'A job failed for good' : 'A job failed',
+            isLast ? 'A job failed on its last attempt' : 'A job failed',
           )
           throw error
         } finally {
@@ -162,7 +162,7 @@ function taskList({ handlers, metrics, log }: Pick<WorkerOptions, 'handlers' | '
   )
 }
 
-/** The library's own lines are debug to us; what a handler throws is logged above. */
+/** Logs messages of graphile-worker at level `debug`. `taskList` logs the errors of handlers. */
 function workerLogger(log: Log): Logger {
   return new Logger(() => (level, message) => {
     if (level !== 'error') log.debug({ worker: level }, message)
