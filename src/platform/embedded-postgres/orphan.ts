@@ -1,15 +1,15 @@
-// Ends the PostgreSQL that a killed Depot left running. Stopping it and starting again costs a tenth of a second and
-// gives the new owner a child process with its own settings and log; adopting it would give neither.
+// Stops the PostgreSQL that a killed Depot left running. A restart takes 0.1 seconds, and gives the new owner a child
+// process with the current settings and a log. Reusing the running server would not.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { disownPostmasterFile, isSameFolder, readPostmasterFile } from './cluster.ts'
 import { EmbeddedPostgresError } from './start-error.ts'
 
-/** What the process named in postmaster.pid is; `unknown` leaves the judgement to PostgreSQL. */
+/** Relation of the process in postmaster.pid to the database folder. If `unknown`, PostgreSQL decides whether to start. */
 type Standing = 'gone' | 'ours' | 'foreign' | 'unknown'
 
-/** Fast shutdown, then immediate shutdown; both leave a folder that the next start recovers. */
+/** Fast shutdown, then immediate shutdown. The next start can recover the folder after both. */
 const STEPS = [
   ['SIGINT', 10_000],
   ['SIGQUIT', 10_000],
@@ -17,9 +17,9 @@ const STEPS = [
 const POLL_MS = 5
 
 /**
- * Returns once no server of an earlier owner serves `clusterDir`. Only the holder of the data folder's lock may call
- * this: the lock is what says that a running server has no owner.
- * @throws EmbeddedPostgresError when such a server does not end within 20 seconds.
+ * Stops the server that an earlier owner left running on `clusterDir`. Only the process with the lock of the data folder
+ * can call this function, because the lock proves that a running server has no owner.
+ * @throws EmbeddedPostgresError if the server does not stop within 20 seconds.
  */
 export async function endOrphan(clusterDir: string, onOrphan: (pid: number) => void): Promise<void> {
   const file = readPostmasterFile(clusterDir)
@@ -37,7 +37,7 @@ export async function endOrphan(clusterDir: string, onOrphan: (pid: number) => v
     }
   }
   throw new EmbeddedPostgresError(
-    `A PostgreSQL left by an earlier Depot (process ${file.pid}) still serves ${clusterDir} and does not stop; end it by hand.`,
+    `The PostgreSQL of an earlier Depot process (process ${file.pid}) still uses ${clusterDir} and does not stop. Stop it manually.`,
   )
 }
 
@@ -50,7 +50,7 @@ function standingOf({ pid, folder }: { pid: number; folder: string }, clusterDir
   return isSame ? 'ours' : 'foreign'
 }
 
-/** The words of a process's command line, joined by blanks; empty for a dead one not yet collected by its parent. */
+/** Returns the command line of a process, with spaces between the arguments; empty for a zombie process. */
 function commandLine(pid: number): string | undefined {
   if (existsSync('/proc/self/cmdline')) {
     try {
@@ -63,7 +63,7 @@ function commandLine(pid: number): string | undefined {
   return listed.status === 0 ? listed.stdout.trimEnd() : undefined
 }
 
-/** A process that ended between the look and the signal is as good as signalled. */
+/** Sends a signal to a process; ignores the error if the process has already exited. */
 function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)

@@ -1,4 +1,4 @@
-// The running PostgreSQL as a child process: start, readiness, log, end.
+// Starts PostgreSQL as a child process, waits until it is ready, forwards its log, and stops it.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { type DatabaseLocation, PORT } from './location.ts'
 import { EmbeddedPostgresError } from './start-error.ts'
 import { spawnAs } from './system-user.ts'
 
-/** The part of a pino logger that the embedded database uses. */
+/** Methods of a pino logger that the embedded database uses. */
 export type EmbeddedLog = {
   debug(fields: object, message: string): void
   info(fields: object, message: string): void
@@ -17,14 +17,14 @@ export type EmbeddedLog = {
   error(fields: object, message: string): void
 }
 
-/** How PostgreSQL ended; `expected` when `stop` asked for it. */
+/** Reason for the exit of PostgreSQL. `expected`: `stop` caused the exit. */
 export type PostgresExit = { expected: boolean; description: string }
 
 export type Postmaster = { pid: number; exited: Promise<PostgresExit>; stop(): Promise<void> }
 
 /**
- * Given on the command line at each start, so that they change with the release and not with the age of a data
- * folder. Sized for a small machine; who needs more has DATABASE_URL.
+ * Settings on the command line of each start, so that they depend on the release and not on the age of a data folder.
+ * They suit a small machine. Operators who need more can run their own server and set DATABASE_URL.
  */
 const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: '',
@@ -33,13 +33,13 @@ const SETTINGS: Readonly<Record<string, string>> = {
   synchronous_commit: 'on',
   shared_buffers: '128MB',
   max_wal_size: '512MB',
-  // Pages of a database this size are in memory, or on a disk without a moving head.
+  // The pages of such a small database are in memory or on an SSD, so random access is cheap.
   random_page_cost: '1.1',
   jit: 'off',
-  // Parallel plans want shared memory files, and containers have 64 MB of /dev/shm; our queries are too short for them.
+  // Parallel plans need shared memory, and containers have only 64 MB of /dev/shm. Depot's queries are too short to benefit.
   max_parallel_workers_per_gather: '0',
   timezone: 'UTC',
-  // A refused statement is told to its client, which knows whether it matters: only the server's own events are logged.
+  // Only log events of the server: the client receives the error of a failed statement and decides whether to log it.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
   log_checkpoints: 'off',
@@ -48,9 +48,9 @@ const SETTINGS: Readonly<Record<string, string>> = {
   logging_collector: 'off',
 }
 
-/** Crash recovery replays at most a few times `max_wal_size`; a start that takes longer than this is stuck. */
+/** Crash recovery replays at most a few times `max_wal_size`, so a start that exceeds this limit is stuck. */
 const START_TIMEOUT_MS = 600_000
-/** For how long the parts of a killed server may go on ending before a start gives up on them. */
+/** Maximum wait for the remaining processes of a killed server to exit. */
 const REMAINS_TIMEOUT_MS = 10_000
 const POLL_MS = 5
 const START_LINES_MAX = 50
@@ -69,8 +69,8 @@ export type PostmasterOptions = {
 }
 
 /**
- * Starts PostgreSQL on an existing cluster and resolves when it takes connections.
- * @throws EmbeddedPostgresError with PostgreSQL's own reason when it ends before that.
+ * Starts PostgreSQL on an existing cluster and resolves when it accepts connections.
+ * @throws EmbeddedPostgresError with the reason from PostgreSQL if it exits before.
  */
 export async function startPostmaster(options: PostmasterOptions): Promise<Postmaster> {
   const deadline = performance.now() + REMAINS_TIMEOUT_MS
@@ -79,7 +79,7 @@ export async function startPostmaster(options: PostmasterOptions): Promise<Postm
     if (await isReady(child, postmaster, options.place.clusterDir)) return postmaster
     const { description } = await postmaster.exited
     const said = startLines.join('\n')
-    // The rest of a server whose postmaster was killed ends by itself within moments of it.
+    // The other processes of a killed postmaster exit automatically after a moment.
     if (said.includes('is still in use') && performance.now() < deadline) {
       await delay(20 * POLL_MS)
       continue
@@ -90,21 +90,21 @@ export async function startPostmaster(options: PostmasterOptions): Promise<Postm
 }
 
 function spawnPostmaster({ binDir, place, socketDir, log, settings }: PostmasterOptions) {
-  // The list of socket folders has its own quoting, for folders with a comma or a blank in their name.
+  // The value is a list: quotes protect commas and spaces in the name of the folder.
   const sockets = `"${socketDir.replaceAll('"', '""')}"`
   const all = { ...SETTINGS, unix_socket_directories: sockets, port: String(PORT), ...settings }
   const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const child = spawn(join(binDir, 'postgres'), ['-D', place.clusterDir, ...flags], {
     cwd: '/',
     env: ENVIRONMENT,
-    // A session of its own: Ctrl-C in the terminal reaches Depot alone, which stops the database last.
+    // In a separate session, Ctrl-C in the terminal only reaches Depot, which stops the database last.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe'],
     ...spawnAs(place.user),
   })
   const startLines = forwardLog(child, log)
   let isStopping = false
-  // Whatever way this process ends by itself, PostgreSQL ends after it; a killed one leaves it to the next start.
+  // PostgreSQL stops whenever this process exits. If this process is killed, the next start stops PostgreSQL.
   const endWithUs = () => child.kill('SIGINT')
   process.once('exit', endWithUs)
   const exited = new Promise<PostgresExit>((resolve) => {
@@ -112,10 +112,10 @@ function spawnPostmaster({ binDir, place, socketDir, log, settings }: Postmaster
       process.off('exit', endWithUs)
       resolve({ expected: isStopping, description })
     }
-    child.once('error', (error) => settle(`its program cannot be run (${error.message})`))
+    child.once('error', (error) => settle(`the program cannot run (${error.message})`))
     child.once('exit', (code, signal) => settle(signal === null ? `exit code ${code}` : signal))
   })
-  // Nothing here keeps an otherwise finished process alive; `stop` does while it runs.
+  // The child must not keep a finished process alive, except while `stop` runs.
   child.unref()
   if (child.stderr instanceof Socket) child.stderr.unref()
   const stop = async () => {
@@ -125,7 +125,7 @@ function spawnPostmaster({ binDir, place, socketDir, log, settings }: Postmaster
   return { child, startLines, postmaster: { pid: child.pid ?? 0, exited, stop } satisfies Postmaster }
 }
 
-/** Passes PostgreSQL's log on; returns the growing list of its first lines, for the message about a failed start. */
+/** Forwards PostgreSQL's log. Returns a growing list of its first lines, for the error message of a failed start. */
 function forwardLog(child: ChildProcess, log: EmbeddedLog): string[] {
   const startLines: string[] = []
   if (child.stderr === null) return startLines
@@ -137,14 +137,14 @@ function forwardLog(child: ChildProcess, log: EmbeddedLog): string[] {
   return startLines
 }
 
-/** PostgreSQL says routine and trouble alike with its level LOG; FATAL is the end of one connection, not of all. */
+/** Maps a log line to a log level. PostgreSQL uses LOG for routine events and problems; FATAL only ends one connection. */
 function logLevel(level: string, text: string): keyof EmbeddedLog {
   if (level === 'PANIC') return 'error'
   if (level === 'FATAL' || level === 'WARNING') return 'warn'
   return /could not|terminated by signal|not properly shut down/.test(text) ? 'warn' : 'debug'
 }
 
-/** Resolves true at the first look at postmaster.pid that says so, false when the child is gone before. */
+/** Resolves with true when postmaster.pid reports that PostgreSQL is ready, or with false if PostgreSQL exits before. */
 async function isReady(child: ChildProcess, { exited, stop }: Postmaster, clusterDir: string): Promise<boolean> {
   let isGone = false
   const watch = exited.then(() => {
@@ -163,11 +163,11 @@ async function isReady(child: ChildProcess, { exited, stop }: Postmaster, cluste
 
 async function stopChild(child: ChildProcess, exited: Promise<PostgresExit>, log: EmbeddedLog): Promise<void> {
   for (const [signal, graceMs] of STOP_STEPS) {
-    if (signal !== 'SIGINT') log.warn({ postgres: { pid: child.pid } }, `PostgreSQL does not stop, sending ${signal}`)
+    if (signal !== 'SIGINT') log.warn({ postgres: { pid: child.pid } }, `PostgreSQL does not stop; sending ${signal}`)
     child.kill(signal)
     if (await settlesWithin(exited, graceMs)) return
   }
-  log.error({ postgres: { pid: child.pid } }, 'PostgreSQL does not end')
+  log.error({ postgres: { pid: child.pid } }, 'PostgreSQL does not stop')
 }
 
 async function settlesWithin(promise: Promise<unknown>, timeoutMs: number): Promise<boolean> {

@@ -1,12 +1,12 @@
-// What can stop the embedded database, said to the person who starts Depot.
+// Errors of the embedded database, with messages for the operator who starts Depot.
 import { OperatorError } from '#lib/operator-error.ts'
 
-/** Its message is one sentence (two where a remedy follows) for the operator, to be printed without a stack. */
+/** Error that the command line prints without a stack trace. The message states the problem, then the solution. */
 export class EmbeddedPostgresError extends OperatorError {
   override name = 'EmbeddedPostgresError'
 }
 
-/** The system's word for a failed call (`ENOSPC`), or undefined when the error is not the system's. */
+/** Returns the error code of a failed system call (such as `ENOSPC`), or undefined for other errors. */
 export function systemCode(error: unknown): string | undefined {
   return error instanceof Error && 'syscall' in error && 'code' in error ? String(error.code) : undefined
 }

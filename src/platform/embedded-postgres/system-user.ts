@@ -1,17 +1,17 @@
-// As whom PostgreSQL runs: it refuses to be root, so root lends it an unprivileged system user.
+// Chooses the system user that runs PostgreSQL: PostgreSQL does not run as root, so root starts it as another user.
 import { chmodSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { EmbeddedPostgresError } from './start-error.ts'
 
-/** A line of /etc/passwd. initdb wants its user to have one. */
+/** Line of /etc/passwd. initdb only runs as a user that is listed there. */
 export type SystemUser = { name: string; uid: number; gid: number }
 
 const PREFERRED = ['depot', 'postgres', 'nobody']
 
 /**
- * The user PostgreSQL runs as, or undefined when that is simply the user of this process.
- * For root it is the owner of an existing database folder, else the first of `depot`, `postgres`, `nobody` there is.
- * @throws EmbeddedPostgresError when root finds no such user.
+ * Returns the user that runs PostgreSQL, or undefined for the user of this process. If this process runs as root, the
+ * user is the owner of an existing database folder, otherwise the first existing user of `depot`, `postgres` and `nobody`.
+ * @throws EmbeddedPostgresError if this process runs as root and no such user exists.
  */
 export function databaseUser(clusterDir: string | undefined): SystemUser | undefined {
   if (process.getuid?.() !== 0) return undefined
@@ -21,8 +21,8 @@ export function databaseUser(clusterDir: string | undefined): SystemUser | undef
     const found = users.find((user) => user.uid === owner.uid)
     if (found !== undefined) return found
     throw new EmbeddedPostgresError(
-      `The database folder ${clusterDir} belongs to user ${owner.uid}, which is root or not in /etc/passwd; ` +
-        'give the folder to an unprivileged system user (chown -R) or set DATABASE_URL.',
+      `The database folder ${clusterDir} belongs to user ${owner.uid}, which is root or not in /etc/passwd. ` +
+        'Change the owner to an unprivileged system user (chown -R), or set DATABASE_URL.',
     )
   }
   for (const name of PREFERRED) {
@@ -30,12 +30,12 @@ export function databaseUser(clusterDir: string | undefined): SystemUser | undef
     if (found !== undefined) return found
   }
   throw new EmbeddedPostgresError(
-    `PostgreSQL does not run as root, and none of the system users ${PREFERRED.join(', ')} exists; ` +
-      'create the user depot, start Depot as an ordinary user, or set DATABASE_URL.',
+    `PostgreSQL does not run as root, and none of the system users ${PREFERRED.join(', ')} exists. ` +
+      'Create the user depot, start Depot as an unprivileged user, or set DATABASE_URL.',
   )
 }
 
-/** The well-formed lines of a passwd file, in its order. */
+/** Returns the valid lines of a passwd file, in their order. */
 export function parsePasswd(text: string): SystemUser[] {
   return text.split('\n').flatMap((line) => {
     const [name, , uid, gid] = line.split(':')
@@ -44,14 +44,14 @@ export function parsePasswd(text: string): SystemUser[] {
   })
 }
 
-/** Options of `spawn` that make a child this user; supplementary groups are dropped with them. */
+/** Returns options that make `spawn` run a child as the user, without supplementary groups. */
 export function spawnAs(user: SystemUser | undefined): { uid?: number; gid?: number } {
   return user === undefined ? {} : { uid: user.uid, gid: user.gid }
 }
 
 /**
- * Whether `user` may pass through `folder` and every folder above it, by their mode bits. Access lists are not read:
- * where only they would let the user in, the answer is no, and the caller takes the longer way.
+ * Returns whether the mode bits let `user` enter `folder` and all its parent folders. Ignores access control lists: if only
+ * they grant access, the result is false, and the caller uses another folder.
  */
 export function canEnter(user: SystemUser, folder: string): boolean {
   for (let at = folder; ; at = dirname(at)) {
@@ -60,14 +60,14 @@ export function canEnter(user: SystemUser, folder: string): boolean {
   }
 }
 
-/** Whether the mode bits of `path` itself grant `user` all of `bits` (4 read, 2 write, 1 run or enter). */
+/** Returns whether the mode bits of `path` grant `user` all `bits` (4: read, 2: write, 1: execute or enter). */
 export function isAllowed(user: SystemUser, path: string, bits: number): boolean {
   const { mode, uid, gid } = statSync(path)
   const shift = uid === user.uid ? 6 : gid === user.gid ? 3 : 0
   return ((mode >> shift) & bits) === bits
 }
 
-/** Makes a folder that all users may enter, whatever the mask of this process; leaves an existing one as it is. */
+/** Creates a folder that all users can enter, regardless of the umask. Does not change an existing folder. */
 export function makeOpenFolder(folder: string): void {
   if (mkdirSync(folder, { recursive: true }) !== undefined) chmodSync(folder, 0o755)
 }
