@@ -170,5 +170,5 @@ test('check reports success with and without a running server', async () => {
   assert.equal(alone.code, 0, alone.stdout)
   const lookup = await depot(dataDir, ['serve'], { ...env, GEOIP_DATABASE: '/nowhere/at.mmdb' })
   assert.equal(lookup.code, 1)
-  assert.match(lookup.stderr, /\/nowhere\/at\.mmdb \(GEOIP_DATABASE\) cannot be read/)
+  assert.match(lookup.stderr, /Cannot read the GeoIP database \/nowhere\/at\.mmdb/)
 })

@@ -47,7 +47,7 @@ test('a person solves it on a phone, and the browser rejects nothing of it', asy
 test('tells users without scripts why they cannot continue', async () => {
   const { context, page } = await newPerson(site, { javaScriptEnabled: false })
   await page.goto(`${site.url}/account/sign-up`)
-  assert.match((await page.locator('noscript').textContent()) ?? '', /asks for a captcha, which needs scripts/)
+  assert.match((await page.locator('noscript').textContent()) ?? '', /uses a captcha, which needs JavaScript/)
   await shoot(page, 'captcha-02-without-scripts')
   await context.close()
 })
