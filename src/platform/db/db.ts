@@ -35,7 +35,7 @@ const TIME_LIMITS = {
 export type PoolOptions = {
   max: number
   applicationName: string
-  /** Whether connections use a pooler in transaction mode, which rejects session settings: the role must set the limits. */
+  /** Whether a pooler in transaction mode is used. It rejects session settings, so the role must set the time limits. */
   isPooled?: boolean
   /** Maximum wait for the response to a statement before its connection is closed. Default: 35 seconds */
   answerTimeoutMs?: number

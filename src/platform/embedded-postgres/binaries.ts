@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { EmbeddedPostgresError, systemCode } from './start-error.ts'
 import { canEnter, isAllowed, makeOpenFolder, type SystemUser } from './system-user.ts'
 
-/** The `native` folder (bin, lib, share) and the version of the npm package; `major` is the major version of PostgreSQL. */
+/** The `native` folder (bin, lib, share) and version of the npm package, and the major version of PostgreSQL. */
 export type PostgresPackage = { nativeDir: string; version: string; major: number }
 
 /**
@@ -32,7 +32,8 @@ export async function findPostgresPackage(): Promise<PostgresPackage> {
 /**
  * Returns the folder whose `bin` contains programs that `user` can run (undefined: the user of this process). This is the
  * folder of the package if the user can enter it and its library links exist or can be created. npm omits these links if
- * it runs no install scripts. Otherwise it is a copy in `copyRoot`, created once per version, under its name only when complete.
+ * it runs no install scripts. Otherwise it is a copy in `copyRoot`, created once per version. The copy
+ * gets its name when it is complete.
  */
 export async function runnableBinaries(
   { nativeDir, version }: PostgresPackage,
@@ -57,7 +58,7 @@ export async function runnableBinaries(
   return copyDir
 }
 
-/** Returns whether `user` can run the programs. Checks 3 paths, because npm sets the same modes for all files of a package. */
+/** Returns whether `user` can run the programs. Checks 3 paths: npm sets equal modes for all files of a package. */
 async function isRunnable(nativeDir: string, user: SystemUser | undefined): Promise<boolean> {
   const program = join(nativeDir, 'bin', 'postgres')
   if (user === undefined) return isThere(program, constants.X_OK)
@@ -70,7 +71,7 @@ async function isRunnable(nativeDir: string, user: SystemUser | undefined): Prom
 
 type Link = { source: string; target: string }
 
-/** Returns the symbolic links that npm packages cannot contain, from a list in the package, without the prefix `native/`. */
+/** Returns the symbolic links that npm packages cannot contain, from the package's list, without the prefix `native/`. */
 async function readLinks(nativeDir: string): Promise<Link[]> {
   const listed: unknown = JSON.parse(await readFile(join(nativeDir, 'pg-symlinks.json'), 'utf8'))
   return (listed as Link[]).map(({ source, target }) => ({

@@ -54,8 +54,8 @@ export type EmbeddedPostgres = {
 const POLL_MS = 20
 
 /**
- * Starts the PostgreSQL of a data folder and creates its database if necessary, or connects to the PostgreSQL of a running server.
- * At most one process owns the database. If a killed owner left PostgreSQL running, it is stopped and recovers its data.
+ * Starts the PostgreSQL of a data folder and creates its database if necessary, or connects to the PostgreSQL of a
+ * running server. At most one process owns the database. If a killed owner left PostgreSQL running, it is stopped and recovers its data.
  * @throws EmbeddedPostgresError if another server uses the folder, if another process does not release it within `waitMs`,
  * if the folder is unusable, if the disk is full, or if no PostgreSQL exists for this platform.
  */
@@ -88,7 +88,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
 }
 
-/** Creates the folder if necessary and returns its real path. If root owns it, PostgreSQL's user must be able to enter it. */
+/** Creates the folder if necessary and returns its real path. PostgreSQL's user must be able to enter a folder of root. */
 function openDataDir(dataDir: string): string {
   mkdirSync(resolve(dataDir), { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 })
   accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)

@@ -102,7 +102,7 @@ function readNote(dataDir: string): Note | undefined {
   throw new EmbeddedPostgresError(`The file ${path} must contain the location of the database, but is damaged.`)
 }
 
-/** Writes the note and syncs it to disk: if it were lost in a power failure, Depot would create a second, empty database. */
+/** Writes the note and syncs it to disk. If a power failure deleted it, Depot would create a second, empty database. */
 function writeNote(dataDir: string, note: Note): void {
   const temporary = join(dataDir, `${NOTE}.new`)
   writeFileSync(temporary, `${JSON.stringify(note)}\n`, { flush: true })
@@ -111,8 +111,8 @@ function writeNote(dataDir: string, note: Note): void {
 }
 
 /**
- * Creates a private folder for the socket, with mode 0700 and PostgreSQL's user as its owner. It is the only access control
- * of the database: only that user and root can enter the folder, and both can read the data files anyway.
+ * Creates a private folder for the socket, with mode 0700 and PostgreSQL's user as its owner. It is the only access
+ * control of the database: only that user and root can enter the folder, and both can read the data files anyway.
  */
 export function makeSocketDir({ root, user }: DatabaseLocation): string {
   const inside = join(root, 'run')

@@ -36,7 +36,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   // The pages of such a small database are in memory or on an SSD, so random access is cheap.
   random_page_cost: '1.1',
   jit: 'off',
-  // Parallel plans need shared memory, and containers have only 64 MB of /dev/shm. Depot's queries are too short to benefit.
+  // Parallel plans need shared memory, but containers have 64 MB of /dev/shm. Depot's queries are too short to benefit.
   max_parallel_workers_per_gather: '0',
   timezone: 'UTC',
   // Only log events of the server: the client receives the error of a failed statement and decides whether to log it.

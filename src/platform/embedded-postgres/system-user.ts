@@ -50,8 +50,8 @@ export function spawnAs(user: SystemUser | undefined): { uid?: number; gid?: num
 }
 
 /**
- * Returns whether the mode bits let `user` enter `folder` and all its parent folders. Ignores access control lists: if only
- * they grant access, the result is false, and the caller uses another folder.
+ * Returns whether the mode bits let `user` enter `folder` and all its parent folders. Ignores access control lists: if
+ * only they grant access, the result is false, and the caller uses another folder.
  */
 export function canEnter(user: SystemUser, folder: string): boolean {
   for (let at = folder; ; at = dirname(at)) {

@@ -5,7 +5,7 @@ import type pg from 'pg'
 import type { Db } from '#platform/db/db.ts'
 import type { QueueState } from '#platform/telemetry/observe.ts'
 
-/** Numbers of jobs of a task. `retried`: failed at least once, with attempts left. `failed`: failed on the last attempt. */
+/** Numbers of jobs of a task. `retried`: failed, with attempts left. `failed`: failed on the last attempt. */
 export type JobCounts = { task: string; due: number; later: number; running: number; retried: number; failed: number }
 
 /** Returns the number of jobs in each state, per task. */

@@ -4,8 +4,8 @@ import type { Tx } from '#platform/db/db.ts'
 import { withTrace } from '#platform/telemetry/traces.ts'
 
 /**
- * Payloads of all jobs, by name. A payload contains IDs, never secrets or copies of data. Each feature contains the handlers of
- * its jobs; src/main lists them.
+ * Payloads of all jobs, by name. A payload contains IDs, never secrets or copies of data. Each feature contains
+ * the handlers of its jobs; src/main/app.ts lists them.
  */
 export interface Jobs {
   'accounts.expire': Record<string, never>

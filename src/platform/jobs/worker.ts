@@ -25,8 +25,8 @@ export type WorkerOptions = {
 }
 
 /**
- * `isAlone`: no other process runs these jobs, so that all locks belong to killed processes. `beatEveryMs`: interval of the
- * heartbeats; 15 seconds by default.
+ * `isAlone`: no other process runs these jobs, so that all locks belong to killed processes. `beatEveryMs`: interval
+ * of the heartbeats; 15 seconds by default.
  */
 export type StartOptions = WorkerOptions & { isAlone?: boolean; beatEveryMs?: number }
 
