@@ -55,7 +55,8 @@ const POLL_MS = 20
 
 /**
  * Starts the PostgreSQL of a data folder and creates its database if necessary, or connects to the PostgreSQL of a
- * running server. At most one process owns the database. If a killed owner left PostgreSQL running, it is stopped and recovers its data.
+ * running server. At most one process owns the database. If a killed owner left PostgreSQL running, Depot stops it first;
+ * the next start recovers the data.
  * @throws EmbeddedPostgresError if another server uses the folder, if another process does not release it within `waitMs`,
  * if the folder is unusable, if the disk is full, or if no PostgreSQL exists for this platform.
  */
