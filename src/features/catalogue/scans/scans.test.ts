@@ -179,7 +179,7 @@ test('a scanner that fails, returns garbage or disconnects holds the version bac
   t.freeze()
   await t.runJobs()
   const garbage: Answer = (_req, res) => void res.end('clean')
-  const hangsUp: Answer = (req) => void req.destroy()
+  const hangsUp: Answer = (req) => void req.socket.destroy()
   asked = []
   for (const [next, pauseMs] of [
     [garbage, 30_000],
