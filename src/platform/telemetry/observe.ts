@@ -102,7 +102,7 @@ export function observeQueue({ registry }: Registered, ask: () => Promise<QueueS
   })
   new Gauge({
     name: 'depot_jobs_waiting',
-    help: 'Background jobs, by state: ready, running, scheduled for later, dead (failed for good)',
+    help: 'Background jobs, by state: ready, running, scheduled for later, dead (failed on the last attempt)',
     labelNames: ['state'] as const,
     aggregator: 'max',
     registers,

@@ -65,7 +65,7 @@ async function authorizedRequest(route: RouteEntry): Promise<Request> {
 test('rejects values that do not match a pattern of the description', async () => {
   const wrong: string[] = []
   const all = [...places('openapi.json'), ...places('openapi-v2.json')]
-  // What is refused changes nothing, so that all places of an operation can share its request.
+  // A rejected request changes nothing, so all places of an operation can share its request.
   const requests = new Map<RouteEntry, Promise<Request>>()
   for (const place of all) {
     const known = requests.get(place.route) ?? authorizedRequest(place.route)
