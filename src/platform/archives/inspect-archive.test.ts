@@ -160,7 +160,7 @@ describe('inspecting an archive', () => {
         { name: 'a.txt', data: '1' },
         { name: 'a.txt', data: '2' },
       ],
-      /"a.txt" is there twice/,
+      /"a.txt" occurs twice/,
     )
     await refused(
       [

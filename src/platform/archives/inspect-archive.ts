@@ -186,7 +186,7 @@ async function directoryProblem(entries: readonly DirectoryEntry[], fileBytes: n
     const problem = entryProblem(entry)
     if (problem !== undefined) return `entry ${quote(entry.name)} ${problem}`
     // Build tools write duplicate folders, which are harmless.
-    if (names.has(entry.name) && !entry.name.endsWith('/')) return `entry ${quote(entry.name)} is there twice`
+    if (names.has(entry.name) && !entry.name.endsWith('/')) return `entry ${quote(entry.name)} occurs twice`
     names.add(entry.name)
     totalBytes += entry.sizeBytes
     if (/\.(jar|zip)$/i.test(entry.name)) nested += 1
