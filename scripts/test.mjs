@@ -2,7 +2,7 @@
 //   npm test -- follows                      files whose path contains `follows`
 //   npm test -- follows --test-name-pattern=undo
 //   npm run test:system                      the second tier: servers, commands, proxies, a browser
-import { existsSync, globSync } from 'node:fs'
+import fs from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { run } from 'node:test'
 
@@ -39,10 +39,10 @@ const TIERS = {
   clients: { files: ['test/clients/*.test.ts'], minutes: 30 },
 }
 
-const filesOf = ({ files, not }) => globSync(files).filter((file) => !not?.test(file))
+const filesOf = ({ files, not }) => fs.globSync(files).filter((file) => !not?.test(file))
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
-const canRun = (file) => !file.startsWith('test/system/browser/') || existsSync(CHROMIUM)
+const canRun = (file) => !file.startsWith('test/system/browser/') || fs.existsSync(CHROMIUM)
 
 /**
  * Returns the files of a tier whose paths contain one of the words. A word that matches none of them selects from all

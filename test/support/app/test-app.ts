@@ -83,17 +83,8 @@ export async function testApp({
 }: TestAppOptions = {}): Promise<TestApp> {
   const dataDir = await mkdtemp(join(tmpdir(), 'depot-test-'))
   const database = await testDatabase()
-  // Assigns statements to the call that requested them: background work, such as storing counters, is not part of the
-  // call.
-  const recorded = new AsyncLocalStorage<string[]>()
-  const everything = new Set<string[]>()
-  const onQuery = ({ query }: LogEvent) => {
-    for (const list of everything) list.push(query.sql)
-    recorded.getStore()?.push(query.sql)
-  }
-  let skewMs = 0
-  let frozenAt: number | undefined
-  const now = () => (frozenAt ?? Date.now()) + skewMs
+  const clock = testClock()
+  const queries = recordQueries()
   const options: BootOptions = {
     config: loadConfig({
       DATA_DIR: dataDir,
@@ -106,8 +97,8 @@ export async function testApp({
     }),
     log: silentLog(),
     mode: 'server',
-    now,
-    test: { onQuery, poolSize: 10, cacheBytes: 32 * 1024 * 1024 },
+    now: clock.now,
+    test: { onQuery: queries.onQuery, poolSize: 10, cacheBytes: 32 * 1024 * 1024 },
   }
   const adapt = (deps: Deps): Deps => ({ ...deps, ...override(deps) })
   const count = processes ?? HTTP_PROCESSES
@@ -119,30 +110,17 @@ export async function testApp({
     else watch(app)
     await app.ready()
   }
-  const [app] = apps
-  let next = app
-  let last = app
-  /** The process that served each request last, and so has it in its cache. */
-  const answeredBy = new Map<string, App>()
-  const inject = async (options: InjectOptions): Promise<LightMyRequestResponse> => {
-    const asked = `${options.method} ${String(options.url)}`
-    last = (recorded.getStore() === undefined ? undefined : answeredBy.get(asked)) ?? next
-    answeredBy.set(asked, last)
-    // A read after a write goes to another process; repeated reads stay at the process with the warm cache.
-    if (options.method !== 'GET' && options.method !== 'HEAD')
-      next = apps[(apps.indexOf(last) + 1) % apps.length] ?? app
-    return last.inject(options)
-  }
-  const client = (headers: Record<string, string>): Client => makeClient(inject, headers)
+  const requests = sendTo(apps, queries.isRecording)
+  const client = (headers: Record<string, string>): Client => makeClient(requests.inject, headers)
   const common = { 'user-agent': 'depot-tests/1.0 (tests)', 'x-ratelimit-key': BYPASS_KEY }
   const t: TestApp = {
-    app,
+    app: apps[0],
     processes: apps.length,
     deps,
     make: createFactories(deps),
     anyone: client(common),
     as: ({ token }) => client({ ...common, authorization: token }),
-    inject,
+    inject: requests.inject,
     runJobs: () => drainJobs({ pool: deps.pool, handlers: jobHandlers(deps), log: deps.log, metrics: deps.metrics }),
     searchable: () => deps.search.caughtUp(),
     mails: async () => {
@@ -150,38 +128,100 @@ export async function testApp({
       const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.eml')).sort()
       return Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))
     },
-    queriesDuring: async (act) => {
-      // The process whose cache the previous request has warmed.
-      next = last
-      const queries: string[] = []
-      everything.add(queries)
-      await act().finally(() => everything.delete(queries))
-      return queries
+    queriesDuring: (act) => {
+      requests.stay()
+      return queries.during(act)
     },
-    queriesOf: async (act) => {
-      next = last
-      const queries: string[] = []
-      return { result: await recorded.run(queries, act), queries }
+    queriesOf: (act) => {
+      requests.stay()
+      return queries.of(act)
     },
-    advance: (ms) => {
-      skewMs += ms
-    },
-    freeze: () => {
-      frozenAt = Date.now()
-    },
-    thaw: () => {
-      frozenAt = undefined
-    },
+    advance: clock.advance,
+    freeze: clock.freeze,
+    thaw: clock.thaw,
     close: async () => {
+      const { metrics } = deps
       await close()
       await database.close()
       await rm(dataDir, { recursive: true, force: true })
       // The variables of a test file outlive it: a process that runs many files would keep all their applications.
       for (const key of Object.keys(t)) Reflect.deleteProperty(t, key)
+      requests.forget()
+      // Statements are counted by them: every variable with a database handle would keep what they observe.
+      metrics.registry.clear()
       assert.deepEqual([...undeclared], [], 'answers that no description has')
     },
   }
   return t
+}
+
+// The following are functions outside `testApp`, because a function that outlives the test keeps all variables around it.
+
+function testClock() {
+  let skewMs = 0
+  let frozenAt: number | undefined
+  return {
+    now: () => (frozenAt ?? Date.now()) + skewMs,
+    advance: (ms: number): void => {
+      skewMs += ms
+    },
+    freeze: (): void => {
+      frozenAt = Date.now()
+    },
+    thaw: (): void => {
+      frozenAt = undefined
+    },
+  }
+}
+
+/** Assigns statements to the call that requested them: background work, such as storing counters, is not part of the call. */
+function recordQueries() {
+  const recorded = new AsyncLocalStorage<string[]>()
+  const everything = new Set<string[]>()
+  return {
+    onQuery: ({ query }: LogEvent): void => {
+      for (const list of everything) list.push(query.sql)
+      recorded.getStore()?.push(query.sql)
+    },
+    isRecording: () => recorded.getStore() !== undefined,
+    during: async (act: () => Promise<unknown>): Promise<string[]> => {
+      const queries: string[] = []
+      everything.add(queries)
+      await act().finally(() => everything.delete(queries))
+      return queries
+    },
+    of: async <T>(act: () => Promise<T>): Promise<{ result: T; queries: string[] }> => {
+      const queries: string[] = []
+      return { result: await recorded.run(queries, act), queries }
+    },
+  }
+}
+
+/** Sends a read after a write to another process; repeated reads stay at the process with the warm cache. */
+function sendTo(all: readonly [App, ...App[]], isRecording: () => boolean) {
+  let apps: readonly App[] = all
+  let next = 0
+  let last = 0
+  /** The process that served each request last, and so has it in its cache. */
+  const servedBy = new Map<string, number>()
+  return {
+    inject: async (options: InjectOptions): Promise<LightMyRequestResponse> => {
+      const request = `${options.method} ${String(options.url)}`
+      last = (isRecording() ? servedBy.get(request) : undefined) ?? next
+      servedBy.set(request, last)
+      if (options.method !== 'GET' && options.method !== 'HEAD') next = (last + 1) % apps.length
+      const app = apps[last]
+      assert.ok(app !== undefined, 'The test application is closed')
+      return app.inject(options)
+    },
+    /** Sends the next request to the process whose cache the previous request has warmed. */
+    stay: (): void => {
+      next = last
+    },
+    forget: (): void => {
+      apps = []
+    },
+  }
 }
 
 function makeClient(inject: TestApp['inject'], headers: Record<string, string>): Client {

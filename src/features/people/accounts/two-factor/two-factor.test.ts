@@ -136,11 +136,13 @@ test('a flow works once, also at the same moment, and for half an hour', async (
 
 test('a backup code works once, also at the same moment', async () => {
   const member = await protectedMember()
-  const [code = '', other = ''] = member.backupCodes
+  const [code = '', ...rest] = member.backupCodes
+  // Codes are random, and some have no letter that could be in the wrong case.
+  const other = rest.find((each) => each !== each.toUpperCase()) ?? ''
   const flows = [await startSignIn(member), await startSignIn(member)]
   assert.deepEqual(statuses(await Promise.all(flows.map((flow) => withCode(flow, code)))), [200, 401])
   assertError(await withCode(await startSignIn(member), code), 401, 'invalid_credentials')
-  assertError(await withCode(await startSignIn(member), other.toLowerCase().toUpperCase()), 401, 'invalid_credentials')
+  assertError(await withCode(await startSignIn(member), other.toUpperCase()), 401, 'invalid_credentials')
   assert.equal((await withCode(await startSignIn(member), other)).statusCode, 200)
 })
 
