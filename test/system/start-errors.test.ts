@@ -69,7 +69,7 @@ test('.env in the working folder is read, and variables of the environment win',
   const unreadable = await new Promise<string>((resolve) => {
     execFile(process.execPath, [ENTRY, 'help'], { cwd: join(cwd, 'other') }, (_e, _out, stderr) => resolve(stderr))
   })
-  assert.match(unreadable, /^The file \.env in .* cannot be read/)
+  assert.match(unreadable, /^Depot cannot read the file \.env in /)
 })
 
 test('on a database of the operator, a second server on the same data folder is rejected with the reason', async () => {

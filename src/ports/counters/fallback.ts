@@ -29,7 +29,53 @@ type Options = {
  * use `fallback` at `lostPerMinute` (default: 60 per minute), and one call per second tries `primary` again. The two do not
  * share their counts. `check` checks `primary`.
  */
-export function withFallback(primary: Counters, fallback: Counters, { now, onLost, onBack }: Options): Counters {
+export function withFallback(primary: Counters, fallback: Counters, options: Options): Counters {
+  const call = createCall(options)
+  return {
+    take: (key, rate, cost = 1) =>
+      call(
+        () => primary.take(key, rate, cost),
+        () => fallback.take(key, lostRate(rate), Math.min(cost, lostRate(rate).burst)),
+      ),
+    giveBack: (key, rate, cost = 1) =>
+      call(
+        () => primary.giveBack(key, rate, cost),
+        () => fallback.giveBack(key, lostRate(rate), Math.min(cost, lostRate(rate).burst)),
+      ),
+    hit: (key, window) =>
+      call(
+        () => primary.hit(key, window),
+        () => fallback.hit(key, window),
+      ),
+    giveBackHit: (key, window) =>
+      call(
+        () => primary.giveBackHit(key, window),
+        () => fallback.giveBackHit(key, window),
+      ),
+    peek: (key, window) =>
+      call(
+        () => primary.peek(key, window),
+        () => fallback.peek(key, window),
+      ),
+    spend: (key, amount, allowance) =>
+      call(
+        () => primary.spend(key, amount, allowance),
+        () => fallback.spend(key, amount, allowance),
+      ),
+    reset: (key) =>
+      call(
+        () => primary.reset(key),
+        () => fallback.reset(key),
+      ),
+    check: () => withinTime(primary.check()),
+    close: async () => {
+      await Promise.all([primary.close(), fallback.close()])
+    },
+  }
+}
+
+/** Returns a function that calls the store while it responds, and the fallback otherwise. */
+function createCall({ now, onLost, onBack }: Options) {
   let lost = false
   let restUntilMs = 0
 
@@ -79,47 +125,7 @@ export function withFallback(primary: Counters, fallback: Counters, { now, onLos
     }
   }
 
-  return {
-    take: (key, rate, cost = 1) =>
-      call(
-        () => primary.take(key, rate, cost),
-        () => fallback.take(key, lostRate(rate), Math.min(cost, lostRate(rate).burst)),
-      ),
-    giveBack: (key, rate, cost = 1) =>
-      call(
-        () => primary.giveBack(key, rate, cost),
-        () => fallback.giveBack(key, lostRate(rate), Math.min(cost, lostRate(rate).burst)),
-      ),
-    hit: (key, window) =>
-      call(
-        () => primary.hit(key, window),
-        () => fallback.hit(key, window),
-      ),
-    giveBackHit: (key, window) =>
-      call(
-        () => primary.giveBackHit(key, window),
-        () => fallback.giveBackHit(key, window),
-      ),
-    peek: (key, window) =>
-      call(
-        () => primary.peek(key, window),
-        () => fallback.peek(key, window),
-      ),
-    spend: (key, amount, allowance) =>
-      call(
-        () => primary.spend(key, amount, allowance),
-        () => fallback.spend(key, amount, allowance),
-      ),
-    reset: (key) =>
-      call(
-        () => primary.reset(key),
-        () => fallback.reset(key),
-      ),
-    check: () => withinTime(primary.check()),
-    close: async () => {
-      await Promise.all([primary.close(), fallback.close()])
-    },
-  }
+  return call
 }
 
 async function withinTime<T>(answer: Promise<T>): Promise<T> {

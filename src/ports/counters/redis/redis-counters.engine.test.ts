@@ -130,7 +130,7 @@ describe('Redis', { skip }, () => {
         '+@connection +info +ping +eval +evalsha +time +get +set +del +unlink +lrange +rpush +pexpire +hget +hset'
       await withAdmin(async (admin) => {
         await admin.sendCommand(['ACL', 'SETUSER', 'narrow', 'on', '>hidden', '~depot:*', '+@connection', '+info'])
-        await refused(at('narrow:hidden@'), /NOPERM.*docs\/redis\.md/s)
+        await refused(at('narrow:hidden@'), /NOPERM.*docs\/engines\/redis\.md/s)
         await admin.sendCommand(['ACL', 'SETUSER', 'narrow', ...rights.split(' ')])
       })
       const counters = await open({ url: at('narrow:hidden@') })
@@ -216,7 +216,7 @@ describe('Redis', { skip }, () => {
       const { counters, primary, events } = await openWithFallback()
       await counters.take('a', RATE)
       proxy.hang()
-      await assert.rejects(async () => primary.take('a', RATE), /not answered within 400 ms/)
+      await assert.rejects(async () => primary.take('a', RATE), /No response from Redis within 400 ms/)
       await limitedToSixty(counters)
       await proxy.mend()
       await untilBack(counters)

@@ -32,51 +32,8 @@ const RECONNECT_MS_MAX = 1_000
  * @throws OperatorError if the URL, the password, a permission or the version is wrong.
  */
 export async function openRedisCounters(options: Options): Promise<Counters> {
-  const { prefix, onCall = () => {}, now } = options
-  let client = newClient(options.url)
-  try {
-    await connect(client)
-    await verify(client, options)
-  } catch (error) {
-    if (!isUnreachable(error)) {
-      end(client)
-      throw operatorError(error)
-    }
-    options.onUnreachable?.(error as Error)
-  }
-  let closed = false
-
-  /** Replaces a hanging connection. The calls of the old connection reject. */
-  function reconnect(hanging: Client): void {
-    if (client !== hanging || closed) return
-    client = newClient(options.url)
-    connect(client).catch(() => undefined)
-    end(hanging)
-  }
-
-  async function call<T>(operation: string, send: (redis: Client) => Promise<T>): Promise<T> {
-    const used = client
-    const start = performance.now()
-    let settled = false
-    let failed = true
-    const { promise: late, reject } = Promise.withResolvers<never>()
-    const giveUp = () => {
-      reject(new Error(`No response from Redis within ${CALL_TIMEOUT_MS} ms`))
-      reconnect(used)
-    }
-    // Results that arrived while this process was busy are read first.
-    const timer = setTimeout(() => setImmediate(() => settled || giveUp()), CALL_TIMEOUT_MS)
-    try {
-      const result = await Promise.race([send(used), late])
-      failed = false
-      return result
-    } finally {
-      settled = true
-      clearTimeout(timer)
-      onCall(operation, (performance.now() - start) / 1000, failed)
-    }
-  }
-
+  const { prefix, now } = options
+  const { call, close } = await openConnection(options)
   const time = () => (now === undefined ? '' : Math.round(now() * 1000))
   const rateKey = (key: string) => `${prefix}rate:${key}`
   const windowKey = (key: string) => `${prefix}window:${key}`
@@ -124,11 +81,63 @@ export async function openRedisCounters(options: Options): Promise<Counters> {
     async check() {
       await call('check', (redis) => redis.ping())
     },
-    async close() {
-      closed = true
-      end(client)
-    },
+    close: async () => close(),
   }
+}
+
+/** Connects, or starts to if Redis is unreachable. @throws OperatorError */
+async function openConnection(options: Options) {
+  const { onCall = () => {} } = options
+  let client = newClient(options.url)
+  try {
+    await connect(client)
+    await verify(client, options)
+  } catch (error) {
+    if (!isUnreachable(error)) {
+      end(client)
+      throw operatorError(error)
+    }
+    options.onUnreachable?.(error as Error)
+  }
+  let closed = false
+
+  /** Replaces a hanging connection. The calls of the old connection reject. */
+  function reconnect(hanging: Client): void {
+    if (client !== hanging || closed) return
+    client = newClient(options.url)
+    connect(client).catch(() => undefined)
+    end(hanging)
+  }
+
+  async function call<T>(operation: string, send: (redis: Client) => Promise<T>): Promise<T> {
+    const used = client
+    const start = performance.now()
+    let settled = false
+    let failed = true
+    const { promise: late, reject } = Promise.withResolvers<never>()
+    const giveUp = () => {
+      reject(new Error(`No response from Redis within ${CALL_TIMEOUT_MS} ms`))
+      reconnect(used)
+    }
+    // Results that arrived while this process was busy are read first.
+    const timer = setTimeout(() => setImmediate(() => settled || giveUp()), CALL_TIMEOUT_MS)
+    try {
+      const result = await Promise.race([send(used), late])
+      failed = false
+      return result
+    } finally {
+      settled = true
+      clearTimeout(timer)
+      onCall(operation, (performance.now() - start) / 1000, failed)
+    }
+  }
+
+  function close(): void {
+    closed = true
+    end(client)
+  }
+
+  return { call, close }
 }
 
 type Client = ReturnType<typeof newClient>

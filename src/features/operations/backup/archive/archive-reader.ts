@@ -43,9 +43,7 @@ export async function openArchive(source: Readable): Promise<ArchiveReader> {
   const reader = createMemberReader(source)
   const manifestPath = join(folder, MANIFEST)
   const seenPath = join(folder, 'seen.jsonl')
-  const seen = await open(seenPath, 'wx', 0o600)
-  const seenHash = createHash('sha256')
-  let lines = ''
+  const seen = await createMemberList(seenPath)
   /** Whether the manifest lists only members of this backup. */
   let isComplete = false
 
@@ -55,25 +53,13 @@ export async function openArchive(source: Readable): Promise<ArchiveReader> {
     await rm(folder, { recursive: true, force: true })
   }
 
-  async function noteMember(member: Member): Promise<void> {
-    const { name, size } = member
-    lines += `${JSON.stringify({ name, size, sha256: await member.sha256() })}\n`
-    if (lines.length >= LINES_BYTES) await writeLines()
-  }
-
-  async function writeLines(): Promise<void> {
-    seenHash.update(lines)
-    await seen.appendFile(lines)
-    lines = ''
-  }
-
   async function readHead(): Promise<Head> {
     const first = await reader.next()
     if (first?.name !== HEAD || first.size > HEAD_BYTES_MAX) {
       throw new ArchiveError('The file is not a backup of `depot backup`: it does not start with the head of a backup')
     }
     const head = parseHead(await first.bytes())
-    await noteMember(first)
+    await seen.add(first)
     return head
   }
 
@@ -83,7 +69,7 @@ export async function openArchive(source: Readable): Promise<ArchiveReader> {
       if (member === undefined) throw truncated()
       if (member.name === MANIFEST) return void (await readEnd(member))
       yield member
-      await noteMember(member)
+      await seen.add(member)
     }
   }
 
@@ -100,8 +86,7 @@ export async function openArchive(source: Readable): Promise<ArchiveReader> {
       throw damaged('its manifest was changed')
     }
     if ((await reader.next()) !== undefined) throw damaged('it continues after its end')
-    await writeLines()
-    isComplete = seenHash.digest('hex') === end.manifestSha256
+    isComplete = (await seen.sha256()) === end.manifestSha256
     if (!isComplete) await compareEntries(manifestPath, seenPath)
   }
 
@@ -120,6 +105,33 @@ export async function openArchive(source: Readable): Promise<ArchiveReader> {
     throw error
   }
   return { head, members, elsewhere, dispose }
+}
+
+/** Lists the members that were read in a file, in the format of the manifest. */
+async function createMemberList(path: string) {
+  const file = await open(path, 'wx', 0o600)
+  const hash = createHash('sha256')
+  let lines = ''
+
+  async function writeLines(): Promise<void> {
+    hash.update(lines)
+    await file.appendFile(lines)
+    lines = ''
+  }
+
+  return {
+    async add(member: Member): Promise<void> {
+      const { name, size } = member
+      lines += `${JSON.stringify({ name, size, sha256: await member.sha256() })}\n`
+      if (lines.length >= LINES_BYTES) await writeLines()
+    },
+    /** Completes the list and returns its hash. */
+    async sha256(): Promise<string> {
+      await writeLines()
+      return hash.digest('hex')
+    },
+    close: () => file.close(),
+  }
 }
 
 /** @throws ArchiveError if the members of this backup differ from the manifest. */
