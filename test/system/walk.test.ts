@@ -74,7 +74,7 @@ test('the walk of docs/operating.md leads where it says', {
       )
     if (!isUpgrade) continue
     assert.ok(lines.includes('9.9.9'), 'the new release runs')
-    assert.match(readFileSync(join(walk, 'depot.log'), 'utf8'), /"migrations":\["9999_.*brought up to date/)
+    assert.match(readFileSync(join(walk, 'depot.log'), 'utf8'), /"migrations":\["9999_.*Updated the database schema/)
   }
 })
 
