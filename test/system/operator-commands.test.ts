@@ -167,7 +167,7 @@ test('jobs shows what waits, and what was given up with its error', async () => 
   )
 })
 
-test('settings set takes the mark from a file, rejects what is none, and takes it back', async () => {
+test('settings set takes the mark from a file, rejects other files, and removes it', async () => {
   mkdirSync(dataDir, { recursive: true })
   const file = join(dataDir, 'lantern.svg')
   writeFileSync(file, '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><path d="M0 0h8v8H0z"/></svg>')

@@ -289,7 +289,7 @@ test('the counts of hits, misses and loads are those of the reads', async () => 
   assert.deepEqual(Object.entries(cache.stats().kinds), [['project', things.stats()]])
 })
 
-test('a change set says "all" of a kind from five thousand IDs on, and rejects what is no kind or no ID', () => {
+test('a change set contains "all" from 5,000 IDs of a kind, and rejects unknown kinds and IDs', () => {
   const changed = new ChangeSet<string>()
   changed.add('project', ...Array.from({ length: 5_000 }, (_, index) => String(index)))
   assert.notEqual(changed.changes.get('project'), 'all')

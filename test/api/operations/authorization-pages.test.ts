@@ -77,7 +77,7 @@ test('a page shows itself or leads to signing in, and ignores a token in the Aut
   assert.deepEqual(wrong, [])
 })
 
-test('a form that does not come from our own page is rejected, whoever sends it', async () => {
+test('a form from another site is rejected for every viewer', async () => {
   const wrong: unknown[] = []
   for (const page of pages.filter(({ method }) => method === 'POST')) {
     for (const headers of [{}, { cookie }, { cookie, origin: 'https://elsewhere.example' }]) {
