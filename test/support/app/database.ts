@@ -74,32 +74,35 @@ async function withAdmin<T>(act: (admin: pg.Client) => Promise<T>): Promise<T> {
   }
 }
 
-/** Creates the template and drops what earlier runs left: their databases, and templates of other schemas. */
-export async function prepareTestServer(): Promise<void> {
-  await withAdmin(async (admin) => {
-    const template = await ensureTemplate(admin)
-    const { rows } = await admin.query(
-      "select datname from pg_database where datname like 'depot\\_%' and datname <> $1",
-      [template],
-    )
-    for (const { datname } of rows) await admin.query(`drop database "${datname}" with (force)`)
-  })
+/** Creates the template on this server. The runner does so once per schema and keeps the result. */
+export async function prepareTemplate(url: string): Promise<void> {
+  process.env['TEST_DATABASE_URL'] = url
+  await withAdmin(ensureTemplate)
 }
 
-let templateName: string | undefined
+let name: string | undefined
 
-/** Returns the name of the template for the current migrations. The first process creates it; others wait for the lock. */
-async function ensureTemplate(admin: pg.Client): Promise<string> {
-  if (templateName !== undefined) return templateName
+/** Returns the name of the template for the current migrations. */
+export function templateName(): string {
+  if (name !== undefined) return name
   const hash = createHash('sha256')
   for (const file of readdirSync(MIGRATIONS).sort()) hash.update(file).update(readFileSync(join(MIGRATIONS, file)))
-  const name = `depot_template_${hash.digest('hex').slice(0, 16)}`
+  name = `depot_template_${hash.digest('hex').slice(0, 16)}`
+  return name
+}
+
+/** On a server that the runner did not start, the first process creates the template, and others wait for the lock. */
+async function ensureTemplate(admin: pg.Client): Promise<string> {
+  const template = templateName()
+  const exists = async () => {
+    const { rowCount } = await admin.query('select 1 from pg_database where datname = $1', [template])
+    return rowCount === 1
+  }
+  if (await exists()) return template
   await admin.query('select pg_advisory_lock($1)', [TEMPLATE_LOCK])
   try {
-    const { rowCount } = await admin.query('select 1 from pg_database where datname = $1', [name])
-    if (rowCount === 0) await createTemplate(admin, name)
-    templateName = name
-    return name
+    if (!(await exists())) await createTemplate(admin, template)
+    return template
   } finally {
     await admin.query('select pg_advisory_unlock($1)', [TEMPLATE_LOCK])
   }
