@@ -3,8 +3,8 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
-import { checkLoaderFields, sortFieldValues } from './loader-fields.ts'
-import { type LoaderField, loadTaxonomy, type Taxonomy } from './taxonomy.ts'
+import { checkLoaderFields } from './loader-fields.ts'
+import { type LoaderField, loadTaxonomy, sortFieldValues, type Taxonomy } from './taxonomy.ts'
 
 const DEFAULT_SET = path.join(import.meta.dirname, '../../../taxonomy')
 const { taxonomy } = loadTaxonomy()

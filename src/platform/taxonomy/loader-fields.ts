@@ -112,13 +112,3 @@ function checkEnum(field: LoaderField, value: unknown, place: string): string {
     )
   return value
 }
-
-/**
- * Returns the union of stored values in the order in which a project shows them: values without an ordering first, then by
- * ordering, then oldest first. Values that the taxonomy no longer has are last.
- */
-export function sortFieldValues(taxonomy: Taxonomy, field: string, values: Iterable<string>): string[] {
-  const known = taxonomy.fields.get(field)?.enumValues
-  const rank = (value: string) => known?.get(value)?.rank ?? Infinity
-  return [...new Set(values)].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
-}

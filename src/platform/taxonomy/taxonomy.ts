@@ -138,6 +138,16 @@ export function fieldsOf(taxonomy: Taxonomy, loaders: Iterable<string>): string[
   return unionOf(taxonomy, loaders, (loader) => loader.fields)
 }
 
+/**
+ * Returns the union of stored values in the order in which a project shows them: values without an ordering first, then by
+ * ordering, then oldest first. Values that the taxonomy no longer has are last.
+ */
+export function sortFieldValues(taxonomy: Taxonomy, field: string, values: Iterable<string>): string[] {
+  const known = taxonomy.fields.get(field)?.enumValues
+  const rank = (value: string) => known?.get(value)?.rank ?? Infinity
+  return [...new Set(values)].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
+}
+
 function unionOf(taxonomy: Taxonomy, loaders: Iterable<string>, pick: (loader: LoaderRow) => string[]): string[] {
   const names = new Set<string>()
   for (const name of loaders) {

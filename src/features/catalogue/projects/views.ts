@@ -4,8 +4,7 @@ import { copyUrl } from '#features/basics/images/hosted-image.ts'
 import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '#lib/project-status.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { licenseName } from '#platform/taxonomy/licenses.ts'
-import { sortFieldValues } from '#platform/taxonomy/loader-fields.ts'
-import { fieldsOf, gamesOf, projectTypesOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { fieldsOf, gamesOf, projectTypesOf, sortFieldValues, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { GalleryRow, ProjectReadRow } from './queries.ts'
 
 const LinkView = Type.Object(

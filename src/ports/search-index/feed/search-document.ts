@@ -1,8 +1,7 @@
 // Converts the row of a project to the document in the index.
 import { hash } from 'node:crypto'
 import { isOpenSource } from '#platform/taxonomy/licenses.ts'
-import { sortFieldValues } from '#platform/taxonomy/loader-fields.ts'
-import { fieldsOf, projectTypesOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { fieldsOf, projectTypesOf, sortFieldValues, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { MAX_DOCUMENT_BYTES, type SearchDocument, type SearchVersion, union } from '#ports/search-index/document.ts'
 import { sidesOf } from '#ports/search-index/sides.ts'
 import type { DocumentRow, VersionRow } from './document-rows.ts'
