@@ -1,4 +1,4 @@
-// Prints the result of a run: each failure when it happens, then the counts and the slowest files.
+// Prints the result of a run: each failure when it happens, then the slowest files, all failures once more, and the counts.
 import { relative } from 'node:path'
 import { inspect } from 'node:util'
 
@@ -9,6 +9,7 @@ export async function report(events) {
   const startedAt = performance.now()
   const counts = { passed: 0, failed: 0, skipped: 0 }
   const durations = {}
+  const failures = []
   for await (const { type, data } of events) {
     if (type === 'test:stdout') process.stdout.write(data.message)
     if (type === 'test:stderr') process.stderr.write(data.message)
@@ -20,7 +21,8 @@ export async function report(events) {
     }
     if (!details.passed && details.error?.failureType !== 'subtestsFailed') {
       counts.failed += 1
-      printFailure(data)
+      failures.push(describeFailure(data))
+      console.error(failures.at(-1))
     } else if (data.skip !== undefined || data.todo !== undefined) {
       counts.skipped += 1
     } else if (details.passed && !isFile(data) && details.type !== 'suite') {
@@ -28,6 +30,8 @@ export async function report(events) {
     }
   }
   printSlowest(durations)
+  // Once more: CI systems often keep only the end of a long output.
+  if (failures.length > 0) console.log(`Failed tests:\n${failures.join('')}`)
   const { passed, failed, skipped } = counts
   console.log(
     `${passed} passed, ${failed} failed, ${skipped} skipped in ${formatSeconds(performance.now() - startedAt).trim()}`,
@@ -39,11 +43,11 @@ const formatSeconds = (ms) => `${(ms / 1000).toFixed(1).padStart(8)} s`
 
 const isFile = ({ name, nesting }) => nesting === 0 && name.endsWith('.test.ts')
 
-function printFailure({ name, file, line, details }) {
+function describeFailure({ name, file, line, details }) {
   const error = details.error?.cause ?? details.error
   const text = typeof error === 'string' ? error : (error?.stack ?? inspect(error))
   const lines = text.split('\n').filter((text) => !/^\s+at .*\(?node:internal/.test(text))
-  console.error(`\n✖ ${name}\n  ${relative('', file ?? '')}:${line}\n  ${lines.join('\n  ')}\n`)
+  return `\n✖ ${name}\n  ${relative('', file ?? '')}:${line}\n  ${lines.join('\n  ')}\n`
 }
 
 function printSlowest(durations) {
