@@ -2,7 +2,7 @@
 import type { CountQuery, SearchChange, SearchQuery } from '../search-index.ts'
 import { Compaction } from './parts/compaction.ts'
 import type { ByteWriter } from './parts/hit-store.ts'
-import { applyChange, finishChanges, makeParts, type Parts, type SavedParts, saveParts } from './parts/parts.ts'
+import { applyChange, finishChanges, makeParts, type Parts, saveParts } from './parts/parts.ts'
 import { countWithin, narrow } from './query/evaluate.ts'
 import { FilterCache } from './query/filter-cache.ts'
 import { takePage } from './query/page.ts'
@@ -21,7 +21,7 @@ const LIMITS: EngineLimits = { minDeadSlots: 10_000, cachedFilters: 128 }
 /** Number of documents that `add` collects before it sorts them: some milliseconds of work. */
 const MAX_PENDING = 1000
 
-export type SavedEngine = SavedParts & { sequence: number }
+export type SavedEngine = ReturnType<Engine['save']>
 
 export class Engine {
   /** The highest sequence applied. */
@@ -123,7 +123,7 @@ export class Engine {
   }
 
   /** Returns the state without copying its arrays. The caller must write them before the next change. */
-  save(): SavedEngine {
+  save() {
     return { sequence: this.sequence, ...saveParts(this.#parts) }
   }
 

@@ -4,8 +4,8 @@ import { hash } from 'node:crypto'
 import type { SearchDocument } from '#ports/search-index/document.ts'
 import { type Bits, clearBit, setBit } from '../storage/bits.ts'
 import { withLength } from '../storage/memory.ts'
-import { gather, type NewSlots, stretches } from '../storage/new-slots.ts'
-import { type SavedTable, StringTable } from '../storage/string-table.ts'
+import { gather, inSteps, type NewSlots } from '../storage/new-slots.ts'
+import { StringTable } from '../storage/string-table.ts'
 
 /** Columns per document slot; dates in milliseconds. The fingerprint covers everything except the counts. */
 const COLUMN_NAMES = ['downloads', 'follows', 'created', 'modified', 'freshness', 'fingerprint'] as const
@@ -14,58 +14,32 @@ export type DocColumn = (typeof COLUMN_NAMES)[number]
 /** Dates in milliseconds; versions newest first. */
 export type DocDates = { readonly created: number; readonly modified: number; readonly published: readonly number[] }
 
-type Columns = Record<DocColumn, Float64Array<ArrayBuffer>>
-
-export type SavedDocs = {
-  ids: SavedTable
-  slotOfId: Uint32Array<ArrayBuffer>
-  sequenceOfId: Float64Array<ArrayBuffer>
-  idOfDoc: Uint32Array<ArrayBuffer>
-  versionStart: Uint32Array<ArrayBuffer>
-  docOfVersion: Uint32Array<ArrayBuffer>
-  published: Float64Array<ArrayBuffer>
-  live: Bits
-  columns: Columns
-  docCount: number
-  versionCount: number
-  liveCount: number
-}
-
 const NO_SLOT = 0xffffffff
 
 /** The other parts of the engine can read the fields; only the methods change them. */
 export class DocTable {
   /** All project IDs, including deleted projects, whose sequence numbers prevent older changes. */
   ids: StringTable
-  slotOfId: Uint32Array<ArrayBuffer>
-  sequenceOfId: Float64Array<ArrayBuffer>
-  idOfDoc: Uint32Array<ArrayBuffer>
+  slotOfId = new Uint32Array(64).fill(NO_SLOT)
+  sequenceOfId = new Float64Array(64).fill(-1)
+  idOfDoc = new Uint32Array(64)
   /** First version slot of each document, and the end of the last document. */
-  versionStart: Uint32Array<ArrayBuffer>
-  docOfVersion: Uint32Array<ArrayBuffer>
+  versionStart = new Uint32Array(64)
+  docOfVersion = new Uint32Array(64)
   /** Milliseconds; NaN for the slot of a project without versions. */
-  published: Float64Array<ArrayBuffer>
-  live: Bits
-  columns: Columns
-  docCount: number
-  versionCount: number
-  liveCount: number
+  published = new Float64Array(64)
+  live: Bits = new Uint32Array(64)
+  columns = mapColumns(() => new Float64Array(64))
+  docCount = 0
+  versionCount = 0
+  liveCount = 0
   /** Incremented with each change of a count in place. */
   countsRevision = 0
 
-  constructor(saved?: SavedDocs) {
-    this.ids = new StringTable(saved?.ids)
-    this.slotOfId = saved?.slotOfId ?? new Uint32Array(64).fill(NO_SLOT)
-    this.sequenceOfId = saved?.sequenceOfId ?? new Float64Array(64).fill(-1)
-    this.idOfDoc = saved?.idOfDoc ?? new Uint32Array(64)
-    this.versionStart = saved?.versionStart ?? new Uint32Array(64)
-    this.docOfVersion = saved?.docOfVersion ?? new Uint32Array(64)
-    this.published = saved?.published ?? new Float64Array(64)
-    this.live = saved?.live ?? new Uint32Array(64)
-    this.columns = saved?.columns ?? mapColumns(() => new Float64Array(64))
-    this.docCount = saved?.docCount ?? 0
-    this.versionCount = saved?.versionCount ?? 0
-    this.liveCount = saved?.liveCount ?? 0
+  constructor(saved?: ReturnType<DocTable['save']>) {
+    const { ids, ...columns } = saved ?? {}
+    this.ids = new StringTable(ids)
+    Object.assign(this, columns satisfies Partial<DocTable>)
   }
 
   /** Returns the sequence number of the last change or deletion of the project; -1 if there is none. */
@@ -159,49 +133,35 @@ export class DocTable {
 
   /** Replaces document slots by the new numbers. */
   *#renumber(newDocs: Uint32Array<ArrayBuffer>): Generator<void> {
-    for (const { start, end } of stretches(this.slotOfId.length)) {
-      for (let code = start; code < end; code += 1) {
-        this.slotOfId[code] = newDocs[this.slotOfId[code] ?? NO_SLOT] ?? NO_SLOT
-      }
-      yield
-    }
+    yield* inSteps(this.slotOfId.length, (code) => {
+      this.slotOfId[code] = newDocs[this.slotOfId[code] ?? NO_SLOT] ?? NO_SLOT
+    })
     this.versionStart = new Uint32Array(this.docCount + 1)
-    for (const { start, end } of stretches(this.versionCount)) {
-      for (let version = start; version < end; version += 1) {
-        const doc = newDocs[this.docOfVersion[version] ?? 0] ?? 0
-        this.docOfVersion[version] = doc
-        this.versionStart[doc + 1] = version + 1
-      }
-      yield
-    }
+    yield* inSteps(this.versionCount, (version) => {
+      const doc = newDocs[this.docOfVersion[version] ?? 0] ?? 0
+      this.docOfVersion[version] = doc
+      this.versionStart[doc + 1] = version + 1
+    })
     this.liveCount = this.docCount
     this.live = new Uint32Array((this.docCount >>> 5) + 1)
     for (let doc = 0; doc < this.docCount; doc += 1) setBit(this.live, doc)
   }
 
-  save(): SavedDocs {
+  save() {
+    const { docCount, versionCount, liveCount, ids } = this
     return {
-      ...this.#state(),
-      ids: this.ids.save(),
-      slotOfId: this.slotOfId.subarray(0, this.ids.size),
-      sequenceOfId: this.sequenceOfId.subarray(0, this.ids.size),
-    }
-  }
-
-  #state(): Omit<SavedDocs, 'ids'> {
-    const { docCount, versionCount, liveCount, slotOfId, sequenceOfId } = this
-    return {
-      docCount,
-      versionCount,
-      liveCount,
-      slotOfId,
-      sequenceOfId,
+      ids: ids.save(),
+      slotOfId: this.slotOfId.subarray(0, ids.size),
+      sequenceOfId: this.sequenceOfId.subarray(0, ids.size),
       idOfDoc: this.idOfDoc.subarray(0, docCount),
       versionStart: this.versionStart.subarray(0, docCount + 1),
       docOfVersion: this.docOfVersion.subarray(0, versionCount),
       published: this.published.subarray(0, versionCount),
       live: this.live.subarray(0, (docCount + 31) >>> 5),
       columns: mapColumns((name) => this.columns[name].subarray(0, docCount)),
+      docCount,
+      versionCount,
+      liveCount,
     }
   }
 
@@ -216,8 +176,11 @@ export class DocTable {
   }
 }
 
-function mapColumns(make: (name: DocColumn) => Float64Array<ArrayBuffer>): Columns {
-  return Object.fromEntries(COLUMN_NAMES.map((name) => [name, make(name)])) as Columns
+function mapColumns(make: (name: DocColumn) => Float64Array<ArrayBuffer>) {
+  return Object.fromEntries(COLUMN_NAMES.map((name) => [name, make(name)])) as Record<
+    DocColumn,
+    Float64Array<ArrayBuffer>
+  >
 }
 
 /** Returns a 48-bit hash of the document without its counts, which change independently. */

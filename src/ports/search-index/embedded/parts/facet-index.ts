@@ -1,16 +1,9 @@
 // Finds the versions and projects with a value of a text field, and stores the numbers of live components.
 import { projectValues, type SearchDocument, type SearchVersion } from '#ports/search-index/document.ts'
 import { withLength } from '../storage/memory.ts'
-import { DROPPED, type NewSlots, stretches } from '../storage/new-slots.ts'
-import { Postings, type SavedPostings } from '../storage/postings.ts'
-import { type SavedTable, StringTable } from '../storage/string-table.ts'
-
-export type SavedFacets = {
-  keys: SavedTable
-  versions: SavedPostings
-  docs: SavedPostings
-  numbers: Record<string, Float64Array<ArrayBuffer>>
-}
+import { DROPPED, inSteps, type NewSlots } from '../storage/new-slots.ts'
+import { Postings } from '../storage/postings.ts'
+import { StringTable } from '../storage/string-table.ts'
 
 /** Maximum number of numeric components with a column. Others have no values. */
 const MAX_NUMBER_COLUMNS = 64
@@ -34,7 +27,7 @@ export class FacetIndex {
   /** Component numbers by field, NaN if missing. Can be shorter than the documents, if the last ones have none. */
   #numbers: Map<string, Float64Array<ArrayBuffer>>
 
-  constructor(saved?: SavedFacets) {
+  constructor(saved?: ReturnType<FacetIndex['save']>) {
     this.#keys = new StringTable(saved?.keys)
     this.versions = new Postings(saved?.versions)
     this.docs = new Postings(saved?.docs)
@@ -82,19 +75,16 @@ export class FacetIndex {
     copy.versions = yield* this.versions.remapped(slots.versions)
     copy.docs = yield* this.docs.remapped(slots.docs)
     for (const [field, column] of this.#numbers) {
-      for (const { start, end } of stretches(Math.min(column.length, slots.docs.length))) {
-        for (let doc = start; doc < end; doc += 1) {
-          const to = slots.docs[doc] ?? DROPPED
-          const value = column[doc] ?? Number.NaN
-          if (to !== DROPPED && !Number.isNaN(value)) copy.#setNumber(field, to, value)
-        }
-        yield
-      }
+      yield* inSteps(Math.min(column.length, slots.docs.length), (doc) => {
+        const to = slots.docs[doc] ?? DROPPED
+        const value = column[doc] ?? Number.NaN
+        if (to !== DROPPED && !Number.isNaN(value)) copy.#setNumber(field, to, value)
+      })
     }
     return copy
   }
 
-  save(): SavedFacets {
+  save() {
     return {
       keys: this.#keys.save(),
       versions: this.versions.save(),

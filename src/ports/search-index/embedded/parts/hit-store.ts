@@ -4,7 +4,7 @@ import { invalidInput } from '#lib/errors.ts'
 import { MAX_DOCUMENT_BYTES, type SearchDocument, type SearchVersion } from '#ports/search-index/document.ts'
 import { HIT_TEMPLATE, hitValues } from '#ports/search-index/hit.ts'
 import { Arena, withLength } from '../storage/memory.ts'
-import { DROPPED, gather, type NewSlots, stretches } from '../storage/new-slots.ts'
+import { DROPPED, gather, inSteps, type NewSlots } from '../storage/new-slots.ts'
 import { encode } from '../storage/string-table.ts'
 
 /** Blocks of 4 MiB, which is also the maximum size of a record. */
@@ -26,15 +26,6 @@ const NULL = utf8.encode('null')
 const QUOTE = 0x22
 const CLOSE = 0x7d
 
-export type SavedHits = {
-  blocks: Uint8Array<ArrayBuffer>[]
-  end: number
-  addresses: Float64Array<ArrayBuffer>
-  lengths: Uint32Array<ArrayBuffer>
-  versionIds: Uint8Array<ArrayBuffer>
-  size: number
-}
-
 /** Length of an ID, then up to 11 base62 characters. */
 const ID_WIDTH = 12
 
@@ -54,7 +45,7 @@ export class HitStore {
   /** Bytes written since the last search for unused space. */
   #writtenBytes = 0
 
-  constructor(saved?: SavedHits) {
+  constructor(saved?: ReturnType<HitStore['save']>) {
     this.#arena = new Arena((length) => new Uint8Array(length), BLOCK_SHIFT, saved)
     this.#addresses = saved?.addresses ?? new Float64Array(64)
     this.#lengths = saved?.lengths ?? new Uint32Array(64)
@@ -121,15 +112,12 @@ export class HitStore {
     yield* gather(copy.#lengths, this.#lengths, slots.docs)
     copy.#versionIds = new Uint8Array(slots.versions.length * ID_WIDTH)
     let end = 0
-    for (const stretch of stretches(slots.versions.length)) {
-      for (let version = stretch.start; version < stretch.end; version += 1) {
-        if (slots.versions[version] === DROPPED) continue
-        for (let i = version * ID_WIDTH; i < (version + 1) * ID_WIDTH; i += 1, end += 1) {
-          copy.#versionIds[end] = this.#versionIds[i] as number
-        }
+    yield* inSteps(slots.versions.length, (version) => {
+      if (slots.versions[version] === DROPPED) return
+      for (let i = version * ID_WIDTH; i < (version + 1) * ID_WIDTH; i += 1, end += 1) {
+        copy.#versionIds[end] = this.#versionIds[i] as number
       }
-      yield
-    }
+    })
     return copy
   }
 
@@ -170,7 +158,7 @@ export class HitStore {
     return true
   }
 
-  save(): SavedHits {
+  save() {
     return {
       blocks: this.#arena.blocks,
       end: this.#arena.end,

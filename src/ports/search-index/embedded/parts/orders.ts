@@ -17,8 +17,6 @@ type OrderColumn = (typeof ORDER_COLUMNS)[number]
 /** For more changes than this, one pass over an order is faster than a search for each position. */
 const MAX_SEARCHED = 16
 
-export type SavedOrders = Record<OrderColumn, Uint32Array<ArrayBuffer>>
-
 /** `leaving` and `entering` are applied at the end of the batch. A slot in both of them moves. */
 type Order = { readonly slots: SortedSlots; readonly leaving: Set<number>; readonly entering: Set<number> }
 
@@ -27,7 +25,7 @@ export class Orders {
   readonly #orders: Record<OrderColumn, Order>
   #isLargeBatch = false
 
-  constructor(docs: DocTable, saved?: SavedOrders) {
+  constructor(docs: DocTable, saved?: ReturnType<Orders['save']>) {
     this.#docs = docs
     this.#orders = mapOrders((column) => ({
       slots: new SortedSlots(saved?.[column]),
@@ -73,7 +71,7 @@ export class Orders {
   }
 
   /** Returns the orders of the new slots for a copy of the table. Copies the orders before the first yield. */
-  *remapped(newDocs: Uint32Array<ArrayBuffer>): Generator<void, SavedOrders> {
+  *remapped(newDocs: Uint32Array<ArrayBuffer>): Generator<void, ReturnType<Orders['save']>> {
     const orders = mapOrders((column) => this.#orders[column].slots.save().slice())
     yield
     for (const column of ORDER_COLUMNS) {
@@ -87,7 +85,7 @@ export class Orders {
     return this.#orders.created.entering.size
   }
 
-  save(): SavedOrders {
+  save() {
     return mapOrders((column) => this.#orders[column].slots.save())
   }
 
@@ -112,10 +110,5 @@ export class Orders {
 }
 
 function mapOrders<T>(make: (column: OrderColumn) => T): Record<OrderColumn, T> {
-  return {
-    downloads: make('downloads'),
-    follows: make('follows'),
-    created: make('created'),
-    modified: make('modified'),
-  }
+  return Object.fromEntries(ORDER_COLUMNS.map((column) => [column, make(column)])) as Record<OrderColumn, T>
 }

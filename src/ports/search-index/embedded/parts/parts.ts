@@ -2,11 +2,11 @@
 import { ApiError } from '#lib/errors.ts'
 import { datedNewestFirst, type SearchDocument } from '#ports/search-index/document.ts'
 import type { SearchChange } from '#ports/search-index/search-index.ts'
-import { type SavedText, TextIndex } from '../text/text-index.ts'
-import { type DocDates, DocTable, fingerprint, type SavedDocs } from './doc-table.ts'
-import { FacetIndex, type SavedFacets } from './facet-index.ts'
-import { HitStore, type SavedHits } from './hit-store.ts'
-import { Orders, type SavedOrders } from './orders.ts'
+import { TextIndex } from '../text/text-index.ts'
+import { type DocDates, DocTable, fingerprint } from './doc-table.ts'
+import { FacetIndex } from './facet-index.ts'
+import { HitStore } from './hit-store.ts'
+import { Orders } from './orders.ts'
 
 export type Parts = {
   readonly docs: DocTable
@@ -16,15 +16,7 @@ export type Parts = {
   readonly orders: Orders
 }
 
-export type SavedParts = {
-  docs: SavedDocs
-  facets: SavedFacets
-  text: SavedText
-  hits: SavedHits
-  orders: SavedOrders
-}
-
-export function makeParts(saved?: SavedParts): Parts {
+export function makeParts(saved?: ReturnType<typeof saveParts>): Parts {
   const docs = new DocTable(saved?.docs)
   return {
     docs,
@@ -36,7 +28,7 @@ export function makeParts(saved?: SavedParts): Parts {
 }
 
 /** Returns the state without copying its arrays. */
-export function saveParts({ docs, facets, text, hits, orders }: Parts): SavedParts {
+export function saveParts({ docs, facets, text, hits, orders }: Parts) {
   return { docs: docs.save(), facets: facets.save(), text: text.save(), hits: hits.save(), orders: orders.save() }
 }
 

@@ -3,7 +3,7 @@
 import type { Filter } from '../../filter/tree.ts'
 import { type Bits, hasBit, setBit } from '../storage/bits.ts'
 import { withLength } from '../storage/memory.ts'
-import { DROPPED, stretches } from '../storage/new-slots.ts'
+import { DROPPED, inSteps } from '../storage/new-slots.ts'
 import { newestMatch, type Plan, type Sources, usesCounts } from './plan.ts'
 
 /** If more slots were added, the filter is evaluated again for all slots. */
@@ -55,17 +55,13 @@ export class FilterCache {
   *remapped(newDocs: Uint32Array<ArrayBuffer>): Generator<void, FilterCache> {
     const copy = new FilterCache(this.#max)
     for (const [key, { bits, docCount }] of [...this.#entries]) {
-      const length = Math.min(docCount, newDocs.length)
       const to = new Uint32Array(bits.length)
       let count = 0
-      for (const { start, end } of stretches(length)) {
-        for (let doc = start; doc < end; doc += 1) {
-          if (newDocs[doc] === DROPPED) continue
-          if (hasBit(bits, doc)) setBit(to, count)
-          count += 1
-        }
-        yield
-      }
+      yield* inSteps(Math.min(docCount, newDocs.length), (doc) => {
+        if (newDocs[doc] === DROPPED) return
+        if (hasBit(bits, doc)) setBit(to, count)
+        count += 1
+      })
       // Counts can have changed during the copy; -1 matches no revision.
       copy.#entries.set(key, { bits: to, docCount: count, countsRevision: -1 })
     }

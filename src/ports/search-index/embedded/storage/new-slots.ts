@@ -8,31 +8,24 @@ const STEP = 10_000
 
 export type NewSlots = { readonly docs: Uint32Array<ArrayBuffer>; readonly versions: Uint32Array<ArrayBuffer> }
 
-/** Splits the numbers below `length` into ranges of one step each. */
-export function* stretches(length: number, step = STEP): Generator<{ start: number; end: number }> {
-  for (let start = 0; start < length; start += step) yield { start, end: Math.min(start + step, length) }
+/** Calls `visit` for the numbers below `length`. Yields between steps. */
+export function* inSteps(length: number, visit: (i: number) => unknown): Generator<void> {
+  for (let start = 0; start < length; start += STEP) {
+    const end = Math.min(start + STEP, length)
+    for (let i = start; i < end; i += 1) visit(i)
+    yield
+  }
 }
 
 /** Assigns new numbers to the live slots. */
 export function* numberLiveSlots(slots: NewSlots, live: Bits, docOfVersion: Uint32Array): Generator<void> {
   let next = 0
-  for (const { start, end } of stretches(slots.docs.length)) {
-    for (let doc = start; doc < end; doc += 1) {
-      const isLive = hasBit(live, doc)
-      slots.docs[doc] = isLive ? next : DROPPED
-      if (isLive) next += 1
-    }
-    yield
+  const assign = (target: Uint32Array, slot: number, doc: number) => {
+    target[slot] = hasBit(live, doc) ? next++ : DROPPED
   }
+  yield* inSteps(slots.docs.length, (doc) => assign(slots.docs, doc, doc))
   next = 0
-  for (const { start, end } of stretches(slots.versions.length)) {
-    for (let version = start; version < end; version += 1) {
-      const isLive = hasBit(live, docOfVersion[version] ?? 0)
-      slots.versions[version] = isLive ? next : DROPPED
-      if (isLive) next += 1
-    }
-    yield
-  }
+  yield* inSteps(slots.versions.length, (version) => assign(slots.versions, version, docOfVersion[version] ?? 0))
 }
 
 /** Copies the values of live slots to `to`, which is as long as `from`. Returns their number. */
@@ -42,14 +35,9 @@ export function* gather<A extends Float64Array<ArrayBuffer> | Uint32Array<ArrayB
   newSlots: Uint32Array,
 ): Generator<void, number> {
   let count = 0
-  for (const { start, end } of stretches(newSlots.length)) {
-    for (let slot = start; slot < end; slot += 1) {
-      if (newSlots[slot] === DROPPED) continue
-      to[count] = from[slot] as number
-      count += 1
-    }
-    yield
-  }
+  yield* inSteps(newSlots.length, (slot) => {
+    if (newSlots[slot] !== DROPPED) to[count++] = from[slot] as number
+  })
   return count
 }
 
@@ -60,13 +48,9 @@ export function* remapSlots(
 ): Generator<void, Uint32Array<ArrayBuffer>> {
   const remapped = new Uint32Array(slots.length)
   let length = 0
-  for (const { start, end } of stretches(slots.length)) {
-    for (let i = start; i < end; i += 1) {
-      const to = newSlots[slots[i] as number] ?? DROPPED
-      remapped[length] = to
-      if (to !== DROPPED) length += 1
-    }
-    yield
-  }
+  yield* inSteps(slots.length, (i) => {
+    const to = newSlots[slots[i] as number] ?? DROPPED
+    if (to !== DROPPED) remapped[length++] = to
+  })
   return remapped.subarray(0, length)
 }

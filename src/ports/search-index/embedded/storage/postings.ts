@@ -1,6 +1,6 @@
-import { type Bits, hasBit, listBits, setBit, unite } from './bits.ts'
+import { type Bits, hasBit, setBit, unite } from './bits.ts'
 import { Arena, withLength } from './memory.ts'
-import { DROPPED, stretches } from './new-slots.ts'
+import { DROPPED, inSteps } from './new-slots.ts'
 
 /** A list of at least this length that contains one in 32 of all slots is stored as bits. */
 const MIN_DENSE = 4096
@@ -10,15 +10,6 @@ const BLOCK_SHIFT = 20
 const LAST_CODES = 4096
 /** Number of slots copied per step of a compaction. */
 const STEP_SLOTS = 8_000
-
-export type SavedPostings = {
-  starts: Uint32Array<ArrayBuffer>
-  counts: Uint32Array<ArrayBuffer>
-  blocks: Uint32Array<ArrayBuffer>[]
-  end: number
-  denseCodes: Uint32Array<ArrayBuffer>
-  dense: Bits[]
-}
 
 /**
  * The ascending slots of each code. One slot is stored inline, more in a run whose capacity is the next power of two
@@ -34,7 +25,7 @@ export class Postings {
   /** Addresses of outgrown runs, by the exponent of their capacity. */
   #free: number[][] = Array.from({ length: BLOCK_SHIFT + 1 }, () => [])
 
-  constructor(saved?: SavedPostings) {
+  constructor(saved?: ReturnType<Postings['save']>) {
     this.#starts = saved?.starts ?? new Uint32Array(64)
     this.#counts = saved?.counts ?? new Uint32Array(64)
     this.#arena = new Arena((length) => new Uint32Array(length), BLOCK_SHIFT, saved)
@@ -82,11 +73,6 @@ export class Postings {
     return low < start + count && items[low] === slot
   }
 
-  /** Returns the bits of a dense code. */
-  dense(code: number): Bits | undefined {
-    return this.#dense.get(code)
-  }
-
   uniteInto(code: number, target: Bits): void {
     const count = this.count(code)
     if (count === 0) return
@@ -124,17 +110,17 @@ export class Postings {
    */
   *remapped(newSlots: Uint32Array<ArrayBuffer>): Generator<void, Postings> {
     const copy = new Postings()
-    const codes = this.#counts.length
-    copy.#starts = new Uint32Array(codes)
-    copy.#counts = new Uint32Array(codes)
-    const slots = new Uint32Array(newSlots.length)
     let work = 0
-    for (let code = 0; code < codes; code += 1) {
-      const count = this.count(code)
-      const dense = count >= MIN_DENSE ? this.#dense.get(code) : undefined
-      if (dense === undefined) copy.#fill(code, slots, this.#liveSlotsOf(code, newSlots, slots))
-      else copy.#fillDense(code, yield* remapBits(dense, newSlots))
-      work += 1 + count
+    for (let code = 0; code < this.#counts.length; code += 1) {
+      const add = (slot: number) => {
+        const to = newSlots[slot] ?? DROPPED
+        if (to !== DROPPED) copy.add(code, to)
+      }
+      const dense = this.#dense.get(code)
+      if (dense === undefined) {
+        this.forEach(code, add)
+        work += 1 + this.count(code)
+      } else yield* inSteps(dense.length * 32, (slot) => hasBit(dense, slot) && add(slot))
       if (work < STEP_SLOTS) continue
       work = 0
       yield
@@ -142,7 +128,7 @@ export class Postings {
     return copy
   }
 
-  save(): SavedPostings {
+  save() {
     return {
       starts: this.#starts,
       counts: this.#counts,
@@ -151,44 +137,6 @@ export class Postings {
       denseCodes: Uint32Array.from(this.#dense.keys()),
       dense: [...this.#dense.values()],
     }
-  }
-
-  /** Writes the new slots of a code that is not dense to `target`. Returns their number. */
-  #liveSlotsOf(code: number, newSlots: Uint32Array<ArrayBuffer>, target: Uint32Array<ArrayBuffer>): number {
-    const count = this.count(code)
-    if (count === 0) return 0
-    const { items, start } = count === 1 ? { items: this.#starts, start: code } : this.#run(code)
-    let size = 0
-    for (let i = start; i < start + count; i += 1) {
-      const to = newSlots[items[i] ?? 0] ?? DROPPED
-      target[size] = to
-      if (to !== DROPPED) size += 1
-    }
-    return size
-  }
-
-  /** Sets the slots of an empty code to the first `count` of `slots`. */
-  #fill(code: number, slots: ArrayLike<number>, count: number): void {
-    const last = slots[count - 1] ?? 0
-    this.#counts[code] = count
-    if (count <= 1) this.#starts[code] = last
-    else if (isDense(count, last)) {
-      const bits = new Uint32Array(wordsFor(last))
-      for (let i = 0; i < count; i += 1) setBit(bits, slots[i] ?? 0)
-      this.#dense.set(code, bits)
-    } else {
-      const address = this.#arena.allocate(2 ** (32 - Math.clz32(count - 1)))
-      const [block, start] = [this.#arena.block(address), this.#arena.offset(address)]
-      for (let i = 0; i < count; i += 1) block[start + i] = slots[i] ?? 0
-      this.#starts[code] = address
-    }
-  }
-
-  #fillDense(code: number, { bits, count, last }: { bits: Bits; count: number; last: number }): void {
-    if (isDense(count, last)) {
-      this.#counts[code] = count
-      this.#dense.set(code, bits)
-    } else this.#fill(code, listBits(bits, count), count)
   }
 
   #run(code: number): { items: Uint32Array<ArrayBuffer>; start: number } {
@@ -231,7 +179,8 @@ export class Postings {
   }
 
   #makeDense(code: number, slot: number): void {
-    const bits = new Uint32Array(wordsFor(slot))
+    // With reserve for more slots.
+    const bits = new Uint32Array(Math.ceil((slot * 1.25) / 32) + 1)
     this.forEach(code, (member) => setBit(bits, member))
     this.#free[Math.log2(this.count(code))]?.push(this.#starts[code] ?? 0)
     this.#dense.set(code, bits)
@@ -241,32 +190,4 @@ export class Postings {
 
 function isDense(count: number, last: number): boolean {
   return count >= MIN_DENSE && count * 32 >= last
-}
-
-/** Returns the number of words for bits up to the slot, with reserve. */
-function wordsFor(slot: number): number {
-  return Math.ceil((slot * 1.25) / 32) + 1
-}
-
-/** Copies the set with new slot numbers. Also returns its size and its last slot. */
-function* remapBits(
-  dense: Bits,
-  newSlots: Uint32Array<ArrayBuffer>,
-): Generator<void, { bits: Bits; count: number; last: number }> {
-  const bits = new Uint32Array(Math.min(dense.length, wordsFor(newSlots.length)))
-  let count = 0
-  let last = 0
-  for (const { start, end } of stretches(dense.length, STEP_SLOTS / 32)) {
-    for (let w = start; w < end; w += 1) {
-      for (let x = dense[w] ?? 0; x !== 0; x &= x - 1) {
-        const to = newSlots[w * 32 + 31 - Math.clz32(x & -x)] ?? DROPPED
-        if (to === DROPPED) continue
-        setBit(bits, to)
-        count += 1
-        last = to
-      }
-    }
-    yield
-  }
-  return { bits, count, last }
 }

@@ -19,15 +19,13 @@ export function encode(text: string): Uint8Array<ArrayBuffer> {
   return scratch.subarray(0, length)
 }
 
-export type SavedStrings = { bytes: Uint8Array<ArrayBuffer>; offsets: Uint32Array<ArrayBuffer>; size: number }
-
 /** An append-only list of UTF-8 strings, numbered from 0. Limit: 4 GiB in total. */
 export class StringList {
   bytes: Uint8Array<ArrayBuffer>
   offsets: Uint32Array<ArrayBuffer>
   size: number
 
-  constructor(saved?: SavedStrings) {
+  constructor(saved?: ReturnType<StringList['save']>) {
     this.bytes = saved?.bytes ?? new Uint8Array(256)
     this.offsets = saved?.offsets ?? new Uint32Array(64)
     this.size = saved?.size ?? 0
@@ -79,7 +77,7 @@ export class StringList {
     return 0
   }
 
-  save(): SavedStrings {
+  save() {
     return {
       bytes: this.bytes.subarray(0, this.offsets[this.size]),
       offsets: this.offsets.subarray(0, this.size + 1),
@@ -88,8 +86,6 @@ export class StringList {
   }
 }
 
-export type SavedTable = SavedStrings & { slots: Uint32Array<ArrayBuffer> }
-
 /** Maps strings to consecutive codes: an open-addressing hash table over a `StringList`. Codes are never freed. */
 export class StringTable {
   readonly list: StringList
@@ -97,7 +93,7 @@ export class StringTable {
   #slots: Uint32Array<ArrayBuffer>
   readonly #common = new Map<string, number>()
 
-  constructor(saved?: SavedTable) {
+  constructor(saved?: ReturnType<StringTable['save']>) {
     this.list = new StringList(saved)
     this.#slots = saved?.slots ?? new Uint32Array(256)
   }
@@ -136,7 +132,7 @@ export class StringTable {
     return code
   }
 
-  save(): SavedTable {
+  save() {
     return { ...this.list.save(), slots: this.#slots }
   }
 

@@ -1,20 +1,13 @@
 // Finds exact slugs, exact names and name prefixes.
 import type { Slots } from '../storage/doc-set.ts'
 import { DROPPED, remapSlots } from '../storage/new-slots.ts'
-import { Postings, type SavedPostings } from '../storage/postings.ts'
+import { Postings } from '../storage/postings.ts'
 import { SortedSlots } from '../storage/sorted-slots.ts'
-import { encode, type SavedStrings, type SavedTable, StringList, StringTable } from '../storage/string-table.ts'
+import { encode, StringList, StringTable } from '../storage/string-table.ts'
 
 const SPACE = 0x20
 /** Number of names copied per step of a compaction. */
 const STEP_NAMES = 2000
-
-export type SavedNames = {
-  names: SavedStrings
-  sorted: Uint32Array<ArrayBuffer>
-  slugs: SavedTable
-  slugPostings: SavedPostings
-}
 
 /** Folded names, one per document slot, sorted without their spaces, and folded slugs in a table. */
 export class NameIndex {
@@ -24,7 +17,7 @@ export class NameIndex {
   #slugPostings: Postings
   #unsorted: number[] = []
 
-  constructor(saved?: SavedNames) {
+  constructor(saved?: ReturnType<NameIndex['save']>) {
     this.#names = new StringList(saved?.names)
     this.#sorted = new SortedSlots(saved?.sorted)
     this.#slugs = new StringTable(saved?.slugs)
@@ -80,7 +73,7 @@ export class NameIndex {
     return copy
   }
 
-  save(): SavedNames {
+  save() {
     return {
       names: this.#names.save(),
       sorted: this.#sorted.save(),

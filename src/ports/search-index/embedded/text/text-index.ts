@@ -4,24 +4,16 @@ import { documentWords, foldWords, queryTerms } from '#ports/search-index/fold.t
 import { MAX_TYPOS, MAX_WORDS_FOR_TYPOS, typosAllowed } from '#ports/search-index/typo-rules.ts'
 import { type Bits, type BitsPool, hasBit, intersect, setBit, uniteShared } from '../storage/bits.ts'
 import { claimSet, claimSlots, type DocSet } from '../storage/doc-set.ts'
-import { Postings, type SavedPostings } from '../storage/postings.ts'
-import { type SavedTable, StringTable } from '../storage/string-table.ts'
-import { NameIndex, type SavedNames } from './name-index.ts'
+import { Postings } from '../storage/postings.ts'
+import { StringTable } from '../storage/string-table.ts'
+import { NameIndex } from './name-index.ts'
 import { visitTypos } from './typos.ts'
-import { type SavedVocabulary, Vocabulary } from './vocabulary.ts'
+import { Vocabulary } from './vocabulary.ts'
 
 /** Prefixes of up to this length have separate postings, because too many terms share them. */
 const SHORT_PREFIX = 2
 /** Number of terms whose prefixes are cached. */
 const MAX_CACHED_PREFIXES = 16_384
-
-export type SavedText = {
-  vocabulary: SavedVocabulary
-  postings: SavedPostings
-  prefixes: SavedTable
-  prefixPostings: SavedPostings
-  names: SavedNames
-}
 
 /**
  * Returns disjoint classes of documents, best first: exact slug, exact name, name prefix, all words by prefix. If these
@@ -35,7 +27,7 @@ export class TextIndex {
   #prefixPostings: Postings
   #names: NameIndex
 
-  constructor(saved?: SavedText) {
+  constructor(saved?: ReturnType<TextIndex['save']>) {
     this.#vocabulary = new Vocabulary(saved?.vocabulary)
     this.#postings = new Postings(saved?.postings)
     this.#prefixes = new StringTable(saved?.prefixes)
@@ -96,7 +88,7 @@ export class TextIndex {
     return copy
   }
 
-  save(): SavedText {
+  save() {
     return {
       vocabulary: this.#vocabulary.save(),
       postings: this.#postings.save(),

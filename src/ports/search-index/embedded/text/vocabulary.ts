@@ -1,10 +1,8 @@
 import { withLength } from '../storage/memory.ts'
 import { SortedSlots } from '../storage/sorted-slots.ts'
-import { encode, type SavedTable, StringTable } from '../storage/string-table.ts'
+import { encode, StringTable } from '../storage/string-table.ts'
 
 const HEAD_BYTES = 4
-
-export type SavedVocabulary = { table: SavedTable; sorted: Uint32Array<ArrayBuffer> }
 
 /** Terms with their codes, and the codes in byte order of the terms, so that terms with one prefix are adjacent. */
 export class Vocabulary {
@@ -15,7 +13,7 @@ export class Vocabulary {
   /** New terms, until `sortNew`. */
   #unsorted: number[] = []
 
-  constructor(saved?: SavedVocabulary) {
+  constructor(saved?: ReturnType<Vocabulary['save']>) {
     this.table = new StringTable(saved?.table)
     this.sorted = new SortedSlots(saved?.sorted)
     for (let code = 0; code < this.table.size; code += 1) this.#setHead(code)
@@ -64,7 +62,7 @@ export class Vocabulary {
     return this.sorted.items[position] ?? 0
   }
 
-  save(): SavedVocabulary {
+  save() {
     return { table: this.table.save(), sorted: this.sorted.save() }
   }
 
