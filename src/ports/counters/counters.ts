@@ -82,6 +82,22 @@ export function rateIntervals(rate: Rate, cost: number): { intervalUs: number; b
   return { intervalUs, burstUs }
 }
 
+/** Returns the decision for the time in microseconds that is left of a burst; less than 0 if units are missing. */
+export function rateDecision(
+  { limit }: Rate,
+  { intervalUs, burstUs }: ReturnType<typeof rateIntervals>,
+  spareUs: number,
+): RateDecision {
+  const allowed = spareUs >= 0
+  return {
+    allowed,
+    limit,
+    remaining: allowed ? Math.floor(spareUs / intervalUs) : 0,
+    resetSeconds: Math.ceil((allowed ? burstUs - spareUs : -spareUs) / 1e6),
+    retryAfterMs: allowed ? 0 : Math.ceil(-spareUs / 1000),
+  }
+}
+
 /** @throws RangeError */
 export function checkWindow({ max, windowMs }: Window): void {
   if (!isCount(max) || max > WINDOW_MAX || !isSpan(windowMs)) {

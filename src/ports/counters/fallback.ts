@@ -6,11 +6,6 @@ import type { Counters } from './counters.ts'
 /** The reduced rate if a rate does not specify one. */
 const LOST_PER_MINUTE = 60
 
-/** Returns the reduced rate. */
-function lostRate({ lostPerMinute: limit = LOST_PER_MINUTE }: Rate): Rate {
-  return { limit, periodMs: MINUTE_MS, burst: limit }
-}
-
 /** Pause after a failure before one call tries the store again. */
 const REST_MS = 1000
 
@@ -30,43 +25,23 @@ type Options = {
  * share their counts. `check` checks `primary`.
  */
 export function withFallback(primary: Counters, fallback: Counters, options: Options): Counters {
-  const call = createCall(options)
+  const call = createCall(primary, fallback, options)
   return {
     take: (key, rate, cost = 1) =>
       call(
         () => primary.take(key, rate, cost),
-        () => fallback.take(key, lostRate(rate), Math.min(cost, lostRate(rate).burst)),
+        () => fallback.take(key, ...reduced(rate, cost)),
       ),
     giveBack: (key, rate, cost = 1) =>
       call(
         () => primary.giveBack(key, rate, cost),
-        () => fallback.giveBack(key, lostRate(rate), Math.min(cost, lostRate(rate).burst)),
+        () => fallback.giveBack(key, ...reduced(rate, cost)),
       ),
-    hit: (key, window) =>
-      call(
-        () => primary.hit(key, window),
-        () => fallback.hit(key, window),
-      ),
-    giveBackHit: (key, window) =>
-      call(
-        () => primary.giveBackHit(key, window),
-        () => fallback.giveBackHit(key, window),
-      ),
-    peek: (key, window) =>
-      call(
-        () => primary.peek(key, window),
-        () => fallback.peek(key, window),
-      ),
-    spend: (key, amount, allowance) =>
-      call(
-        () => primary.spend(key, amount, allowance),
-        () => fallback.spend(key, amount, allowance),
-      ),
-    reset: (key) =>
-      call(
-        () => primary.reset(key),
-        () => fallback.reset(key),
-      ),
+    hit: (key, window) => call((counters) => counters.hit(key, window)),
+    giveBackHit: (key, window) => call((counters) => counters.giveBackHit(key, window)),
+    peek: (key, window) => call((counters) => counters.peek(key, window)),
+    spend: (key, amount, allowance) => call((counters) => counters.spend(key, amount, allowance)),
+    reset: (key) => call((counters) => counters.reset(key)),
     check: () => withinTime(primary.check()),
     close: async () => {
       await Promise.all([primary.close(), fallback.close()])
@@ -74,61 +49,39 @@ export function withFallback(primary: Counters, fallback: Counters, options: Opt
   }
 }
 
+/** Returns the reduced rate, and the cost of the request, or as much of it as that rate can allow. */
+function reduced({ lostPerMinute: limit = LOST_PER_MINUTE }: Rate, cost: number): [Rate, number] {
+  return [{ limit, periodMs: MINUTE_MS, burst: limit }, Math.min(cost, limit)]
+}
+
 /** Returns a function that calls the store while it responds, and the fallback otherwise. */
-function createCall({ now, onLost, onBack }: Options) {
-  let lost = false
+function createCall(primary: Counters, fallback: Counters, { now, onLost, onBack }: Options) {
+  let isLost = false
   let restUntilMs = 0
 
-  function markLost(failure: unknown): void {
-    restUntilMs = now() + REST_MS
-    if (lost) return
-    lost = true
-    onLost(failure)
-  }
-
-  function markBack(): void {
-    if (!lost) return
-    lost = false
-    onBack()
-  }
-
-  async function settle<T>(answer: Promise<T>, instead: () => MaybePromise<T>): Promise<T> {
-    try {
-      const result = await withinTime(answer)
-      markBack()
-      return result
-    } catch (failure) {
-      return afterFailure(failure, instead)
-    }
-  }
-
-  function afterFailure<T>(failure: unknown, instead: () => MaybePromise<T>): MaybePromise<T> {
-    // An error of the caller says nothing about the store.
-    if (failure instanceof RangeError) throw failure
-    markLost(failure)
-    return instead()
-  }
-
-  function call<T>(first: () => MaybePromise<T>, instead: () => MaybePromise<T>): MaybePromise<T> {
-    if (lost) {
-      if (now() < restUntilMs) return instead()
+  return async <T>(use: (counters: Counters) => MaybePromise<T>, instead = use): Promise<T> => {
+    if (isLost) {
+      if (now() < restUntilMs) return instead(fallback)
       // Other calls continue with the fallback while this call tries the store.
       restUntilMs = now() + REST_MS
     }
     try {
-      const result = first()
-      if (result instanceof Promise) return settle(result, instead)
-      markBack()
+      const result = await withinTime(use(primary))
+      if (isLost) onBack()
+      isLost = false
       return result
     } catch (failure) {
-      return afterFailure(failure, instead)
+      // An error of the caller says nothing about the store.
+      if (failure instanceof RangeError) throw failure
+      restUntilMs = now() + REST_MS
+      if (!isLost) onLost(failure)
+      isLost = true
+      return instead(fallback)
     }
   }
-
-  return call
 }
 
-async function withinTime<T>(answer: Promise<T>): Promise<T> {
+async function withinTime<T>(answer: MaybePromise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
   // Results that arrived while this process was busy are read first.
   const timer = setTimeout(() => setImmediate(reject, new Error(`No response within ${WAIT_MS} ms`)), WAIT_MS)

@@ -6,6 +6,7 @@ import {
   checkAllowance,
   checkWindow,
   type Hit,
+  rateDecision,
   rateIntervals,
   type Window,
   type WindowState,
@@ -49,7 +50,8 @@ function createRates(now: () => number, keysMax: number) {
   const spans = new Spans<{ fullAtUs: number }>(keysMax)
 
   function take(key: string, rate: Rate, cost = 1): RateDecision {
-    const { intervalUs, burstUs } = rateIntervals(rate, cost)
+    const intervals = rateIntervals(rate, cost)
+    const { intervalUs, burstUs } = intervals
     const timeMs = now()
     const nowUs = Math.round(timeMs * 1000)
     const keys = spans.of(burstUs / 1000, timeMs)
@@ -58,18 +60,10 @@ function createRates(now: () => number, keysMax: number) {
     const fullAtUs = entry === undefined ? nowUs : Math.min(Math.max(entry.fullAtUs, nowUs), nowUs + burstUs)
     const afterUs = fullAtUs + cost * intervalUs
     const spareUs = nowUs + burstUs - afterUs
-    if (spareUs < 0) {
-      // Stored even so; otherwise, after the clock is set back, every request would fail until the old time.
-      if (entry !== undefined) entry.fullAtUs = fullAtUs
-      const retryAfterMs = Math.ceil(-spareUs / 1000)
-      const resetSeconds = Math.ceil(-spareUs / 1e6)
-      return { allowed: false, limit: rate.limit, remaining: 0, resetSeconds, retryAfterMs }
-    }
-    if (entry === undefined) keys.add(key, { fullAtUs: afterUs })
-    else entry.fullAtUs = afterUs
-    const remaining = Math.floor(spareUs / intervalUs)
-    const resetSeconds = Math.ceil((afterUs - nowUs) / 1e6)
-    return { allowed: true, limit: rate.limit, remaining, resetSeconds, retryAfterMs: 0 }
+    // Stored also if units are missing; otherwise, after the clock is set back, every request would fail until the old time.
+    if (entry !== undefined) entry.fullAtUs = spareUs < 0 ? fullAtUs : afterUs
+    else if (spareUs >= 0) keys.add(key, { fullAtUs: afterUs })
+    return rateDecision(rate, intervals, spareUs)
   }
 
   function giveBack(key: string, rate: Rate, cost = 1): void {
@@ -97,13 +91,10 @@ function createWindows(now: () => number, keysMax: number) {
 
   function hit(key: string, window: Window): Hit {
     const { keys, hits, timeMs } = findHits(key, window)
-    if (hits === undefined) {
-      keys.add(key, [timeMs])
-      return { counted: true, ...windowState([timeMs], window, timeMs) }
-    }
-    const counted = hits.length < window.max
-    if (counted) hits.push(timeMs)
-    return { counted, ...windowState(hits, window, timeMs) }
+    const counted = (hits?.length ?? 0) < window.max
+    if (hits === undefined) keys.add(key, [timeMs])
+    else if (counted) hits.push(timeMs)
+    return { counted, ...windowState(hits ?? [timeMs], window, timeMs) }
   }
 
   function giveBackHit(key: string, window: Window): void {

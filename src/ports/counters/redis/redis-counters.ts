@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { createClient, ErrorReply } from '@redis/client'
 import { OperatorError } from '#lib/operator-error.ts'
-import { type Counters, checkAllowance, checkWindow, rateIntervals } from '../counters.ts'
+import { type Counters, checkAllowance, checkWindow, rateDecision, rateIntervals } from '../counters.ts'
 import { SCRIPTS } from './scripts.ts'
 
 type Options = {
@@ -41,15 +41,10 @@ export async function openRedisCounters(options: Options): Promise<Counters> {
 
   return {
     async take(key, rate, cost = 1) {
-      const { intervalUs, burstUs } = rateIntervals(rate, cost)
+      const intervals = rateIntervals(rate, cost)
+      const { intervalUs, burstUs } = intervals
       const spareUs = await call('take', (redis) => redis.takeRate(rateKey(key), time(), intervalUs, burstUs, cost))
-      const { limit } = rate
-      if (spareUs < 0) {
-        const retryAfterMs = Math.ceil(-spareUs / 1000)
-        return { allowed: false, limit, remaining: 0, resetSeconds: Math.ceil(-spareUs / 1e6), retryAfterMs }
-      }
-      const remaining = Math.floor(spareUs / intervalUs)
-      return { allowed: true, limit, remaining, resetSeconds: Math.ceil((burstUs - spareUs) / 1e6), retryAfterMs: 0 }
+      return rateDecision(rate, intervals, spareUs)
     },
     async giveBack(key, rate, cost = 1) {
       const { intervalUs, burstUs } = rateIntervals(rate, cost)
