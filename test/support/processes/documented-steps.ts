@@ -1,0 +1,112 @@
+// Runs the shell blocks of a document in their order, in one shell, as a reader would.
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const ROOT = join(import.meta.dirname, '../../..')
+const DONE = 'the block is done:'
+
+export type Step = { script: string; expected: string[] }
+
+/**
+ * Returns the shell blocks of a chapter, each with its expected output: the lines of the `text` blocks that follow it.
+ * @param chapter heading of the second level
+ */
+export function readSteps(document: string, chapter: string): Step[] {
+  const chapters = readFileSync(join(ROOT, document), 'utf8').split(/^## /m)
+  const steps: Step[] = []
+  const text = chapters.find((one) => one.startsWith(`${chapter}\n`)) ?? ''
+  for (const [, language, block = ''] of text.matchAll(/^```(sh|text)\n([\s\S]*?)^```$/gm)) {
+    if (language === 'sh') steps.push({ script: block, expected: [] })
+    else steps.at(-1)?.expected.push(...block.trim().split('\n'))
+  }
+  return steps
+}
+
+/** Fails unless each expected line is among the printed ones. `…` in an expected line stands for any text. */
+export function checkOutput(lines: readonly string[], expected: readonly string[], name: string): void {
+  for (const line of expected) {
+    const parts = line.split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+    const pattern = new RegExp(`^${parts.join('.*')}$`)
+    assert.ok(
+      lines.some((one) => pattern.test(one)),
+      `${name} does not print ${line}:\n${lines.join('\n')}`,
+    )
+  }
+}
+
+/** Returns why a test that needs these programs is skipped, or false if all are installed. */
+export function notInstalled(programs: readonly string[]): string | false {
+  const folders = (process.env['PATH'] ?? '').split(':')
+  const missing = programs.filter((program) =>
+    program.startsWith('/') ? !existsSync(program) : !folders.some((folder) => existsSync(join(folder, program))),
+  )
+  return missing.length > 0 && `${missing.join(', ')}: not installed`
+}
+
+export type Shell = {
+  /** Runs a block. @returns the lines that it printed. @throws Error with its output if a command in it fails. */
+  run(script: string): Promise<string[]>
+  /** Ends the shell and all processes of its group. */
+  end(): Promise<void>
+}
+
+/**
+ * Starts one bash for all blocks, in its own process group, so that no process outlives the test.
+ * @param command command that starts the shell, for example in a namespace of its own
+ */
+export function openShell(
+  cwd: string,
+  { env = {}, command = [] }: { env?: Record<string, string>; command?: readonly string[] } = {},
+): Shell {
+  const { TEST_DATABASE_URL: _, DATABASE_URL: __, DATA_DIR: ___, PORT: ____, ...inherited } = process.env
+  const [program = 'bash', ...args] = [...command, 'bash', '-e', '-o', 'pipefail']
+  const child = spawn(program, args, { cwd, env: { ...inherited, ...env }, detached: true, stdio: 'pipe' })
+  const printed: string[] = []
+  let block = ''
+  let isDone: (code: string) => void = () => undefined
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on('line', (line) => {
+      if (line.startsWith(DONE)) isDone(line)
+      else printed.push(line)
+    })
+  }
+  const file = join(cwd, '..', 'block.sh')
+  const ended = new Promise<never>((_resolve, reject) => {
+    child.on('exit', (code) => {
+      reject(new Error(`the shell ended with ${code} in this block:\n${block}\n${printed.join('\n')}`))
+    })
+  })
+  ended.catch(() => undefined)
+  return {
+    async run(script) {
+      printed.length = 0
+      block = script
+      writeFileSync(file, script)
+      const finished = new Promise<string>((resolve) => {
+        isDone = resolve
+      })
+      // Blocks must not read what comes next.
+      child.stdin.write(`. '${file}' < /dev/null\necho '${DONE}'\n`)
+      await Promise.race([finished, ended])
+      return [...printed]
+    },
+    end: () => endGroup(child),
+  }
+}
+
+async function endGroup({ pid }: ChildProcess): Promise<void> {
+  while (hasGroup(pid, 'SIGTERM')) await sleep(50)
+}
+
+/** Sends a signal to a group of processes. Returns false if the group has no process left. */
+function hasGroup(pid: number | undefined, signal: NodeJS.Signals): boolean {
+  try {
+    return pid !== undefined && process.kill(-pid, signal)
+  } catch {
+    return false
+  }
+}
