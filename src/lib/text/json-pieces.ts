@@ -1,4 +1,4 @@
-// Serialises long JSON lists in pieces, so that a long list does not block other requests.
+// Converts and serialises long lists in pieces, so that a long list does not block other requests.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /** Number of rows per piece. A few hundred small objects take about a millisecond. */
@@ -15,4 +15,22 @@ export async function writeJsonArray<Row>(rows: readonly Row[], toView: (row: Ro
   }
   pieces.push(Buffer.from(']'))
   return Buffer.concat(pieces)
+}
+
+/** Maximum time before other requests get a turn. */
+const TURN_MS = 5
+/** Number of values between clock readings, because most values take less time than reading the clock. */
+const VALUES_PER_READING = 16
+
+/** Returns `convert` of each value. Other work of the process runs in between. */
+export async function convertInPieces<V, D>(values: readonly V[], convert: (value: V) => D): Promise<D[]> {
+  const converted: D[] = []
+  let startedAt = performance.now()
+  for (const value of values) {
+    converted.push(convert(value))
+    if (converted.length % VALUES_PER_READING > 0 || performance.now() - startedAt < TURN_MS) continue
+    await nextTurn()
+    startedAt = performance.now()
+  }
+  return converted
 }

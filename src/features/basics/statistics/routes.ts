@@ -4,9 +4,10 @@ import type { Deps } from '#ports/deps.ts'
 import { getStatistics } from './queries.ts'
 import { StatisticsView } from './views.ts'
 
-export function statisticsRoutes(app: App, { dbRead }: Pick<Deps, 'dbRead'>): void {
+/** `prefix`: the v2 API has the same route. */
+export function statisticsRoutes(app: App, { dbRead }: Pick<Deps, 'dbRead'>, prefix = '/v3'): void {
   app.get(
-    '/v3/statistics',
+    `${prefix}/statistics`,
     {
       config: { auth: 'public', cache: 'shared' },
       schema: {

@@ -2,14 +2,15 @@
 import Type from 'typebox'
 import { getProject, type ProjectReader } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { listVisibleByIds, projectViewer } from '#features/catalogue/projects/lookup/visible-lists.ts'
-import { ProjectView } from '#features/catalogue/projects/views.ts'
 import { getCachedUser } from '#features/people/users/user-cache.ts'
+import { convertInPieces } from '#lib/text/json-pieces.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { ProjectParams, UserParams } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendList } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
+import { V3 } from '../forms.ts'
 import { followProject, unfollowProject } from './follow-project.ts'
 import { requireFollowReader } from './policy.ts'
 import { listFollowedIds } from './queries.ts'
@@ -18,23 +19,28 @@ const WRITE = { auth: { scope: ['USER_WRITE'] } } as const
 
 export function followRoutes(app: App, deps: ProjectReader & Pick<Deps, 'config'>): void {
   followWrites(app, deps)
+  followedRoute(app, deps)
+}
+
+/** The v2 API has another prefix and another form of projects. */
+export function followedRoute(app: App, deps: ProjectReader, { prefix, project: { schema, toJson } } = V3): void {
   app.get(
-    '/v3/user/:id/follows',
+    `${prefix}/user/:id/follows`,
     {
       config: { auth: { scope: ['USER_READ'] }, cache: 'private' },
       schema: {
         operationId: 'listUserFollows',
         summary: 'List the projects that a user follows, most recently followed first',
         params: UserParams,
-        response: { 200: Type.Array(ProjectView) },
+        response: { 200: Type.Array(schema) },
       },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
       const { id } = await getCachedUser(deps, req.params.id)
       requireFollowReader(viewer, id)
-      const ids = await listFollowedIds(deps.db, id)
-      return sendList(reply, await listVisibleByIds(deps, projectViewer(viewer), ids))
+      const projects = await listVisibleByIds(deps, projectViewer(viewer), await listFollowedIds(deps.db, id))
+      return sendList(reply, await convertInPieces(projects, toJson))
     },
   )
 }

@@ -1,13 +1,15 @@
 // Routes to read, edit and delete projects.
-import Type from 'typebox'
+import Type, { type TSchema } from 'typebox'
 import { iconRoutes } from '#features/basics/images/icon-routes.ts'
 import { parseId } from '#lib/ids.ts'
+import { convertInPieces } from '#lib/text/json-pieces.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { IdsQuery, ProjectParams, parseIds } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes, sendList } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
+import { type CatalogueForms, V3 } from '../forms.ts'
 import { deleteProject } from './edit/delete-project.ts'
 import { projectIconOwner } from './edit/icon.ts'
 import { ProjectBulkPatch, ProjectPatch } from './edit/requests.ts'
@@ -16,54 +18,66 @@ import { updateProjects } from './edit/update-projects.ts'
 import { galleryRoutes } from './gallery/routes.ts'
 import { getProject, getProjectAsMember, listVisibleProjects, peekPublicProject } from './lookup/project-cache.ts'
 import { listRandomProjects, RandomQuery } from './lookup/random.ts'
-import { ProjectCheckView, ProjectView } from './views.ts'
+import { ProjectCheckView } from './views.ts'
 
 export function projectRoutes(app: App, deps: Deps): void {
   projectReads(app, deps)
   projectEdits(app, deps)
   bulkRoute(app, deps)
-  randomRoute(app, deps)
   sharedProjectRoutes(app, deps)
 }
 
-function projectReads(app: App, deps: Deps): void {
+/** The v2 API has another prefix, another form of projects, and ignores the type of random projects. */
+export function projectReads(app: App, deps: Deps, api = V3, randomQuery: TSchema = RandomQuery): void {
+  readsByName(app, deps, api)
+  randomRoute(app, deps, api, randomQuery)
+}
+
+function readsByName(app: App, deps: Deps, { prefix, project: { schema, toJson } }: CatalogueForms): void {
   const config = { auth: { read: ['PROJECT_READ'] }, cache: 'public' } as const
+  const peek = (name: string) => {
+    const project = peekPublicProject(deps, name)
+    return project === undefined ? undefined : toJson(project)
+  }
   app.get(
-    '/v3/project/:id',
+    `${prefix}/project/:id`,
     {
-      config: { ...config, ready: (name) => peekPublicProject(deps, name) },
+      config: { ...config, ready: peek },
       schema: {
         operationId: 'getProject',
         summary: 'Get a project by ID or slug',
         params: ProjectParams,
-        response: { 200: ProjectView },
+        response: { 200: schema },
       },
     },
     (req, reply) => {
       // `ready` serves only anonymous callers; this serves cached public projects to all others without a promise.
-      const cached = peekPublicProject(deps, req.params.id)
+      const cached = peek(req.params.id)
       if (cached !== undefined) return sendBytes(reply, cached.bytes, cached.etag)
-      return getProject(deps, req.viewer, req.params.id).then(({ bytes, etag }) => sendBytes(reply, bytes, etag))
+      return getProject(deps, req.viewer, req.params.id).then((project) => {
+        const { bytes, etag } = toJson(project)
+        return sendBytes(reply, bytes, etag)
+      })
     },
   )
   app.get(
-    '/v3/projects',
+    `${prefix}/projects`,
     {
       config,
       schema: {
         operationId: 'listProjects',
         summary: 'Get projects by ID or slug',
         querystring: IdsQuery,
-        response: { 200: Type.Array(ProjectView) },
+        response: { 200: Type.Array(schema) },
       },
     },
     async (req, reply) => {
       const projects = await listVisibleProjects(deps, req.viewer, parseIds(req.query.ids))
-      return sendList(reply, projects)
+      return sendList(reply, await convertInPieces(projects, toJson))
     },
   )
   app.get(
-    '/v3/project/:id/check',
+    `${prefix}/project/:id/check`,
     {
       config,
       schema: {
@@ -145,18 +159,22 @@ function bulkRoute(app: App, deps: Deps): void {
   )
 }
 
-function randomRoute(app: App, deps: Deps): void {
+function randomRoute(app: App, deps: Deps, api: CatalogueForms, querystring: TSchema): void {
+  const { prefix, project } = api
   app.get(
-    '/v3/projects_random',
+    `${prefix}/projects_random`,
     {
       config: { auth: { read: ['PROJECT_READ'] } },
       schema: {
         operationId: 'listRandomProjects',
         summary: 'Get random approved and archived projects, each with the same probability',
-        querystring: RandomQuery,
-        response: { 200: Type.Array(ProjectView) },
+        querystring,
+        response: { 200: Type.Array(project.schema) },
       },
     },
-    async (req, reply) => sendList(reply, await listRandomProjects(deps, req.viewer, req.query)),
+    async (req, reply) => {
+      const query = { count: 1, ...(req.query as Partial<RandomQuery>) }
+      return sendList(reply, await convertInPieces(await listRandomProjects(deps, req.viewer, query), project.toJson))
+    },
   )
 }

@@ -11,8 +11,7 @@ import { deleteMessage } from './delete-message.ts'
 import { postMessage } from './post-message.ts'
 import { getReadableThread, listReadableThreads } from './queries.ts'
 import { MessageInput, parseMessage } from './requests.ts'
-import { joinThreads, listThreadBytes, requireSizeLimit } from './thread-bytes.ts'
-import { ThreadView } from './views.ts'
+import { joinThreads, listThreadBytes, requireSizeLimit, THREAD, type ThreadForm } from './thread-bytes.ts'
 
 type ThreadDeps = Pick<Deps, 'db' | 'cache'>
 
@@ -24,27 +23,28 @@ export function threadRoutes(app: App, deps: ThreadDeps): void {
   threadWrites(app, deps)
 }
 
-function threadReads(app: App, deps: ThreadDeps): void {
+/** The v2 API has another prefix and another form of threads. */
+export function threadReads(app: App, deps: ThreadDeps, prefix = '/v3', form: ThreadForm = THREAD): void {
   app.get(
-    '/v3/thread/:id',
+    `${prefix}/thread/:id`,
     {
       config: READ,
       schema: {
         operationId: 'getThread',
         summary: 'Get a thread',
         params: IdParams,
-        response: { 200: ThreadView },
+        response: { 200: form.schema },
       },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
       const thread = await getReadableThread(deps.db, viewer, parseId(req.params.id, 'id'))
-      const [bytes] = await listThreadBytes(deps, viewer, [thread])
+      const [bytes] = await listThreadBytes(deps, viewer, [thread], form)
       return sendBytes(reply, bytes ?? Buffer.alloc(0))
     },
   )
   app.get(
-    '/v3/threads',
+    `${prefix}/threads`,
     {
       config: READ,
       schema: {
@@ -52,7 +52,7 @@ function threadReads(app: App, deps: ThreadDeps): void {
         summary: 'Get threads by ID',
         description: 'Returns threads in the requested order and skips threads that the caller cannot read.',
         querystring: IdsQuery,
-        response: { 200: Type.Array(ThreadView) },
+        response: { 200: Type.Array(form.schema) },
       },
     },
     async (req, reply) => {
@@ -60,7 +60,7 @@ function threadReads(app: App, deps: ThreadDeps): void {
       const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
       const threads = await listReadableThreads(deps.db, viewer, ids)
       requireSizeLimit(threads)
-      const { bytes, etag } = await joinThreads(await listThreadBytes(deps, viewer, threads))
+      const { bytes, etag } = await joinThreads(await listThreadBytes(deps, viewer, threads, form))
       return sendBytes(reply, bytes, etag)
     },
   )

@@ -1,6 +1,7 @@
 // Writes threads as JSON and includes the cached JSON of their members. Threads can be long, so the work is divided into
 // steps that let other requests run.
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
+import type { TSchema } from 'typebox'
 import { type CachedUser, listCachedUsers } from '#features/people/users/user-cache.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput } from '#lib/errors.ts'
@@ -8,12 +9,12 @@ import { entityTag, joinJson } from '#lib/text/json-bytes.ts'
 import { writeJsonArray } from '#lib/text/json-pieces.ts'
 import type { Deps } from '#ports/deps.ts'
 import { listMessages, type MessageRow, RESPONSE_BYTES_MAX, type ThreadRow } from './queries.ts'
-import { type ThreadMessageView, toMessageViews } from './views.ts'
+import { type ThreadMessageView, ThreadView, toMessageViews } from './views.ts'
 
-/** Replaces the default JSON of messages. */
-export type ThreadForm = { toShown: (message: ThreadMessageView) => object }
+/** Response schema of a thread, and the conversion of its messages. */
+export type ThreadForm = { schema: TSchema; toShown: (message: ThreadMessageView) => object }
 
-const DEFAULT_FORM: ThreadForm = { toShown: (message) => message }
+export const THREAD: ThreadForm = { schema: ThreadView, toShown: (message) => message }
 
 /**
  * Returns the JSON of each thread as the viewer can see it. Runs two statements for any number of threads.
@@ -22,7 +23,7 @@ export async function listThreadBytes(
   { db, cache }: Pick<Deps, 'db' | 'cache'>,
   viewer: Viewer,
   threads: readonly ThreadRow[],
-  { toShown }: ThreadForm = DEFAULT_FORM,
+  { toShown }: ThreadForm = THREAD,
 ): Promise<Buffer[]> {
   const byThread = new Map<string, MessageRow[]>(threads.map(({ id }) => [id, []]))
   for (const row of await listMessages(db, viewer, [...byThread.keys()])) byThread.get(row.thread_id)?.push(row)

@@ -60,12 +60,6 @@ export const VersionView = Type.Object(
 )
 export type VersionView = Static<typeof VersionView>
 
-/** Projects and versions that a project depends on, newest first. */
-export const DependenciesView = Type.Object(
-  { projects: Type.Array(ProjectView), versions: Type.Array(VersionView) },
-  { title: 'ProjectDependencies' },
-)
-
 /** Projects that depend on a project. */
 export const DependentsView = Type.Object(
   {

@@ -1,6 +1,6 @@
 // Routes to the members of a project, a team or several teams.
 import Type from 'typebox'
-import { TeamMemberView } from '#features/community/teams/views.ts'
+import { type MemberWriter, TeamMemberView, toMemberJson } from '#features/community/teams/views.ts'
 import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { IdParams, IdsQuery, ProjectParams, parseIds } from '#platform/http/query-values.ts'
@@ -11,51 +11,58 @@ import { listProjectMembers, listTeams } from './member-lists.ts'
 
 const read = { auth: { read: ['PROJECT_READ'] }, cache: 'public' } as const
 
-export function memberRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxonomy'>): void {
+/** Registers the routes. The v2 API has another prefix and another form of members. */
+export function memberRoutes(
+  app: App,
+  deps: Pick<Deps, 'db' | 'cache' | 'taxonomy'>,
+  prefix = '/v3',
+  { schema, toJson }: { schema: Type.TSchema; toJson: MemberWriter } = { schema: TeamMemberView, toJson: toMemberJson },
+): void {
   app.get(
-    '/v3/project/:id/members',
+    `${prefix}/project/:id/members`,
     {
       config: read,
       schema: {
         operationId: 'listProjectMembers',
         summary: 'List the members of a project, then those of its organization',
         params: ProjectParams,
-        response: { 200: Type.Array(TeamMemberView) },
+        response: { 200: Type.Array(schema) },
       },
     },
-    async (req, reply) => sendBytes(reply, Buffer.from(await listProjectMembers(deps, req.viewer, req.params.id))),
+    async (req, reply) =>
+      sendBytes(reply, Buffer.from(await listProjectMembers(deps, req.viewer, req.params.id, toJson))),
   )
   app.get(
-    '/v3/team/:id/members',
+    `${prefix}/team/:id/members`,
     {
       config: read,
       schema: {
         operationId: 'listTeamMembers',
         summary: 'List the members of a team',
         params: IdParams,
-        response: { 200: Type.Array(TeamMemberView) },
+        response: { 200: Type.Array(schema) },
       },
     },
     async (req, reply) => {
-      const [members] = await listTeams(deps, req.viewer, [parseId(req.params.id, 'id')])
+      const [members] = await listTeams(deps, req.viewer, [parseId(req.params.id, 'id')], toJson)
       if (members === undefined) throw notFound('team')
       return sendBytes(reply, Buffer.from(members))
     },
   )
   app.get(
-    '/v3/teams',
+    `${prefix}/teams`,
     {
       config: read,
       schema: {
         operationId: 'listTeams',
         summary: 'List the members of several teams, one list per team',
         querystring: IdsQuery,
-        response: { 200: Type.Array(Type.Array(TeamMemberView)) },
+        response: { 200: Type.Array(Type.Array(schema)) },
       },
     },
     async (req, reply) => {
       const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
-      const teams = await listTeams(deps, req.viewer, ids)
+      const teams = await listTeams(deps, req.viewer, ids, toJson)
       return sendBytes(reply, Buffer.from(`[${teams.join()}]`))
     },
   )

@@ -1,22 +1,24 @@
 // Routes to the projects and organizations of a user. They are here because users is a lower layer than projects.
 import Type from 'typebox'
+import { V3 } from '#features/catalogue/forms.ts'
 import type { ProjectReader } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { listVisibleByIds } from '#features/catalogue/projects/lookup/visible-lists.ts'
-import { ProjectView } from '#features/catalogue/projects/views.ts'
 import { listOrganizationIdsOf, listOrganizationProjectIds, listProjectIdsOf } from '#features/people/users/queries.ts'
 import { getCachedUser } from '#features/people/users/user-cache.ts'
 import { hasScope } from '#lib/access/scopes.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { joinJson } from '#lib/text/json-bytes.ts'
+import { convertInPieces } from '#lib/text/json-pieces.ts'
 import { UserParams } from '#platform/http/query-values.ts'
 import { sendBytes, sendList } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import { listCachedOrganizations, toOrganizationViews } from './organization-cache.ts'
 import { AllProjectsView, OrganizationView } from './views.ts'
 
-export function userListRoutes(app: App, deps: ProjectReader): void {
+/** The v2 API has another prefix and another form of projects. */
+export function userProjectRoute(app: App, deps: ProjectReader, { prefix, project: { schema, toJson } } = V3): void {
   app.get(
-    '/v3/user/:id/projects',
+    `${prefix}/user/:id/projects`,
     {
       config: { auth: { read: ['PROJECT_READ'] }, cache: 'public' },
       schema: {
@@ -24,15 +26,19 @@ export function userListRoutes(app: App, deps: ProjectReader): void {
         summary: 'List the projects of which a user is a team member, newest first',
         description: 'Other users see only projects that search can show.',
         params: UserParams,
-        response: { 200: Type.Array(ProjectView) },
+        response: { 200: Type.Array(schema) },
       },
     },
     async (req, reply) => {
       const { id } = await getCachedUser(deps, req.params.id)
-      const ids = await listProjectIdsOf(deps.db, req.viewer, id)
-      return sendList(reply, await listVisibleByIds(deps, req.viewer, ids))
+      const projects = await listVisibleByIds(deps, req.viewer, await listProjectIdsOf(deps.db, req.viewer, id))
+      return sendList(reply, await convertInPieces(projects, toJson))
     },
   )
+}
+
+export function userListRoutes(app: App, deps: ProjectReader): void {
+  userProjectRoute(app, deps)
   app.get(
     '/v3/user/:id/organizations',
     {

@@ -24,10 +24,11 @@ export function reportRoutes(app: App, deps: Deps): void {
   reportEdits(app, deps)
 }
 
-function reportReads(app: App, { db }: Pick<Deps, 'db'>): void {
+/** `prefix`: the v2 API has the same routes. */
+export function reportReads(app: App, { db }: Pick<Deps, 'db'>, prefix = '/v3'): void {
   const list = { 200: Type.Array(ReportView) }
   app.get(
-    '/v3/report/:id',
+    `${prefix}/report/:id`,
     {
       config: READ,
       schema: {
@@ -40,7 +41,7 @@ function reportReads(app: App, { db }: Pick<Deps, 'db'>): void {
     async (req) => toReportView(await getVisibleReport(db, requireViewer(req), parseId(req.params.id, 'id'))),
   )
   app.get(
-    '/v3/reports',
+    `${prefix}/reports`,
     {
       config: READ,
       schema: {
@@ -58,7 +59,7 @@ function reportReads(app: App, { db }: Pick<Deps, 'db'>): void {
     },
   )
   app.get(
-    '/v3/report',
+    `${prefix}/report`,
     {
       config: READ,
       schema: {
@@ -79,22 +80,23 @@ function reportReads(app: App, { db }: Pick<Deps, 'db'>): void {
   )
 }
 
-function reportCreation(app: App, deps: Deps): void {
+/** The v2 API has another prefix and the status 200. */
+export function reportCreation(app: App, deps: Deps, prefix = '/v3', created: 200 | 201 = 201): void {
   app.post(
-    '/v3/report',
+    `${prefix}/report`,
     {
       config: { auth: { scope: ['REPORT_CREATE'] } },
       schema: {
         operationId: 'createReport',
         summary: 'Report a project, a version or a user',
         body: ReportInput,
-        response: { 201: ReportView },
+        response: { [created]: ReportView },
       },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
       const id = await createReport(deps, viewer, parseReport(req.body, deps.taxonomy))
-      return reply.status(201).send(toReportView(await getVisibleReport(deps.db, viewer, id)))
+      return reply.status(created).send(toReportView(await getVisibleReport(deps.db, viewer, id)))
     },
   )
 }

@@ -9,13 +9,13 @@ const Absent = Type.Null({ description: 'The resource does not exist or is hidde
 
 /**
  * Registers `routes` below `/v2`. These routes return 404 without a body, because clients rely on it; only routes that
- * accept a form describe the missing resource. An empty query value counts as absent.
+ * accept a form describe the missing resource. Queries are read more leniently than in the v3 API.
  */
 export function v2Scope(app: App, { log }: { log: Log }, routes: (scope: App) => void): void {
   app.register(
     async (scope) => {
       scope.setErrorHandler(answerError(log))
-      scope.addHook('preValidation', dropEmptyValues)
+      scope.addHook('preValidation', adaptQuery)
       scope.addHook('onRoute', (route) => {
         if (route.schema === undefined) return
         route.schema.operationId = withSuffix(route.schema)
@@ -42,8 +42,27 @@ function answerError(log: Log) {
   }
 }
 
-function dropEmptyValues(req: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+/** Values that some clients send as JSON strings. */
+const QUOTED = ['algorithm', 'version_id', 'type']
+/** Numbers that are limited to the range of the schema instead of rejected. */
+const CLAMPED = ['limit', 'offset', 'count']
+
+/** Removes empty values and quotes, and limits the numbers of pages. */
+function adaptQuery(req: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   const query = req.query as Record<string, unknown>
-  for (const name in query) if (query[name] === '') delete query[name]
+  const { properties = {} } = (req.routeOptions.schema?.querystring ?? {}) as { properties?: Record<string, Range> }
+  for (const [name, value] of Object.entries(query)) {
+    if (typeof value !== 'string') continue
+    if (value === '') delete query[name]
+    else if (QUOTED.includes(name)) query[name] = value.replace(/^"([^"]*)"$/, '$1')
+    else if (CLAMPED.includes(name)) query[name] = clamp(value, properties[name])
+  }
   done()
+}
+
+type Range = { minimum?: number; maximum?: number }
+
+function clamp(text: string, { minimum = 0, maximum = Number.MAX_SAFE_INTEGER }: Range = {}): string {
+  const number = /^\d{1,17}$/.test(text) ? Number(text) : Number.NaN
+  return Number.isSafeInteger(number) ? String(Math.min(maximum, Math.max(minimum, number))) : text
 }

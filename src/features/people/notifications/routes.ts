@@ -16,12 +16,16 @@ import {
   listNotificationsOf,
   listReadableNotifications,
   markNotificationsRead,
+  type NotificationRow,
 } from './queries.ts'
 import { parseNotificationIds } from './requests.ts'
 import { NotificationView, toNotificationView } from './views.ts'
 
 const READ = { auth: { scope: ['NOTIFICATION_READ'] }, cache: 'private' } as const
 const WRITE = { auth: { scope: ['NOTIFICATION_WRITE'] } } as const
+
+/** Response schema of a notification, and its conversion. */
+export type NotificationForm = { schema: Type.TSchema; toView: (row: NotificationRow) => unknown }
 
 const CHANGES = [
   {
@@ -39,14 +43,20 @@ const CHANGES = [
 ] as const
 
 export function notificationRoutes(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
-  readRoutes(app, deps)
+  notificationReads(app, deps)
   notificationWrites(app, deps)
 }
 
-function readRoutes(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
-  const list = { 200: Type.Array(NotificationView) }
+/** Registers the routes that read notifications. The v2 API has another prefix and another form of notifications. */
+export function notificationReads(
+  app: App,
+  deps: Pick<Deps, 'db' | 'cache'>,
+  prefix = '/v3',
+  { schema, toView }: NotificationForm = { schema: NotificationView, toView: toNotificationView },
+): void {
+  const list = { 200: Type.Array(schema) }
   app.get(
-    '/v3/user/:id/notifications',
+    `${prefix}/user/:id/notifications`,
     {
       config: READ,
       schema: {
@@ -61,11 +71,11 @@ function readRoutes(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       const viewer = requireViewer(req)
       const { id } = await getCachedUser(deps, req.params.id)
       requireNotificationsReader(viewer, id)
-      return sendBytes(reply, await writeJsonArray(await listNotificationsOf(deps.db, id), toNotificationView))
+      return sendBytes(reply, await writeJsonArray(await listNotificationsOf(deps.db, id), toView))
     },
   )
   app.get(
-    '/v3/notifications',
+    `${prefix}/notifications`,
     {
       config: READ,
       schema: {
@@ -79,22 +89,21 @@ function readRoutes(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
       const viewer = requireViewer(req)
       const ids = parseNotificationIds(req.query)
       const rows = await listReadableNotifications(deps.db, viewer, ids)
-      return sendBytes(reply, await writeJsonArray(rows, toNotificationView))
+      return sendBytes(reply, await writeJsonArray(rows, toView))
     },
   )
   app.get(
-    '/v3/notification/:id',
+    `${prefix}/notification/:id`,
     {
       config: READ,
       schema: {
         operationId: 'getNotification',
         summary: 'Get a notification',
         params: IdParams,
-        response: { 200: NotificationView },
+        response: { 200: schema },
       },
     },
-    async (req) =>
-      toNotificationView(await getReadableNotification(deps.db, requireViewer(req), parseId(req.params.id, 'id'))),
+    async (req) => toView(await getReadableNotification(deps.db, requireViewer(req), parseId(req.params.id, 'id'))),
   )
 }
 

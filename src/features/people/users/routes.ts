@@ -3,11 +3,10 @@ import Type from 'typebox'
 import type { ConfirmOwner } from '#features/basics/access/confirm-owner.ts'
 import { iconRoutes } from '#features/basics/images/icon-routes.ts'
 import { notFound } from '#lib/errors.ts'
-import { joinJson } from '#lib/text/json-bytes.ts'
 import { requireScope, requireViewer } from '#platform/http/auth/auth.ts'
 import { IdsQuery, parseIds, UserParams } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
-import { sendBytes } from '#platform/http/responses/entity-tags.ts'
+import { type EntityForm, sendBytes, sendList } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { avatarOwner } from './avatar.ts'
@@ -16,11 +15,11 @@ import { getPrivateView } from './private-view.ts'
 import { findAccountByEmail, getAccount, listUsersByPrefix } from './queries.ts'
 import { EmailQuery, UserPatch, UserSearchQuery } from './requests.ts'
 import { type UpdatingDeps, updateUser } from './update-user.ts'
-import { listCachedUsers } from './user-cache.ts'
+import { type CachedUser, getCachedUser, listCachedUsers } from './user-cache.ts'
 import { FoundUserView, UserView } from './views.ts'
 
 export function userRoutes(app: App, deps: Deps & { confirmOwner: ConfirmOwner }): void {
-  singleUsers(app, deps)
+  userReads(app, deps)
   foundUsers(app, deps)
   userWrites(app, deps)
 }
@@ -33,56 +32,64 @@ export function userWrites(app: App, deps: Deps & { confirmOwner: ConfirmOwner }
 
 type UserDeps = Pick<Deps, 'db' | 'cache' | 'now'>
 
-function singleUsers(app: App, deps: UserDeps): void {
+/** Response schema of a user, and the forms of a private and a public user. */
+export type UserForm = EntityForm<CachedUser> & { toView: (user: UserView) => unknown }
+
+const V3: UserForm = { schema: UserView, toJson: (user) => user, toView: (user) => user }
+
+/** The v2 API has another prefix and another form of users. */
+export function userReads(app: App, deps: UserDeps, prefix = '/v3', { schema, toJson, toView } = V3): void {
   app.get(
-    '/v3/user',
+    `${prefix}/user`,
     {
       config: { auth: { scope: ['USER_READ'] }, cache: 'private' },
       schema: {
         operationId: 'getOwnUser',
         summary: "Get the caller's account",
-        response: { 200: UserView },
+        response: { 200: schema },
       },
     },
     async (req) => {
       const viewer = requireViewer(req)
-      return getPrivateView(deps, viewer, await getAccount(deps.db, viewer.id))
+      return toView(await getPrivateView(deps, viewer, await getAccount(deps.db, viewer.id)))
     },
   )
   app.get(
-    '/v3/user/:id',
+    `${prefix}/user/:id`,
     {
       config: { auth: { read: ['USER_READ'] }, cache: 'public' },
       schema: {
         operationId: 'getUser',
         summary: 'Get a user by ID or username',
         params: UserParams,
-        response: { 200: UserView },
+        response: { 200: schema },
       },
     },
     async (req, reply) => {
-      const [user] = await listCachedUsers(deps, [req.params.id])
-      if (user === undefined) throw notFound('user')
-      if (!canSeePrivateFields(req.viewer)) return sendBytes(reply, user.bytes, user.etag)
-      return getPrivateView(deps, req.viewer, await getAccount(deps.db, user.id))
+      const user = await getCachedUser(deps, req.params.id)
+      if (canSeePrivateFields(req.viewer)) {
+        return toView(await getPrivateView(deps, req.viewer, await getAccount(deps.db, user.id)))
+      }
+      const { bytes, etag } = toJson(user)
+      return sendBytes(reply, bytes, etag)
     },
   )
-}
-
-function foundUsers(app: App, deps: UserDeps): void {
   app.get(
-    '/v3/users',
+    `${prefix}/users`,
     {
       config: { auth: 'public', cache: 'shared' },
       schema: {
         operationId: 'listUsers',
         summary: 'Get users by ID or username',
         querystring: IdsQuery,
-        response: { 200: Type.Array(UserView) },
+        response: { 200: Type.Array(schema) },
       },
     },
-    async (req, reply) => sendBytes(reply, joinJson(await listCachedUsers(deps, parseIds(req.query.ids)))),
+    async (req, reply) => sendList(reply, (await listCachedUsers(deps, parseIds(req.query.ids))).map(toJson)),
   )
+}
+
+function foundUsers(app: App, deps: UserDeps): void {
   app.get(
     '/v3/users/search',
     {

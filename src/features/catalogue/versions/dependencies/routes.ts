@@ -1,19 +1,29 @@
 // Routes to the dependencies and dependents of a project.
+import Type from 'typebox'
 import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { JsonEntity } from '#lib/text/json-bytes.ts'
+import { convertInPieces } from '#lib/text/json-pieces.ts'
 import { ProjectParams } from '#platform/http/query-values.ts'
 import { sendObject } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
+import { listVersionJson, V3 } from '../../forms.ts'
 import { DependenciesQuery, DependentsQuery } from '../lookup/list-requests.ts'
-import { withChangelogs } from '../lookup/version-cache.ts'
-import { DependenciesView, DependentsView } from '../views.ts'
+import { DependentsView } from '../views.ts'
 import { listDependents } from './dependents.ts'
 import { listDependencies } from './project-dependencies.ts'
 
 export function dependencyRoutes(app: App, deps: Deps): void {
+  dependencyRoute(app, deps)
+  dependentRoute(app, deps)
+}
+
+/** The v2 API has another prefix and other forms. */
+export function dependencyRoute(app: App, deps: Deps, api = V3): void {
+  const { prefix, project, version } = api
+  const schemas = { projects: Type.Array(project.schema), versions: Type.Array(version.schema) }
   app.get(
-    '/v3/project/:id/dependencies',
+    `${prefix}/project/:id/dependencies`,
     {
       config: { auth: { read: ['PROJECT_READ'] }, cache: 'public' },
       schema: {
@@ -21,16 +31,22 @@ export function dependencyRoutes(app: App, deps: Deps): void {
         summary: 'List the projects and versions on which a project depends, newest first',
         params: ProjectParams,
         querystring: DependenciesQuery,
-        response: { 200: DependenciesView },
+        response: { 200: Type.Object(schemas, { title: 'ProjectDependencies' }) },
       },
     },
     async (req, reply) => {
       const { id } = await getProject(deps, req.viewer, req.params.id)
       const { projects, versions } = await listDependencies(deps, req.viewer, id)
-      const shown = withChangelogs(versions, req.query.include_changelog)
-      return sendObject(reply, Object.entries({ projects, versions: shown }))
+      const lists = {
+        projects: await convertInPieces(projects, project.toJson),
+        versions: await listVersionJson(versions, api, req.query.include_changelog),
+      }
+      return sendObject(reply, Object.entries(lists))
     },
   )
+}
+
+function dependentRoute(app: App, deps: Deps): void {
   app.get(
     '/v3/project/:id/dependents',
     {

@@ -43,6 +43,11 @@ export async function listProjectsByHash(
   )
 }
 
+/** Converts one result at a time, so that a response that is too large fails early. */
+export function* convertEach<Result, Json>(results: ResultsByHash<Result>, convert: (result: Result) => Json) {
+  for (const [hash, result] of results) yield [hash, convert(result)] as const
+}
+
 /** @param results one per hash, in the same order. */
 function byHash<Result>(hashes: readonly string[], results: readonly (Result | undefined)[]): ResultsByHash<Result> {
   return hashes.flatMap((hash, index) => {

@@ -1,49 +1,51 @@
 // Routes to the versions, projects and downloads of files by their hashes, and to delete a file.
-import Type from 'typebox'
 import { ProjectView } from '#features/catalogue/projects/views.ts'
 import { requireViewer, viewerWith } from '#platform/http/auth/auth.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes, sendObject } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
+import { type CatalogueForms, V3 } from '../../forms.ts'
 import { deleteFile } from '../lifecycle/delete-file.ts'
 import { getVersion } from '../lookup/version-cache.ts'
 import { FileAddress, filePath, VersionView } from '../views.ts'
-import { listProjectsByHash, listVersionsByHash } from './by-hash.ts'
-import { FileQuery, HashesBody, HashesQuery, HashParams, hashesOf } from './requests.ts'
+import { convertEach, listProjectsByHash, listVersionsByHash } from './by-hash.ts'
+import { ByHash, FileQuery, HashesBody, HashesQuery, HashParams, hashesOf } from './requests.ts'
 import { getFile, resolveFile } from './resolve-files.ts'
 
-const ByHash = <Schema extends Type.TSchema>(schema: Schema) => Type.Record(Type.String(), schema)
-const versionsByHash = { 200: ByHash(VersionView) }
-const projectsByHash = { 200: ByHash(ProjectView) }
-
 export function hashRoutes(app: App, deps: Deps): void {
-  singleReads(app, deps)
-  bulkReads(app, deps)
-  deletion(app, deps)
+  sharedHashRoutes(app, deps)
+  queryReads(app, deps)
 }
 
-function singleReads(app: App, deps: Deps): void {
+/** The routes that the v2 API has too, with another prefix and other forms. */
+export function sharedHashRoutes(app: App, deps: Deps, api = V3): void {
+  singleReads(app, deps, api)
+  bulkReads(app, deps, api)
+  deletion(app, deps, api)
+}
+
+function singleReads(app: App, deps: Deps, { prefix, version: { schema, toJson } }: CatalogueForms): void {
   const about = { params: HashParams, querystring: FileQuery }
   app.get(
-    '/v3/version_file/:hash',
+    `${prefix}/version_file/:hash`,
     {
       config: { auth: { read: ['VERSION_READ'] }, cache: 'public' },
       schema: {
         operationId: 'getVersionByHash',
         summary: 'Get the version that contains a file, or the latest of several',
         ...about,
-        response: { 200: VersionView },
+        response: { 200: schema },
       },
     },
     async (req, reply) => {
       const file = await resolveFile(deps, req.viewer, { ...req.params, ...req.query })
-      const version = await getVersion(deps, req.viewer, file.versionId)
-      return sendBytes(reply, version.bytes, version.etag)
+      const { bytes, etag } = toJson(await getVersion(deps, req.viewer, file.versionId))
+      return sendBytes(reply, bytes, etag)
     },
   )
   app.get(
-    '/v3/version_file/:hash/download',
+    `${prefix}/version_file/:hash/download`,
     {
       config: { auth: { read: ['VERSION_READ'] } },
       schema: {
@@ -61,49 +63,83 @@ function singleReads(app: App, deps: Deps): void {
   )
 }
 
-function bulkReads(app: App, deps: Deps): void {
-  const readVersionsInOrder = { auth: { read: ['VERSION_READ'] } } as const
-  const both = ['VERSION_READ', 'PROJECT_READ'] as const
-  const readProjects = { auth: { read: both } } as const
-  const versions = { summary: 'Get the versions that contain files', response: versionsByHash }
+const versionsOfFiles = { summary: 'Get the versions that contain files' }
+const projectsOfFiles = {
+  summary: 'Get the projects that contain files',
+  description: 'Includes non-public projects only if the token has both scopes.',
+}
+const readVersions = { auth: { read: ['VERSION_READ'] } } as const
+const both = ['VERSION_READ', 'PROJECT_READ'] as const
+const readProjects = { auth: { read: both } } as const
+
+function bulkReads(app: App, deps: Deps, { prefix, version, project }: CatalogueForms): void {
   app.post(
-    '/v3/version_files',
-    { config: readVersionsInOrder, schema: { operationId: 'listVersionsByHash', ...versions, body: HashesBody } },
-    async (req, reply) => sendObject(reply, await listVersionsByHash(deps, req.viewer, hashesOf(req.body))),
+    `${prefix}/version_files`,
+    {
+      config: readVersions,
+      schema: {
+        operationId: 'listVersionsByHash',
+        ...versionsOfFiles,
+        body: HashesBody,
+        response: { 200: ByHash(version.schema) },
+      },
+    },
+    async (req, reply) => {
+      const versions = await listVersionsByHash(deps, req.viewer, hashesOf(req.body))
+      return sendObject(reply, convertEach(versions, version.toJson))
+    },
   )
+  app.post(
+    `${prefix}/version_file/project`,
+    {
+      config: readProjects,
+      schema: {
+        operationId: 'listProjectsByHash',
+        ...projectsOfFiles,
+        body: HashesBody,
+        response: { 200: ByHash(project.schema) },
+      },
+    },
+    async (req, reply) => {
+      const projects = await listProjectsByHash(deps, viewerWith(req.viewer, both), hashesOf(req.body))
+      return sendObject(reply, convertEach(projects, project.toJson))
+    },
+  )
+}
+
+function queryReads(app: App, deps: Deps): void {
   app.get(
     '/v3/version_files',
     {
-      config: { ...readVersionsInOrder, cache: 'public' },
-      schema: { operationId: 'getVersionsByHash', ...versions, querystring: HashesQuery },
+      config: { ...readVersions, cache: 'public' },
+      schema: {
+        operationId: 'getVersionsByHash',
+        ...versionsOfFiles,
+        querystring: HashesQuery,
+        response: { 200: ByHash(VersionView) },
+      },
     },
     async (req, reply) => sendObject(reply, await listVersionsByHash(deps, req.viewer, hashesOf(req.query))),
-  )
-  const projects = {
-    summary: 'Get the projects that contain files',
-    description: 'Includes non-public projects only if the token has both scopes.',
-    response: projectsByHash,
-  }
-  app.post(
-    '/v3/version_file/project',
-    { config: readProjects, schema: { operationId: 'listProjectsByHash', ...projects, body: HashesBody } },
-    async (req, reply) =>
-      sendObject(reply, await listProjectsByHash(deps, viewerWith(req.viewer, both), hashesOf(req.body))),
   )
   app.get(
     '/v3/version_file/project',
     {
       config: { ...readProjects, cache: 'public' },
-      schema: { operationId: 'getProjectsByHash', ...projects, querystring: HashesQuery },
+      schema: {
+        operationId: 'getProjectsByHash',
+        ...projectsOfFiles,
+        querystring: HashesQuery,
+        response: { 200: ByHash(ProjectView) },
+      },
     },
     async (req, reply) =>
       sendObject(reply, await listProjectsByHash(deps, viewerWith(req.viewer, both), hashesOf(req.query))),
   )
 }
 
-function deletion(app: App, deps: Deps): void {
+function deletion(app: App, deps: Deps, { prefix }: CatalogueForms): void {
   app.delete(
-    '/v3/version_file/:hash',
+    `${prefix}/version_file/:hash`,
     {
       config: { auth: { scope: ['VERSION_WRITE'] } },
       schema: {

@@ -74,5 +74,8 @@ export function filterOfUpdateQuery(
 /** A request for one file by its hash. */
 export type NamedFile = Static<typeof HashParams> & Static<typeof FileQuery>
 
+/** Response schema of results by hash. */
+export const ByHash = <Schema extends Type.TSchema>(schema: Schema) => Type.Record(Type.String(), schema)
+
 /** Query of an update check for one file. */
 export const SingleUpdateQuery = Type.Object({ ...FileQuery.properties, ...updateQuery })

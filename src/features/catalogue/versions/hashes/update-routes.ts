@@ -1,17 +1,18 @@
 // Update checks: the version that can replace an installed file. It is the first version in the project's version list
 // with the same filter.
 import Type from 'typebox'
-import type { Viewer } from '#lib/access/viewer.ts'
-import type { JsonPart } from '#lib/text/json-bytes.ts'
+import type { JsonEntity, JsonPart } from '#lib/text/json-bytes.ts'
 import { sendBytes, sendObject } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
+import { type CatalogueForms, V3 } from '../../forms.ts'
 import { FilterBody, filterOfBody } from '../lookup/list-requests.ts'
 import type { CachedVersion } from '../lookup/version-cache.ts'
 import type { VersionFilter } from '../lookup/version-filter.ts'
 import { VersionView } from '../views.ts'
-import { checkUpdate, checkUpdates, type ResultsByHash } from './by-hash.ts'
+import { checkUpdate, checkUpdates, convertEach } from './by-hash.ts'
 import {
+  ByHash,
   FileQuery,
   filterOfUpdateQuery,
   HashParams,
@@ -21,92 +22,116 @@ import {
   UpdateBody,
   UpdateQuery,
 } from './requests.ts'
-import { FILTERS_PER_PROJECT_MAX, type HashQuery } from './resolve-files.ts'
+import { FILTERS_PER_PROJECT_MAX } from './resolve-files.ts'
 
 const config = { auth: { read: ['VERSION_READ'] } } as const
 const cached = { ...config, cache: 'public' } as const
 
 export function updateRoutes(app: App, deps: Deps): void {
-  singleUpdate(app, deps)
-  bulkUpdates(app, deps)
-  individualUpdates(app, deps)
+  sharedUpdateRoutes(app, deps)
+  queryUpdates(app, deps)
 }
 
-function singleUpdate(app: App, deps: Deps): void {
-  const path = '/v3/version_file/:hash/update'
-  const about = {
-    summary: 'Get the latest version that can replace a file',
-    params: HashParams,
-    response: { 200: VersionView },
-  }
+/** The routes that the v2 API has too, with another prefix and another form of versions. */
+export function sharedUpdateRoutes(app: App, deps: Deps, api = V3): void {
+  singleUpdate(app, deps, api)
+  bulkUpdates(app, deps, api)
+  individualUpdates(app, deps, api)
+}
+
+const singleSummary = 'Get the latest version that can replace a file'
+
+function singleUpdate(app: App, deps: Deps, { prefix, version: { schema, toJson } }: CatalogueForms): void {
   app.post(
-    path,
-    { config, schema: { operationId: 'findUpdate', ...about, querystring: FileQuery, body: FilterBody } },
+    `${prefix}/version_file/:hash/update`,
+    {
+      config,
+      schema: {
+        operationId: 'findUpdate',
+        summary: singleSummary,
+        params: HashParams,
+        querystring: FileQuery,
+        body: FilterBody,
+        response: { 200: schema },
+      },
+    },
     async (req, reply) => {
       const version = await checkUpdate(deps, req.viewer, { ...req.params, ...req.query }, filterOfBody(req.body))
-      return sendBytes(reply, version.bytes)
-    },
-  )
-  app.get(
-    path,
-    { config: cached, schema: { operationId: 'getUpdate', ...about, querystring: SingleUpdateQuery } },
-    async (req, reply) => {
-      const version = await checkUpdate(
-        deps,
-        req.viewer,
-        { ...req.params, ...req.query },
-        filterOfUpdateQuery(req.query),
-      )
-      return sendBytes(reply, version.bytes, version.etag)
+      return sendBytes(reply, toJson(version).bytes)
     },
   )
 }
 
-function bulkUpdates(app: App, deps: Deps): void {
+/** Returns the two bulk checks. Only one project can contain a file, so each list has one version. */
+function bulkChecks({ version: { schema, toJson } }: CatalogueForms) {
   const one = {
-    path: '/v3/version_files/update',
+    path: 'version_files/update',
     noun: 'Updates',
-    schema: {
-      summary: 'Get the latest versions that can replace files',
-      response: { 200: byHash(VersionView) },
-    },
-    answerOf: (updates: ResultsByHash<CachedVersion>): ResultsByHash<JsonPart<CachedVersion>> => updates,
+    schema: { summary: 'Get the latest versions that can replace files', response: { 200: ByHash(schema) } },
+    convert: (version: CachedVersion): JsonPart<JsonEntity> => toJson(version),
   }
-  // Only one project can contain a file, so each list has one version.
   const many = {
-    path: '/v3/version_files/update_many',
+    path: 'version_files/update_many',
     noun: 'UpdateLists',
     schema: {
       summary: 'Get the latest versions that can replace files, as lists',
-      response: { 200: byHash(Type.Array(VersionView)) },
+      response: { 200: ByHash(Type.Array(schema)) },
     },
-    answerOf: (updates: ResultsByHash<CachedVersion>): ResultsByHash<JsonPart<CachedVersion>> =>
-      updates.map(([hash, version]) => [hash, [version]]),
+    convert: (version: CachedVersion): JsonPart<JsonEntity> => [toJson(version)],
   }
-  for (const { path, noun, schema, answerOf } of [one, many]) {
-    const updatesFor = async (viewer: Viewer | null, query: HashQuery, filter: VersionFilter) =>
-      answerOf(await checkUpdates(deps, viewer, query, () => filter))
+  return [one, many]
+}
+
+function bulkUpdates(app: App, deps: Deps, api: CatalogueForms): void {
+  for (const { path, noun, schema, convert } of bulkChecks(api)) {
     app.post(
-      path,
+      `${api.prefix}/${path}`,
       { config, schema: { operationId: `find${noun}`, ...schema, body: UpdateBody } },
-      async (req, reply) => sendObject(reply, await updatesFor(req.viewer, hashesOf(req.body), filterOfBody(req.body))),
-    )
-    app.get(
-      path,
-      { config: cached, schema: { operationId: `get${noun}`, ...schema, querystring: UpdateQuery } },
-      async (req, reply) =>
-        sendObject(reply, await updatesFor(req.viewer, hashesOf(req.query), filterOfUpdateQuery(req.query))),
+      async (req, reply) => {
+        const filter = filterOfBody(req.body)
+        const updates = await checkUpdates(deps, req.viewer, hashesOf(req.body), () => filter)
+        return sendObject(reply, convertEach(updates, convert))
+      },
     )
   }
 }
 
-function byHash<Schema extends Type.TSchema>(schema: Schema) {
-  return Type.Record(Type.String(), schema)
+/** The checks with their parameters in the query, which only the v3 API has. */
+function queryUpdates(app: App, deps: Deps): void {
+  app.get(
+    '/v3/version_file/:hash/update',
+    {
+      config: cached,
+      schema: {
+        operationId: 'getUpdate',
+        summary: singleSummary,
+        params: HashParams,
+        querystring: SingleUpdateQuery,
+        response: { 200: VersionView },
+      },
+    },
+    async (req, reply) => {
+      const file = { ...req.params, ...req.query }
+      const { bytes, etag } = await checkUpdate(deps, req.viewer, file, filterOfUpdateQuery(req.query))
+      return sendBytes(reply, bytes, etag)
+    },
+  )
+  for (const { path, noun, schema, convert } of bulkChecks(V3)) {
+    app.get(
+      `/v3/${path}`,
+      { config: cached, schema: { operationId: `get${noun}`, ...schema, querystring: UpdateQuery } },
+      async (req, reply) => {
+        const filter = filterOfUpdateQuery(req.query)
+        const updates = await checkUpdates(deps, req.viewer, hashesOf(req.query), () => filter)
+        return sendObject(reply, convertEach(updates, convert))
+      },
+    )
+  }
 }
 
-function individualUpdates(app: App, deps: Deps): void {
+function individualUpdates(app: App, deps: Deps, { prefix, version: { schema, toJson } }: CatalogueForms): void {
   app.post(
-    '/v3/version_files/update_individual',
+    `${prefix}/version_files/update_individual`,
     {
       config,
       schema: {
@@ -114,7 +139,7 @@ function individualUpdates(app: App, deps: Deps): void {
         summary: 'Get the latest versions that can replace files, with a filter for each file',
         description: `The files of one project can have at most ${FILTERS_PER_PROJECT_MAX} different filters.`,
         body: IndividualBody,
-        response: { 200: byHash(VersionView) },
+        response: { 200: ByHash(schema) },
       },
     },
     async (req, reply) => {
@@ -123,7 +148,7 @@ function individualUpdates(app: App, deps: Deps): void {
       for (const entry of req.body.hashes.toReversed()) filters.set(entry.hash, filterOfBody(entry))
       const query = hashesOf({ hashes: [...filters.keys()], algorithm: req.body.algorithm ?? null })
       const updates = await checkUpdates(deps, req.viewer, query, (hash) => filters.get(hash) ?? {})
-      return sendObject(reply, updates)
+      return sendObject(reply, convertEach(updates, toJson))
     },
   )
 }

@@ -6,7 +6,7 @@ import { findMembership, listMemberships } from '#features/basics/access/members
 import type { Membership, ProjectFacts } from '#features/basics/access/project-policy.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
-import { type JsonEntity, JsonEntityWithTail, withLargerNumber } from '#lib/text/json-bytes.ts'
+import { JsonEntityWithTail, withLargerNumber } from '#lib/text/json-bytes.ts'
 import type { Counted } from '#platform/cache/changes.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
@@ -144,12 +144,4 @@ export async function getVersionByNumber(
   const id = await findVersionIdByNumber(reader.db, projectId, name)
   if (id === undefined) throw notFound('version')
   return getVersion(reader, viewer, id)
-}
-
-/** Returns the versions for a list, without changelogs if `included` is false. */
-export function withChangelogs(
-  versions: readonly CachedVersion[],
-  included: boolean | undefined,
-): readonly JsonEntity[] {
-  return included === false ? versions.map(({ brief }) => brief) : versions
 }

@@ -10,7 +10,6 @@ import { PROJECT_STATUSES } from '#lib/project-status.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { bytesToKeep, JsonEntity } from '#lib/text/json-bytes.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
-import { listForms, parseOwn } from '../entities.ts'
 import { PACK_LOADERS_FIELD, projectLoaders } from './pack-loaders.ts'
 import { mainType, ProjectTypeView, shownType } from './project-types.ts'
 import { SideView, toSides } from './sides.ts'
@@ -136,15 +135,11 @@ function toDonationLinks(links: ProjectView['link_urls']): ProjectV2['donation_u
 
 const FORM: DerivedForm<CachedProject, JsonEntity> = {
   derive: ({ bytes, environment }) =>
-    new JsonEntity(bytesToKeep(JSON.stringify(toProjectV2(parseOwn(bytes), environment)))),
+    new JsonEntity(bytesToKeep(JSON.stringify(toProjectV2(JSON.parse(bytes.toString()), environment)))),
   sizeOf: ({ bytes }) => bytes.length + 200,
 }
 
 /** v2 view of a cached project, as bytes. */
 export function projectBytes(reader: ProjectReader, project: CachedProject): JsonEntity {
   return projectForm(reader, project, FORM)
-}
-
-export function listProjectBytes(reader: ProjectReader, projects: readonly CachedProject[]): Promise<JsonEntity[]> {
-  return listForms(projects, (project) => projectForm(reader, project, FORM))
 }

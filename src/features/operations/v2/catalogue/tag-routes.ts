@@ -14,7 +14,6 @@ import { Timestamp } from '#lib/schema/schema-parts.ts'
 import type { App } from '#platform/http/server.ts'
 import { licenseText, listLicenses } from '#platform/taxonomy/licenses.ts'
 import type { Deps } from '#ports/deps.ts'
-import { unquote } from '../requests.ts'
 import { PACK_LOADER } from './pack-loaders.ts'
 import { SIDES } from './sides.ts'
 
@@ -113,12 +112,7 @@ function gameVersions(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void {
       },
     },
     (req) => {
-      const { type, major } = req.query
-      const filters = {
-        ...(type === undefined ? {} : { type: unquote(type) }),
-        ...(major === undefined ? {} : { major }),
-      }
-      return toLoaderFieldValues(taxonomy, 'game_versions', filters)
+      return toLoaderFieldValues(taxonomy, 'game_versions', req.query)
         .map(({ value, type, created, major }) => ({
           version: value,
           version_type: type ?? 'release',

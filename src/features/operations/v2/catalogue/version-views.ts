@@ -9,9 +9,8 @@ import {
 } from '#features/catalogue/versions/lookup/version-cache.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
-import { type JsonEntity, JsonEntityWithTail } from '#lib/text/json-bytes.ts'
+import { JsonEntityWithTail } from '#lib/text/json-bytes.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
-import { listForms } from '../entities.ts'
 import { PACK_LOADERS_FIELD, versionLoaders } from './pack-loaders.ts'
 
 const Text = Type.String()
@@ -99,16 +98,4 @@ const FORM: DerivedForm<CachedVersion, JsonEntityWithTail> = {
 /** v2 view of a cached version, as bytes. */
 export function versionBytes(reader: VersionReader, version: CachedVersion): JsonEntityWithTail {
   return versionForm(reader, version, FORM)
-}
-
-/** Converts a list of versions, with or without changelogs. */
-export function listVersionBytes(
-  reader: VersionReader,
-  versions: readonly CachedVersion[],
-  { changelogs }: { changelogs: boolean },
-): Promise<JsonEntity[]> {
-  return listForms(versions, (version) => {
-    const form = versionForm(reader, version, FORM)
-    return changelogs ? form : form.brief
-  })
 }

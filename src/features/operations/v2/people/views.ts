@@ -4,40 +4,21 @@ import type { ThreadForm } from '#features/catalogue/threads/thread-bytes.ts'
 import { ThreadMessageView, ThreadView } from '#features/catalogue/threads/views.ts'
 import type { MemberWriter } from '#features/community/teams/views.ts'
 import type { NotificationRow } from '#features/people/notifications/queries.ts'
+import type { NotificationForm } from '#features/people/notifications/routes.ts'
 import { toNotificationView } from '#features/people/notifications/views.ts'
+import type { UserForm } from '#features/people/users/routes.ts'
 import { type CachedUser, userForm } from '#features/people/users/user-cache.ts'
 import { UserView } from '#features/people/users/views.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { bytesToKeep, JsonEntity } from '#lib/text/json-bytes.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
-import { parseOwn } from '../entities.ts'
 
 const Text = Type.String()
 
-/** Members and threads contain users as in the v3 API. */
-export const MemberUser = UserView
-
-const { id, username, avatar_url, bio, created, role, badges, email, email_verified } = UserView.properties
-const { has_password, has_totp, auth_providers, payout_data } = UserView.properties
-export const UserV2 = Type.Object(
-  {
-    id,
-    username,
-    name: Type.Null(),
-    avatar_url,
-    bio,
-    created,
-    role,
-    badges,
-    email,
-    email_verified,
-    has_password,
-    has_totp,
-    auth_providers,
-    payout_data,
-    github_id: Type.Null(),
-  },
+const { campaigns: _campaigns, allow_friend_requests: _requests, ...userFields } = UserView.properties
+const UserV2 = Type.Object(
+  { ...userFields, name: Type.Null(), github_id: Type.Null() },
   {
     title: 'AccountUser',
     description: '`email` and the following fields are null unless the caller is this user or an admin.',
@@ -45,40 +26,23 @@ export const UserV2 = Type.Object(
 )
 type UserV2 = Static<typeof UserV2>
 
-export function toUserV2(view: UserView): UserV2 {
-  return {
-    id: view.id,
-    username: view.username,
-    name: null,
-    avatar_url: view.avatar_url,
-    bio: view.bio,
-    created: view.created,
-    role: view.role,
-    badges: view.badges,
-    email: view.email,
-    email_verified: view.email_verified,
-    has_password: view.has_password,
-    has_totp: view.has_totp,
-    auth_providers: view.auth_providers,
-    payout_data: view.payout_data,
-    github_id: null,
-  }
+export function toUserV2({ campaigns: _, allow_friend_requests: _allow, ...shown }: UserView): UserV2 {
+  return { ...shown, name: null, github_id: null }
 }
 
 const USER: DerivedForm<CachedUser, JsonEntity> = {
-  derive: ({ bytes }) => new JsonEntity(bytesToKeep(JSON.stringify(toUserV2(parseOwn(bytes))))),
+  derive: ({ bytes }) => new JsonEntity(bytesToKeep(JSON.stringify(toUserV2(JSON.parse(bytes.toString()))))),
   sizeOf: ({ bytes }) => bytes.length + 200,
 }
 
-/** v2 view of the public fields of a user, as bytes. */
-export function userBytes(reader: { cache: EntityCache }, user: CachedUser): JsonEntity {
-  return userForm(reader, user, USER)
+export function userFormV2(reader: { cache: EntityCache }): UserForm {
+  return { schema: UserV2, toJson: (user) => userForm(reader, user, USER), toView: toUserV2 }
 }
 
-export const MemberV2 = Type.Object(
+const MemberV2 = Type.Object(
   {
     team_id: Text,
-    user: MemberUser,
+    user: UserView,
     role: Type.String({ description: 'Role. Only the owner has the role `Owner`' }),
     permissions: Nullable(Type.Integer({ description: 'Project permission bits' })),
     accepted: Type.Boolean({ description: 'Whether the user has accepted the invitation' }),
@@ -94,7 +58,7 @@ export const MemberV2 = Type.Object(
 const OWNER = 'Owner'
 
 /** Clients recognise the owner by the name of the role, so no other member can have it. */
-export const writeMemberV2: MemberWriter = ({ row, asMember }, user) => {
+const writeMemberV2: MemberWriter = ({ row, asMember }, user) => {
   const own = JSON.stringify({
     team_id: row.team_id,
     role: row.is_owner ? OWNER : row.role === OWNER ? 'Member' : row.role,
@@ -105,8 +69,9 @@ export const writeMemberV2: MemberWriter = ({ row, asMember }, user) => {
   })
   return `${own.slice(0, -1)},"user":${user}}`
 }
+export const MEMBER = { schema: MemberV2, toJson: writeMemberV2 }
 
-export const NotificationV2 = Type.Object(
+const NotificationV2 = Type.Object(
   {
     id: Text,
     user_id: Text,
@@ -135,7 +100,7 @@ export const NotificationV2 = Type.Object(
 )
 type NotificationV2 = Static<typeof NotificationV2>
 
-export function toNotificationV2(row: NotificationRow): NotificationV2 {
+function toNotificationV2(row: NotificationRow): NotificationV2 {
   const { name, actions, body, ...rest } = toNotificationView(row)
   return {
     ...rest,
@@ -149,11 +114,13 @@ export function toNotificationV2(row: NotificationRow): NotificationV2 {
   }
 }
 
+export const NOTIFICATION: NotificationForm = { schema: NotificationV2, toView: toNotificationV2 }
+
 const { hide_identity: _, ...message } = ThreadMessageView.properties
-export const ThreadV2 = Type.Object(
+const ThreadV2 = Type.Object(
   { ...ThreadView.properties, messages: Type.Array(Type.Object(message, { title: 'ThreadMessage' })) },
   { title: 'Thread' },
 )
 
 /** Messages without the fields that v2 clients do not know. */
-export const THREAD_FORM: ThreadForm = { toShown: ({ hide_identity: _, ...shown }) => shown }
+export const THREAD: ThreadForm = { schema: ThreadV2, toShown: ({ hide_identity: _, ...shown }) => shown }

@@ -18,8 +18,7 @@ import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { ProjectV2, projectBytes } from '../catalogue/project-views.ts'
-import { changeSides } from '../catalogue/sides.ts'
-import { parseOwn } from '../entities.ts'
+import { changeSides, type Sides } from '../catalogue/sides.ts'
 import { withFieldNames } from '../error-names.ts'
 import {
   ProjectBulkPatchV2,
@@ -96,7 +95,8 @@ function edit(app: App, deps: Deps): void {
       const viewer = requireViewer(req)
       const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
       const patch = toProjectPatch(req.body, deps.taxonomy)
-      const sides = sidesToWrite(req.body, parseOwn<ProjectV2>(projectBytes(deps, project).bytes))
+      const shown: Sides = JSON.parse(projectBytes(deps, project).bytes.toString())
+      const sides = sidesToWrite(req.body, shown)
       if (sides !== undefined) {
         requireScope(viewer, 'VERSION_WRITE')
         requirePermission(viewer, membership, 'UPLOAD_VERSION')

@@ -19,7 +19,6 @@ import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { PACK_LOADER } from '../catalogue/pack-loaders.ts'
 import { VersionV2, versionBytes } from '../catalogue/version-views.ts'
-import { parseOwn } from '../entities.ts'
 import { withFieldNames } from '../error-names.ts'
 import { isPackPart } from './packs.ts'
 import { receiveTranslated, type Translate } from './receive.ts'
@@ -100,8 +99,8 @@ function edits(app: App, deps: Deps): void {
     async (req, reply) => {
       const viewer = requireViewer(req)
       const { version, membership } = await getVersionAsMember(deps, viewer, parseId(req.params.id, 'id'))
-      const isPack = parseOwn<VersionView>(version.bytes).loaders.includes(PACK_LOADER)
-      const patch = toVersionPatch(req.body, { isPack })
+      const { loaders }: VersionView = JSON.parse(version.bytes.toString())
+      const patch = toVersionPatch(req.body, { isPack: loaders.includes(PACK_LOADER) })
       await withFieldNames(versionFieldNames, () => updateVersion(deps, viewer, { id: version.id, membership, patch }))
       return done(reply)
     },

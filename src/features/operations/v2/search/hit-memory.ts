@@ -3,8 +3,7 @@
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import type { HitPart } from '#ports/search-index/hit.ts'
-import { parseOwn } from '../entities.ts'
-import { type HitV3, toHitV2 } from './views.ts'
+import { toHitV2 } from './views.ts'
 
 const HIT: RememberDefinition<{ source: Buffer; converted: Buffer }> = {
   name: 'search-hit-v2',
@@ -19,7 +18,7 @@ export function createHitMemory(cache: EntityCache): HitMemory {
   return ({ head, bytes }) => {
     const hit = hits.peek(head)
     if (hit?.source.equals(bytes) === true) return hit.converted
-    const converted = Buffer.from(JSON.stringify(toHitV2(parseOwn<HitV3>(bytes))))
+    const converted = Buffer.from(JSON.stringify(toHitV2(JSON.parse(bytes.toString()))))
     // Copies, because a part of the response would keep the whole response in memory.
     const key = Buffer.from(head, 'latin1').toString('latin1')
     hits.store(key, { source: Buffer.from(bytes), converted })
