@@ -2,59 +2,21 @@
 // Counting rules distinguish visitors before an event is created (visitor.ts); nothing needs this data later, and it would
 // take a third of the disk.
 
-/** The origin of an event. */
-type Origin = {
-  /** Server time in whole milliseconds since 1970. */
-  recorded_at: number
-  /** ISO 3166-1 alpha-2 code in capitals; `XX` if unknown. */
-  country: string
-  /** Label of a known client program; empty if unknown. Never the raw header. */
-  user_agent: string
-}
-
-export type ViewEvent = Origin & { project_id: string; domain: string; site_path: string; monetized: boolean }
-
-export type DownloadEvent = Origin & {
-  project_id: string
-  version_id: string
-  domain: string
-  site_path: string
-  /** Whether a signed-in account downloaded. */
-  monetized: boolean
-  /** `standalone`, `dependency`, `modpack`, `update`, or empty. */
-  reason: string
-  loader: string
-  game_version: string
-}
-
-export type PlaytimeEvent = {
-  recorded_at: number
-  project_id: string
-  version_id: string
-  loader: string
-  game_version: string
-  /** 0 to 65535. */
-  seconds: number
-}
-
-export type AffiliateClickEvent = Origin & { affiliate_code_id: string; domain: string }
-
-export type Events = {
-  view: ViewEvent
-  download: DownloadEvent
-  playtime: PlaytimeEvent
-  affiliate_click: AffiliateClickEvent
-}
-
-export type EventKind = keyof Events
-
 /**
  * Storage of a column. `term`: text with many distinct values, which are stored once and referred to by a number; `text`:
  * text with few distinct values.
  */
-export type ColumnType = 'time' | 'term' | 'text' | 'flag' | 'number'
+type ColumnTypes = { time: number; term: string; text: string; flag: boolean; number: number }
+export type ColumnType = keyof ColumnTypes
 
-const ORIGIN = { recorded_at: 'time', country: 'text', user_agent: 'text' } as const
+const ORIGIN = {
+  /** Server time in whole milliseconds since 1970. */
+  recorded_at: 'time',
+  /** ISO 3166-1 alpha-2 code in capitals; `XX` if unknown. */
+  country: 'text',
+  /** Label of a known client program; empty if unknown. Never the raw header. */
+  user_agent: 'text',
+} as const
 
 /** Columns of every kind, in stored order. */
 export const COLUMNS = {
@@ -65,7 +27,9 @@ export const COLUMNS = {
     version_id: 'term',
     domain: 'text',
     site_path: 'term',
+    /** Whether a signed-in account downloaded. */
     monetized: 'flag',
+    /** `standalone`, `dependency`, `modpack`, `update`, or empty. */
     reason: 'text',
     loader: 'text',
     game_version: 'text',
@@ -76,10 +40,18 @@ export const COLUMNS = {
     version_id: 'term',
     loader: 'text',
     game_version: 'text',
+    /** 0 to 65535. */
     seconds: 'number',
   },
   affiliate_click: { ...ORIGIN, affiliate_code_id: 'term', domain: 'text' },
-} as const satisfies { [K in EventKind]: { [C in keyof Events[K]]: ColumnType } }
+} as const satisfies Record<string, Record<string, ColumnType>>
+
+export type EventKind = keyof typeof COLUMNS
+
+type EventOf<Columns extends Record<string, ColumnType>> = { -readonly [C in keyof Columns]: ColumnTypes[Columns[C]] }
+export type Events = { [K in EventKind]: EventOf<(typeof COLUMNS)[K]> }
+export type ViewEvent = Events['view']
+export type DownloadEvent = Events['download']
 
 export const EVENT_KINDS = Object.keys(COLUMNS) as EventKind[]
 

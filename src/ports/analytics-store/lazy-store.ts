@@ -15,7 +15,7 @@ export function openLazily({ open, mayBeInUse = false }: LazyStoreOptions): Anal
   let opened: Promise<AnalyticsStore> | undefined
   let isClosed = false
 
-  function store(): Promise<AnalyticsStore> {
+  async function store(): Promise<AnalyticsStore> {
     if (isClosed) throw new ApiError('analytics_database_error', 'The analytics store is closed')
     opened ??= open().catch((cause: unknown) => {
       opened = undefined
@@ -26,12 +26,9 @@ export function openLazily({ open, mayBeInUse = false }: LazyStoreOptions): Anal
 
   /** Runs a call. @throws ApiError also if the store cannot be opened */
   async function use<T>(call: (store: AnalyticsStore) => Promise<T>): Promise<T> {
-    let ready: AnalyticsStore
-    try {
-      ready = await store()
-    } catch (cause) {
+    const ready = await store().catch((cause: unknown) => {
       throw cause instanceof ApiError ? cause : unavailable(cause)
-    }
+    })
     return call(ready)
   }
 

@@ -17,13 +17,10 @@ type Metric = {
   from: EventKind | 'records'
   /** Column to add up. Default: events are counted. */
   sum?: string
-  /** A country with a smaller amount in a cell is reported as `XX`. 0: no floor. */
-  countryFloor: number
-  needsPayoutsRead: boolean
 }
 
-/** Protects the privacy of visitors from rare countries. */
-const COUNTRY_FLOOR = 50
+/** A country with a smaller amount in a cell is reported as `XX`, which protects the privacy of visitors from rare countries. */
+export const COUNTRY_FLOOR = 50
 
 export const METRICS = {
   project_views: {
@@ -33,8 +30,6 @@ export const METRICS = {
     buckets: ['project_id', 'domain', 'site_path', 'monetized', 'country'],
     filters: ['domain', 'site_path', 'monetized', 'country', 'user_agent'],
     from: 'view',
-    countryFloor: COUNTRY_FLOOR,
-    needsPayoutsRead: false,
   },
   project_downloads: {
     kind: 'downloads',
@@ -53,8 +48,6 @@ export const METRICS = {
       'loader',
     ],
     from: 'download',
-    countryFloor: COUNTRY_FLOOR,
-    needsPayoutsRead: false,
   },
   project_playtime: {
     kind: 'playtime',
@@ -64,8 +57,6 @@ export const METRICS = {
     filters: ['version_id', 'loader', 'game_version'],
     from: 'playtime',
     sum: 'seconds',
-    countryFloor: 0,
-    needsPayoutsRead: false,
   },
   project_revenue: {
     kind: 'revenue',
@@ -74,8 +65,6 @@ export const METRICS = {
     buckets: ['project_id'],
     filters: [],
     from: 'records',
-    countryFloor: 0,
-    needsPayoutsRead: true,
   },
   affiliate_code_clicks: {
     kind: 'clicks',
@@ -84,8 +73,6 @@ export const METRICS = {
     buckets: ['affiliate_code_id'],
     filters: ['affiliate_code_id'],
     from: 'affiliate_click',
-    countryFloor: 0,
-    needsPayoutsRead: false,
   },
   affiliate_code_conversions: {
     kind: 'conversions',
@@ -94,8 +81,6 @@ export const METRICS = {
     buckets: ['affiliate_code_id'],
     filters: ['affiliate_code_id'],
     from: 'records',
-    countryFloor: 0,
-    needsPayoutsRead: false,
   },
   affiliate_code_revenue: {
     kind: 'revenue',
@@ -104,8 +89,6 @@ export const METRICS = {
     buckets: ['affiliate_code_id'],
     filters: ['affiliate_code_id'],
     from: 'records',
-    countryFloor: 0,
-    needsPayoutsRead: true,
   },
 } as const satisfies Record<string, Metric>
 
@@ -145,8 +128,8 @@ export function sortedDimensions(request: MetricRequest): string[] {
 }
 
 /** Whether the country floor merges cells. With a filter by country, it removes them instead. */
-export function mergesCountries({ metric, filterBy, bucketBy }: MetricRequest): boolean {
-  return metricOf(metric).countryFloor > 0 && bucketBy.includes('country') && !Object.hasOwn(filterBy, 'country')
+export function mergesCountries({ filterBy, bucketBy }: MetricRequest): boolean {
+  return bucketBy.includes('country') && !Object.hasOwn(filterBy, 'country')
 }
 
 /** @throws Error for a metric of database records */

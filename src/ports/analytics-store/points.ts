@@ -1,7 +1,7 @@
 // Converts counted cells to the points of a response. Every adapter and the metrics from the database share these rules for
 // the country floor, merging and order.
 import { compare } from '#lib/compare.ts'
-import { dimensionsOf, METRIC_KEYS, type MetricKey, type MetricRequest, metricOf } from './metrics.ts'
+import { COUNTRY_FLOOR, dimensionsOf, METRIC_KEYS, type MetricKey, type MetricRequest, metricOf } from './metrics.ts'
 
 /** Country of a cell whose country is unknown or too rare to be shown. */
 export const HIDDEN_COUNTRY = 'XX'
@@ -38,10 +38,10 @@ type SlicePoints = { points: Point[]; isOrdered: boolean }
  * equal cells. Omits cells with amount 0.
  */
 export function pointBuilder(request: MetricRequest): PointBuilder {
-  const { countryFloor, value } = metricOf(request.metric)
+  const { value } = metricOf(request.metric)
   const dimensions = dimensionsOf(request)
   const isBucket = dimensions.map((field) => request.bucketBy.includes(field))
-  const country = countryFloor > 0 ? dimensions.indexOf('country') : -1
+  const country = dimensions.indexOf('country')
   const isCountryFiltered = Object.hasOwn(request.filterBy, 'country')
   const compare = pointOrder(request)
   const slices = new Map<number, SlicePoints>()
@@ -49,7 +49,7 @@ export function pointBuilder(request: MetricRequest): PointBuilder {
   // Creates no other objects per cell, because there can be 250,000 cells.
   function add({ slice, source, values, amount }: Cell): void {
     if (amount === 0) return
-    const isBelow = country >= 0 && amount < countryFloor && values[country] !== HIDDEN_COUNTRY
+    const isBelow = country >= 0 && amount < COUNTRY_FLOOR && values[country] !== HIDDEN_COUNTRY
     if (isBelow && isCountryFiltered) return
     const point = sourcePoint(request, source)
     for (let i = 0; i < dimensions.length; i += 1) {

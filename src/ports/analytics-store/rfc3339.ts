@@ -1,6 +1,7 @@
 // Parses RFC 3339 timestamps strictly. `Date.parse` accepts other formats and converts 30 February to March.
+import { MINUTE_MS } from '#lib/time.ts'
 
-const FORM = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,32}))?([Zz]|[+-]\d{2}:\d{2})$/
+const FORM = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:\.(\d{1,32}))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/
 
 /**
  * Returns milliseconds since 1970, without finer fractions; undefined if the text is not a timestamp with an offset, or if
@@ -9,21 +10,10 @@ const FORM = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,32}
 export function parseRfc3339(text: string): number | undefined {
   const match = FORM.exec(text)
   if (match === null) return undefined
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number)
-  const offset = offsetMinutes(match[8] ?? 'Z')
-  if (offset === undefined || hour > 23 || minute > 59 || second > 59) return undefined
-  const date = new Date(0)
-  // Date.UTC would convert the years 0-99 to 1900-1999.
-  date.setUTCFullYear(year, month - 1, day)
-  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined
-  const fraction = Number((match[7] ?? '').padEnd(3, '0').slice(0, 3))
-  return date.getTime() + ((hour * 60 + minute - offset) * 60 + second) * 1000 + fraction
-}
-
-function offsetMinutes(text: string): number | undefined {
-  if (text === 'Z' || text === 'z') return 0
-  const hours = Number(text.slice(1, 3))
-  const minutes = Number(text.slice(4, 6))
-  if (hours > 23 || minutes > 59) return undefined
-  return (text.startsWith('-') ? -1 : 1) * (hours * 60 + minutes)
+  const [, day, time, fraction = '', sign, hours = 0, minutes = 0] = match
+  const local = `${day}T${time}.${fraction.padEnd(3, '0').slice(0, 3)}Z`
+  const ms = Date.parse(local)
+  if (Number.isNaN(ms) || new Date(ms).toISOString() !== local) return undefined
+  const offsetMs = (Number(hours) * 60 + Number(minutes)) * MINUTE_MS
+  return sign === '-' ? ms + offsetMs : ms - offsetMs
 }

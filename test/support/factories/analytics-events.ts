@@ -1,6 +1,6 @@
 // Events for tests: every column has a value, and a test names the ones it is about.
 import { randomUUID } from 'node:crypto'
-import type { AffiliateClickEvent, DownloadEvent, PlaytimeEvent, ViewEvent } from '#ports/analytics-store/events.ts'
+import type { DownloadEvent, Events, ViewEvent } from '#ports/analytics-store/events.ts'
 
 /** Noon of a leap day. */
 export const NOON = Date.UTC(2024, 1, 29, 12)
@@ -26,7 +26,7 @@ export function aDownload(given: Partial<DownloadEvent> = {}): DownloadEvent {
   }
 }
 
-export function somePlaytime(given: Partial<PlaytimeEvent> = {}): PlaytimeEvent {
+export function somePlaytime(given: Partial<Events['playtime']> = {}): Events['playtime'] {
   return {
     recorded_at: NOON,
     project_id: 'Lantern1',
@@ -38,7 +38,7 @@ export function somePlaytime(given: Partial<PlaytimeEvent> = {}): PlaytimeEvent 
   }
 }
 
-export function aClick(given: Partial<AffiliateClickEvent> = {}): AffiliateClickEvent {
+export function aClick(given: Partial<Events['affiliate_click']> = {}): Events['affiliate_click'] {
   return { ...ORIGIN, affiliate_code_id: 'Code0001', domain: '', ...given }
 }
 

@@ -147,7 +147,7 @@ export function parseAnalyticsQuery(body: unknown): AnalyticsQuery {
 
 /** Returns whether the query requires the scope PAYOUTS_READ. */
 export function needsPayoutsRead({ metrics }: AnalyticsQuery): boolean {
-  return metrics.some(({ metric }) => METRICS[metric].needsPayoutsRead)
+  return metrics.some(({ metric }) => METRICS[metric].kind === 'revenue')
 }
 
 function parseTimeRange(value: unknown): SliceGrid {

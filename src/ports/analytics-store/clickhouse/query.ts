@@ -2,7 +2,15 @@
 // of callers are parameters.
 import { CELLS_MAX, type SourcedMetric, tooManyCells } from '../analytics-store.ts'
 import { columnsOf, TABLES } from '../events.ts'
-import { dimensionsOf, eventKindOf, mergesCountries, metricOf, sortedDimensions, sourcesOf } from '../metrics.ts'
+import {
+  COUNTRY_FLOOR,
+  dimensionsOf,
+  eventKindOf,
+  mergesCountries,
+  metricOf,
+  sortedDimensions,
+  sourcesOf,
+} from '../metrics.ts'
 import { HIDDEN_COUNTRY, type MetricSlices, pointBuilder } from '../points.ts'
 import type { SliceGrid } from '../slices.ts'
 import type { ClickHouse, Statement } from './connection.ts'
@@ -74,13 +82,12 @@ function cellsStatement(grid: SliceGrid, request: SourcedMetric, sources: readon
  * rows. points.ts applies the same rule again, without effect.
  */
 function withEarlyFloor(cells: string, request: SourcedMetric, dimensions: readonly string[]): string {
-  const { countryFloor } = metricOf(request.metric)
   if (!mergesCountries(request)) return cells
   const columns = dimensions.map((field) => `, ${field === 'country' ? 'shown' : field}`).join('')
   return `
     SELECT slice, source, sum(counted) AS amount ${columns.replace('shown', 'shown AS country')} FROM (
       SELECT * EXCEPT (amount, country), amount AS counted,
-        if(amount < ${countryFloor}, '${HIDDEN_COUNTRY}', toString(country)) AS shown
+        if(amount < ${COUNTRY_FLOOR}, '${HIDDEN_COUNTRY}', toString(country)) AS shown
       FROM (${cells}))
     GROUP BY slice, source ${columns}`
 }

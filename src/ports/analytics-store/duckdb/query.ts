@@ -21,7 +21,15 @@ import {
 } from '../analytics-store.ts'
 import { addDownloads } from '../download-counts.ts'
 import { columnsOf, TABLES } from '../events.ts'
-import { dimensionsOf, eventKindOf, mergesCountries, metricOf, sortedDimensions, sourcesOf } from '../metrics.ts'
+import {
+  COUNTRY_FLOOR,
+  dimensionsOf,
+  eventKindOf,
+  mergesCountries,
+  metricOf,
+  sortedDimensions,
+  sourcesOf,
+} from '../metrics.ts'
 import { HIDDEN_COUNTRY, type MetricSlices, pointBuilder } from '../points.ts'
 import type { SliceGrid } from '../slices.ts'
 import { findTermKeys, TERM_COLUMNS, termTable } from './terms.ts'
@@ -250,12 +258,11 @@ function cellsSql(
  * rows. points.ts applies the same rule again, without effect.
  */
 function withEarlyFloor(cells: string, request: SourcedMetric, dimensions: readonly string[]): string {
-  const { countryFloor } = metricOf(request.metric)
   if (!mergesCountries(request)) return cells
   const others = dimensions.filter((field) => field !== 'country')
   return `
     SELECT slice, rank, sum(amount) AS amount ${others.map((field) => `, ${field}`).join('')},
-      CASE WHEN amount < ${countryFloor} THEN '${HIDDEN_COUNTRY}' ELSE country END AS country
+      CASE WHEN amount < ${COUNTRY_FLOOR} THEN '${HIDDEN_COUNTRY}' ELSE country END AS country
     FROM (${cells}) GROUP BY ALL`
 }
 

@@ -4,12 +4,6 @@
 import { type DuckDBConnection, LIST, listValue, VARCHAR } from '@duckdb/node-api'
 import { COLUMNS } from '../events.ts'
 
-/** Number of cached terms per generation. A column has two generations of about 10 MB each. */
-const CACHED_TERMS = 100_000
-
-/** A cache with two generations. When the young one is full, it replaces the old one. */
-export type TermCache = { young: Map<string, number>; old: Map<string, number> }
-
 /** Columns of all kinds that are stored as terms. */
 export const TERM_COLUMNS = [
   ...new Set(
@@ -22,26 +16,6 @@ export const TERM_COLUMNS = [
 /** Returns the name of the table of terms of a column, which has the columns `key` and `text`. */
 export function termTable(column: string): string {
   return `terms_${column}`
-}
-
-export function createTermCache(): TermCache {
-  return { young: new Map(), old: new Map() }
-}
-
-export function findCached(cache: TermCache, text: string): number | undefined {
-  const young = cache.young.get(text)
-  if (young !== undefined) return young
-  const old = cache.old.get(text)
-  if (old !== undefined) addCached(cache, text, old)
-  return old
-}
-
-export function addCached(cache: TermCache, text: string, key: number): void {
-  if (cache.young.size >= CACHED_TERMS) {
-    cache.old = cache.young
-    cache.young = new Map()
-  }
-  cache.young.set(text, key)
 }
 
 /** Returns the keys of those texts that are stored as terms of the column. */

@@ -14,19 +14,11 @@ import {
   UINTEGER,
   VARCHAR,
 } from '@duckdb/node-api'
+import { LRUCache } from 'lru-cache'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import { PROJECT_KINDS } from '../analytics-store.ts'
 import { type ColumnType, type ColumnValue, columnsOf, type EventKind, type EventRow, TABLES } from '../events.ts'
-import {
-  addCached,
-  createTermCache,
-  findCached,
-  findLastTermKey,
-  findTermKeys,
-  TERM_COLUMNS,
-  type TermCache,
-  termTable,
-} from './terms.ts'
+import { findLastTermKey, findTermKeys, TERM_COLUMNS, termTable } from './terms.ts'
 
 /** Vector size of DuckDB, the maximum number of rows in a chunk. */
 const CHUNK_ROWS = 2048
@@ -57,7 +49,10 @@ export type Writer = {
   close(): Promise<void>
 }
 
-type ColumnTerms = { cache: TermCache; lastKey: number }
+/** Number of cached terms per column, of about 100 bytes each. */
+const CACHED_TERMS = 100_000
+
+type ColumnTerms = { cache: LRUCache<string, number>; lastKey: number }
 
 type State = {
   connection: DuckDBConnection
@@ -86,7 +81,8 @@ export async function openWriter(connection: DuckDBConnection): Promise<Writer> 
     batchesUntilCleaning: BATCHES_BETWEEN_CLEANING,
   }
   for (const column of TERM_COLUMNS) {
-    state.terms.set(column, { cache: createTermCache(), lastKey: await findLastTermKey(connection, column) })
+    const cache = new LRUCache<string, number>({ max: CACHED_TERMS })
+    state.terms.set(column, { cache, lastKey: await findLastTermKey(connection, column) })
   }
   let tail: Promise<unknown> = Promise.resolve()
   function queued<T>(work: () => T | Promise<T>): Promise<T> {
@@ -184,12 +180,12 @@ async function termsOf(state: State, column: string, rows: readonly EventRow[]):
   for (const row of rows) {
     const text = String(row[column])
     if (keys.has(text) || unknown.has(text)) continue
-    const key = findCached(cache, text)
+    const key = cache.get(text)
     if (key === undefined) unknown.add(text)
     else keys.set(text, key)
   }
   for (const [text, key] of await findTermKeys(state.connection, column, unknown)) {
-    addCached(cache, text, key)
+    cache.set(text, key)
     keys.set(text, key)
     unknown.delete(text)
   }
@@ -201,7 +197,7 @@ async function termsOf(state: State, column: string, rows: readonly EventRow[]):
 /** Must be called after the batch is stored, because the keys of a failed batch are assigned again. */
 function cacheAdded(state: State, { column, added }: BatchTerms): void {
   const terms = columnTerms(state, column)
-  for (const [text, key] of added) addCached(terms.cache, text, key)
+  for (const [text, key] of added) terms.cache.set(text, key)
   terms.lastKey += added.size
 }
 

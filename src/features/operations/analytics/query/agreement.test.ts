@@ -188,7 +188,7 @@ function recordEvents(): void {
   const record = <K extends keyof Events>(kind: K, key: MetricKey, events: Events[K][]) => {
     for (const event of events) {
       assert.ok(t.deps.events.add(kind, event))
-      const seconds = 'seconds' in event ? event.seconds : 1
+      const seconds = 'seconds' in event ? Number(event.seconds) : 1
       facts[key].push({ ...event, at: event.recorded_at, amount: BigInt(seconds) } as never)
     }
   }
