@@ -1,11 +1,12 @@
 // Reads a backup once, from its head to its end, and compares its members with the manifest.
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdtemp, open, rm } from 'node:fs/promises'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import {
   ArchiveError,
@@ -34,23 +35,25 @@ export type ArchiveReader = {
 }
 
 const HEAD_BYTES_MAX = 16 * 1024 * 1024
-/** Size of the buffer for lines. */
-const LINES_BYTES = 64 * 1024
 
 /** Opens a backup. @throws ArchiveError if the source is not a backup, or from a newer version of Depot. */
 export async function openArchive(source: Readable): Promise<ArchiveReader> {
+  // `reader.next` throws the error.
+  source.on('error', () => undefined)
   const folder = await mkdtemp(join(tmpdir(), 'depot-manifest-'))
-  const reader = createMemberReader(source)
   const manifestPath = join(folder, MANIFEST)
-  const seenPath = join(folder, 'seen.jsonl')
-  const seen = await createMemberList(seenPath)
-  /** Whether the manifest lists only members of this backup. */
-  let isComplete = false
+  const reader = createMemberReader(source)
+  /** Checksums of the manifest lines of the members that were read. */
+  const seen: number[] = []
 
   async function dispose(): Promise<void> {
     source.destroy()
-    await seen.close()
     await rm(folder, { recursive: true, force: true })
+  }
+
+  async function see(member: Member): Promise<void> {
+    const { name, size } = member
+    seen.push(checksumOf(JSON.stringify({ name, size, sha256: await member.sha256() })))
   }
 
   async function readHead(): Promise<Head> {
@@ -59,7 +62,7 @@ export async function openArchive(source: Readable): Promise<ArchiveReader> {
       throw new ArchiveError('The file is not a backup of `depot backup`: it does not start with the head of a backup')
     }
     const head = parseHead(await first.bytes())
-    await seen.add(first)
+    await see(first)
     return head
   }
 
@@ -69,7 +72,7 @@ export async function openArchive(source: Readable): Promise<ArchiveReader> {
       if (member === undefined) throw truncated()
       if (member.name === MANIFEST) return void (await readEnd(member))
       yield member
-      await seen.add(member)
+      await see(member)
     }
   }
 
@@ -86,15 +89,17 @@ export async function openArchive(source: Readable): Promise<ArchiveReader> {
       throw damaged('its manifest was changed')
     }
     if ((await reader.next()) !== undefined) throw damaged('it continues after its end')
-    isComplete = (await seen.sha256()) === end.manifestSha256
-    if (!isComplete) await compareEntries(manifestPath, seenPath)
+    let count = 0
+    for await (const { entry, line } of readEntries(createReadStream(manifestPath))) {
+      if (isElsewhere(entry)) continue
+      if (seen[count] !== checksumOf(line)) throw damaged(`${entry.name} is missing or was changed`)
+      count += 1
+    }
+    if (count < seen.length) throw damaged('it contains files that its manifest does not list')
   }
 
   async function* elsewhere(): AsyncGenerator<ManifestEntry> {
-    if (isComplete) return
-    for await (const entry of readLines<ManifestEntry>(manifestPath)) {
-      if ('absent' in entry || entry.in !== undefined) yield entry
-    }
+    for await (const { entry } of readEntries(createReadStream(manifestPath))) if (isElsewhere(entry)) yield entry
   }
 
   let head: Head
@@ -107,51 +112,13 @@ export async function openArchive(source: Readable): Promise<ArchiveReader> {
   return { head, members, elsewhere, dispose }
 }
 
-/** Lists the members that were read in a file, in the format of the manifest. */
-async function createMemberList(path: string) {
-  const file = await open(path, 'wx', 0o600)
-  const hash = createHash('sha256')
-  let lines = ''
+/** Returns a number of 48 bits, so that millions of them fit into memory. */
+const checksumOf = (line: string): number => hash('sha256', line, 'buffer').readUIntBE(0, 6)
 
-  async function writeLines(): Promise<void> {
-    hash.update(lines)
-    await file.appendFile(lines)
-    lines = ''
-  }
+const isElsewhere = (entry: ManifestEntry): boolean => 'absent' in entry || entry.in !== undefined
 
-  return {
-    async add(member: Member): Promise<void> {
-      const { name, size } = member
-      lines += `${JSON.stringify({ name, size, sha256: await member.sha256() })}\n`
-      if (lines.length >= LINES_BYTES) await writeLines()
-    },
-    /** Completes the list and returns its hash. */
-    async sha256(): Promise<string> {
-      await writeLines()
-      return hash.digest('hex')
-    },
-    close: () => file.close(),
-  }
-}
-
-/** @throws ArchiveError if the members of this backup differ from the manifest. */
-async function compareEntries(manifestPath: string, membersPath: string): Promise<void> {
-  const members = readLines<ManifestEntry>(membersPath)
-  for await (const entry of readLines<ManifestEntry>(manifestPath)) {
-    if ('absent' in entry || entry.in !== undefined) continue
-    const { value: member } = await members.next()
-    if (member === undefined || !('sha256' in member)) throw damaged(`${entry.name} is missing`)
-    if (member.name !== entry.name || member.size !== entry.size || member.sha256 !== entry.sha256) {
-      throw damaged(`${entry.name} has changed since the backup was created`)
-    }
-  }
-  if ((await members.next()).done !== true) throw damaged('it contains files that its manifest does not list')
-}
-
-async function* readLines<T>(path: string): AsyncGenerator<T> {
-  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
-    if (line !== '') yield JSON.parse(line) as T
-  }
+async function* readEntries(manifest: Readable): AsyncGenerator<{ entry: ManifestEntry; line: string }> {
+  for await (const line of createInterface({ input: manifest })) yield { entry: JSON.parse(line), line }
 }
 
 /** Size of the end of a backup: a header block, a content block and the end of the tar file. */
@@ -160,46 +127,31 @@ const TAIL = 2 * BLOCK + TAR_END.length
 /** Reads the head and the manifest of the backup on which an incremental backup is based, starting at the end of the file. */
 export async function openPrevious(path: string): Promise<{ head: Head; files: AsyncGenerator<ManifestEntry> }> {
   const head = await readHeadOf(path)
-  const handle = await openFile(path)
-  try {
-    const { size } = await handle.stat()
-    const tail = Buffer.alloc(TAIL)
-    await handle.read(tail, 0, TAIL, Math.max(0, size - TAIL))
-    if (tail.subarray(0, END.length).toString() !== END) {
-      throw new ArchiveError(`${path} is truncated; name a complete backup for --since`)
-    }
-    const end: End = parseEnd(tail.subarray(BLOCK, 2 * BLOCK).subarray(0, tail.indexOf('\n', BLOCK) - BLOCK))
-    const start = size - TAIL - Math.ceil(end.manifestBytes / BLOCK) * BLOCK
-    const range = { start, end: start + end.manifestBytes - 1 }
-    const hash = createHash('sha256')
-    for await (const chunk of createReadStream(path, range)) hash.update(chunk as Buffer)
-    if (hash.digest('hex') !== end.manifestSha256) {
-      throw new ArchiveError(`${path} is damaged; name an intact backup for --since`)
-    }
-    return { head, files: readFiles(path, range) }
-  } finally {
-    await handle.close()
+  const { size } = await stat(path)
+  const tail = await buffer(createReadStream(path, { start: Math.max(0, size - TAIL) }))
+  if (tail.subarray(0, END.length).toString() !== END) {
+    throw new ArchiveError(`${path} is truncated; name a complete backup for --since`)
   }
+  const end: End = parseEnd(tail.subarray(BLOCK, tail.indexOf('\n', BLOCK)))
+  const start = size - TAIL - Math.ceil(end.manifestBytes / BLOCK) * BLOCK
+  const range = { start, end: start + end.manifestBytes - 1 }
+  const digest = createHash('sha256')
+  for await (const chunk of createReadStream(path, range)) digest.update(chunk)
+  if (digest.digest('hex') !== end.manifestSha256) {
+    throw new ArchiveError(`${path} is damaged; name an intact backup for --since`)
+  }
+  return { head, files: readFiles(path, range) }
 }
 
 async function* readFiles(path: string, range: { start: number; end: number }): AsyncGenerator<ManifestEntry> {
-  for await (const line of createInterface({ input: createReadStream(path, range) })) {
-    const entry = JSON.parse(line) as ManifestEntry
+  for await (const { entry } of readEntries(createReadStream(path, range))) {
     if (entry.name.startsWith('files/')) yield entry
   }
 }
 
 /** Reads the head of a backup file. @throws ArchiveError */
 export async function readHeadOf(path: string): Promise<Head> {
-  const handle = await openFile(path)
-  await handle.close()
   const reader = await openArchive(createReadStream(path))
   await reader.dispose()
   return reader.head
-}
-
-async function openFile(path: string) {
-  return open(path, 'r').catch((cause: Error) => {
-    throw new ArchiveError(`The backup ${path} cannot be opened: ${cause.message}`, { cause })
-  })
 }

@@ -1,5 +1,5 @@
 // Reads the members of a tar file in order from a stream. A small member is a slice of the current chunk, without a copy.
-import { createHash, hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { damaged, truncated, unreadable } from './archive-format.ts'
 import { BLOCK, paddingOf, readPaxName, readTarHeader } from './tar-blocks.ts'
@@ -53,28 +53,21 @@ export function createMemberReader(source: Readable): { next(): Promise<Member |
     const running = createHash('sha256')
 
     async function* pieces(): AsyncGenerator<Buffer> {
-      while (left > 0) {
-        const piece = await take(Math.min(left, PIECE_BYTES))
-        running.update(piece)
-        yield piece
-      }
+      while (left > 0) yield await take(Math.min(left, PIECE_BYTES))
     }
 
     async function take(count: number): Promise<Buffer> {
       const bytes = await cursor.take(count)
       if (bytes.length < count) throw truncated()
       left -= count
+      running.update(bytes)
       return bytes
     }
 
     return {
       name,
       size,
-      async bytes() {
-        const bytes = await take(size)
-        digest = hash('sha256', bytes)
-        return bytes
-      },
+      bytes: () => take(size),
       stream: () => Readable.from(pieces(), { objectMode: false }),
       async sha256() {
         for await (const _ of pieces());
