@@ -1,5 +1,5 @@
 // Parts of request and response schemas.
-import Type, { type TSchema } from 'typebox'
+import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import { ID_PATTERN } from '#lib/ids.ts'
 import { NAME_PATTERN } from '#lib/text/text-rules.ts'
 
@@ -43,3 +43,15 @@ export const Ordering = Type.Integer({
 
 /** RFC 3339 in UTC with milliseconds and `Z`. */
 export const Timestamp = Type.String({ format: 'date-time' })
+
+/** The fields of a response, in which times can be dates. */
+type ViewSource<View> = { readonly [Field in keyof View]: View[Field] | (string extends View[Field] ? Date : never) }
+
+/** Returns the fields of a response from `source`, which can have more fields. Converts dates to `Timestamp`. */
+export function toView<Schema extends TObject>(schema: Schema, source: ViewSource<Static<Schema>>): Static<Schema> {
+  const fields = Object.keys(schema.properties).map((name) => {
+    const value: unknown = source[name as keyof typeof source]
+    return [name, value instanceof Date ? value.toISOString() : value]
+  })
+  return Object.fromEntries(fields)
+}

@@ -4,6 +4,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError } from '#lib/errors.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
+import type { DB } from '#platform/db/schema.ts'
 import type { Deps } from '#ports/deps.ts'
 
 export const QUOTA_KINDS = ['projects', 'organizations', 'collections'] as const
@@ -38,6 +39,21 @@ export async function checkQuota(tx: Tx, config: QuotaConfig, owner: Owner, kind
       details: { kind, current, max },
     })
   }
+}
+
+/**
+ * Requires that an account, which the caller has locked, has fewer than `max` rows in a table. `things` names the rows.
+ * @throws ApiError `limit_reached`.
+ */
+export async function requireRoom(
+  tx: Tx,
+  accountId: string,
+  { table, max, things }: { table: keyof DB; max: number; things: string },
+): Promise<void> {
+  const { rows } = await sql`
+    select from ${sql.table(table)} where account_id = ${accountId} offset ${max - 1} limit 1`.execute(tx)
+  if (rows.length === 0) return
+  throw new ApiError('limit_reached', `An account can have at most ${max} ${things}. Delete one first.`)
 }
 
 function countOwned(accountId: string, kind: QuotaKind): RawBuilder<number> {

@@ -1,11 +1,11 @@
 import { lockAccountIfAny } from '#features/basics/access/accounts.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { requireRoom } from '#features/basics/limits/quota.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
-import { ApiError, validationError } from '#lib/errors.ts'
+import { validationError } from '#lib/errors.ts'
 import { isIdForm, newId } from '#lib/ids.ts'
 import { transaction } from '#platform/cache/transaction.ts'
-import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
 import { requireAffiliate, requireSettableTerms } from './policy.ts'
 import { type AffiliateCodeRow, getBadges } from './queries.ts'
@@ -27,8 +27,10 @@ export async function createCode(
   return transaction(deps, async (tx) => {
     requireAffiliate(viewer, { badges: await getBadges(tx, viewer.id) })
     requireSettableTerms(viewer, fields)
-    await lockAffiliate(tx, accountId)
-    await requireRoom(tx, accountId)
+    // The lock prevents that concurrent creations exceed the limit.
+    const account = isIdForm(accountId) ? await lockAccountIfAny(tx, accountId) : undefined
+    if (account === undefined) throw validationError('affiliate', 'must be the ID of an account')
+    await requireRoom(tx, accountId, { table: 'affiliate_code', max: CODES_MAX, things: 'affiliate codes' })
     const row = await tx
       .insertInto('affiliate_code')
       .values({
@@ -50,21 +52,4 @@ export async function createCode(
     })
     return row
   })
-}
-
-/** Locks the account, so that concurrent creations cannot exceed the limit. */
-async function lockAffiliate(tx: Tx, id: string): Promise<void> {
-  const row = isIdForm(id) ? await lockAccountIfAny(tx, id) : undefined
-  if (row === undefined) throw validationError('affiliate', 'must be the ID of an account')
-}
-
-async function requireRoom(tx: Tx, accountId: string): Promise<void> {
-  const { count } = await tx
-    .selectFrom('affiliate_code')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('account_id', '=', accountId)
-    .executeTakeFirstOrThrow()
-  if (count >= CODES_MAX) {
-    throw new ApiError('limit_reached', `An account can have at most ${CODES_MAX} affiliate codes. Delete one first.`)
-  }
 }

@@ -1,22 +1,10 @@
 // Permissions for affiliate codes.
-import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 import { hasBadge } from '#lib/access/permissions.ts'
 import { isAdmin, type Viewer } from '#lib/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
-import type { DB } from '#platform/db/schema.ts'
 
-/** Returns whether the viewer sees the codes of an account: users see their own, admins see all. */
-export function canSeeCodesOf(viewer: Viewer, accountId: string): boolean {
-  return accountId === viewer.id || isAdmin(viewer)
-}
-
-/** Returns `canSeeCodesOf` as an SQL condition. */
-export function codeVisibleTo(viewer: Viewer): (eb: ExpressionBuilder<DB, 'affiliate_code'>) => Expression<SqlBool> {
-  return (eb) => (isAdmin(viewer) ? sql<SqlBool>`true` : eb('affiliate_code.account_id', '=', viewer.id))
-}
-
-/** Returns whether the viewer sees the creator, the time and the share of a code. */
-export function canSeeTerms(viewer: Viewer): boolean {
+/** Returns whether the viewer sees the codes of all users, with their creator, time and share. Others see their own. */
+export function seesAllCodes(viewer: Viewer): boolean {
   return isAdmin(viewer)
 }
 

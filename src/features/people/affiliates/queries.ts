@@ -4,7 +4,7 @@ import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { AffiliateCode, AffiliateConversion } from '#platform/db/schema.ts'
-import { canSeeCodesOf, codeVisibleTo } from './policy.ts'
+import { seesAllCodes } from './policy.ts'
 
 export type AffiliateCodeRow = Selectable<AffiliateCode>
 export type ConversionRow = Selectable<AffiliateConversion>
@@ -16,7 +16,7 @@ export function findAffiliateCode(db: Db, id: string): Promise<AffiliateCodeRow 
 /** @throws ApiError 404 also if the viewer cannot see the code. */
 export async function getVisibleCode(db: Db, viewer: Viewer, id: string): Promise<AffiliateCodeRow> {
   const code = await findAffiliateCode(db, id)
-  if (code === undefined || !canSeeCodesOf(viewer, code.account_id)) throw notFound('affiliate code')
+  if (code === undefined || !(code.account_id === viewer.id || seesAllCodes(viewer))) throw notFound('affiliate code')
   return code
 }
 
@@ -35,7 +35,7 @@ export function listVisibleCodes(
   return db
     .selectFrom('affiliate_code')
     .selectAll()
-    .where(codeVisibleTo(viewer))
+    .$if(!seesAllCodes(viewer), (query) => query.where('account_id', '=', viewer.id))
     .orderBy('created')
     .orderBy('id')
     .limit(limit)

@@ -26,23 +26,22 @@ export async function recordConversion(
   fields: NewConversion,
 ): Promise<{ conversion: ConversionRow; isNew: boolean }> {
   return transaction(deps, async (tx) => {
-    const existing = await findConversion(tx, fields.external_id)
-    if (existing !== undefined) return { conversion: requireSame(existing, fields), isNew: false }
-    const conversion = await insertConversion(tx, fields, deps)
-    if (conversion !== undefined) {
-      await recordAudit(tx, {
-        action: 'affiliate.conversion_recorded',
-        actor,
-        subject: { kind: 'affiliate_code', id: conversion.affiliate_code_id ?? fields.affiliate_code_id },
-        accountIds: conversion.account_id === null ? [] : [conversion.account_id],
-        details: { external_id: conversion.external_id, amount: conversion.amount, revenue: conversion.revenue },
-      })
-      return { conversion, isNew: true }
+    const isKnown = (await selectConversion(tx, fields).executeTakeFirst()) !== undefined
+    const conversion = isKnown ? undefined : await insertConversion(tx, fields, deps)
+    if (conversion === undefined) {
+      // If a concurrent call has inserted this ID, it has committed, because the insert waits for it.
+      const earlier = await selectConversion(tx, fields).executeTakeFirstOrThrow()
+      return { conversion: requireSame(earlier, fields), isNew: false }
     }
-    // A concurrent call has inserted this ID. It has committed, because the insert waits for it.
-    const first = await findConversion(tx, fields.external_id)
-    if (first === undefined) throw new ApiError('database_error', 'The conversion could not be recorded')
-    return { conversion: requireSame(first, fields), isNew: false }
+    const { affiliate_code_id: id, account_id: accountId, external_id, amount, revenue } = conversion
+    await recordAudit(tx, {
+      action: 'affiliate.conversion_recorded',
+      actor,
+      subject: { kind: 'affiliate_code', id },
+      accountIds: accountId === null ? [] : [accountId],
+      details: { external_id, amount, revenue },
+    })
+    return { conversion, isNew: true }
   })
 }
 
@@ -74,8 +73,8 @@ async function insertConversion(
     .executeTakeFirst()
 }
 
-function findConversion(tx: Tx, externalId: string): Promise<ConversionRow | undefined> {
-  return tx.selectFrom('affiliate_conversion').selectAll().where('external_id', '=', externalId).executeTakeFirst()
+function selectConversion(tx: Tx, { external_id }: NewConversion) {
+  return tx.selectFrom('affiliate_conversion').selectAll().where('external_id', '=', external_id)
 }
 
 function requireSame(row: ConversionRow, { affiliate_code_id, amount, at }: NewConversion): ConversionRow {

@@ -8,10 +8,9 @@ import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { createCode } from './create-code.ts'
-import { deleteCode } from './delete-code.ts'
 import { getVisibleCode, listVisibleCodes } from './queries.ts'
 import { AffiliateCodePatch, AffiliateCodesQuery, checkAffiliateCode, LIST_MAX, NewAffiliateCode } from './requests.ts'
-import { updateCode } from './update-code.ts'
+import { deleteCode, updateCode } from './update-code.ts'
 import { AffiliateCodeView, toAffiliateCodeView } from './views.ts'
 
 type AffiliateDeps = Pick<Deps, 'db' | 'cache' | 'now'>

@@ -2,8 +2,8 @@
 import Type, { type Static } from 'typebox'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { toAmount } from '#lib/decimal.ts'
-import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
-import { canSeeTerms } from './policy.ts'
+import { Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
+import { seesAllCodes } from './policy.ts'
 import type { AffiliateCodeRow, ConversionRow } from './queries.ts'
 
 export const AffiliateCodeView = Type.Object(
@@ -25,15 +25,9 @@ export const AffiliateCodeView = Type.Object(
 export type AffiliateCodeView = Static<typeof AffiliateCodeView>
 
 export function toAffiliateCodeView(row: AffiliateCodeRow, viewer: Viewer): AffiliateCodeView {
-  const shown = canSeeTerms(viewer)
-  return {
-    id: row.id,
-    affiliate: row.account_id,
-    source_name: row.source_name,
-    created_at: shown ? row.created.toISOString() : null,
-    created_by: shown ? row.created_by : null,
-    revenue_split: shown ? row.share : null,
-  }
+  const terms = seesAllCodes(viewer) ? row : { created: null, created_by: null, share: null }
+  const { created: created_at, created_by, share: revenue_split } = terms
+  return toView(AffiliateCodeView, { ...row, affiliate: row.account_id, created_at, created_by, revenue_split })
 }
 
 export const ConversionView = Type.Object(
@@ -49,11 +43,6 @@ export const ConversionView = Type.Object(
 export type ConversionView = Static<typeof ConversionView>
 
 export function toConversionView(row: ConversionRow): ConversionView {
-  return {
-    external_id: row.external_id,
-    affiliate_code_id: row.affiliate_code_id,
-    at: row.converted.toISOString(),
-    amount: toAmount(row.amount),
-    revenue: toAmount(row.revenue),
-  }
+  const { converted: at, amount, revenue } = row
+  return toView(ConversionView, { ...row, at, amount: toAmount(amount), revenue: toAmount(revenue) })
 }

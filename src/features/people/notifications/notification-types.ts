@@ -34,16 +34,20 @@ export type NotificationAction = { name: string; action_route: [method: string, 
 
 export type NotificationText = { name: string; text: string; link: string; actions: NotificationAction[] }
 
-type TypeRow<Body> = {
-  /** Whether the user's list of notifications contains the type. */
-  site: boolean
-  /** Whether Depot sends the type by email. */
-  mail: boolean
-  textOf(body: Body, accountId: string): Omit<NotificationText, 'actions'> & { actions?: NotificationAction[] }
-}
+/** Types that Depot sends by email. The user's list of notifications contains all other types. */
+const MAILED: ReadonlySet<string> = new Set<NotificationType>([
+  'project_status_approved',
+  'project_status_neutral',
+  'moderation_message_received',
+  'report_submitted',
+  'report_status_updated',
+  'project_transferred',
+])
 
-const SITE = { site: true, mail: false } as const
-const MAIL = { site: false, mail: true } as const
+type TextOf<Body> = (
+  body: Body,
+  accountId: string,
+) => Omit<NotificationText, 'actions'> & { actions?: NotificationAction[] }
 
 function textOfStatus({ project_id, old_status, new_status, message }: StatusChanged) {
   const sentence = `A moderator changed the status of your project from ${old_status} to ${new_status}.`
@@ -54,117 +58,79 @@ function textOfStatus({ project_id, old_status, new_status, message }: StatusCha
   }
 }
 
-const TYPES: { readonly [Type in NotificationType]: TypeRow<NotificationBodies[Type]> } = {
-  project_update: {
-    ...SITE,
-    textOf: ({ project_id, version_id }) => ({
-      name: 'A project you follow has a new version',
-      text: 'A new version of a project you follow was published.',
-      link: `/project/${project_id}/version/${version_id}`,
-    }),
-  },
-  team_invite: {
-    ...SITE,
-    textOf: ({ project_id, team_id, role }, accountId) => ({
-      name: 'You were invited to a team',
-      text: `You were invited to join the team of a project as ${role}.`,
-      link: `/project/${project_id}`,
-      actions: invitationActions(team_id, accountId),
-    }),
-  },
-  organization_invite: {
-    ...SITE,
-    textOf: ({ organization_id, team_id, role }, accountId) => ({
-      name: 'You were invited to an organization',
-      text: `You were invited to join an organization as ${role}.`,
-      link: `/organization/${organization_id}`,
-      actions: invitationActions(team_id, accountId),
-    }),
-  },
-  status_change: {
-    ...SITE,
-    textOf: textOfStatus,
-  },
-  moderator_message: {
-    ...SITE,
-    textOf: ({ project_id, report_id }) => ({
-      name: 'A moderator has written to you',
-      text:
-        project_id === null ? 'A moderator answered your report.' : 'A moderator wrote a message about your project.',
-      link: project_id === null ? pageOfReport(report_id) : `/project/${project_id}`,
-    }),
-  },
-  project_status_approved: {
-    ...MAIL,
-    textOf: ({ project_id }) => ({
-      name: 'Your project was approved',
-      text: 'A moderator has approved your project. It is now public.',
-      link: `/project/${project_id}`,
-    }),
-  },
-  project_status_neutral: {
-    ...MAIL,
-    textOf: textOfStatus,
-  },
-  moderation_message_received: {
-    ...MAIL,
-    textOf: ({ project_id }) => ({
-      name: 'A moderator has written to you',
-      text: 'A moderator wrote a message about your project.',
-      link: `/project/${project_id}`,
-    }),
-  },
-  version_quarantined: {
-    ...SITE,
-    textOf: ({ project_id, version_id }) => ({
-      name: 'A version of your project is held back',
-      text: 'The file scanner reported a file in a version of your project. The version is hidden until a moderator decides.',
-      link: `/project/${project_id}/version/${version_id}`,
-    }),
-  },
-  report_submitted: {
-    ...MAIL,
-    textOf: ({ report_id }) => ({
-      name: 'Your report was received',
-      text: 'Thank you for your report. A moderator will review it.',
-      link: pageOfReport(report_id),
-    }),
-  },
-  report_status_updated: {
-    ...MAIL,
-    textOf: ({ report_id }) => ({
-      name: 'Your report was closed or reopened',
-      text: 'A moderator changed the status of one of your reports.',
-      link: pageOfReport(report_id),
-    }),
-  },
-  project_transferred: {
-    ...MAIL,
-    textOf: ({ project_id }) => ({
-      name: 'You are now the owner of a project',
-      text: 'The ownership of a project was transferred to you.',
-      link: `/project/${project_id}`,
-    }),
-  },
+const TEXTS: { readonly [Type in NotificationType]: TextOf<NotificationBodies[Type]> } = {
+  project_update: ({ project_id, version_id }) => ({
+    name: 'A project you follow has a new version',
+    text: 'A new version of a project you follow was published.',
+    link: `/project/${project_id}/version/${version_id}`,
+  }),
+  team_invite: ({ project_id, team_id, role }, accountId) => ({
+    name: 'You were invited to a team',
+    text: `You were invited to join the team of a project as ${role}.`,
+    link: `/project/${project_id}`,
+    actions: invitationActions(team_id, accountId),
+  }),
+  organization_invite: ({ organization_id, team_id, role }, accountId) => ({
+    name: 'You were invited to an organization',
+    text: `You were invited to join an organization as ${role}.`,
+    link: `/organization/${organization_id}`,
+    actions: invitationActions(team_id, accountId),
+  }),
+  status_change: textOfStatus,
+  moderator_message: ({ project_id, report_id }) => ({
+    name: 'A moderator has written to you',
+    text: project_id === null ? 'A moderator answered your report.' : 'A moderator wrote a message about your project.',
+    link: project_id === null ? pageOfReport(report_id) : `/project/${project_id}`,
+  }),
+  project_status_approved: ({ project_id }) => ({
+    name: 'Your project was approved',
+    text: 'A moderator has approved your project. It is now public.',
+    link: `/project/${project_id}`,
+  }),
+  project_status_neutral: textOfStatus,
+  moderation_message_received: ({ project_id }) => ({
+    name: 'A moderator has written to you',
+    text: 'A moderator wrote a message about your project.',
+    link: `/project/${project_id}`,
+  }),
+  version_quarantined: ({ project_id, version_id }) => ({
+    name: 'A version of your project is held back',
+    text: 'The file scanner reported a file in a version of your project. The version is hidden until a moderator decides.',
+    link: `/project/${project_id}/version/${version_id}`,
+  }),
+  report_submitted: ({ report_id }) => ({
+    name: 'Your report was received',
+    text: 'Thank you for your report. A moderator will review it.',
+    link: pageOfReport(report_id),
+  }),
+  report_status_updated: ({ report_id }) => ({
+    name: 'Your report was closed or reopened',
+    text: 'A moderator changed the status of one of your reports.',
+    link: pageOfReport(report_id),
+  }),
+  project_transferred: ({ project_id }) => ({
+    name: 'You are now the owner of a project',
+    text: 'The ownership of a project was transferred to you.',
+    link: `/project/${project_id}`,
+  }),
 }
 
 /** Types that a user's list of notifications contains. */
-export const SITE_TYPES: readonly string[] = Object.entries(TYPES).flatMap(([type, { site }]) => (site ? [type] : []))
+export const SITE_TYPES: readonly string[] = Object.keys(TEXTS).filter((type) => !MAILED.has(type))
 
 export function isMailed(type: NotificationType): boolean {
-  return TYPES[type].mail
+  return MAILED.has(type)
 }
 
 /** Returns the texts of a notification. A type that another release has stored gets a general text. */
 export function notificationText(body: { type: string }, accountId: string): NotificationText {
-  if (!isKnown(body)) return { name: 'Notification', text: 'You have a notification.', link: '#', actions: [] }
+  if (!Object.hasOwn(TEXTS, body.type)) {
+    return { name: 'Notification', text: 'You have a notification.', link: '#', actions: [] }
+  }
   // Only `insertNotifications` and the followers' job write bodies, and both accept only this type.
-  const row = TYPES[body.type] as TypeRow<NotificationBody>
-  return { actions: [], ...row.textOf(body, accountId) }
-}
-
-function isKnown(body: { type: string }): body is NotificationBody {
-  return Object.hasOwn(TYPES, body.type)
+  const known = body as NotificationBody
+  const textOf = TEXTS[known.type] as TextOf<NotificationBody>
+  return { actions: [], ...textOf(known, accountId) }
 }
 
 function invitationActions(teamId: string, accountId: string): NotificationAction[] {

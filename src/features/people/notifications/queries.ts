@@ -8,7 +8,7 @@ import type { Db, Tx } from '#platform/db/db.ts'
 import type { Notification } from '#platform/db/schema.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
 import { isMailed, type NotificationBody, SITE_TYPES } from './notification-types.ts'
-import { canReadNotificationsOf, notificationVisibleTo } from './policy.ts'
+import { canReadNotificationsOf } from './policy.ts'
 
 export type NotificationRow = Pick<Selectable<Notification>, 'id' | 'account_id' | 'read' | 'created'> & {
   body: { type: string } & Record<string, unknown>
@@ -31,7 +31,7 @@ export async function insertNotifications(
   const accounts = await tx
     .selectFrom('account')
     .select('id')
-    .where('id', 'in', [...new Set(accountIds)])
+    .where('id', 'in', accountIds)
     // No one reads notifications of the placeholder account.
     .where('id', '<>', PLACEHOLDER_ID)
     .orderBy('id')
@@ -95,12 +95,8 @@ export async function listReadableNotifications(
   ids: readonly string[],
 ): Promise<NotificationRow[]> {
   if (ids.length === 0) return []
-  return readNotifications(db)
-    .where('id', 'in', ids)
-    .where(notificationVisibleTo(viewer))
-    .orderBy('created', 'desc')
-    .orderBy('id')
-    .execute()
+  const rows = await readNotifications(db).where('id', 'in', ids).orderBy('created', 'desc').orderBy('id').execute()
+  return rows.filter(({ account_id }) => canReadNotificationsOf(viewer, account_id))
 }
 
 /** @throws ApiError 404 also if the viewer cannot read the notification. */

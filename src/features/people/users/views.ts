@@ -1,6 +1,6 @@
 // Response schemas of users, with the fields that only the user and admins see.
 import Type, { type Static } from 'typebox'
-import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
 import type { AccountRow } from './queries.ts'
 
 export const Role = Type.Enum(['developer', 'moderator', 'admin'])
@@ -44,14 +44,8 @@ export type UserView = Static<typeof UserView>
 
 /** Maps an account to the public view. */
 export function toPublicUserView(row: AccountRow): UserView {
-  return {
-    id: row.id,
-    username: row.username,
-    avatar_url: row.avatar_url,
-    bio: row.bio,
-    created: row.created.toISOString(),
-    role: row.role,
-    badges: row.badges,
+  return toView(UserView, {
+    ...row,
     campaigns: { pride_26: null },
     email: null,
     email_verified: null,
@@ -60,7 +54,7 @@ export function toPublicUserView(row: AccountRow): UserView {
     auth_providers: null,
     allow_friend_requests: null,
     payout_data: null,
-  }
+  })
 }
 
 /** Maps an account for the user and admins, with the email address and balance if the scopes of the token allow it. */

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
 import type { PersonalAccessToken } from '#platform/db/schema.ts'
 
 export const AccessTokenView = Type.Object(
@@ -23,14 +23,5 @@ export type AccessTokenView = Static<typeof AccessTokenView>
 export type AccessTokenRow = Selectable<PersonalAccessToken>
 
 export function toAccessTokenView(row: AccessTokenRow, secret: string | null): AccessTokenView {
-  return {
-    id: row.id,
-    name: row.name,
-    access_token: secret,
-    scopes: row.scopes,
-    user_id: row.account_id,
-    created: row.created.toISOString(),
-    expires: row.expires.toISOString(),
-    last_used: row.last_used?.toISOString() ?? null,
-  }
+  return toView(AccessTokenView, { ...row, access_token: secret, user_id: row.account_id })
 }

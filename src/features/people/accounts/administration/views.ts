@@ -1,7 +1,7 @@
 // Response schemas for the administration of accounts.
 import Type, { type Static } from 'typebox'
 import type { AccountRow } from '#features/people/users/queries.ts'
-import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
 import type { PendingDeletion } from '../deletion/queries.ts'
 
 export const SuspendedAccount = Type.Object(
@@ -37,23 +37,15 @@ export const PasswordLink = Type.Object(
 )
 
 export function toDeletedAccount(row: PendingDeletion): Static<typeof DeletedAccount> {
-  return {
-    id: row.id,
-    username: row.username,
-    role: row.role as Static<typeof DeletedAccount>['role'],
-    requested: row.requested.toISOString(),
-    due: row.due.toISOString(),
-    by_owner: row.by_owner,
-  }
+  return toView(DeletedAccount, row)
 }
 
 export function toSuspendedAccount(row: AccountRow): Static<typeof SuspendedAccount> {
-  return {
-    id: row.id,
-    username: row.username,
-    role: row.role as Static<typeof SuspendedAccount>['role'],
-    since: (row.suspended_at ?? row.created).toISOString(),
-    until: row.suspended_until?.toISOString() ?? null,
-    reason: row.suspension_reason ?? '',
-  }
+  const { suspended_at, suspended_until: until, suspension_reason } = row
+  return toView(SuspendedAccount, {
+    ...row,
+    since: suspended_at ?? row.created,
+    until,
+    reason: suspension_reason ?? '',
+  })
 }

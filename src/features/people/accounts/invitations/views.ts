@@ -1,7 +1,7 @@
 // Response schemas of invitations.
 import type { Selectable } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
 import type { Invitation } from '#platform/db/schema.ts'
 
 const fields = {
@@ -29,6 +29,5 @@ export const NewInvitationView = Type.Object(
 export type NewInvitationView = Static<typeof NewInvitationView>
 
 export function toInvitationView(row: Selectable<Invitation>): InvitationView {
-  const { id, email, note, uses, uses_max, created, expires } = row
-  return { id, email, note, uses: uses_max, used: uses, created: created.toISOString(), expires: expires.toISOString() }
+  return toView(InvitationView, { ...row, uses: row.uses_max, used: row.uses })
 }

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
 import type { Session } from '#platform/db/schema.ts'
 
 export const SessionView = Type.Object(
@@ -30,20 +30,5 @@ export function toSessionView(
   row: SessionRow,
   { secret, current }: { secret: string | null; current: boolean },
 ): SessionView {
-  return {
-    id: row.id,
-    session: secret,
-    user_id: row.account_id,
-    created: row.created.toISOString(),
-    last_login: row.last_login.toISOString(),
-    expires: row.expires.toISOString(),
-    refresh_expires: row.refresh_expires.toISOString(),
-    os: row.os,
-    platform: row.platform,
-    user_agent: row.user_agent,
-    city: row.city,
-    country: row.country,
-    ip: row.ip,
-    current,
-  }
+  return toView(SessionView, { ...row, session: secret, user_id: row.account_id, current })
 }

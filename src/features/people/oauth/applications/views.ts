@@ -1,6 +1,6 @@
 // Response schemas of OAuth applications.
 import Type, { type Static } from 'typebox'
-import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
 import type { Application } from './queries.ts'
 
 const fields = {
@@ -39,16 +39,10 @@ export const ClientSecretView = Type.Object(
 )
 
 export function toApplicationView(row: Application): ApplicationView {
-  return {
-    id: row.id,
-    name: row.name,
-    description: row.description,
-    url: row.url,
-    icon_url: row.icon_url,
-    max_scopes: row.max_scopes,
+  return toView(ApplicationView, {
+    ...row,
     redirect_uris: row.redirect_uris.map(({ id, uri }) => ({ id, client_id: row.id, uri })),
     public_client: row.secret_hash === null,
     created_by: row.account_id,
-    created: row.created.toISOString(),
-  }
+  })
 }
