@@ -6,8 +6,7 @@ import { COMMAND } from '#features/basics/audit/actor.ts'
 import { makePasswordLink } from '#features/people/accounts/administration/make-password-link.ts'
 import { toSuspension } from '#features/people/accounts/administration/requests.ts'
 import { signOutAccount } from '#features/people/accounts/administration/sign-out-account.ts'
-import { suspendAccount } from '#features/people/accounts/administration/suspend-account.ts'
-import { unsuspendAccount } from '#features/people/accounts/administration/unsuspend-account.ts'
+import { suspendAccount, unsuspendAccount } from '#features/people/accounts/administration/suspend-account.ts'
 
 export async function userSuspend(args: readonly string[], env: Env): Promise<void> {
   const { values, words } = readArguments(args, { reason: 'string', for: 'string', json: 'boolean' }, 1)

@@ -1,22 +1,22 @@
 import { lockAccount } from '#features/basics/access/accounts.ts'
 import type { Actor } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { requireRoom } from '#features/basics/limits/quota.ts'
 import { grantProblem, scopeNames } from '#lib/access/scopes.ts'
 import { newToken } from '#lib/access/tokens.ts'
-import { ApiError, validationError } from '#lib/errors.ts'
+import { validationError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
-import { countAccessTokens, insertAccessToken } from './queries.ts'
 import { checkExpiry, checkTokenName } from './requests.ts'
 import type { AccessTokenRow } from './views.ts'
 
 /** Maximum number of tokens of an account, including expired tokens that are not deleted yet. */
 const TOKENS_MAX = 200
 
-export type NewAccessToken = { actor: Actor; accountId: string; name: string; scopes: number; expires: Date }
+type NewAccessToken = { actor: Actor; accountId: string; name: string; scopes: number; expires: Date }
 
 /**
  * Creates a personal access token and notifies its owner by email. `token` is the secret, which cannot be read again.
@@ -34,18 +34,12 @@ export async function createAccessToken(
   const { token, hash } = newToken('pat')
   const row = await transaction(deps, async (tx) => {
     await lockAccount(tx, accountId)
-    if ((await countAccessTokens(tx, accountId)) >= TOKENS_MAX)
-      throw new ApiError('limit_reached', `An account can have at most ${TOKENS_MAX} access tokens. Delete one first.`)
-    const created = new Date(now)
-    const inserted = await insertAccessToken(tx, {
-      id: newId(),
-      account_id: accountId,
-      name,
-      token_hash: hash,
-      scopes,
-      created,
-      expires,
-    })
+    await requireRoom(tx, accountId, { table: 'personal_access_token', max: TOKENS_MAX, things: 'access tokens' })
+    const inserted = await tx
+      .insertInto('personal_access_token')
+      .values({ id: newId(), account_id: accountId, name, token_hash: hash, scopes, created: new Date(now), expires })
+      .returningAll()
+      .executeTakeFirstOrThrow()
     await enqueue(tx, 'accounts.send-mail', { kind: 'token-created', account_id: accountId, token_id: inserted.id })
     await recordAudit(tx, {
       action: 'token.created',

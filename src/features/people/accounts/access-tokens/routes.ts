@@ -11,10 +11,9 @@ import type { App } from '#platform/http/server.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { parseTokenReference } from '../requests.ts'
 import { createAccessToken } from './create-access-token.ts'
-import { deleteAccessToken } from './delete-access-token.ts'
 import { listAccessTokens } from './queries.ts'
 import { NewToken, TokenPatch } from './requests.ts'
-import { updateAccessToken } from './update-access-token.ts'
+import { deleteAccessToken, updateAccessToken } from './update-access-token.ts'
 import { AccessTokenView, toAccessTokenView } from './views.ts'
 
 export function accessTokenRoutes(app: App, deps: AccountDeps): void {

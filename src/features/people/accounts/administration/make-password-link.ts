@@ -5,7 +5,7 @@ import { getAccountByName } from '#features/people/users/queries.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 import { passwordLink } from '#ports/mail/messages.ts'
-import { insertFlow, lifetimeOf } from '../mail/flows.ts'
+import { FLOW_LIFETIME_MS, insertFlow } from '../mail/flows.ts'
 import { requireAdministrable } from '../policy.ts'
 
 /**
@@ -25,6 +25,6 @@ export async function makePasswordLink(
     await recordAudit(tx, { action: 'account.password_link_made', actor, subject: { kind: 'user', id } })
     return insertFlow(tx, { kind: 'reset_password', accountId: id, data: { email }, now })
   })
-  const expires = new Date(now + lifetimeOf('reset_password'))
+  const expires = new Date(now + FLOW_LIFETIME_MS.reset_password)
   return { id, username, url: passwordLink(deps.config.http.baseUrl, flow), expires }
 }

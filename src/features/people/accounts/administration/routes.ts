@@ -12,8 +12,7 @@ import { makePasswordLink } from './make-password-link.ts'
 import { listSuspended } from './queries.ts'
 import { SignOutQuery, Suspension, toSuspension } from './requests.ts'
 import { signOutAccount } from './sign-out-account.ts'
-import { suspendAccount } from './suspend-account.ts'
-import { unsuspendAccount } from './unsuspend-account.ts'
+import { suspendAccount, unsuspendAccount } from './suspend-account.ts'
 import { DeletedAccount, PasswordLink, SuspendedAccount, toDeletedAccount, toSuspendedAccount } from './views.ts'
 
 type AdministrationDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now'>

@@ -12,7 +12,7 @@ import { enqueue } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { deleteFlows, takeFlow } from '../mail/flows.ts'
-import { requireMail } from '../mail/mail-allowance.ts'
+import { requireVerificationMail } from '../mail/mail-allowance.ts'
 import { emailTaken } from '../queries.ts'
 import { checkEmail } from '../sign-up/create-account.ts'
 import { confirmOwner } from './confirm-owner.ts'
@@ -29,7 +29,7 @@ export async function changeEmail(
   checkEmail(email)
   await confirmOwner(deps, viewer, proof)
   const accountId = viewer.id
-  await requireMail(deps.counters, 'verify-email', accountId)
+  await requireVerificationMail(deps.counters, accountId)
   const emailVerified = !deps.config.accounts.requireVerifiedEmail
   await transaction(deps, async (tx, changed) => {
     changed.add('viewer', accountId)
@@ -64,7 +64,7 @@ export async function resendVerification(deps: AccountDeps, accountId: string): 
   const { email, email_verified: isVerified } = await getAccount(deps.db, accountId)
   if (email === null) throw invalidInput('This account has no email address')
   if (isVerified) throw invalidInput('The email address is already verified')
-  await requireMail(deps.counters, 'verify-email', accountId)
+  await requireVerificationMail(deps.counters, accountId)
   await transaction(deps, (tx) => enqueue(tx, 'accounts.send-mail', { kind: 'verify-email', account_id: accountId }))
 }
 

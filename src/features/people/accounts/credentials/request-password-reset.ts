@@ -1,7 +1,7 @@
 import { transaction } from '#platform/cache/transaction.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
 import type { AccountDeps } from '../account-deps.ts'
-import { takeMail } from '../mail/mail-allowance.ts'
+import { takeResetMail } from '../mail/mail-allowance.ts'
 import { findAccountByAnyName } from '../queries.ts'
 import { checkCaptcha } from '../sign-in/captcha.ts'
 
@@ -14,7 +14,7 @@ type Request = { name: string; challenge: string | null | undefined; address: st
 export async function requestPasswordReset(deps: AccountDeps, { name, challenge, address }: Request): Promise<void> {
   await checkCaptcha(deps.config.accounts.captcha, { challenge, address })
   const account = await findAccountByAnyName(deps.db, name)
-  if (!(await takeMail(deps.counters, 'reset-password', account?.id ?? `name:${name.toLowerCase()}`))) return
+  if (!(await takeResetMail(deps.counters, account?.id ?? `name:${name.toLowerCase()}`))) return
   // Adds a job even without an account, so that the response time is the same.
   const account_id = account?.id ?? null
   await transaction(deps, (tx) => enqueue(tx, 'accounts.send-mail', { kind: 'reset-password', account_id }))

@@ -1,11 +1,9 @@
 // Queries of pending deletions.
 import { sql } from 'kysely'
+import type { AccountRow } from '#features/people/users/queries.ts'
 import type { Db } from '#platform/db/db.ts'
 
-export type PendingDeletion = {
-  id: string
-  username: string
-  role: string
+export type PendingDeletion = Pick<AccountRow, 'id' | 'username' | 'role'> & {
   requested: Date
   due: Date
   by_owner: boolean

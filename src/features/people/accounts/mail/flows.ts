@@ -7,7 +7,7 @@ import { HOUR_MS } from '#lib/time.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 
 /** Lifetime of each kind of flow. */
-const LIFETIME_MS = {
+export const FLOW_LIFETIME_MS = {
   verify_email: 24 * HOUR_MS,
   reset_password: 24 * HOUR_MS,
   sign_in_second_factor: HOUR_MS / 2,
@@ -15,18 +15,14 @@ const LIFETIME_MS = {
   undo_email_change: 7 * 24 * HOUR_MS,
 } as const
 
-export type FlowKind = keyof typeof LIFETIME_MS
-
-/** Returns the lifetime of a flow in milliseconds. */
-export function lifetimeOf(kind: FlowKind): number {
-  return LIFETIME_MS[kind]
-}
+export type FlowKind = keyof typeof FLOW_LIFETIME_MS
 
 /** Maximum number of flows of an account and kind. A new flow deletes the oldest, so that requests cannot fill the table. */
 const FLOWS_MAX = 10
 /** Higher limit for undo links: the first change must remain undoable, at 10 emails per hour for 7 days. */
 const UNDO_FLOWS_MAX = 2_000
 
+/** Only `insertFlow` writes `data`, and always an object. */
 export type Flow = { account_id: string; data: Record<string, unknown> }
 
 /** Creates a flow and returns its secret. */
@@ -43,7 +39,7 @@ export async function insertFlow(
       kind,
       account_id: accountId,
       data: JSON.stringify(data),
-      expires: new Date(now + LIFETIME_MS[kind]),
+      expires: new Date(now + FLOW_LIFETIME_MS[kind]),
     })
     .execute()
   const max = kind === 'undo_email_change' ? UNDO_FLOWS_MAX : FLOWS_MAX
@@ -53,44 +49,33 @@ export async function insertFlow(
   return secret
 }
 
+type Secret = { secret: string; now: number }
+
 /** Returns the flow with this secret without using it; undefined if it does not exist or has expired. */
-export async function findFlow(
-  db: Db,
-  kind: FlowKind,
-  { secret, now }: { secret: string; now: number },
-): Promise<Flow | undefined> {
-  const row = await db
+export function findFlow(db: Db, kind: FlowKind, { secret, now }: Secret): Promise<Flow | undefined> {
+  return db
     .selectFrom('account_flow')
     .select(['account_id', 'data'])
     .where('token_hash', '=', hashToken(secret))
     .where('kind', '=', kind)
     .where('expires', '>', new Date(now))
+    .$castTo<Flow>()
     .executeTakeFirst()
-  return row === undefined ? undefined : toFlow(row)
 }
 
 /** Deletes and returns the flow with this secret. Of concurrent calls, only one gets it. */
-export async function takeFlow(
-  tx: Tx,
-  kind: FlowKind,
-  { secret, now }: { secret: string; now: number },
-): Promise<Flow | undefined> {
-  const row = await tx
+export function takeFlow(tx: Tx, kind: FlowKind, { secret, now }: Secret): Promise<Flow | undefined> {
+  return tx
     .deleteFrom('account_flow')
     .where('token_hash', '=', hashToken(secret))
     .where('kind', '=', kind)
     .where('expires', '>', new Date(now))
     .returning(['account_id', 'data'])
+    .$castTo<Flow>()
     .executeTakeFirst()
-  return row === undefined ? undefined : toFlow(row)
 }
 
 /** Deletes an account's flows of these kinds. */
 export async function deleteFlows(tx: Tx, accountId: string, kinds: readonly FlowKind[]): Promise<void> {
   await tx.deleteFrom('account_flow').where('account_id', '=', accountId).where('kind', 'in', kinds).execute()
-}
-
-/** Maps a row. Only `insertFlow` writes the column `data`, and always an object. */
-function toFlow(row: { account_id: string; data: unknown }): Flow {
-  return { account_id: row.account_id, data: row.data as Record<string, unknown> }
 }

@@ -3,35 +3,24 @@ import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
-import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { TokenReference } from '../requests.ts'
-import { deleteOtherSessions, deleteSessionRow } from './queries.ts'
+import { deleteOtherSessions } from './queries.ts'
+
+type SessionDeps = Pick<Deps, 'db' | 'cache'>
 
 /** Ends a session of the viewer's account, immediately in every process. @throws ApiError 404. */
-export async function deleteSession(
-  deps: Pick<Deps, 'db' | 'cache'>,
-  viewer: Viewer,
-  session: TokenReference,
-): Promise<void> {
-  await transaction(deps, async (tx, changed) => {
-    const id = await deleteSessionRow(tx, changed, { accountId: viewer.id, session })
-    if (id === undefined) throw notFound('session')
-    await recordEnd(tx, viewer, id)
-  })
+export async function deleteSession(deps: SessionDeps, viewer: Viewer, session: TokenReference): Promise<void> {
+  if (!(await endSession(deps, viewer, session))) throw notFound('session')
 }
 
 /** Ends the session of the request, if it still exists. */
-export async function signOut(deps: Pick<Deps, 'db' | 'cache'>, viewer: Viewer): Promise<void> {
-  await transaction(deps, async (tx, changed) => {
-    const reference = { accountId: viewer.id, session: { id: viewer.token.id } }
-    const id = await deleteSessionRow(tx, changed, reference)
-    if (id !== undefined) await recordEnd(tx, viewer, id)
-  })
+export async function signOut(deps: SessionDeps, viewer: Viewer): Promise<void> {
+  await endSession(deps, viewer, { id: viewer.token.id })
 }
 
 /** Ends all sessions of the caller except the session of the request. */
-export async function signOutElsewhere(deps: Pick<Deps, 'db' | 'cache'>, viewer: Viewer): Promise<void> {
+export async function signOutElsewhere(deps: SessionDeps, viewer: Viewer): Promise<void> {
   const { id: accountId, token } = viewer
   await transaction(deps, async (tx, changed) => {
     await deleteOtherSessions(tx, changed, { accountId, exceptId: token.id })
@@ -40,6 +29,19 @@ export async function signOutElsewhere(deps: Pick<Deps, 'db' | 'cache'>, viewer:
   })
 }
 
-async function recordEnd(tx: Tx, viewer: Viewer, id: string): Promise<void> {
-  await recordAudit(tx, { action: 'session.ended', actor: actorOf(viewer), subject: { kind: 'session', id } })
+/** Returns whether the session existed. */
+function endSession(deps: SessionDeps, viewer: Viewer, session: TokenReference): Promise<boolean> {
+  return transaction(deps, async (tx, changed) => {
+    const row = await tx
+      .deleteFrom('session')
+      .where('account_id', '=', viewer.id)
+      .where((eb) => ('id' in session ? eb('id', '=', session.id) : eb('token_hash', '=', session.hash)))
+      .returning(['id', 'token_hash'])
+      .executeTakeFirst()
+    if (row === undefined) return false
+    changed.add('token', row.token_hash.toString('hex'))
+    const subject = { kind: 'session', id: row.id } as const
+    await recordAudit(tx, { action: 'session.ended', actor: actorOf(viewer), subject })
+    return true
+  })
 }

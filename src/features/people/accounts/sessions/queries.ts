@@ -7,7 +7,6 @@ import { newId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
-import type { TokenReference } from '../requests.ts'
 import { describeUserAgent } from './user-agent.ts'
 import { type SessionRow, type SessionView, toSessionView } from './views.ts'
 
@@ -73,12 +72,7 @@ export async function markConfirmed(db: Db, { token }: Viewer, now: number): Pro
 }
 
 /** Returns the columns that describe the client of a session. */
-export function toClientColumns({ ip, userAgent }: Client): {
-  ip: string
-  user_agent: string
-  os: string | null
-  platform: string | null
-} {
+export function toClientColumns({ ip, userAgent }: Client) {
   return { ip, user_agent: userAgent.slice(0, USER_AGENT_LENGTH_MAX), ...describeUserAgent(userAgent) }
 }
 
@@ -99,22 +93,6 @@ export function listSessions(db: Db, { accountId, now }: { accountId: string; no
     .orderBy('created', 'desc')
     .orderBy('id', 'desc')
     .execute()
-}
-
-/** Ends a session of the account; returns its ID, or undefined if it does not exist. */
-export async function deleteSessionRow(
-  tx: Tx,
-  changed: ChangeSet,
-  { accountId, session }: { accountId: string; session: TokenReference },
-): Promise<string | undefined> {
-  const rows = await tx
-    .deleteFrom('session')
-    .where('account_id', '=', accountId)
-    .where((eb) => ('id' in session ? eb('id', '=', session.id) : eb('token_hash', '=', session.hash)))
-    .returning(['id', 'token_hash'])
-    .execute()
-  addTokens(changed, rows)
-  return rows[0]?.id
 }
 
 /** Ends all sessions of an account except `exceptId`. */

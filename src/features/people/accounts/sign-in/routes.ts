@@ -7,8 +7,7 @@ import { type AccountDeps, clientOf } from '../account-deps.ts'
 import { Credentials, SecondFactor } from '../requests.ts'
 import { SessionView } from '../sessions/views.ts'
 import { TwoFactorRequired } from '../views.ts'
-import { signIn } from './sign-in.ts'
-import { signInWithCode } from './sign-in-with-code.ts'
+import { signIn, signInWithCode } from './sign-in.ts'
 
 export function signInRoutes(app: App, deps: AccountDeps): void {
   app.post(

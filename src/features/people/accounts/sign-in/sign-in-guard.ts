@@ -70,13 +70,14 @@ export function invalidCredentials(description: string): ApiError {
   return new ApiError('invalid_credentials', description)
 }
 
-function tooMany(retryAfterMs: number): ApiError {
+const tooMany = (retryAfterMs: number): ApiError => retryLater('Too many failed sign-ins', retryAfterMs)
+
+/** Returns 429 with the time of the next attempt. */
+export function retryLater(problem: string, retryAfterMs: number): ApiError {
   const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000))
-  return new ApiError('ratelimit_error', `Too many failed sign-ins. Try again in ${seconds} seconds.`, {
+  return new ApiError('ratelimit_error', `${problem}. Try again in ${seconds} seconds.`, {
     headers: { 'retry-after': String(seconds) },
   })
 }
 
-function keyOf(account: string): string {
-  return `sign-in:${account}`
-}
+const keyOf = (account: string): string => `sign-in:${account}`

@@ -1,21 +1,26 @@
-import { lockAnyAccount } from '#features/basics/access/accounts.ts'
+// Sign-in with a password, and with a two-factor code if the account requires it.
+import { lockAccountOrLeaving, lockAnyAccount } from '#features/basics/access/accounts.ts'
 import { ownerAt } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import type { AccountRow } from '#features/people/users/queries.ts'
 import { addressKey } from '#lib/address-key.ts'
+import type { ChangeSet } from '#platform/cache/changes.ts'
 import { transaction } from '#platform/cache/transaction.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { requireUndoing, restoreAtSignIn } from '../deletion/restore-account.ts'
-import { insertFlow } from '../mail/flows.ts'
+import { findFlow, insertFlow, takeFlow } from '../mail/flows.ts'
 import { requireActive } from '../policy.ts'
 import { findAccountBySignInName } from '../queries.ts'
-import type { Client } from '../sessions/queries.ts'
+import { type Client, issueSession } from '../sessions/queries.ts'
 import type { SessionView } from '../sessions/views.ts'
+import { useCode } from '../two-factor/codes.ts'
 import { checkCaptcha } from './captcha.ts'
-import { openSession, recordRefusal } from './open-session.ts'
 import { invalidCredentials } from './sign-in-guard.ts'
 
 const REFUSAL = 'The username or the password is wrong'
+const CODE_REFUSAL = 'The code is wrong, or the sign-in has expired'
 
 type SignIn = {
   name: string
@@ -47,24 +52,79 @@ export async function signIn(
   })
   const result = await transaction(deps, async (tx, changed) => {
     const locked = await lockAnyAccount(tx, account.id)
-    if (locked === undefined || !isUnchanged(locked, account)) throw invalidCredentials(REFUSAL)
+    const isUnchanged = locked?.password_hash === account.password_hash && locked.totp_secret === account.totp_secret
+    if (locked === undefined || !isUnchanged) throw invalidCredentials(REFUSAL)
     requireActive(locked, now())
     if (account.totp_secret === null) {
-      await restoreAtSignIn(tx, changed, { account: locked, actor: ownerAt(account.id, client), undo })
-      return { session: await openSession(tx, changed, { accountId: account.id, client, now: now() }) }
+      return { session: await openSession(tx, changed, { account: locked, client, undo, now: now() }) }
     }
     await requireUndoing(tx, locked, undo)
     const flow = { kind: 'sign_in_second_factor', accountId: account.id, data: { undo_deletion: undo } } as const
     return { flow: await insertFlow(tx, { ...flow, now: now() }) }
   })
-  if ('session' in result) {
-    await guard.forgive(account.id)
-    recordEvent(deps, 'account.signed_in', { account_id: account.id })
-  }
+  if ('session' in result) await finish(deps, account.id)
   return result
 }
 
-/** Returns whether the credentials are the same as before the lock. */
-function isUnchanged(locked: AccountRow, checked: AccountRow): boolean {
-  return locked.password_hash === checked.password_hash && locked.totp_secret === checked.totp_secret
+/**
+ * Completes a sign-in with a two-factor code. A wrong code counts like a wrong password, and the flow remains valid. A
+ * right code uses the flow and the code.
+ * @throws ApiError `invalid_credentials`, `ratelimit_error`, 403 for a suspended account
+ */
+export async function signInWithCode(
+  deps: AccountDeps,
+  { flow: secret, code, client }: { flow: string; code: string; client: Client },
+): Promise<SessionView> {
+  const { db, guard, now } = deps
+  const flow = await findFlow(db, 'sign_in_second_factor', { secret, now: now() })
+  if (flow === undefined) throw invalidCredentials(CODE_REFUSAL)
+  const accountId = flow.account_id
+  const session = await guard.attempt(accountId, CODE_REFUSAL, () =>
+    transaction(deps, async (tx, changed) => {
+      const account = await lockAccountOrLeaving(tx, accountId)
+      if (!(await useCode(tx, account, { code, now: now() }))) {
+        await recordRefusal(tx, { accountId, client, because: 'code' })
+        return undefined
+      }
+      // The code was right, but a concurrent request has used the flow. The rollback makes the code valid again.
+      const usedFlow = await takeFlow(tx, 'sign_in_second_factor', { secret, now: now() })
+      if (usedFlow === undefined) throw invalidCredentials(CODE_REFUSAL)
+      requireActive(account, now())
+      const undo = usedFlow.data['undo_deletion'] === true
+      return openSession(tx, changed, { account, client, undo, now: now() })
+    }),
+  )
+  await finish(deps, accountId)
+  return session
+}
+
+async function finish(deps: AccountDeps, accountId: string): Promise<void> {
+  await deps.guard.forgive(accountId)
+  recordEvent(deps, 'account.signed_in', { account_id: accountId })
+}
+
+/** Undoes a pending deletion, creates a session and records the sign-in. */
+async function openSession(
+  tx: Tx,
+  changed: ChangeSet,
+  { account, client, undo, now }: { account: AccountRow; client: Client; undo: boolean; now: number },
+): Promise<SessionView> {
+  const actor = ownerAt(account.id, client)
+  await restoreAtSignIn(tx, changed, { account, actor, undo })
+  const session = await issueSession(tx, changed, { accountId: account.id, client, now })
+  await recordAudit(tx, { action: 'account.signed_in', actor, subject: { kind: 'session', id: session.id } })
+  return session
+}
+
+/** Records a failed sign-in of an existing account. Unknown names are not stored, because users also type passwords there. */
+async function recordRefusal(
+  db: Db,
+  { accountId, client, because }: { accountId: string; client: Client; because: 'password' | 'code' },
+): Promise<void> {
+  await recordAudit(db, {
+    action: 'account.sign_in_refused',
+    actor: { kind: 'anonymous', address: client.ip },
+    subject: { kind: 'user', id: accountId },
+    details: { because },
+  })
 }
