@@ -70,40 +70,31 @@ function algorithmOf({ length }: string): Algorithm | undefined {
   return ALGORITHMS.find((algorithm) => HASH_LENGTHS[algorithm] === length)
 }
 
-/** Reads the files from the database, in any order. */
-async function listFiles(
+/** Reads the files with these lower-case hashes from the database, each in the latest version that the viewer can see. */
+export async function listFiles(
   db: Db,
   viewer: Viewer | null,
-  { hashes, versionId }: { hashes: readonly string[]; versionId: string | undefined },
+  { hashes, versionId }: { hashes: readonly string[]; versionId?: string | undefined },
 ): Promise<FileLocation[]> {
   const files: FileLocation[] = []
   for (const algorithm of ALGORITHMS) {
     const matching = hashes.filter((hash) => hash.length === HASH_LENGTHS[algorithm])
-    if (matching.length > 0) {
-      files.push(...(await listNewestFiles(db, viewer, { algorithm, hashes: matching, versionId })))
-    }
+    if (matching.length === 0) continue
+    const column = `file.${algorithm}` as const
+    const query = db
+      .selectFrom('file')
+      .innerJoin('version', 'version.id', 'file.version_id')
+      .innerJoin('project', 'project.id', 'version.project_id')
+      .select([`${column} as hash`, 'version.id as versionId', 'project.id as projectId'])
+      .where(sql<boolean>`${sql.ref(column)} = any(${matching}::text[])`)
+      .where(versionVisibleTo(viewer))
+      .distinctOn(column)
+      .orderBy(column)
+      .orderBy('version.date_published', 'desc')
+      .orderBy('version.id')
+    files.push(...(await (versionId === undefined ? query : query.where('version.id', '=', versionId)).execute()))
   }
   return files
-}
-
-async function listNewestFiles(
-  db: Db,
-  viewer: Viewer | null,
-  { algorithm, hashes, versionId }: { algorithm: Algorithm; hashes: string[]; versionId: string | undefined },
-): Promise<(ResolvedFile & { hash: string })[]> {
-  const column = `file.${algorithm}` as const
-  const query = db
-    .selectFrom('file')
-    .innerJoin('version', 'version.id', 'file.version_id')
-    .innerJoin('project', 'project.id', 'version.project_id')
-    .select([`${column} as hash`, 'version.id as versionId', 'project.id as projectId'])
-    .where(sql<boolean>`${sql.ref(column)} = any(${hashes}::text[])`)
-    .where(versionVisibleTo(viewer))
-    .distinctOn(column)
-    .orderBy(column)
-    .orderBy('version.date_published', 'desc')
-    .orderBy('version.id')
-  return (versionId === undefined ? query : query.where('version.id', '=', versionId)).execute()
 }
 
 /** Returns the file of a version with this hash. */
