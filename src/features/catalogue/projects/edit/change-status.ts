@@ -8,13 +8,13 @@ import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { insertMessage } from '#features/catalogue/threads/queries.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
-import { invalidInput, validationError } from '#lib/errors.ts'
-import { isApprovedClass, type ProjectStatus, type RequestableStatus } from '#lib/project-status.ts'
+import { invalidInput } from '#lib/errors.ts'
+import { isApprovedClass, type ProjectStatus } from '#lib/project-status.ts'
 import { isBlank } from '#lib/text/text-rules.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Project } from '#platform/db/schema.ts'
 import type { ProjectRow } from '../queries.ts'
-import { checkKeptSchedule, parseSchedule, scheduleRelease } from '../schedule-release.ts'
+import { checkKeptSchedule, scheduleRelease } from '../schedule-release.ts'
 import { actsAsModerator, hidesIdentity, requireTransition } from './policy.ts'
 import type { ProjectPatch } from './requests.ts'
 
@@ -46,8 +46,10 @@ export async function changeStatus(tx: Tx, change: StatusChange): Promise<Update
   if (to === project.status && to !== 'scheduled') return requested
   requireTransition(viewer, project, to)
   if (to === 'processing') await requireReviewable(tx, project.id, next)
-  const schedule = to === 'scheduled' ? scheduleOf(change) : { scheduled_at: null }
-  if (schedule.scheduled_at !== null) await scheduleRelease(tx, { project_id: project.id }, schedule.scheduled_at)
+  const schedule =
+    to === 'scheduled'
+      ? await scheduleRelease(tx, { project_id: project.id }, { patch, row: project, now })
+      : { scheduled_at: null }
   if (to !== project.status) {
     await announceChange(tx, change, to)
     await recordAudit(tx, {
@@ -83,16 +85,6 @@ async function requireReviewable(
   if (version === undefined) throw invalidInput('A project needs a listed version before it can be reviewed', 'status')
   if (license === '') throw invalidInput('A project needs a license before it can be reviewed', 'license_id')
   if (summary.trim() === '') throw invalidInput('A project needs a summary before it can be reviewed', 'summary')
-}
-
-/** @throws ApiError `validation_error` unless the patch or the project has a future time and the status to take then. */
-function scheduleOf({ project, patch, now }: StatusChange): {
-  scheduled_at: Date
-  requested_status: RequestableStatus
-} {
-  const next = patch.requested_status === undefined ? project.requested_status : patch.requested_status
-  if (next === null) throw validationError('requested_status', 'is required with the status scheduled')
-  return { scheduled_at: parseSchedule(patch, now), requested_status: next }
 }
 
 /** Writes a message to the project's thread. If a moderator made the change, also notifies the members. */

@@ -1,31 +1,19 @@
 // The body of `PATCH /v3/version/{id}`: fixed keys and, as additional keys, loader fields.
 import Type, { type Static } from 'typebox'
 import { SETTABLE_VERSION_STATUSES } from '#features/basics/access/version-status.ts'
-import { Nullable } from '#lib/schema/schema-parts.ts'
+import { ScheduledAt } from '#features/catalogue/projects/schedule-release.ts'
+import { Maybe, Nullable } from '#lib/schema/schema-parts.ts'
 import { ALGORITHMS } from '../hashes/resolve-files.ts'
 import { FILE_TYPES } from '../kinds.ts'
 import { CHANGELOG_LENGTH_MAX, LOADERS_MAX, versionFields } from '../publish/requests.ts'
 
 export const versionPatchKeys = {
-  name: Type.Optional(versionFields.name),
-  version_number: Type.Optional(versionFields.version_number),
+  ...Type.Partial(Type.Object(versionFields)).properties,
   changelog: Type.Optional(Type.String({ maxLength: CHANGELOG_LENGTH_MAX, description: 'Markdown' })),
-  version_type: Type.Optional(versionFields.version_type),
-  dependencies: Type.Optional(versionFields.dependencies),
   loaders: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { minItems: 1, maxItems: LOADERS_MAX })),
-  featured: Type.Optional(versionFields.featured),
   status: Type.Optional(Type.Enum([...SETTABLE_VERSION_STATUSES, 'scheduled'])),
-  requested_status: Type.Optional(Nullable(Type.Enum([...SETTABLE_VERSION_STATUSES]))),
-  scheduled_at: Type.Optional(
-    Nullable(
-      Type.String({
-        format: 'date-time',
-        maxLength: 64,
-        description: 'When the version takes the status `requested_status`; only with the status `scheduled`',
-      }),
-    ),
-  ),
-  ordering: versionFields.ordering,
+  requested_status: Maybe(Type.Enum([...SETTABLE_VERSION_STATUSES])),
+  scheduled_at: ScheduledAt('version'),
   downloads: Type.Optional(
     Type.Integer({
       minimum: 0,

@@ -6,7 +6,7 @@ import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { dropUnusedImages } from '#features/basics/content-images/queries.ts'
 import { touchProject } from '#features/catalogue/projects/queries.ts'
-import { checkKeptSchedule, parseSchedule, scheduleRelease } from '#features/catalogue/projects/schedule-release.ts'
+import { checkKeptSchedule, scheduleRelease } from '#features/catalogue/projects/schedule-release.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound, validationError } from '#lib/errors.ts'
 import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
@@ -146,11 +146,7 @@ async function statusChange(
     return patch.requested_status === undefined ? {} : { requested_status: patch.requested_status }
   }
   if (status !== 'scheduled') return admitStatus(tx, { id: version.id, from: version.status, wanted: status }, gate)
-  const next = patch.requested_status === undefined ? version.requested_status : patch.requested_status
-  if (next === null) throw validationError('requested_status', 'is required with the status scheduled')
-  const at = parseSchedule(patch, gate.now)
-  await scheduleRelease(tx, { version_id: version.id }, at)
-  return { status, requested_status: next, scheduled_at: at }
+  return { status, ...(await scheduleRelease(tx, { version_id: version.id }, { patch, row: version, now: gate.now })) }
 }
 
 /** Changes the types of files. @throws ApiError `validation_error` for a file that is not in this version. */
