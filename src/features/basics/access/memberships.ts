@@ -30,7 +30,7 @@ export async function listMemberships(
       'team_member.permissions',
       sql<boolean>`team_member.team_id = project.team_id`.as('in_project_team'),
     ])
-    .where('project.id', 'in', projectIds)
+    .where(sql<boolean>`project.id = any(${[...projectIds]}::text[])`)
     .execute()
   const memberships = new Map<string, Membership>()
   for (const { id, in_project_team, ...row } of rows) {

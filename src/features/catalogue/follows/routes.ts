@@ -1,7 +1,11 @@
 // Routes to follow a project, and to list the projects that a user follows.
 import Type from 'typebox'
-import { getProject, type ProjectReader } from '#features/catalogue/projects/lookup/project-cache.ts'
-import { listVisibleByIds, projectViewer } from '#features/catalogue/projects/lookup/visible-lists.ts'
+import {
+  getProject,
+  listVisibleProjects,
+  type ProjectReader,
+  projectViewer,
+} from '#features/catalogue/projects/lookup/project-cache.ts'
 import { getCachedUser } from '#features/people/users/user-cache.ts'
 import { convertInPieces } from '#lib/text/json-pieces.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
@@ -39,7 +43,7 @@ export function followedRoute(app: App, deps: ProjectReader, { prefix, project: 
       const viewer = requireViewer(req)
       const { id } = await getCachedUser(deps, req.params.id)
       requireFollowReader(viewer, id)
-      const projects = await listVisibleByIds(deps, projectViewer(viewer), await listFollowedIds(deps.db, id))
+      const projects = await listVisibleProjects(deps, projectViewer(viewer), await listFollowedIds(deps.db, id))
       return sendList(reply, await convertInPieces(projects, toJson))
     },
   )

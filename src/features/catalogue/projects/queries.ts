@@ -68,11 +68,17 @@ function readProjects(db: Db) {
     ])
 }
 
+/** Number of names per statement, far below the limit of PostgreSQL. */
+const BATCH_NAMES = 5_000
+
 /** Returns the projects whose ID is in `names` or whose slug is in `names`, lower-cased. */
-export function listProjectReadsByNames(db: Db, names: readonly string[]): Promise<ProjectReadRow[]> {
-  return readProjects(db)
-    .where(isNamed('project.id', 'project.slug', names))
-    .execute()
+export async function listProjectReadsByNames(db: Db, names: readonly string[]): Promise<ProjectReadRow[]> {
+  const rows: ProjectReadRow[] = []
+  for (let start = 0; start < names.length; start += BATCH_NAMES) {
+    const named = isNamed('project.id', 'project.slug', names.slice(start, start + BATCH_NAMES))
+    rows.push(...(await readProjects(db).where(named).execute()))
+  }
+  return rows
 }
 
 /** Returns the row, locked until the transaction ends. */

@@ -1,7 +1,8 @@
 // Rows of collections. One statement reads everything for the views of any number of collections.
+
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely'
 import { visibleTo } from '#features/basics/access/project-policy.ts'
-import { projectViewer } from '#features/catalogue/projects/lookup/visible-lists.ts'
+import { projectViewer } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { accountDeleted, notFound, validationError } from '#lib/errors.ts'
 import type { Db, Tx } from '#platform/db/db.ts'

@@ -1,8 +1,7 @@
 // Routes to the projects and organizations of a user. They are here because users is a lower layer than projects.
 import Type from 'typebox'
 import { V3 } from '#features/catalogue/forms.ts'
-import type { ProjectReader } from '#features/catalogue/projects/lookup/project-cache.ts'
-import { listVisibleByIds } from '#features/catalogue/projects/lookup/visible-lists.ts'
+import { listVisibleProjects, type ProjectReader } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { listOrganizationIdsOf, listOrganizationProjectIds, listProjectIdsOf } from '#features/people/users/queries.ts'
 import { getCachedUser } from '#features/people/users/user-cache.ts'
 import { hasScope } from '#lib/access/scopes.ts'
@@ -31,7 +30,7 @@ export function userProjectRoute(app: App, deps: ProjectReader, { prefix, projec
     },
     async (req, reply) => {
       const { id } = await getCachedUser(deps, req.params.id)
-      const projects = await listVisibleByIds(deps, req.viewer, await listProjectIdsOf(deps.db, req.viewer, id))
+      const projects = await listVisibleProjects(deps, req.viewer, await listProjectIdsOf(deps.db, req.viewer, id))
       return sendList(reply, await convertInPieces(projects, toJson))
     },
   )
@@ -81,7 +80,7 @@ async function writeAllProjectsOf(deps: ProjectReader, viewer: Viewer | null, na
   const own = await listProjectIdsOf(deps.db, viewer, id)
   const organizationIds = organizations.map((organization) => organization.id)
   const ofOrganizations = await listOrganizationProjectIds(deps.db, viewer, organizationIds)
-  const projects = await listVisibleByIds(deps, viewer, [...new Set([...own, ...ofOrganizations])])
+  const projects = await listVisibleProjects(deps, viewer, [...new Set([...own, ...ofOrganizations])])
   const views = await toOrganizationViews(deps, organizationViewer(viewer), organizations)
   const entries = views.flatMap(({ bytes }, index) => [
     Buffer.from(`${index === 0 ? '' : ','}"${organizations[index]?.id}":`),

@@ -1,8 +1,7 @@
 // Exports all data that Depot stores about a user, without secrets and without texts of other users.
 
 import { type RawBuilder, sql } from 'kysely'
-import type { ProjectReader } from '#features/catalogue/projects/lookup/project-cache.ts'
-import { listVisibleByIds } from '#features/catalogue/projects/lookup/visible-lists.ts'
+import { listVisibleProjects, type ProjectReader } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { listCollectionsOf } from '#features/community/collections/queries.ts'
 import { toCollectionView } from '#features/community/collections/views.ts'
 import { listCachedOrganizations, toOrganizationViews } from '#features/community/organizations/organization-cache.ts'
@@ -27,7 +26,7 @@ export async function exportData(reader: ExportReader, viewer: Viewer): Promise<
   const balance = await getBalance(db, viewer.id, now)
   const row = await getAccount(db, viewer.id)
   const organizations = await listCachedOrganizations(reader, await listOrganizationIdsOf(db, viewer.id))
-  const projects = await listVisibleByIds(reader, viewer, await listProjectIdsOf(db, viewer, viewer.id))
+  const projects = await listVisibleProjects(reader, viewer, await listProjectIdsOf(db, viewer, viewer.id))
   const parts: Record<string, Buffer> = {
     user: toJson(toPrivateUserView(row, { email: true, balance: balance.available })),
     account: toJson(await toOwnFacts(db, row)),

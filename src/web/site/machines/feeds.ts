@@ -1,8 +1,7 @@
 // Feeds of lists, versions, users, organizations and collections: Atom (RFC 4287) and JSON Feed 1.1.
 
 import type { FastifyReply } from 'fastify'
-import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
-import { listVisibleByIds } from '#features/catalogue/projects/lookup/visible-lists.ts'
+import { getProject, listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { listCachedVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { listVersionIdsFor } from '#features/catalogue/versions/lookup/version-list.ts'
 import { listCollections } from '#features/community/collections/queries.ts'
@@ -110,7 +109,7 @@ async function sendProjects(
   { title, path, ids }: { title: string; path: string; ids: readonly string[] },
   format: FeedFormat,
 ): Promise<FastifyReply> {
-  const rows = (await listVisibleByIds(request.deps, request.viewer, ids)).map(rowOfProject)
+  const rows = (await listVisibleProjects(request.deps, request.viewer, ids)).map(rowOfProject)
   rows.sort((a, b) => (a.updated < b.updated ? 1 : -1))
   return sendFeed(request, { title, path, entries: rows.slice(0, ENTRIES_MAX).map(entryOf) }, format)
 }

@@ -1,6 +1,7 @@
 // The pages of users, organizations and collections.
+
 import type { FastifyReply } from 'fastify'
-import { listVisibleByIds } from '#features/catalogue/projects/lookup/visible-lists.ts'
+import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { listCollections, listCollectionsOf } from '#features/community/collections/queries.ts'
 import { toCollectionView } from '#features/community/collections/views.ts'
 import {
@@ -34,7 +35,7 @@ async function loadSlice(
   { isOrdered = false }: { isOrdered?: boolean } = {},
 ): Promise<ProjectSlice> {
   const { deps, viewer } = request
-  const all = (await listVisibleByIds(deps, viewer, ids)).map((project) => ({
+  const all = (await listVisibleProjects(deps, viewer, ids)).map((project) => ({
     project,
     downloads: viewOf(project).downloads,
   }))

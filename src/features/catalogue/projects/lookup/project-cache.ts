@@ -3,6 +3,7 @@
 
 import { findMembership, listMemberships } from '#features/basics/access/memberships.ts'
 import { canSeeProject, type Membership, type ProjectFacts } from '#features/basics/access/project-policy.ts'
+import { hasScope } from '#lib/access/scopes.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { isPublicStatus } from '#lib/project-status.ts'
@@ -84,13 +85,14 @@ function peekPublicProjects({ cache }: ProjectReader, names: readonly string[]):
   return [...projects]
 }
 
+function loaderOf({ db, taxonomy }: ProjectReader) {
+  return async (names: readonly string[]): Promise<CachedProject[]> =>
+    (await listProjectReadsByNames(db, names)).map((row) => toCachedProject(row, taxonomy))
+}
+
 /** Returns the project with this ID or slug, hidden or not. An ID takes precedence over a slug. */
-export function findProject({ db, cache, taxonomy }: ProjectReader, name: string): Promise<CachedProject | undefined> {
-  return cache
-    .kind(PROJECT)
-    .getNamed(name, async (names) =>
-      (await listProjectReadsByNames(db, names)).map((row) => toCachedProject(row, taxonomy)),
-    )
+export function findProject(reader: ProjectReader, name: string): Promise<CachedProject | undefined> {
+  return reader.cache.kind(PROJECT).getNamed(name, loaderOf(reader))
 }
 
 /**
@@ -121,7 +123,7 @@ export async function getProjectAsMember(
 
 /**
  * Returns the projects with these IDs or slugs that the viewer can see, in the requested order and without duplicates.
- * Runs at most two statements: one for projects that are not cached, one for memberships in hidden projects.
+ * Runs at most two statements for 5,000 projects: for projects that are not cached, and for memberships in hidden ones.
  */
 export async function listVisibleProjects(
   reader: ProjectReader,
@@ -130,26 +132,16 @@ export async function listVisibleProjects(
 ): Promise<CachedProject[]> {
   const cached = peekPublicProjects(reader, names)
   if (cached !== undefined) return cached
-  const byName = await reader.cache
-    .kind(PROJECT)
-    .getManyNamed(names, async (missing) =>
-      (await listProjectReadsByNames(reader.db, missing)).map((row) => toCachedProject(row, reader.taxonomy)),
-    )
-  const byId = new Map<string, CachedProject>()
-  for (const name of names) {
-    const project = byName.get(name)
-    if (project !== undefined) byId.set(project.id, project)
-  }
-  return filterVisible(reader.db, viewer, [...byId.values()])
+  const byName = await reader.cache.kind(PROJECT).getManyNamed(names, loaderOf(reader))
+  const projects = [
+    ...new Map(names.flatMap((name) => byName.get(name) ?? []).map((project) => [project.id, project])).values(),
+  ]
+  const hiddenIds = projects.flatMap(({ id, status }) => (isPublicStatus(status) ? [] : [id]))
+  const memberships = viewer === null ? new Map() : await listMemberships(reader.db, viewer.id, hiddenIds)
+  return projects.filter((project) => canSeeProject(viewer, project, memberships.get(project.id) ?? {}))
 }
 
-/** Returns the projects that the viewer can see. Runs at most one statement. */
-async function filterVisible<Facts extends ProjectFacts>(
-  db: Db,
-  viewer: Viewer | null,
-  projects: readonly Facts[],
-): Promise<Facts[]> {
-  const hiddenIds = projects.flatMap(({ id, status }) => (isPublicStatus(status) ? [] : [id]))
-  const memberships = viewer === null ? new Map<string, Membership>() : await listMemberships(db, viewer.id, hiddenIds)
-  return projects.filter((project) => canSeeProject(viewer, project, memberships.get(project.id) ?? {}))
+/** Returns the viewer if their token includes PROJECT_READ, otherwise null: the request then sees public projects only. */
+export function projectViewer(viewer: Viewer | null): Viewer | null {
+  return viewer !== null && hasScope(viewer.scopes, 'PROJECT_READ') ? viewer : null
 }

@@ -2,8 +2,11 @@
 import { sql } from 'kysely'
 import { findMembership } from '#features/basics/access/memberships.ts'
 import { PUBLIC_VERSION_STATUSES, VERSION_STATUSES } from '#features/basics/access/version-status.ts'
-import type { CachedProject, ProjectReader } from '#features/catalogue/projects/lookup/project-cache.ts'
-import { listVisibleByIds } from '#features/catalogue/projects/lookup/visible-lists.ts'
+import {
+  type CachedProject,
+  listVisibleProjects,
+  type ProjectReader,
+} from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
 import {
@@ -16,12 +19,10 @@ import { seesHiddenVersions } from '../policy.ts'
 
 /** Maximum number of projects, and of versions, newest first. No real project has that many. */
 const LISTED_MAX = 10_000
-const BATCH_IDS = 5_000
 
 /**
  * Returns the projects and versions on which versions of this project depend, without duplicates, newest first. Skips
- * hidden ones, and dependencies of versions that the viewer cannot see. Runs at most seven statements for up to 5,000
- * projects and 5,000 versions.
+ * hidden ones, and dependencies of versions that the viewer cannot see. Runs a fixed number of statements.
  */
 export async function listDependencies(
   reader: ProjectReader & VersionReader,
@@ -31,12 +32,8 @@ export async function listDependencies(
   const membership = viewer === null ? {} : await findMembership(reader.db, viewer.id, { id: projectId })
   const seesAll = seesHiddenVersions(viewer, membership)
   const ids = await listDependencyIds(reader.db, projectId, seesAll ? VERSION_STATUSES : PUBLIC_VERSION_STATUSES)
-  const projects = await listVisibleByIds(reader, viewer, ids.projects)
-  const versions: CachedVersion[] = []
-  for (let from = 0; from < ids.versions.length; from += BATCH_IDS) {
-    const batch = await listCachedVersions(reader, ids.versions.slice(from, from + BATCH_IDS))
-    versions.push(...(await filterVisibleVersions(reader.db, viewer, batch)))
-  }
+  const projects = await listVisibleProjects(reader, viewer, ids.projects)
+  const versions = await filterVisibleVersions(reader.db, viewer, await listCachedVersions(reader, ids.versions))
   return { projects, versions }
 }
 

@@ -1,6 +1,7 @@
 // Routes to list, add and remove the projects of an organization.
+
 import Type from 'typebox'
-import { listVisibleByIds } from '#features/catalogue/projects/lookup/visible-lists.ts'
+import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { ProjectView } from '#features/catalogue/projects/views.ts'
 import { parseBodyId } from '#features/community/teams/requests.ts'
 import { listOrganizationProjectIds } from '#features/people/users/queries.ts'
@@ -34,7 +35,7 @@ export function organizationProjectRoutes(app: App, deps: Pick<Deps, 'db' | 'cac
       const viewer = viewerHas(req.viewer, 'ORGANIZATION_READ') ? req.viewer : null
       const { id } = await getOrganization(deps, req.params.id)
       const ids = await listOrganizationProjectIds(deps.db, viewer, [id])
-      return sendList(reply, await listVisibleByIds(deps, viewer, ids))
+      return sendList(reply, await listVisibleProjects(deps, viewer, ids))
     },
   )
   app.post(

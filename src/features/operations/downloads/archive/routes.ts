@@ -2,7 +2,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
-import { listVisibleByIds } from '#features/catalogue/projects/lookup/visible-lists.ts'
 import { listUpdates } from '#features/catalogue/versions/hashes/resolve-files.ts'
 import { filterOfQuery } from '#features/catalogue/versions/lookup/list-requests.ts'
 import { getVersion, listCachedVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
@@ -85,7 +84,7 @@ function collectionArchive(app: App, deps: DownloadDeps): void {
       const [collection] = await listCollections(deps.db, viewer, [parseId(req.params.id, 'id')])
       if (collection === undefined) throw notFound('collection')
       const filter = filterOfQuery(filterQuery)
-      const projects = await listVisibleByIds(deps, viewer, collection.projects)
+      const projects = await listVisibleProjects(deps, viewer, collection.projects)
       const checks = projects.map(({ id }) => ({ projectId: id, filter }))
       const ids = (await listUpdates(deps, checks)).flatMap((id) => id ?? [])
       const archive = await chooseFiles(deps, viewer, {
