@@ -10,8 +10,8 @@ import {
   type FileLocation,
   findVersionsOfFiles,
   listLookupResults,
-  peekFirstVersion,
-  storeFirstVersion,
+  peekVersionList,
+  storeVersionList,
 } from '../lookup/lookup-cache.ts'
 import { isListedAndPasses, LIST_ORDER, type VersionFilter } from '../lookup/version-filter.ts'
 import { versionVisibleTo } from '../policy.ts'
@@ -139,7 +139,8 @@ export const FILTERS_PER_PROJECT_MAX = 32
 const FILTERS_PER_STATEMENT = 64
 
 /** A filter, its cache key, and the projects to which it applies with the first version that matches in each. */
-type FilterGroup = { filter: VersionFilter; key: string; firstByProject: Map<string, string | undefined> }
+type FilterGroup = { filter: VersionFilter; key: string; firsts: Map<string, string | undefined>; missing: Set<string> }
+type GroupedCheck = { projectId: string; group: FilterGroup }
 
 /**
  * Returns the first version in each project's list that matches the filter, or undefined if no version matches. Everyone
@@ -147,80 +148,72 @@ type FilterGroup = { filter: VersionFilter; key: string; firstByProject: Map<str
  * @throws ApiError `invalid_input` for too many different filters per project.
  */
 export async function listUpdates(reader: FileReader, checks: readonly UpdateCheck[]): Promise<(string | undefined)[]> {
-  const groups = groupByFilter(checks)
-  rejectManyFilters(checks, groups)
-  const incomplete = new Set<FilterGroup>()
-  const cached = checks.map(({ projectId, filter }) => {
-    const group = groups.get(filter)
-    const first = group === undefined ? undefined : peekFirstVersion(reader, projectId, group.key)
-    if (group === undefined || first !== undefined) return first
-    group.firstByProject.set(projectId, undefined)
-    incomplete.add(group)
-    return undefined
-  })
-  if (incomplete.size > 0) await readFirstVersions(reader, [...incomplete])
-  return checks.map(({ projectId, filter }, index) => {
-    const first = cached[index]
-    return first === undefined ? groups.get(filter)?.firstByProject.get(projectId) : (first ?? undefined)
-  })
+  const grouped = groupByFilter(checks)
+  rejectManyFilters(grouped)
+  for (const { projectId, group } of grouped) {
+    const cached = peekVersionList(reader, projectId, group.key)
+    if (cached === undefined) group.missing.add(projectId)
+    else group.firsts.set(projectId, cached[0])
+  }
+  const groups = new Set(grouped.map(({ group }) => group))
+  await readFirstVersions(
+    reader,
+    [...groups].filter(({ missing }) => missing.size > 0),
+  )
+  return grouped.map(({ projectId, group }) => group.firsts.get(projectId))
 }
 
-/** Reads the first versions of the groups from the database and caches them. */
+/** Reads the missing first versions of the groups from the database and caches them. */
 async function readFirstVersions(reader: FileReader, groups: readonly FilterGroup[]): Promise<void> {
+  if (groups.length === 0) return
   // Before the query, so that a change during the query invalidates the entries.
-  const entries = await listLookupResults(
-    reader,
-    new Set(groups.flatMap(({ firstByProject }) => [...firstByProject.keys()])),
-  )
+  const entries = await listLookupResults(reader, new Set(groups.flatMap(({ missing }) => [...missing])))
   for (let start = 0; start < groups.length; start += FILTERS_PER_STATEMENT) {
     const batch = groups.slice(start, start + FILTERS_PER_STATEMENT)
     const { rows } = await sql<{ position: number; project_id: string; id: string }>`${sql.join(
       batch.map(selectFirstVersions),
       sql` union all `,
     )}`.execute(reader.db)
-    for (const { position, project_id, id } of rows) batch[position]?.firstByProject.set(project_id, id)
+    for (const { position, project_id, id } of rows) batch[position]?.firsts.set(project_id, id)
   }
-  for (const { key, firstByProject } of groups) {
-    for (const [projectId, first] of firstByProject) {
+  for (const { key, firsts, missing } of groups) {
+    for (const projectId of missing) {
       const entry = entries.get(projectId)
-      if (entry !== undefined) storeFirstVersion(reader, entry, key, first)
+      const first = firsts.get(projectId)
+      if (entry !== undefined) storeVersionList(reader, entry, key, first === undefined ? [] : [first])
     }
   }
 }
 
-/** Returns the group of each filter object; equal filters share a group. */
-function groupByFilter(checks: readonly UpdateCheck[]): Map<VersionFilter, FilterGroup> {
+/** Returns the checks with the group of their filter; equal filters share a group. */
+function groupByFilter(checks: readonly UpdateCheck[]): GroupedCheck[] {
   const byFilter = new Map<VersionFilter, FilterGroup>()
   const byKey = new Map<string, FilterGroup>()
-  for (const { filter } of checks) {
-    if (byFilter.has(filter)) continue
-    const key = JSON.stringify(filter)
-    const group = byKey.get(key) ?? { filter, key, firstByProject: new Map() }
-    byKey.set(key, group)
-    byFilter.set(filter, group)
-  }
-  return byFilter
+  return checks.map(({ projectId, filter }) => {
+    let group = byFilter.get(filter)
+    if (group === undefined) {
+      // The key of the project's list with this filter, of which only the first version is needed.
+      const key = JSON.stringify({ ...filter, limit: 1 })
+      group = byKey.get(key) ?? { filter, key, firsts: new Map(), missing: new Set() }
+      byKey.set(key, group)
+      byFilter.set(filter, group)
+    }
+    return { projectId, group }
+  })
 }
 
-function rejectManyFilters(checks: readonly UpdateCheck[], groups: ReadonlyMap<VersionFilter, FilterGroup>): void {
-  if (new Set(groups.values()).size <= FILTERS_PER_PROJECT_MAX) return
-  const byProject = new Map<string, Set<FilterGroup | undefined>>()
-  for (const { projectId, filter } of checks) {
-    const projectGroups = byProject.get(projectId) ?? new Set()
-    projectGroups.add(groups.get(filter))
-    byProject.set(projectId, projectGroups)
-    if (projectGroups.size > FILTERS_PER_PROJECT_MAX) {
-      throw invalidInput(
-        `The files of one project can have at most ${FILTERS_PER_PROJECT_MAX} different filters`,
-        'hashes',
-      )
+function rejectManyFilters(checks: readonly GroupedCheck[]): void {
+  for (const ofProject of Map.groupBy(checks, ({ projectId }) => projectId).values()) {
+    if (new Set(ofProject.map(({ group }) => group)).size > FILTERS_PER_PROJECT_MAX) {
+      const most = FILTERS_PER_PROJECT_MAX
+      throw invalidInput(`The files of one project can have at most ${most} different filters`, 'hashes')
     }
   }
 }
 
-function selectFirstVersions({ filter, firstByProject }: FilterGroup, position: number) {
+function selectFirstVersions({ filter, missing }: FilterGroup, position: number) {
   return sql`select ${sql.lit(position)} as position, requested.project_id, first.id
-    from unnest(${[...firstByProject.keys()]}::text[]) as requested (project_id)
+    from unnest(${[...missing]}::text[]) as requested (project_id)
     cross join lateral (
       select version.id from version
       where version.project_id = requested.project_id and ${isListedAndPasses(filter)}

@@ -1,5 +1,5 @@
-// Caches the results of lookups in the versions of a project: lists, the first version of each list, and the public
-// versions that contain its files. A change of the project invalidates them.
+// Caches the results of lookups in the versions of a project: lists, and the public versions that contain its files. A
+// change of the project invalidates them.
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 
 /** Longer filters are rare and not cached. */
@@ -20,15 +20,12 @@ export class LookupResults {
   readonly files: ReadonlyMap<string, string>
   /** Filter as JSON → IDs of the list. */
   readonly lists: Map<string, readonly string[]>
-  /** Filter as JSON → first ID of the list; null if the list is empty. */
-  readonly firsts: Map<string, string | null>
   #bytes: number
 
   constructor(projectId: string, files: ReadonlyMap<string, string> = new Map(), others?: LookupResults) {
     this.projectId = projectId
     this.files = new Map([...(others?.files ?? []), ...files])
     this.lists = others?.lists ?? new Map()
-    this.firsts = others?.firsts ?? new Map()
     this.#bytes = SLOT_BYTES * 4 + (others === undefined ? 0 : others.#bytes) + files.size * 3 * SLOT_BYTES
   }
 
@@ -75,34 +72,29 @@ export async function rememberVersionList(
   { projectId, filter }: { projectId: string; filter: string },
   read: () => Promise<string[]>,
 ): Promise<readonly string[]> {
-  const kind = cache.kind(RESULTS)
-  const results = kind.peek(projectId) ?? (await listLookupResults({ cache }, [projectId])).get(projectId)
-  const cached = results?.lists.get(filter)
+  const cached = peekVersionList({ cache }, projectId, filter)
   if (cached !== undefined) return cached
+  const results = (await listLookupResults({ cache }, [projectId])).get(projectId)
   const ids = await read()
-  const bytes = results?.admit(filter, ids.length) ?? 0
-  if (results !== undefined && bytes > 0) {
-    results.lists.set(filter, ids)
-    kind.grow(results, bytes)
-  }
+  if (results !== undefined) storeVersionList({ cache }, results, filter, ids)
   return ids
 }
 
-/** Returns the cached first version of a list: null if the list is empty, undefined if it is not cached. */
-export function peekFirstVersion({ cache }: FindsCache, projectId: string, filter: string): string | null | undefined {
-  return cache.kind(RESULTS).peek(projectId)?.firsts.get(filter)
+/** Returns the version list if it is cached. */
+export function peekVersionList({ cache }: FindsCache, projectId: string, filter: string) {
+  return cache.kind(RESULTS).peek(projectId)?.lists.get(filter)
 }
 
-/** Caches the first version of a list, which must be read after `results`. */
-export function storeFirstVersion(
+/** Caches a version list, which must be read after `results`. */
+export function storeVersionList(
   { cache }: FindsCache,
   results: LookupResults,
   filter: string,
-  id: string | undefined,
+  ids: readonly string[],
 ): void {
-  const bytes = results.admit(filter, 1)
+  const bytes = results.admit(filter, ids.length)
   if (bytes === 0) return
-  results.firsts.set(filter, id ?? null)
+  results.lists.set(filter, ids)
   cache.kind(RESULTS).grow(results, bytes)
 }
 
