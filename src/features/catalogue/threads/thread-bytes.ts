@@ -16,9 +16,7 @@ export type ThreadForm = { schema: TSchema; toShown: (message: ThreadMessageView
 
 export const THREAD: ThreadForm = { schema: ThreadView, toShown: (message) => message }
 
-/**
- * Returns the JSON of each thread as the viewer can see it. Runs two statements for any number of threads.
- */
+/** Returns the JSON of each thread as the viewer can see it. Runs two statements for any number of threads. */
 export async function listThreadBytes(
   { db, cache }: Pick<Deps, 'db' | 'cache'>,
   viewer: Viewer,

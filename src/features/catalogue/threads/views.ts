@@ -59,23 +59,7 @@ export function toMessageViews(rows: readonly MessageRow[], viewer: Viewer): Thr
 }
 
 function toBodyView({ body, image_ids }: MessageRow, shown: ReadonlySet<string>): MessageBodyView {
-  switch (body.type) {
-    case 'text': {
-      const replyingTo = body.replying_to !== null && shown.has(body.replying_to) ? body.replying_to : null
-      return {
-        type: 'text',
-        body: body.body,
-        private: body.private,
-        replying_to: replyingTo,
-        associated_images: image_ids ?? [],
-      }
-    }
-    case 'status_change':
-      return { type: 'status_change', old_status: body.old_status, new_status: body.new_status }
-    case 'thread_closure':
-    case 'thread_reopen':
-      return { type: body.type }
-    case 'deleted':
-      return { type: 'deleted', private: body.private }
-  }
+  if (body.type !== 'text') return body
+  const replyingTo = body.replying_to !== null && shown.has(body.replying_to) ? body.replying_to : null
+  return { ...body, replying_to: replyingTo, associated_images: image_ids ?? [] }
 }
