@@ -7,15 +7,15 @@ import { type CachedProject, getProject } from '#features/catalogue/projects/loo
 import { assertProjectSlugFree } from '#features/catalogue/projects/queries.ts'
 import { type ReceivedFiles, withParts } from '#features/catalogue/versions/publish/prepare-files.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
+import { type ApiError, validationError } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
-import type { Tx } from '#platform/db/db.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
 import { dropClaims, publishFiles, withClaims } from '#ports/files/claims.ts'
 import { insertProject } from './insert-project.ts'
 import { requireAddProject } from './policy.ts'
 import { prepareProject } from './prepare-project.ts'
-import { getOrganizationPermissions, lockOrganization } from './queries.ts'
 import { type NewProject, parseProjectData } from './requests.ts'
 
 /**
@@ -37,8 +37,8 @@ export async function createProject(
   requireVerifiedEmail(deps, viewer)
   const { description: project, parts } = await receive(async (data) => {
     const description = parseProjectData(data, deps.taxonomy)
-    const { organizationId } = description
-    if (organizationId !== undefined) {
+    const { organization_id: organizationId } = description.columns
+    if (organizationId !== null) {
       requireAddProject(viewer, await getOrganizationPermissions(deps.db, organizationId, viewer.id))
     }
     await deps.db.transaction().execute((tx) => requirePossible(tx, deps.config, viewer, description))
@@ -77,6 +77,37 @@ export async function createProject(
  */
 async function requirePossible(tx: Tx, config: Deps['config'], viewer: Viewer, project: NewProject): Promise<void> {
   await checkQuota(tx, config, viewer, 'projects')
-  await assertProjectSlugFree(tx, project.slug)
-  if (project.organizationId !== undefined) await lockOrganization(tx, project.organizationId)
+  const { slug, organization_id } = project.columns
+  await assertProjectSlugFree(tx, slug)
+  if (organization_id !== null) await lockOrganization(tx, organization_id)
+}
+
+/**
+ * Returns the account's permission bits in the organization: 0 unless the account is an accepted member.
+ * @throws ApiError `validation_error` if the organization does not exist.
+ */
+async function getOrganizationPermissions(db: Db, organizationId: string, accountId: string): Promise<number> {
+  const row = await db
+    .selectFrom('organization')
+    .leftJoin('team_member', (join) =>
+      join
+        .onRef('team_member.team_id', '=', 'organization.team_id')
+        .on('team_member.account_id', '=', accountId)
+        .on('team_member.accepted', '=', true),
+    )
+    .select('team_member.organization_permissions')
+    .where('organization.id', '=', organizationId)
+    .executeTakeFirst()
+  if (row === undefined) throw organizationUnknown()
+  return row.organization_permissions ?? 0
+}
+
+/** Locks the organization against deletion until the transaction ends. @throws ApiError if it does not exist. */
+async function lockOrganization(tx: Tx, id: string): Promise<void> {
+  const row = await tx.selectFrom('organization').select('id').where('id', '=', id).forShare().executeTakeFirst()
+  if (row === undefined) throw organizationUnknown()
+}
+
+function organizationUnknown(): ApiError {
+  return validationError('organization_id', 'must be the ID of an organization')
 }

@@ -2,7 +2,7 @@
 
 import { attachImages } from '#features/basics/content-images/queries.ts'
 import { insertGalleryItems } from '#features/catalogue/projects/gallery/queries.ts'
-import type { GalleryImageFields } from '#features/catalogue/projects/gallery/requests.ts'
+import { toGalleryImageFields } from '#features/catalogue/projects/gallery/requests.ts'
 import { projectSlugTaken } from '#features/catalogue/projects/queries.ts'
 import { insertVersion } from '#features/catalogue/versions/publish/insert-version.ts'
 import { ALL_PROJECT_PERMISSIONS } from '#lib/access/permissions.ts'
@@ -12,7 +12,7 @@ import type { ScannerConfig } from '#platform/config/config.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { onUnique } from '#platform/db/pg-errors.ts'
 import type { PreparedProject } from './prepare-project.ts'
-import type { GalleryItemInput, NewProject } from './requests.ts'
+import type { NewProject } from './requests.ts'
 
 /** Initial weight of the owner's share of revenue. */
 const OWNER_SPLIT = 100
@@ -32,27 +32,17 @@ export async function insertProject(
   const teamId = newId()
   await tx.insertInto('team').values({ id: teamId }).execute()
   // The members of an organization have permissions without a row in the project's team.
-  if (project.organizationId === undefined) await insertOwner(tx, teamId, viewer.id)
+  if (project.columns.organization_id === null) await insertOwner(tx, teamId, viewer.id)
   await tx
     .insertInto('project')
     .values({
       id: projectId,
-      slug: project.slug,
-      name: project.name,
-      summary: project.summary,
-      description: project.description,
+      ...project.columns,
       status: project.isDraft ? 'draft' : 'processing',
-      requested_status: project.requestedStatus,
-      license: project.license,
-      ...project.optional,
-      categories: project.categories,
-      additional_categories: project.additionalCategories,
-      link_urls: JSON.stringify(project.linkUrls),
       published: at,
       updated: at,
       queued: project.isDraft ? null : at,
       team_id: teamId,
-      organization_id: project.organizationId ?? null,
       icon_url: icon?.url ?? null,
       raw_icon_url: icon?.rawUrl ?? null,
       color: icon?.color ?? null,
@@ -70,7 +60,7 @@ export async function insertProject(
     projectId,
     prepared.gallery.map((image, index) => ({
       image,
-      fields: toGalleryFields(project.gallery[index]),
+      fields: toGalleryImageFields(project.gallery[index] ?? {}),
       created: new Date(at.getTime() + index),
     })),
   )
@@ -80,17 +70,6 @@ export async function insertProject(
     const publishedAt = new Date(at.getTime() + index)
     const field = `initial_versions.${index}`
     await insertVersion(tx, viewer, { id, projectId, version, files, publishedAt, scanner, at: field })
-  }
-}
-
-function toGalleryFields(item: GalleryItemInput | undefined): GalleryImageFields {
-  const { featured = false, name, title, description, ordering = 0 } = item ?? {}
-  const caption = name ?? title
-  return {
-    featured,
-    ordering,
-    ...(caption == null ? {} : { name: caption }),
-    ...(description == null ? {} : { description }),
   }
 }
 

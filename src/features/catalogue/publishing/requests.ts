@@ -13,10 +13,9 @@ import {
 import { InitialVersion, type NewVersion, parseVersionData } from '#features/catalogue/versions/publish/requests.ts'
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
-import type { RequestableStatus } from '#lib/project-status.ts'
 import { renameAliases } from '#lib/schema/aliases.ts'
 import { checkBody } from '#lib/schema/schema-errors.ts'
-import { Id, Nullable, Ordering } from '#lib/schema/schema-parts.ts'
+import { Id, Maybe, Ordering } from '#lib/schema/schema-parts.ts'
 import { parseLicense } from '#platform/taxonomy/licenses.ts'
 import { checkCategories, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 
@@ -26,19 +25,16 @@ const GALLERY_MAX = 64
 const GalleryItemInput = Type.Object({
   item: Type.String({ minLength: 1, maxLength: 255, description: 'Name of the form part that holds the image' }),
   featured: Type.Boolean(),
-  name: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 2048 }))),
-  title: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 2048 }))),
-  description: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 2048 }))),
+  name: Maybe(Type.String({ minLength: 1, maxLength: 2048 })),
+  title: Maybe(Type.String({ minLength: 1, maxLength: 2048 })),
+  description: Maybe(Type.String({ minLength: 1, maxLength: 2048 })),
   ordering: Type.Optional(Ordering),
 })
-export type GalleryItemInput = Static<typeof GalleryItemInput>
+type GalleryItemInput = Static<typeof GalleryItemInput>
 
 export const ProjectData = Type.Object(
   {
-    name: projectFields.name,
-    slug: projectFields.slug,
-    summary: projectFields.summary,
-    description: projectFields.description,
+    ...projectFields,
     initial_versions: Type.Optional(
       Type.Array(Type.Unknown(), {
         maxItems: INITIAL_VERSIONS_MAX,
@@ -46,22 +42,18 @@ export const ProjectData = Type.Object(
         describedAs: { items: InitialVersion },
       }),
     ),
-    categories: projectFields.categories,
     additional_categories: Type.Optional(projectFields.additional_categories),
-    license_id: projectFields.license_id,
     ...optionalFieldSchemas,
     link_urls: Type.Optional(projectFields.link_urls),
-    is_draft: Type.Optional(
-      Nullable(
-        Type.Boolean({
-          description:
-            'Whether to create a draft, which can be without versions. Other projects are submitted for review. Default: false',
-        }),
-      ),
+    is_draft: Maybe(
+      Type.Boolean({
+        description:
+          'Whether to create a draft, which can be without versions. Other projects are submitted for review. Default: false',
+      }),
     ),
     requested_status: Type.Optional(projectFields.requested_status),
-    organization_id: Type.Optional(Nullable(Id('ID of the organization that will own the project'))),
-    gallery_items: Type.Optional(Nullable(Type.Array(GalleryItemInput, { maxItems: GALLERY_MAX }))),
+    organization_id: Maybe(Id('ID of the organization that will own the project')),
+    gallery_items: Maybe(Type.Array(GalleryItemInput, { maxItems: GALLERY_MAX })),
     uploaded_images: Type.Optional(ImageIds('description')),
   },
   { title: 'ProjectCreate' },
@@ -71,58 +63,42 @@ const validator = Compile(ProjectData)
 const ALIASES = { mod_name: 'name', mod_slug: 'slug', mod_description: 'summary', mod_body: 'description' } as const
 
 /** A new project that has passed all checks that need neither the database nor the files. */
-export type NewProject = {
-  name: string
-  slug: string
-  summary: string
-  description: string
-  versions: NewVersion[]
-  categories: string[]
-  additionalCategories: string[]
-  license: string
-  /** Columns that the optional fields set. */
-  optional: ReturnType<typeof toOptionalColumns>
-  linkUrls: Record<string, string>
-  isDraft: boolean
-  requestedStatus: RequestableStatus
-  organizationId: string | undefined
-  gallery: GalleryItemInput[]
-  uploadedImages: string[]
-}
+export type NewProject = ReturnType<typeof parseProjectData>
 
 /** @throws ApiError `validation_error` naming the field. */
-export function parseProjectData(input: unknown, taxonomy: Taxonomy): NewProject {
+export function parseProjectData(input: unknown, taxonomy: Taxonomy) {
   const data: Static<typeof ProjectData> = checkBody(validator, renameAliases(input, ALIASES))
   const isDraft = data.is_draft ?? false
   const versions = (data.initial_versions ?? []).map((version, index) => parseInitialVersion(version, taxonomy, index))
   if (!isDraft && versions.length === 0) {
     throw validationError('initial_versions', 'must contain a version unless the project is a draft')
   }
-  const organizationId = data.organization_id ?? undefined
-  if (organizationId !== undefined && !isIdForm(organizationId)) {
+  const organization_id = data.organization_id ?? null
+  if (organization_id !== null && !isIdForm(organization_id)) {
     throw validationError('organization_id', 'is not a base62 identifier')
   }
   const gallery = data.gallery_items ?? []
-  const secondFeatured = gallery.findIndex(
-    (item, index) => item.featured && gallery.findIndex((other) => other.featured) !== index,
-  )
+  const firstFeatured = gallery.findIndex(({ featured }) => featured)
+  const secondFeatured = gallery.findIndex(({ featured }, index) => featured && index > firstFeatured)
   if (secondFeatured >= 0)
     throw validationError(`gallery_items.${secondFeatured}.featured`, 'only one image can be featured')
   checkPartNames(gallery, versions)
   return {
-    name: checkProjectName(data.name),
-    slug: data.slug.toLowerCase(),
-    summary: checkSummary(data.summary),
-    description: data.description,
+    columns: {
+      name: checkProjectName(data.name),
+      slug: data.slug.toLowerCase(),
+      summary: checkSummary(data.summary),
+      description: data.description,
+      categories: checkCategories(taxonomy, data.categories, 'categories'),
+      additional_categories: checkCategories(taxonomy, data.additional_categories ?? [], 'additional_categories'),
+      license: parseLicense(data.license_id),
+      ...toOptionalColumns(data),
+      link_urls: JSON.stringify(applyLinkChanges({}, data.link_urls ?? {}, taxonomy)),
+      requested_status: data.requested_status ?? 'approved',
+      organization_id,
+    },
     versions,
-    categories: checkCategories(taxonomy, data.categories, 'categories'),
-    additionalCategories: checkCategories(taxonomy, data.additional_categories ?? [], 'additional_categories'),
-    license: parseLicense(data.license_id),
-    optional: toOptionalColumns(data),
-    linkUrls: applyLinkChanges({}, data.link_urls ?? {}, taxonomy),
     isDraft,
-    requestedStatus: data.requested_status ?? 'approved',
-    organizationId,
     gallery,
     uploadedImages: data.uploaded_images ?? [],
   }

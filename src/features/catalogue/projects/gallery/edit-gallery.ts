@@ -1,15 +1,12 @@
 // Edits and deletes images of a project's gallery.
 
-import type { Updateable } from 'kysely'
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
 import { imageUrls } from '#features/basics/images/hosted-image.ts'
 import { removeImages } from '#features/basics/images/icons.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
-import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
-import type { GalleryItem } from '#platform/db/schema.ts'
 import type { Deps } from '#ports/deps.ts'
 import { lockProject, touchProject } from '../queries.ts'
 import { clearFeatured, getGalleryItem } from './queries.ts'
@@ -33,13 +30,6 @@ export async function editGallery(
   })
 }
 
-const columns = {
-  name: (name) => ({ name }),
-  description: (description) => ({ description }),
-  featured: (featured) => ({ featured }),
-  ordering: (ordering) => ({ ordering }),
-} satisfies PatchColumns<GalleryImageFields, Updateable<GalleryItem>>
-
 /** @throws ApiError 403 without EDIT_DETAILS, 404 if the gallery has no image with this URL. */
 export async function updateGalleryImage(
   deps: GalleryDeps,
@@ -50,9 +40,8 @@ export async function updateGalleryImage(
   await editGallery(deps, projectId, async (tx) => {
     const { id } = await getGalleryItem(tx, projectId, url)
     if (fields.featured === true) await clearFeatured(tx, projectId)
-    const update: Updateable<GalleryItem> = toColumns(fields, columns)
-    if (Object.keys(update).length === 0) return
-    await tx.updateTable('gallery_item').set(update).where('id', '=', id).execute()
+    if (Object.values(fields).every((value) => value === undefined)) return
+    await tx.updateTable('gallery_item').set(fields).where('id', '=', id).execute()
   })
 }
 

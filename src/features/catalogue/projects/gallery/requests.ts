@@ -1,13 +1,10 @@
 // Query parameters that describe a gallery image. They are in the query because the body is the image.
-import Type, { type Static } from 'typebox'
+import Type from 'typebox'
 import { Ordering } from '#lib/schema/schema-parts.ts'
 import { URL_LENGTH_MAX } from '#lib/text/text-rules.ts'
 
 /** Maximum size of one image, in bytes. */
 export const GALLERY_BYTES_MAX = 5 * 1024 * 1024
-
-/** Fields of a gallery image; an absent field stays unchanged. */
-export type GalleryImageFields = { name?: string; description?: string; featured?: boolean; ordering?: number }
 
 const Caption = Type.Optional(
   Type.String({
@@ -42,13 +39,11 @@ export const UrlQuery = Type.Object({
 })
 export const ImageQuery = Type.Object({ ...UrlQuery.properties, ...fields })
 
-/** Returns the fields that the query sets. */
-export function toGalleryImageFields(query: Omit<Static<typeof ImageQuery>, 'url'>): GalleryImageFields {
-  const { name = query.title, description, featured, ordering } = query
-  return {
-    ...(name === undefined ? {} : { name }),
-    ...(description === undefined ? {} : { description }),
-    ...(featured === undefined ? {} : { featured }),
-    ...(ordering === undefined ? {} : { ordering }),
-  }
+type Sent = { name?: string | null; title?: string | null; description?: string | null }
+
+/** Returns the columns that a request sets; undefined leaves a column unchanged. */
+export function toGalleryImageFields(sent: Sent & { featured?: boolean; ordering?: number }) {
+  const { name, title, description, featured, ordering } = sent
+  return { name: name ?? title, description, featured, ordering }
 }
+export type GalleryImageFields = ReturnType<typeof toGalleryImageFields>

@@ -133,11 +133,11 @@ export async function listVisibleProjects(
   const cached = peekPublicProjects(reader, names)
   if (cached !== undefined) return cached
   const byName = await reader.cache.kind(PROJECT).getManyNamed(names, loaderOf(reader))
-  const projects = [
-    ...new Map(names.flatMap((name) => byName.get(name) ?? []).map((project) => [project.id, project])).values(),
-  ]
+  const byId = new Map(names.flatMap((name) => byName.get(name) ?? []).map((project) => [project.id, project]))
+  const projects = [...byId.values()]
   const hiddenIds = projects.flatMap(({ id, status }) => (isPublicStatus(status) ? [] : [id]))
-  const memberships = viewer === null ? new Map() : await listMemberships(reader.db, viewer.id, hiddenIds)
+  const memberships =
+    viewer === null ? new Map<string, Membership>() : await listMemberships(reader.db, viewer.id, hiddenIds)
   return projects.filter((project) => canSeeProject(viewer, project, memberships.get(project.id) ?? {}))
 }
 

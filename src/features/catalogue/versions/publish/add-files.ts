@@ -42,7 +42,7 @@ export async function addFiles(
       .where('id', '=', versionId)
       .executeTakeFirst()
     if (row === undefined) throw notFound('version')
-    const version = { loaders: row.loaders, fields: row.fields as LoaderFieldValues, fileTypes }
+    const version = { columns: { loaders: row.loaders }, fields: row.fields as LoaderFieldValues, fileTypes }
     const files = await prepareFiles(deps, { version, versionId, parts, caller: viewer.caller })
     await withStoredFiles(deps, files, () =>
       transaction(deps, async (tx, changed) => {

@@ -42,15 +42,9 @@ export async function insertVersion(
       id,
       project_id: projectId,
       author_id: viewer.id,
-      name: version.name.trim(),
-      version_number: version.versionNumber,
-      changelog: version.changelog,
-      version_type: version.versionType,
+      ...version.columns,
       status,
       requested_status,
-      featured: version.featured,
-      ordering: version.ordering,
-      loaders: version.loaders,
       fields: JSON.stringify(version.fields),
       date_published: publishedAt,
     })
@@ -82,7 +76,7 @@ async function rejectSameVersion(
   if (hashes.length === 0) return
   const { rows } = await sql<{ id: string }>`
     select version.id from version join file on file.version_id = version.id
-    where version.project_id = ${projectId} and version.version_number = ${version.versionNumber}
+    where version.project_id = ${projectId} and version.version_number = ${version.columns.version_number}
     group by version.id having array_agg(file.sha512 order by file.sha512) = ${hashes.toSorted()}::text[]
     limit 1`.execute(tx)
   const [same] = rows
@@ -132,8 +126,10 @@ export async function insertFiles(
         }),
       )
   }
-  const keys = files.map(({ storageKey }) => storageKey)
-  await dropClaims(tx, keys)
+  await dropClaims(
+    tx,
+    files.map(({ storageKey }) => storageKey),
+  )
 }
 
 function nameUsedBefore({ part, filename }: PreparedFile): ApiError {

@@ -2,13 +2,14 @@
 
 import { invalidInput, validationError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
+import type { LoaderFieldValues } from '#platform/taxonomy/loader-fields.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { StagedFile } from '#ports/files/files.ts'
 import type { Embedded } from '../files/content-pack.ts'
 import { choosePrimary, type FileContext, type Verdict, validateFile } from '../files/file-rules.ts'
-import { type CheckedFilename, checkFilename } from '../files/filename.ts'
+import { checkFilename } from '../files/filename.ts'
 import type { FileType } from '../kinds.ts'
-import type { FileTypes, NewVersion } from './requests.ts'
+import type { FileTypes } from './requests.ts'
 
 /** A file part of a form, staged on the local disk. */
 export type UploadedPart = { readonly name: string; readonly filename: string; readonly staged: StagedFile }
@@ -47,7 +48,7 @@ export type PreparedFile = {
 /** Maximum size of a file, in bytes. */
 export const FILE_BYTES_MAX = 500 * 1024 * 1024
 
-export type PreparingVersion = Pick<NewVersion, 'loaders' | 'fields' | 'fileTypes'>
+type PreparingVersion = { columns: { loaders: readonly string[] }; fields: LoaderFieldValues; fileTypes: FileTypes }
 
 /**
  * Checks the files of one version and chooses the primary file.
@@ -77,35 +78,20 @@ export async function prepareFiles(
   rejectDuplicates(parts)
   rejectUnknownTypes(version.fileTypes, parts, at)
   const context = fileContext(deps, version)
-  const checked: {
-    part: string
-    name: CheckedFilename
-    fileType: FileType | null
-    verdict: Verdict
-    staged: StagedFile
-  }[] = []
+  const files: (PreparedFile & { verdict: Verdict })[] = []
   for (const { name: part, filename, staged } of parts) {
     const name = checkFilename(deps.fileRules, part, filename)
     const fileType = version.fileTypes.get(part) ?? version.fileTypes.get(filename) ?? null
     const archive = name.isArchive ? await deps.archives.inspect(staged.path, { field: part, caller }) : undefined
     const verdict = await validateFile(deps.fileRules, { part, name, fileType, archive }, context)
-    checked.push({ part, name, fileType, verdict, staged })
-  }
-  const primary = choose === undefined ? undefined : choosePrimary(checked, choose)
-  return checked.map(({ part, name, fileType, verdict, staged }, index) => {
     const id = newId()
-    return {
-      part,
-      id,
-      storageKey: `versions/${versionId}/${id}`,
-      staged,
-      filename: name.filename,
-      contentType: name.contentType,
-      fileType,
-      isPrimary: index === primary,
-      embedded: verdict.embedded ?? [],
-    }
-  })
+    const storageKey = `versions/${versionId}/${id}`
+    const { contentType } = name
+    const embedded = verdict.embedded ?? []
+    files.push({ part, id, storageKey, staged, filename, contentType, fileType, isPrimary: false, embedded, verdict })
+  }
+  const primary = choose === undefined ? undefined : choosePrimary(files, choose)
+  return files.map((file, index) => ({ ...file, isPrimary: index === primary }))
 }
 
 /** Rejects files with the same name or content, because only one of them could be downloaded. */
@@ -141,7 +127,7 @@ function fileContext({ taxonomy, config }: Pick<Deps, 'taxonomy' | 'config'>, ve
     : []
   const origins = [config.files.baseUrl, config.http.baseUrl].map((url) => new URL(url).origin)
   return {
-    loaders: version.loaders,
+    loaders: version.columns.loaders,
     gameVersionsCreated: created.map((date) => new Date(date)),
     ownOrigins: [...new Set(origins)],
   }

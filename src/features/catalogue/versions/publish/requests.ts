@@ -2,7 +2,7 @@
 // added files.
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { SETTABLE_VERSION_STATUSES, type SettableVersionStatus } from '#features/basics/access/version-status.ts'
+import { SETTABLE_VERSION_STATUSES } from '#features/basics/access/version-status.ts'
 import { ImageIds } from '#features/basics/content-images/requests.ts'
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
@@ -10,9 +10,9 @@ import { renameAliases } from '#lib/schema/aliases.ts'
 import { checkBody } from '#lib/schema/schema-errors.ts'
 import { Id, Maybe, Nullable, Ordering } from '#lib/schema/schema-parts.ts'
 import { isBlank, VERSION_NUMBER_PATTERN } from '#lib/text/text-rules.ts'
-import { checkLoaderFields, type LoaderFieldValues } from '#platform/taxonomy/loader-fields.ts'
+import { checkLoaderFields } from '#platform/taxonomy/loader-fields.ts'
 import { checkLoaders, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
-import { DEPENDENCY_TYPES, FILE_TYPES, type FileType, VERSION_TYPES, type VersionType } from '../kinds.ts'
+import { DEPENDENCY_TYPES, FILE_TYPES, type FileType, VERSION_TYPES } from '../kinds.ts'
 
 export const CHANGELOG_LENGTH_MAX = 65_536
 const DEPENDENCIES_MAX = 4096
@@ -22,10 +22,8 @@ export const FILE_PARTS_MAX = 256
 export const DependencyInput = Type.Object({
   project_id: Maybe(Id()),
   version_id: Maybe(Id()),
-  file_name: Type.Optional(
-    Nullable(
-      Type.String({ minLength: 1, maxLength: 255, description: 'Name of a file that this instance does not host' }),
-    ),
+  file_name: Maybe(
+    Type.String({ minLength: 1, maxLength: 255, description: 'Name of a file that this instance does not host' }),
   ),
   dependency_type: Type.Enum([...DEPENDENCY_TYPES]),
 })
@@ -46,9 +44,7 @@ export const versionFields = {
 const known = {
   version_number: versionFields.version_number,
   version_title: versionFields.name,
-  version_body: Type.Optional(
-    Nullable(Type.String({ maxLength: CHANGELOG_LENGTH_MAX, description: 'Changelog, in Markdown' })),
-  ),
+  version_body: Maybe(Type.String({ maxLength: CHANGELOG_LENGTH_MAX, description: 'Changelog, in Markdown' })),
   dependencies: Type.Optional(versionFields.dependencies),
   release_channel: versionFields.version_type,
   loaders: Type.Array(Type.String({ maxLength: 64 }), {
@@ -62,31 +58,26 @@ const known = {
     maxItems: FILE_PARTS_MAX,
     description: 'Names of the form parts that contain its files',
   }),
-  primary_file: Type.Optional(
-    Nullable(Type.String({ maxLength: 255, description: 'Name of the form part that contains the file to install' })),
+  primary_file: Maybe(
+    Type.String({ maxLength: 255, description: 'Name of the form part that contains the file to install' }),
   ),
   status: Type.Optional(Type.Enum([...SETTABLE_VERSION_STATUSES])),
-  file_types: Type.Optional(
-    Nullable(
-      Type.Record(Type.String({ maxLength: 255 }), FileTypeInput, { description: 'Form part name → type of the file' }),
-    ),
+  file_types: Maybe(
+    Type.Record(Type.String({ maxLength: 255 }), FileTypeInput, { description: 'Form part name → type of the file' }),
   ),
   uploaded_images: Type.Optional(ImageIds('changelog')),
   ordering: versionFields.ordering,
 }
 
+const anyFields = { description: 'Additional keys are loader fields', additionalProperties: true }
 export const VersionData = Type.Object(
   { ...known, project_id: Type.Optional(Id()) },
-  { title: 'VersionCreate', description: 'Additional keys are loader fields', additionalProperties: true },
+  { ...anyFields, title: 'VersionCreate' },
 )
 const validator = Compile(VersionData)
 
 /** An entry of `initial_versions`, only for the API description: `parseVersionData` reads each entry. */
-export const InitialVersion = Type.Object(known, {
-  title: 'InitialVersion',
-  description: 'Additional keys are loader fields',
-  additionalProperties: true,
-})
+export const InitialVersion = Type.Object(known, { ...anyFields, title: 'InitialVersion' })
 
 /** Aliases of keys that clients send. */
 const ALIASES = {
@@ -100,31 +91,14 @@ const ALIASES = {
 export type FileTypes = ReadonlyMap<string, FileType | null>
 
 /** A new version that has passed all checks that need neither the database nor the files. */
-export type NewVersion = {
-  projectId: string | undefined
-  versionNumber: string
-  name: string
-  changelog: string
-  dependencies: DependencyInput[]
-  versionType: VersionType
-  loaders: string[]
-  featured: boolean
-  fileParts: string[]
-  primaryFile: string | undefined
-  status: SettableVersionStatus
-  /** Types by part name or file name. */
-  fileTypes: FileTypes
-  ordering: number | null
-  fields: LoaderFieldValues
-  uploadedImages: string[]
-}
+export type NewVersion = ReturnType<typeof parseVersionData>
 
 /**
  * Checks a version's `data`. Additional keys are loader fields.
  * @param at dotted path of the object in the body (`initial_versions.0`); empty for the whole body.
  * @throws ApiError `validation_error` naming the field.
  */
-export function parseVersionData(input: unknown, taxonomy: Taxonomy, at = ''): NewVersion {
+export function parseVersionData(input: unknown, taxonomy: Taxonomy, at = '') {
   const data: Static<typeof VersionData> = checkBody(validator, renameAliases(input, ALIASES), at)
   const { project_id, ...rest } = data
   const fields = Object.fromEntries(Object.entries(rest).filter(([key]) => !Object.hasOwn(known, key)))
@@ -141,19 +115,22 @@ export function parseVersionData(input: unknown, taxonomy: Taxonomy, at = ''): N
   if (duplicate >= 0) throw validationError(place(`file_parts.${duplicate}`), 'is listed twice')
   return {
     projectId: project_id,
-    versionNumber: data.version_number,
-    name: data.version_title,
-    changelog: data.version_body ?? '',
+    columns: {
+      name: data.version_title.trim(),
+      version_number: data.version_number,
+      changelog: data.version_body ?? '',
+      version_type: data.release_channel,
+      featured: data.featured ?? false,
+      ordering: data.ordering ?? null,
+      loaders,
+    },
+    fields: checkLoaderFields(taxonomy, loaders, fields, at),
     dependencies: data.dependencies ?? [],
-    versionType: data.release_channel,
-    loaders,
-    featured: data.featured ?? false,
     fileParts: data.file_parts,
     primaryFile: primary,
-    status: data.status ?? 'listed',
+    /** Types by part name or file name. */
     fileTypes: new Map(Object.entries(data.file_types ?? {})),
-    ordering: data.ordering ?? null,
-    fields: checkLoaderFields(taxonomy, loaders, fields, at),
+    status: data.status ?? 'listed',
     uploadedImages: data.uploaded_images ?? [],
   }
 }
@@ -187,7 +164,7 @@ export function rejectDuplicateDependencies(
 
 /** Description of files that are added to a version. */
 export const FilesData = Type.Object(
-  { file_types: Type.Optional(Nullable(Type.Record(Type.String({ maxLength: 255 }), FileTypeInput))) },
+  { file_types: Maybe(Type.Record(Type.String({ maxLength: 255 }), FileTypeInput)) },
   { title: 'VersionFilesAdd' },
 )
 const filesValidator = Compile(FilesData)
