@@ -162,7 +162,7 @@ async function benchReads({ url, child }: RunningDepot, dataDir: string, ids: st
     row(
       'processor time of bare node:http with the same bytes, of a warm GET /v3/project/{slug}',
       ratio,
-      { atLeast: 0.75 },
+      { atLeast: 0.35 },
       '',
       `${theirs.toFixed(4)} of ${ours.toFixed(4)} ms, ${body.length} bytes`,
     ),

@@ -44,9 +44,6 @@ export type RouteEntry = {
   readonly hidden: boolean
 }
 
-/** A cached public response: JSON with its ETag. */
-export type CachedResponse = { readonly bytes: Buffer; readonly etag: string }
-
 /** The route of a response that the fast path sends, for the limiter, the metrics and the log. */
 export type FastPathRoute = { url: string; operation: string; config: FastifyContextConfig }
 
@@ -69,8 +66,8 @@ declare module 'fastify' {
     /** Announces that this process stops soon: `/ready` returns 503, and connections close after their response. */
     drain(): void
     isDraining(): boolean
-    /** Adds a source of responses that are sent without calling the framework. */
-    addFastPath(source: FastPathSource): void
+    /** Sets the source of responses that are sent without calling the framework. */
+    useFastPath(source: FastPathSource): void
     /** Memory for list responses. */
     listBuffers: ListBuffers
   }
@@ -94,11 +91,6 @@ declare module 'fastify' {
     whenReadOnly?: 'answers' | 'refused'
     /** Number of requests that this one counts as at the rate limit: about 1 per 40 ms of processor time. Default: 1. */
     cost?: number
-    /**
-     * Returns the cached response to an anonymous caller, or undefined to call the handler. For a frequent GET with
-     * `auth: { read }` and one path parameter (`cached-routes.ts`).
-     */
-    ready?: (value: string) => CachedResponse | undefined
     /** No rate limit, no rate headers and no required User-Agent (`/health`, `/ready`, `/metrics`). */
     unlimited?: boolean
     /** The part `data` of a form that the handler reads. Used only in the description. */

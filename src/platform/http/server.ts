@@ -23,8 +23,7 @@ import type { Metrics } from '#platform/telemetry/metrics.ts'
 import { type AuthOptions, authHook } from './auth/auth.ts'
 import { parseJson } from './bodies/json-body.ts'
 import { handleError } from './error-handler.ts'
-import { cachedRoutes } from './fast-path/cached-routes.ts'
-import { serveFastPath } from './fast-path/fast-path.ts'
+import { serveFastPath } from './fast-path.ts'
 import { type BodyPace, endSlowBodies, limitConnections, rejectUnread } from './limits/connections.ts'
 import { createRateLimiter, type RateLimitOptions } from './limits/rate-limit.ts'
 import { prefersConstraint } from './preferred-type.ts'
@@ -114,7 +113,6 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   acceptAllMethods(app)
   addDraining(app)
   serveFastPath(app, { ...options, limiter, record })
-  app.addFastPath(cachedRoutes(app))
   app.setValidatorCompiler(compileValidator)
   app.setSerializerCompiler(lazySerializers())
   app.setErrorHandler(handleError(options.log))

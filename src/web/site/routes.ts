@@ -56,7 +56,7 @@ export function sitePages(app: App, web: WebDeps): void {
   const { config, taxonomy } = web.deps
   registerArea(app, web, SITE, (pages, scope) => {
     const prefixes = new Set(projectSegments(taxonomy).map((segment) => `/${segment}/`))
-    app.addFastPath(cachedPageSource({ config, pageCache: web.pageCache, prefixes, parseCookies: scope.parseCookie }))
+    app.useFastPath(cachedPageSource({ config, pageCache: web.pageCache, prefixes, parseCookies: scope.parseCookie }))
     pages.open('GET', '/', 'siteHome', showHome, { prefers: 'html', dependsOn: 'results' })
     pages.open('POST', PATHS.setup, 'siteSetSetup', saveSetup, { tokenless: true })
     listPages(pages, taxonomy)

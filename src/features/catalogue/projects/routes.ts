@@ -16,7 +16,7 @@ import { ProjectBulkPatch, ProjectPatch } from './edit/requests.ts'
 import { updateProject } from './edit/update-project.ts'
 import { updateProjects } from './edit/update-projects.ts'
 import { galleryRoutes } from './gallery/routes.ts'
-import { getProject, getProjectAsMember, listVisibleProjects, peekPublicProject } from './lookup/project-cache.ts'
+import { getProject, getProjectAsMember, listVisibleProjects } from './lookup/project-cache.ts'
 import { listRandomProjects, RandomQuery } from './lookup/random.ts'
 import { ProjectCheckView } from './views.ts'
 
@@ -35,14 +35,10 @@ export function projectReads(app: App, deps: Deps, api = V3, randomQuery: TSchem
 
 function readsByName(app: App, deps: Deps, { prefix, project: { schema, toJson } }: CatalogueForms): void {
   const config = { auth: { read: ['PROJECT_READ'] }, cache: 'public' } as const
-  const peek = (name: string) => {
-    const project = peekPublicProject(deps, name)
-    return project === undefined ? undefined : toJson(project)
-  }
   app.get(
     `${prefix}/project/:id`,
     {
-      config: { ...config, ready: peek },
+      config,
       schema: {
         operationId: 'getProject',
         summary: 'Get a project by ID or slug',
@@ -50,14 +46,9 @@ function readsByName(app: App, deps: Deps, { prefix, project: { schema, toJson }
         response: { 200: schema },
       },
     },
-    (req, reply) => {
-      // `ready` serves only anonymous callers; this serves cached public projects to all others without a promise.
-      const cached = peek(req.params.id)
-      if (cached !== undefined) return sendBytes(reply, cached.bytes, cached.etag)
-      return getProject(deps, req.viewer, req.params.id).then((project) => {
-        const { bytes, etag } = toJson(project)
-        return sendBytes(reply, bytes, etag)
-      })
+    async (req, reply) => {
+      const { bytes, etag } = toJson(await getProject(deps, req.viewer, req.params.id))
+      return sendBytes(reply, bytes, etag)
     },
   )
   app.get(

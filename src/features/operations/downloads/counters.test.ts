@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { getProject, peekPublicProject } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { createEntityCache } from '#platform/cache/entity-cache.ts'
 import { listenForInvalidations } from '#platform/cache/listen.ts'
@@ -234,8 +234,9 @@ test('counting updates cached views with new numbers and ETags, in this process 
     assert.deepEqual(queries, [], path)
   }
   await seen.promise
-  const elsewhere = peekPublicProject(reader, project.id)
-  assert.equal(JSON.parse(String(elsewhere?.bytes)).downloads, 5)
+  const { result: elsewhere, queries } = await t.queriesOf(() => getProject(reader, null, project.id))
+  assert.equal(JSON.parse(String(elsewhere.bytes)).downloads, 5)
+  assert.deepEqual(queries, [])
   await listener.stop()
   // An edit continues with the new counter.
   await t.as(project.owner).patch(`/v3/project/${project.id}`, { name: 'Edited after counting' })

@@ -14,7 +14,6 @@ import {
   getVersion,
   getVersionByNumber,
   listCachedVersions,
-  peekPublicVersion,
 } from './version-cache.ts'
 import { listVersionIdsFor } from './version-list.ts'
 
@@ -29,13 +28,7 @@ function versionReads(app: App, deps: Deps, api: CatalogueForms): void {
   app.get(
     `${prefix}/version/:id`,
     {
-      config: {
-        ...config,
-        ready: (id) => {
-          const version = peekPublicVersion(deps, id)
-          return version === undefined ? undefined : form.toJson(version)
-        },
-      },
+      config,
       schema: {
         operationId: 'getVersion',
         summary: 'Get a version by ID',

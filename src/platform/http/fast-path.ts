@@ -6,11 +6,11 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { FastifyInstance } from 'fastify'
 import type { RateDecision } from '#lib/concurrency/rate.ts'
 import { areTracesOn } from '#platform/telemetry/traces.ts'
-import { clientAddress } from '../limits/client-address.ts'
-import type { RateLimiter } from '../limits/rate-limit.ts'
-import { checkHead, type RequestContextOptions } from '../request-context.ts'
-import type { RequestRecord } from '../request-log.ts'
-import type { FastPathResponse, FastPathSource } from '../route-config.ts'
+import { clientAddress } from './limits/client-address.ts'
+import type { RateLimiter } from './limits/rate-limit.ts'
+import { checkHead, type RequestContextOptions } from './request-context.ts'
+import type { RequestRecord } from './request-log.ts'
+import type { FastPathResponse, FastPathSource } from './route-config.ts'
 
 const ONE_PIECE_BYTES_MAX = 16 * 1024
 
@@ -30,17 +30,16 @@ const FRAMEWORK_HEADERS = [
   'content-encoding',
 ] as const
 
-/**
- * Sends the responses of the sources that `app.addFastPath` receives. Call it before any route is registered. While
- * requests are traced, the framework handles all of them.
- */
+/** Sends the responses of the source that `app.useFastPath` receives. The framework handles all requests with a trace. */
 export function serveFastPath(
   app: Pick<FastifyInstance, 'decorate' | 'addHook' | 'isDraining'> & { server: Server },
   options: FastPathOptions,
 ): void {
-  const sources: FastPathSource[] = []
+  let find: FastPathSource = () => undefined
   let isClosing = false
-  app.decorate('addFastPath', (source: FastPathSource) => void sources.push(source))
+  app.decorate('useFastPath', (source: FastPathSource) => {
+    find = source
+  })
   app.addHook('preClose', (done) => {
     isClosing = true
     done()
@@ -58,7 +57,7 @@ export function serveFastPath(
   /** Returns false if the framework must handle the request; then nothing was counted or sent. */
   function respond(req: IncomingMessage, res: ServerResponse): boolean {
     const startedAt = performance.now()
-    const response = find(sources, req)
+    const response = find(req)
     if (response === undefined) return false
     const { headers } = req
     const address = clientAddress(req, options.clientAddressHeader)
@@ -73,7 +72,7 @@ export function serveFastPath(
     decision.then(
       (counted) => {
         // The response might have changed while the limiter counted.
-        const current = counted.allowed ? find(sources, req) : undefined
+        const current = counted.allowed ? find(req) : undefined
         if (current === undefined) fallBack(exchange, counted)
         else send(options, exchange, current, counted)
       },
@@ -87,14 +86,6 @@ export function serveFastPath(
     options.limiter.remember(req, decision)
     framework?.(req, res)
   }
-}
-
-function find(sources: readonly FastPathSource[], req: IncomingMessage): FastPathResponse | undefined {
-  for (const source of sources) {
-    const response = source(req)
-    if (response !== undefined) return response
-  }
-  return undefined
 }
 
 function send(
