@@ -1,134 +1,96 @@
 // Settings of accounts: registration, captcha, email and the audit log.
-import Type from 'typebox'
-import { isMailbox, isMailServerAddress, isOriginList, isScriptAddress, isWebAddress } from './env-values.ts'
-import { choice, count, optional, WEB } from './variable.ts'
+import { isMailbox, isMailServerAddress, isOriginList, isScriptAddress } from './env-values.ts'
+import { address, choice, count, optional, optionalFlag } from './variable.ts'
 
 export const ACCOUNT_VARIABLES = {
-  SMTP_URL: optional(
-    {
-      description:
-        'Mail server. Default: emails are written to DATA_DIR/outbox, and email addresses need no verification.',
-      must: 'an smtp:// or smtps:// URL',
-      example: 'smtp://user:password@mail.example.org:587',
-      secret: true,
-    },
-    isMailServerAddress,
-  ),
-  MAIL_FROM: optional(
-    {
-      description: 'Sender of all emails. Default: noreply at the host of BASE_URL.',
-      must: 'an email address, alone or as Name <address>',
-      example: 'Depot <noreply@depot.example.org>',
-    },
-    isMailbox,
-  ),
-  REQUIRE_VERIFIED_EMAIL: Type.Optional(
-    Type.Boolean({
-      description:
-        'Whether users need a verified email address to publish. Default: true if SMTP_URL is set, otherwise false.',
-      must: 'true or false',
-      example: 'true',
-    }),
-  ),
-  REGISTRATION: choice(
-    {
-      description: 'Access to sign-up. open: everyone. invitation: users with an invitation. closed: no one.',
-      example: 'closed',
-    },
-    ['open', 'invitation', 'closed'],
-    'open',
-  ),
-  ACCOUNT_DELETION_DAYS: count(
-    {
-      description:
-        'Days in which users can undo the deletion of their account, which is hidden until then. 0: accounts are deleted immediately.',
-      must: 'a whole number from 0 to 365',
-      example: '14',
-    },
-    0,
-    365,
-    0,
-  ),
-  AUDIT_RETENTION: count(
-    {
-      description: 'Days after which entries of the audit log are deleted. 0: never.',
-      must: 'a whole number from 0 to 36500',
-      example: '730',
-    },
-    0,
-    36_500,
-    365,
-  ),
-  AUDIT_ADDRESS_RETENTION: count(
-    {
-      description: 'Days after which IP addresses are removed from the audit log. 0: in the next night.',
-      must: 'a whole number from 0 to 36500',
-      example: '7',
-    },
-    0,
-    36_500,
-    30,
-  ),
-  CAPTCHA_VERIFY_URL: optional(
-    {
-      description:
-        'Endpoint that verifies captchas at sign-up and sign-in (siteverify protocol). Requires CAPTCHA_SECRET. Default: no captcha.',
-      must: WEB,
-      example: 'https://captcha.example.org/siteverify',
-    },
-    isWebAddress,
-  ),
+  SMTP_URL: optional({
+    description:
+      'Mail server. Default: emails are written to DATA_DIR/outbox, and email addresses need no verification.',
+    must: 'an smtp:// or smtps:// URL',
+    example: 'smtp://user:password@mail.example.org:587',
+    secret: true,
+    check: isMailServerAddress,
+  }),
+  MAIL_FROM: optional({
+    description: 'Sender of all emails. Default: noreply at the host of BASE_URL.',
+    must: 'an email address, alone or as Name <address>',
+    example: 'Depot <noreply@depot.example.org>',
+    check: isMailbox,
+  }),
+  REQUIRE_VERIFIED_EMAIL: optionalFlag({
+    description:
+      'Whether users need a verified email address to publish. Default: true if SMTP_URL is set, otherwise false.',
+    example: 'true',
+  }),
+  REGISTRATION: choice({
+    description: 'Access to sign-up. open: everyone. invitation: users with an invitation. closed: no one.',
+    values: ['open', 'invitation', 'closed'],
+    default: 'open',
+    example: 'closed',
+  }),
+  ACCOUNT_DELETION_DAYS: count({
+    description:
+      'Days in which users can undo the deletion of their account, which is hidden until then. 0: accounts are deleted immediately.',
+    range: [0, 365],
+    default: 0,
+    example: '14',
+  }),
+  AUDIT_RETENTION: count({
+    description: 'Days after which entries of the audit log are deleted. 0: never.',
+    range: [0, 36_500],
+    default: 365,
+    example: '730',
+  }),
+  AUDIT_ADDRESS_RETENTION: count({
+    description: 'Days after which IP addresses are removed from the audit log. 0: in the next night.',
+    range: [0, 36_500],
+    default: 30,
+    example: '7',
+  }),
+  CAPTCHA_VERIFY_URL: address({
+    description:
+      'Endpoint that verifies captchas at sign-up and sign-in (siteverify protocol). Requires CAPTCHA_SECRET. Default: no captcha.',
+    example: 'https://captcha.example.org/siteverify',
+  }),
   CAPTCHA_SECRET: optional({
     description: 'Secret for CAPTCHA_VERIFY_URL.',
     must: 'the secret that belongs to CAPTCHA_VERIFY_URL',
     example: 'secret-from-the-captcha-service',
     secret: true,
   }),
-  CAPTCHA_SITE_KEY: Type.Optional(
-    Type.String({
-      pattern: '^[\\x21-\\x7e]{1,512}$',
-      description:
-        'Public key of the captcha for the account pages. Requires CAPTCHA_SCRIPT_URL and CAPTCHA_WIDGET_CLASS. If it is ' +
-        'unset but captchas are required, users cannot sign up or sign in on these pages.',
-      must: 'visible ASCII characters without spaces, at most 512',
-      example: 'site-key-from-the-captcha-service',
-    }),
-  ),
-  CAPTCHA_SCRIPT_URL: optional(
-    {
-      description: 'URL of the script that shows the captcha on the account pages.',
-      must: 'an https address (http for tests) without user and fragment',
-      example: 'https://captcha.example.org/api.js',
-    },
-    isScriptAddress,
-  ),
-  CAPTCHA_WIDGET_CLASS: Type.Optional(
-    Type.String({
-      pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$',
-      description:
-        'Class of the element that the script fills. The form field with the solution has this name followed by ' +
-        '"-response".',
-      must: 'one name of letters, digits, hyphens and underscores',
-      example: 'x-captcha',
-    }),
-  ),
-  CAPTCHA_ORIGINS: optional(
-    {
-      description:
-        'Other origins, separated by spaces, from which the captcha loads scripts, styles, frames and data. Default: only ' +
-        'the origin of CAPTCHA_SCRIPT_URL.',
-      must: 'at most 10 origins such as https://host or https://*.host, separated by spaces',
-      example: 'https://assets.captcha.example.org https://*.captcha.example.org',
-    },
-    isOriginList,
-  ),
-  CODE_HOST_API_URL: optional(
-    {
-      description:
-        'URL of the API of a code host whose tokens identify linked accounts. Default: such tokens are rejected.',
-      must: WEB,
-      example: 'https://api.codehost.example.org',
-    },
-    isWebAddress,
-  ),
+  CAPTCHA_SITE_KEY: optional({
+    pattern: '^[\\x21-\\x7e]{1,512}$',
+    description:
+      'Public key of the captcha for the account pages. Requires CAPTCHA_SCRIPT_URL and CAPTCHA_WIDGET_CLASS. If it is ' +
+      'unset but captchas are required, users cannot sign up or sign in on these pages.',
+    must: 'visible ASCII characters without spaces, at most 512',
+    example: 'site-key-from-the-captcha-service',
+  }),
+  CAPTCHA_SCRIPT_URL: optional({
+    description: 'URL of the script that shows the captcha on the account pages.',
+    must: 'an https address (http for tests) without user and fragment',
+    example: 'https://captcha.example.org/api.js',
+    check: isScriptAddress,
+  }),
+  CAPTCHA_WIDGET_CLASS: optional({
+    pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$',
+    description:
+      'Class of the element that the script fills. The form field with the solution has this name followed by ' +
+      '"-response".',
+    must: 'one name of letters, digits, hyphens and underscores',
+    example: 'x-captcha',
+  }),
+  CAPTCHA_ORIGINS: optional({
+    description:
+      'Other origins, separated by spaces, from which the captcha loads scripts, styles, frames and data. Default: only ' +
+      'the origin of CAPTCHA_SCRIPT_URL.',
+    must: 'at most 10 origins such as https://host or https://*.host, separated by spaces',
+    example: 'https://assets.captcha.example.org https://*.captcha.example.org',
+    check: isOriginList,
+  }),
+  CODE_HOST_API_URL: address({
+    description:
+      'URL of the API of a code host whose tokens identify linked accounts. Default: such tokens are rejected.',
+    example: 'https://api.codehost.example.org',
+  }),
 }

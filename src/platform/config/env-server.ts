@@ -1,7 +1,7 @@
 // Settings of the HTTP server: its address, limits, operator access and logs.
 import Type from 'typebox'
-import { isHost, isWebAddress, parsePatterns } from './env-values.ts'
-import { choice, count, optional, WEB } from './variable.ts'
+import { isHost, parsePatterns } from './env-values.ts'
+import { address, choice, count, flag, optional } from './variable.ts'
 
 const KEY_FORM = '^[\\x21-\\x7e]{32,512}$'
 const KEY_RULE = '32 to 512 visible ASCII characters without spaces'
@@ -17,26 +17,18 @@ export const SERVER_VARIABLES = {
     }),
     isHost,
   ),
-  PORT: count(
-    {
-      description: 'Port to listen on. 0: any free port.',
-      must: 'a whole number from 0 to 65535',
-      example: '8080',
-    },
-    0,
-    65_535,
-    8080,
-  ),
-  BASE_URL: optional(
-    {
-      description:
-        'Public URL of the service, used in links and responses. Default: HOST and PORT. If HOST is 0.0.0.0 or ::, an ' +
-        'IP address of this machine.',
-      must: WEB,
-      example: 'https://depot.example.org',
-    },
-    isWebAddress,
-  ),
+  PORT: count({
+    description: 'Port to listen on. 0: any free port.',
+    range: [0, 65_535],
+    default: 8080,
+    example: '8080',
+  }),
+  BASE_URL: address({
+    description:
+      'Public URL of the service, used in links and responses. Default: HOST and PORT. If HOST is 0.0.0.0 or ::, an ' +
+      'IP address of this machine.',
+    example: 'https://depot.example.org',
+  }),
   HTTP_PROCESSES: Type.Refine(
     Type.String({
       default: '1',
@@ -49,57 +41,47 @@ export const SERVER_VARIABLES = {
     }),
     (value) => value === 'auto' || /^([1-9]|[1-5]\d|6[0-4])$/.test(value),
   ),
-  ADMIN_KEY: Type.Optional(
-    Type.String({
-      pattern: KEY_FORM,
-      description:
-        'Key for the operator routes (header X-Admin-Key). Default: these routes need the session of an admin.',
-      must: KEY_RULE,
-      example: 'put-32-or-more-random-characters-here',
-      secret: true,
-    }),
-  ),
-  RATE_LIMIT_BYPASS_KEY: Type.Optional(
-    Type.String({
-      pattern: KEY_FORM,
-      description: 'Key that bypasses the rate limit (header X-Ratelimit-Key). Default: no bypass.',
-      must: KEY_RULE,
-      example: 'put-32-or-more-random-characters-here',
-      secret: true,
-    }),
-  ),
-  READ_ONLY: Type.Boolean({
+  ADMIN_KEY: optional({
+    pattern: KEY_FORM,
+    description:
+      'Key for the operator routes (header X-Admin-Key). Default: these routes need the session of an admin.',
+    must: KEY_RULE,
+    example: 'put-32-or-more-random-characters-here',
+    secret: true,
+  }),
+  RATE_LIMIT_BYPASS_KEY: optional({
+    pattern: KEY_FORM,
+    description: 'Key that bypasses the rate limit (header X-Ratelimit-Key). Default: no bypass.',
+    must: KEY_RULE,
+    example: 'put-32-or-more-random-characters-here',
+    secret: true,
+  }),
+  READ_ONLY: flag({
     default: false,
     description:
       'Whether requests that change data are rejected with 503. Operators can also change this while Depot runs.',
-    must: 'true or false',
     example: 'true',
   }),
-  RATE_LIMIT_COUNT_304: Type.Boolean({
+  RATE_LIMIT_COUNT_304: flag({
     default: true,
     description: 'Whether responses with 304 (Not modified) count at the rate limit.',
-    must: 'true or false',
     example: 'false',
   }),
-  CLIENT_ADDRESS_HEADER: Type.Optional(
-    Type.String({
-      pattern: '^[A-Za-z0-9-]{1,64}$',
-      description:
-        'Header in which the proxy sends the IP address of the client. Set it only if the proxy always replaces the header.',
-      must: 'the name of one header',
-      example: 'X-Real-IP',
-    }),
-  ),
-  BLOCKED_USER_AGENTS: optional(
-    {
-      description:
-        'Regular expressions, separated by commas or line breaks. Requests with a matching User-Agent are rejected. Letter ' +
-        'case is ignored. A comma inside {} does not separate; elsewhere, write \\x2c for a comma. At most 100.',
-      must: 'at most 100 regular expressions of at most 500 characters, none of which matches everything',
-      example: '^badbot/,scraper [0-9]{1,3}',
-    },
-    (value) => parsePatterns(value) !== undefined,
-  ),
+  CLIENT_ADDRESS_HEADER: optional({
+    pattern: '^[A-Za-z0-9-]{1,64}$',
+    description:
+      'Header in which the proxy sends the IP address of the client. Set it only if the proxy always replaces the header.',
+    must: 'the name of one header',
+    example: 'X-Real-IP',
+  }),
+  BLOCKED_USER_AGENTS: optional({
+    description:
+      'Regular expressions, separated by commas or line breaks. Requests with a matching User-Agent are rejected. Letter ' +
+      'case is ignored. A comma inside {} does not separate; elsewhere, write \\x2c for a comma. At most 100.',
+    must: 'at most 100 regular expressions of at most 500 characters, none of which matches everything',
+    example: '^badbot/,scraper [0-9]{1,3}',
+    check: (value) => parsePatterns(value) !== undefined,
+  }),
   CONNECTIONS_PER_ADDRESS: Type.Optional(
     Type.Integer({
       minimum: 0,
@@ -111,60 +93,45 @@ export const SERVER_VARIABLES = {
       example: '100',
     }),
   ),
-  BODY_SECONDS: count(
-    {
-      description:
-        'Maximum time for a JSON body, in seconds. Other bodies, such as files, can take longer if they reach ' +
-        'BODY_BYTES_PER_SECOND in each such period.',
-      must: 'a whole number from 1 to 3600',
-      example: '60',
-    },
-    1,
-    3600,
-    30,
-  ),
-  BODY_BYTES_PER_SECOND: count(
-    {
-      description: 'Minimum speed of a body, in bytes per second over BODY_SECONDS. Slower requests are aborted.',
-      must: 'a whole number from 0 to 1000000',
-      example: '100',
-    },
-    0,
-    1_000_000,
-    500,
-  ),
-  DRAIN_SECONDS: count(
-    {
-      description:
-        'Seconds for which the server still handles requests after SIGTERM. Meanwhile, /ready returns 503 and each ' +
-        'connection closes after its response, so that load balancers stop sending requests.',
-      must: 'a whole number from 0 to 3600',
-      example: '15',
-    },
-    0,
-    3600,
-    0,
-  ),
-  METRICS_TOKEN: Type.Optional(
-    Type.String({
-      pattern: '^[\\x21-\\x7e]{1,512}$',
-      description: 'Bearer token for /metrics. Default: no token is required.',
-      must: 'visible ASCII characters without spaces, at most 512',
-      example: 'put-a-random-text-here',
-      secret: true,
-    }),
-  ),
-  LOG_LEVEL: choice(
-    { description: 'Minimum severity of log messages.', example: 'warn' },
-    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
-    'info',
-  ),
-  LOG_FORMAT: choice(
-    {
-      description: 'Format of the log. json: for programs. text: for people. auto: text on a terminal, otherwise json.',
-      example: 'json',
-    },
-    ['auto', 'json', 'text'],
-    'auto',
-  ),
+  BODY_SECONDS: count({
+    description:
+      'Maximum time for a JSON body, in seconds. Other bodies, such as files, can take longer if they reach ' +
+      'BODY_BYTES_PER_SECOND in each such period.',
+    range: [1, 3600],
+    default: 30,
+    example: '60',
+  }),
+  BODY_BYTES_PER_SECOND: count({
+    description: 'Minimum speed of a body, in bytes per second over BODY_SECONDS. Slower requests are aborted.',
+    range: [0, 1_000_000],
+    default: 500,
+    example: '100',
+  }),
+  DRAIN_SECONDS: count({
+    description:
+      'Seconds for which the server still handles requests after SIGTERM. Meanwhile, /ready returns 503 and each ' +
+      'connection closes after its response, so that load balancers stop sending requests.',
+    range: [0, 3600],
+    default: 0,
+    example: '15',
+  }),
+  METRICS_TOKEN: optional({
+    pattern: '^[\\x21-\\x7e]{1,512}$',
+    description: 'Bearer token for /metrics. Default: no token is required.',
+    must: 'visible ASCII characters without spaces, at most 512',
+    example: 'put-a-random-text-here',
+    secret: true,
+  }),
+  LOG_LEVEL: choice({
+    description: 'Minimum severity of log messages.',
+    values: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+    default: 'info',
+    example: 'warn',
+  }),
+  LOG_FORMAT: choice({
+    description: 'Format of the log. json: for programs. text: for people. auto: text on a terminal, otherwise json.',
+    values: ['auto', 'json', 'text'],
+    default: 'auto',
+    example: 'json',
+  }),
 }

@@ -4,15 +4,32 @@ import Type from 'typebox'
 import { ACCOUNT_VARIABLES } from './env-accounts.ts'
 import { ENGINE_VARIABLES } from './env-engines.ts'
 import { SERVER_VARIABLES } from './env-server.ts'
-import { TRACE_VARIABLES } from './env-traces.ts'
-import { isClickHouseAddress, isDatabaseAddress, isWebAddress } from './env-values.ts'
-import { SITE_VARIABLES } from './site-env.ts'
-import { type About, count, optional, WEB } from './variable.ts'
+import { isClickHouseAddress, isDatabaseAddress } from './env-values.ts'
+import { type About, address, choice, count, optional } from './variable.ts'
 
 /** All variables. A variable without a default is optional. An empty value counts as unset. */
 export const Env = Type.Object({
   ...SERVER_VARIABLES,
-  ...TRACE_VARIABLES,
+  // OpenTelemetry defines these names, and its libraries read other variables themselves.
+  OTEL_EXPORTER_OTLP_ENDPOINT: address({
+    description: 'URL of the receiver of traces (OTLP over HTTP, JSON); see docs/monitoring.md. Default: no traces.',
+    example: 'http://127.0.0.1:4318',
+  }),
+  OTEL_SERVICE_NAME: Type.String({
+    default: 'depot',
+    maxLength: 255,
+    description: 'Name of the service in traces.',
+    must: 'at most 255 characters',
+    example: 'depot-eu',
+  }),
+  OTEL_PROPAGATORS: optional({
+    maxLength: 255,
+    description:
+      'tracecontext: a request continues the trace of its caller. Set it only if all callers are trusted. none: each request begins a new trace. Default: none.',
+    must: 'a list of tracecontext, baggage, or none',
+    example: 'tracecontext',
+    check: (value) => value.split(',').every((word) => ['tracecontext', 'baggage', 'none'].includes(word.trim())),
+  }),
   DATA_DIR: Type.String({
     default: './data',
     maxLength: 4096,
@@ -20,123 +37,106 @@ export const Env = Type.Object({
     must: 'a path of at most 4096 characters',
     example: '/var/lib/depot',
   }),
-  DATABASE_URL: optional(
-    {
-      description: 'URL of a PostgreSQL database, version 15 or later. Default: the embedded database.',
-      must: 'a postgres:// or postgresql:// URL',
-      example: 'postgres://depot:password@db.example.org:5432/depot',
-      secret: true,
-    },
-    isDatabaseAddress,
-  ),
-  DATABASE_DIRECT_URL: optional(
-    {
-      description:
-        'Direct URL of the database, required if DATABASE_URL is a pooler in transaction mode; see docs/capacity.md.',
-      must: 'a postgres:// or postgresql:// URL',
-      example: 'postgres://depot:password@db.example.org:5432/depot',
-      secret: true,
-    },
-    isDatabaseAddress,
-  ),
-  DATABASE_READ_URL: optional(
-    {
-      description: 'URL of a read replica, for lists and reads that can be slightly outdated. Default: DATABASE_URL.',
-      must: 'a postgres:// or postgresql:// URL',
-      example: 'postgres://depot:password@replica.example.org:5432/depot',
-      secret: true,
-    },
-    isDatabaseAddress,
-  ),
-  CLICKHOUSE_URL: optional(
-    {
-      description:
-        'URL of a ClickHouse database for analytics, version 24 or later; see docs/engines/clickhouse.md. Default: the embedded analytics store in DATA_DIR.',
-      must: 'an http or https URL whose path is the name of a database',
-      example: 'https://depot:password@clickhouse.example.org:8443/depot',
-      secret: true,
-    },
-    isClickHouseAddress,
-  ),
-  ANALYTICS_SPOOL_MB: count(
-    {
-      description: 'Maximum size of the events that wait in DATA_DIR while ClickHouse is unavailable, in MiB.',
-      must: 'a whole number from 1 to 1000000',
-      example: '4096',
-    },
-    1,
-    1_000_000,
-    1024,
-  ),
-  FILES_BASE_URL: optional(
-    {
-      description: 'Prefix of the URLs of files, for example of a CDN. Default: BASE_URL.',
-      must: WEB,
-      example: 'https://cdn.example.org',
-    },
-    isWebAddress,
-  ),
+  DATABASE_URL: optional({
+    description: 'URL of a PostgreSQL database, version 15 or later. Default: the embedded database.',
+    must: 'a postgres:// or postgresql:// URL',
+    example: 'postgres://depot:password@db.example.org:5432/depot',
+    secret: true,
+    check: isDatabaseAddress,
+  }),
+  DATABASE_DIRECT_URL: optional({
+    description:
+      'Direct URL of the database, required if DATABASE_URL is a pooler in transaction mode; see docs/capacity.md.',
+    must: 'a postgres:// or postgresql:// URL',
+    example: 'postgres://depot:password@db.example.org:5432/depot',
+    secret: true,
+    check: isDatabaseAddress,
+  }),
+  DATABASE_READ_URL: optional({
+    description: 'URL of a read replica, for lists and reads that can be slightly outdated. Default: DATABASE_URL.',
+    must: 'a postgres:// or postgresql:// URL',
+    example: 'postgres://depot:password@replica.example.org:5432/depot',
+    secret: true,
+    check: isDatabaseAddress,
+  }),
+  CLICKHOUSE_URL: optional({
+    description:
+      'URL of a ClickHouse database for analytics, version 24 or later; see docs/engines/clickhouse.md. Default: the embedded analytics store in DATA_DIR.',
+    must: 'an http or https URL whose path is the name of a database',
+    example: 'https://depot:password@clickhouse.example.org:8443/depot',
+    secret: true,
+    check: isClickHouseAddress,
+  }),
+  ANALYTICS_SPOOL_MB: count({
+    description: 'Maximum size of the events that wait in DATA_DIR while ClickHouse is unavailable, in MiB.',
+    range: [1, 1_000_000],
+    default: 1024,
+    example: '4096',
+  }),
+  FILES_BASE_URL: address({
+    description: 'Prefix of the URLs of files, for example of a CDN. Default: BASE_URL.',
+    example: 'https://cdn.example.org',
+  }),
   ...ENGINE_VARIABLES,
   ...ACCOUNT_VARIABLES,
-  COUNTRY_HEADER: Type.Optional(
+  COUNTRY_HEADER: optional({
+    pattern: '^[A-Za-z0-9-]{1,64}$',
+    description:
+      'Header in which the proxy sends the country code of the client (2 letters). Set it only if the proxy always replaces the header.',
+    must: 'the name of one header',
+    example: 'X-Country',
+  }),
+  GEOIP_DATABASE: optional({
+    maxLength: 4096,
+    description:
+      'File in MaxMind format that maps IP addresses to countries. Used if COUNTRY_HEADER is unset or the header is missing.',
+    must: 'a path of at most 4096 characters',
+    example: '/var/lib/geoip/country.mmdb',
+  }),
+  SCANNER_COMMAND: optional({
+    description:
+      'Program that scans uploaded files before they are published, with its arguments, separated by spaces; see ' +
+      'docs/engines/scanner.md. If SCANNER_URL is unset too, files are not scanned.',
+    must: 'a program and its arguments, separated by spaces, at most 1000 characters',
+    example: '/opt/depot/scripts/scan-with-clamav.mjs --daemon',
+    check: (value) => value.length <= 1000 && !/\p{Cc}/u.test(value),
+  }),
+  SCANNER_URL: address({
+    description: 'URL to which uploaded files are sent to be scanned, instead of SCANNER_COMMAND.',
+    example: 'https://scanner.example.org/judge',
+  }),
+  SCANNER_TOKEN: optional({
+    pattern: '^[\\x21-\\x7e]{1,512}$',
+    description: 'Bearer token for SCANNER_URL. Default: no token.',
+    must: 'visible ASCII characters without spaces, at most 512',
+    example: 'token-from-the-scanner',
+    secret: true,
+  }),
+  SCANNER_TIMEOUT_SECONDS: count({
+    description: 'Maximum time to scan one file, in seconds.',
+    range: [1, 3600],
+    default: 120,
+    example: '300',
+  }),
+  SITE: choice({
+    description: 'Whether Depot serves the public web site in addition to the API.',
+    values: ['on', 'off'],
+    default: 'on',
+    example: 'off',
+  }),
+  SITE_NAME: Type.Refine(
     Type.String({
-      pattern: '^[A-Za-z0-9-]{1,64}$',
-      description:
-        'Header in which the proxy sends the country code of the client (2 letters). Set it only if the proxy always replaces the header.',
-      must: 'the name of one header',
-      example: 'X-Country',
+      default: 'Depot',
+      maxLength: 64,
+      description: 'Name of the instance on pages.',
+      must: '1 to 64 characters without control characters',
+      example: 'Our Depot',
     }),
+    (value) => !/\p{Cc}/u.test(value),
   ),
-  GEOIP_DATABASE: Type.Optional(
-    Type.String({
-      maxLength: 4096,
-      description:
-        'File in MaxMind format that maps IP addresses to countries. Used if COUNTRY_HEADER is unset or the header is missing.',
-      must: 'a path of at most 4096 characters',
-      example: '/var/lib/geoip/country.mmdb',
-    }),
-  ),
-  SCANNER_COMMAND: optional(
-    {
-      description:
-        'Program that scans uploaded files before they are published, with its arguments, separated by spaces; see ' +
-        'docs/engines/scanner.md. If SCANNER_URL is unset too, files are not scanned.',
-      must: 'a program and its arguments, separated by spaces, at most 1000 characters',
-      example: '/opt/depot/scripts/scan-with-clamav.mjs --daemon',
-    },
-    (value) => value.length <= 1000 && !/\p{Cc}/u.test(value),
-  ),
-  SCANNER_URL: optional(
-    {
-      description: 'URL to which uploaded files are sent to be scanned, instead of SCANNER_COMMAND.',
-      must: WEB,
-      example: 'https://scanner.example.org/judge',
-    },
-    isWebAddress,
-  ),
-  SCANNER_TOKEN: Type.Optional(
-    Type.String({
-      pattern: '^[\\x21-\\x7e]{1,512}$',
-      description: 'Bearer token for SCANNER_URL. Default: no token.',
-      must: 'visible ASCII characters without spaces, at most 512',
-      example: 'token-from-the-scanner',
-      secret: true,
-    }),
-  ),
-  SCANNER_TIMEOUT_SECONDS: count(
-    {
-      description: 'Maximum time to scan one file, in seconds.',
-      must: 'a whole number from 1 to 3600',
-      example: '300',
-    },
-    1,
-    3600,
-    120,
-  ),
-  ...SITE_VARIABLES,
-  QUOTA_PROJECTS: count(quota('projects', 256), 0, 1_000_000, 256),
-  QUOTA_ORGANIZATIONS: count(quota('organizations', 16), 0, 1_000_000, 16),
-  QUOTA_COLLECTIONS: count(quota('collections', 32), 0, 1_000_000, 32),
+  QUOTA_PROJECTS: quota('projects', 256),
+  QUOTA_ORGANIZATIONS: quota('organizations', 16),
+  QUOTA_COLLECTIONS: quota('collections', 32),
   AFFILIATE_SHARE: Type.Number({
     minimum: 0,
     maximum: 1,
@@ -158,10 +158,11 @@ export const VARIABLES: readonly Variable[] = Object.entries(Env.properties).map
   ...(schema as unknown as Omit<Variable, 'name'>),
 }))
 
-function quota(what: string, value: number): About {
-  return {
+function quota(what: string, value: number) {
+  return count({
     description: `Maximum number of ${what} per account. Operators can set another limit for an account.`,
-    must: 'a whole number from 0 to 1000000',
+    range: [0, 1_000_000],
+    default: value,
     example: String(value),
-  }
+  })
 }
