@@ -112,8 +112,7 @@ function metricTable(): string {
     .filter((path) => !path.endsWith('.test.ts'))
     .flatMap((path) => {
       const source = readFileSync(join(ROOT, path), 'utf8')
-      const pattern =
-        /name: '(depot_\w+)',\s*help:\s*(?:'([^']+)'|"([^"]+)"),([\s\S]*?)(?=new (?:Counter|Gauge|Histogram)|$)/g
+      const pattern = /name: '(depot_\w+)',\s*help:\s*(?:'([^']+)'|"([^"]+)"),([\s\S]*?)(?=name: 'depot_|$)/g
       return [...source.matchAll(pattern)].map(([, name = '', single, double, rest = '']) => {
         const labels = /labelNames: \[([^\]]*)\]/.exec(rest)?.[1] ?? ''
         return [`\`${name}\``, labels.replaceAll("'", '`'), cell(single ?? double ?? '')]

@@ -4,7 +4,7 @@ import { CounterFollower } from '#features/operations/downloads/counter-follower
 import { openCounterLedger } from '#features/operations/downloads/counter-ledger.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import type { AnalyticsStoreConfig } from '#platform/config/config.ts'
-import { observeEventBuffer, observeSpool } from '#platform/telemetry/metrics.ts'
+import { observeEventBuffer, observeSpool } from '#platform/telemetry/observe.ts'
 import type { AnalyticsStore } from '#ports/analytics-store/analytics-store.ts'
 import { createEventBuffer, type EventBuffer, type EventSink } from '#ports/analytics-store/buffer.ts'
 import { openLazily } from '#ports/analytics-store/lazy-store.ts'

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import pg from 'pg'
 import { OperatorError } from '#lib/operator-error.ts'
-import { observeSearch } from '#platform/telemetry/metrics.ts'
+import { observeSearch } from '#platform/telemetry/observe.ts'
 import type { Deps } from '#ports/deps.ts'
 import { acquireIndexFolder } from '#ports/search-index/feed/index-folder.ts'
 import type { IndexLeases } from '#ports/search-index/feed/index-lease.ts'

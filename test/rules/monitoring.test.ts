@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { enqueue } from '#platform/jobs/queue.ts'
-import { createMetrics, observeSearch, observeSpool } from '#platform/telemetry/metrics.ts'
+import { createMetrics } from '#platform/telemetry/metrics.ts'
+import { observeSearch, observeSpool } from '#platform/telemetry/observe.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

@@ -32,24 +32,9 @@ export const VERSION_NUMBER = new RegExp(VERSION_NUMBER_PATTERN)
 /** Maximum length of a URL in characters. */
 export const URL_LENGTH_MAX = 2048
 
-/** Returns the length in Unicode code points, which all limits use. Does not copy the text. */
+/** Returns the length in Unicode code points, which all limits use. */
 export function characterCount(text: string): number {
-  let count = text.length
-  for (let i = 0; i < text.length - 1; i += 1) {
-    if (isHighSurrogate(text.charCodeAt(i)) && isLowSurrogate(text.charCodeAt(i + 1))) {
-      count -= 1
-      i += 1
-    }
-  }
-  return count
-}
-
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff
-}
-
-function isLowSurrogate(unit: number): boolean {
-  return unit >= 0xdc00 && unit <= 0xdfff
+  return text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0)
 }
 
 // Invisible: white space, control characters, and characters without a glyph (joiners, fillers, direction marks, the blank

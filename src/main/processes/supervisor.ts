@@ -9,7 +9,7 @@ import { OperatorError } from '#lib/operator-error.ts'
 import type { Booted } from '#main/boot.ts'
 import { drain, type HttpServer } from '#main/http-server.ts'
 import type { Log } from '#platform/telemetry/log.ts'
-import { observeProcesses } from '#platform/telemetry/metrics.ts'
+import { observeProcesses } from '#platform/telemetry/observe.ts'
 import { Hub } from './hub.ts'
 import type { PeerProcesses } from './peer-processes.ts'
 

@@ -43,23 +43,7 @@ const sourceOf = (kind: string, id: string): string => `${kind}\n${id}`
 const sourcesOf = (kind: string, ids: ChangedIds): ChangedIds =>
   ids === 'all' ? ids : new Set(Array.from(ids, (id) => sourceOf(kind, id)))
 
-class Entry<V> {
-  readonly table: DerivedCache<V>
-  readonly key: string
-  readonly value: V
-  readonly sources: ReadonlySet<string>
-
-  constructor(table: DerivedCache<V>, fields: { key: string; value: V; sources: ReadonlySet<string> }) {
-    this.table = table
-    this.key = fields.key
-    this.value = fields.value
-    this.sources = fields.sources
-  }
-
-  evicted(): void {
-    this.table.evicted(this)
-  }
-}
+type Entry<V> = { key: string; value: V; sources: ReadonlySet<string>; evicted(): void }
 
 /** Created by `EntityCache.derived`. Features call `has`, `peek` and `begin`. */
 export class DerivedCache<V> implements CachePart {
@@ -143,12 +127,6 @@ export class DerivedCache<V> implements CachePart {
     return { entries: this.#byKey.size, ...this.#counts, overtaken: this.#guard.overtaken }
   }
 
-  /** Called when the LRU list evicts an entry. */
-  evicted(entry: Entry<V>): void {
-    this.#unmap(entry)
-    this.#counts.evicted++
-  }
-
   #drop(kind: string, ids: ChangedIds): void {
     // Rare, so it is not worth recording which values depend on a kind.
     if (ids === 'all') return this.clear()
@@ -165,7 +143,7 @@ export class DerivedCache<V> implements CachePart {
       this.#counts.oversized++
       return
     }
-    const entry = new Entry(this, { key, value, sources })
+    const entry: Entry<V> = { key, value, sources, evicted: () => this.#evicted(entry) }
     this.#byKey.set(key, entry)
     for (const source of sources) {
       const entries = this.#bySource.get(source)
@@ -173,6 +151,11 @@ export class DerivedCache<V> implements CachePart {
       else entries.add(entry)
     }
     this.#lru.set(entry, true, { size })
+  }
+
+  #evicted(entry: Entry<V>): void {
+    this.#unmap(entry)
+    this.#counts.evicted++
   }
 
   #remove(entry: Entry<V>): void {

@@ -82,25 +82,7 @@ export function isOversized(lru: EntryLru, bytes: number): boolean {
   return bytes > lru.maxSize * ENTRY_SHARE_MAX
 }
 
-class Entry<V> {
-  readonly table: EntryTable<V>
-  readonly id: string
-  readonly value: V
-  readonly aliases: readonly string[]
-  bytes: number
-
-  constructor(table: EntryTable<V>, fields: { id: string; value: V; aliases: readonly string[]; bytes: number }) {
-    this.table = table
-    this.id = fields.id
-    this.value = fields.value
-    this.aliases = fields.aliases
-    this.bytes = fields.bytes
-  }
-
-  evicted(): void {
-    this.table.evicted(this)
-  }
-}
+type Entry<V> = { id: string; value: V; aliases: readonly string[]; bytes: number; evicted(): void }
 
 /** The entries of one kind. All kinds share one LRU list. */
 export class EntryTable<V> {
@@ -144,7 +126,7 @@ export class EntryTable<V> {
       this.#counts.oversized++
       return value
     }
-    const entry = new Entry(this, { id, value, aliases, bytes })
+    const entry: Entry<V> = { id, value, aliases, bytes, evicted: () => this.#evicted(entry) }
     this.#byId.set(id, entry)
     for (const alias of aliases) this.#byAlias.set(alias, entry)
     this.#lru.set(entry, true, { size: bytes })
@@ -172,12 +154,6 @@ export class EntryTable<V> {
     this.#byAlias.clear()
   }
 
-  /** Called when the list evicts an entry. */
-  evicted(entry: Entry<V>): void {
-    this.#unmap(entry)
-    this.#counts.evicted++
-  }
-
   fold(name: string): string {
     return this.#definition.foldAlias === undefined ? name : this.#definition.foldAlias(name)
   }
@@ -190,6 +166,11 @@ export class EntryTable<V> {
     this.#counts.hits++
     this.#lru.get(entry)
     return entry.value
+  }
+
+  #evicted(entry: Entry<V>): void {
+    this.#unmap(entry)
+    this.#counts.evicted++
   }
 
   #remove(entry: Entry<V>): void {
