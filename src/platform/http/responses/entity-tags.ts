@@ -2,7 +2,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import { entityTag, type JsonPart, joinedLength, joinJson, joinJsonObject } from '#lib/text/json-bytes.ts'
-import type { CachedResponse } from '../route-config.ts'
 import { sendRaw } from './declared-responses.ts'
 
 /** Whether `If-None-Match` contains `etag`: in a list, as `*`, weak (RFC 9110, 13.1.2), or with the suffix of a compressed form. */
@@ -52,7 +51,7 @@ export function tagResponse(
 type Entity = { readonly bytes: Uint8Array; readonly etag: string }
 
 /** Response schema of a cached value, and its JSON. */
-export type EntityForm<Value> = { schema: TSchema; toJson: (value: Value) => CachedResponse }
+export type EntityForm<Value> = { schema: TSchema; toJson: (value: Value) => Entity }
 
 /** Sends a JSON array of cached entities. The ETag depends on their ETags, because hashing megabytes of content is slower. */
 export function sendList(reply: JoinedReply, entities: readonly Entity[]): never {

@@ -9,12 +9,7 @@ import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { type CatalogueForms, listVersionJson, V3 } from '../../forms.ts'
 import { NumberParams, VersionListQuery, VersionsQuery, versionListFilter } from './list-requests.ts'
-import {
-  filterVisibleVersions,
-  getVersion,
-  getVersionByNumber,
-  listCachedVersions,
-} from './version-cache.ts'
+import { filterVisibleVersions, getVersion, getVersionByNumber, listCachedVersions } from './version-cache.ts'
 import { listVersionIdsFor } from './version-list.ts'
 
 export function versionReadRoutes(app: App, deps: Deps, api = V3, listQuery: TSchema = VersionListQuery): void {
