@@ -1,5 +1,6 @@
 // Counts in this process, at a reduced rate, while the counter store is unavailable.
 import type { MaybePromise, Rate } from '#lib/concurrency/rate.ts'
+import { withinTime } from '#lib/concurrency/within-time.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import type { Counters } from './counters.ts'
 
@@ -42,12 +43,14 @@ export function withFallback(primary: Counters, fallback: Counters, options: Opt
     peek: (key, window) => call((counters) => counters.peek(key, window)),
     spend: (key, amount, allowance) => call((counters) => counters.spend(key, amount, allowance)),
     reset: (key) => call((counters) => counters.reset(key)),
-    check: () => withinTime(primary.check()),
+    check: () => withinTime(primary.check(), WAIT_MS, lateError),
     close: async () => {
       await Promise.all([primary.close(), fallback.close()])
     },
   }
 }
+
+const lateError = () => new Error(`No response within ${WAIT_MS} ms`)
 
 /** Returns the reduced rate, and the cost of the request, or as much of it as that rate can allow. */
 function reduced({ lostPerMinute: limit = LOST_PER_MINUTE }: Rate, cost: number): [Rate, number] {
@@ -66,7 +69,7 @@ function createCall(primary: Counters, fallback: Counters, { now, onLost, onBack
       restUntilMs = now() + REST_MS
     }
     try {
-      const result = await withinTime(use(primary))
+      const result = await withinTime(use(primary), WAIT_MS, lateError)
       if (isLost) onBack()
       isLost = false
       return result
@@ -78,16 +81,5 @@ function createCall(primary: Counters, fallback: Counters, { now, onLost, onBack
       isLost = true
       return instead(fallback)
     }
-  }
-}
-
-async function withinTime<T>(answer: MaybePromise<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  // Results that arrived while this process was busy are read first.
-  const timer = setTimeout(() => setImmediate(reject, new Error(`No response within ${WAIT_MS} ms`)), WAIT_MS)
-  try {
-    return await Promise.race([answer, late])
-  } finally {
-    clearTimeout(timer)
   }
 }

@@ -1,11 +1,14 @@
 // Stores files before the transaction that inserts their rows. A claim names each file until then, so that a failed
 // transaction or a killed process leaves no file without an owner.
 
-import { sql } from 'kysely'
-import type { Db, Tx } from '#platform/db/db.ts'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import type { Tx } from '#platform/db/db.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { StagedFile } from './files.ts'
+
+/** Number of claims that are read at once. */
+const BATCH = 1000
 
 type Stored = { storageKey: string; staged: StagedFile; contentType: string }
 
@@ -37,7 +40,8 @@ export async function withClaims<T>(
     await store()
     return await commit()
   } catch (error) {
-    await undoUpload({ db, files }, keys).catch((cause) =>
+    // The commit can have succeeded although its response was lost. Files without a claim then have an owner.
+    await removeClaimed({ db, files }, sql`storage_key = any(${keys}::text[])`).catch((cause) =>
       log.error({ err: cause }, 'Could not remove the files of a failed upload'),
     )
     throw error
@@ -55,50 +59,23 @@ export async function removeLater(tx: Tx, keys: readonly string[]): Promise<void
   if (keys.length > 0) await enqueue(tx, 'files.remove', { keys: [...keys] })
 }
 
-async function undoUpload({ db, files }: Pick<Deps, 'db' | 'files'>, keys: readonly string[]): Promise<void> {
-  // The commit can have succeeded although its response was lost. Files without a claim then have an owner.
-  const claimed = await db.selectFrom('upload_claim').select('storage_key').where('storage_key', 'in', keys).execute()
-  await removeClaimed(
-    { db, files },
-    claimed.map(({ storage_key }) => storage_key),
-  )
-}
-
-async function removeClaimed({ db, files }: Pick<Deps, 'db' | 'files'>, keys: readonly string[]): Promise<void> {
-  if (keys.length === 0) return
-  for (const key of keys) await files.remove(key)
-  await db.deleteFrom('upload_claim').where('storage_key', 'in', keys).execute()
-}
-
 /** Removes all claimed files, also recent ones. The instance must not be in use. */
 export async function removeClaimedFiles(deps: Pick<Deps, 'db' | 'files'>): Promise<void> {
+  await removeClaimed(deps, sql`true`)
+}
+
+/** Removes files that killed processes left in the store. An upload is committed at most 6 hours after its claim. */
+export async function sweepClaims(deps: Pick<Deps, 'db' | 'files'>): Promise<void> {
+  await removeClaimed(deps, sql`created < now() - interval '6 hours'`)
+}
+
+/** Removes the files of these claims, and the claims. */
+async function removeClaimed({ db, files }: Pick<Deps, 'db' | 'files'>, which: RawBuilder<SqlBool>): Promise<void> {
   for (;;) {
-    const rows = await deps.db.selectFrom('upload_claim').select('storage_key').limit(SWEEP_MAX).execute()
+    const rows = await db.selectFrom('upload_claim').select('storage_key').where(which).limit(BATCH).execute()
     if (rows.length === 0) return
-    await removeClaimed(
-      deps,
-      rows.map(({ storage_key }) => storage_key),
-    )
+    const keys = rows.map(({ storage_key }) => storage_key)
+    for (const key of keys) await files.remove(key)
+    await db.deleteFrom('upload_claim').where('storage_key', 'in', keys).execute()
   }
-}
-
-/** Maximum time from the claim of an upload to its commit. */
-const CLAIM_AGE_MAX = '6 hours'
-const SWEEP_MAX = 1000
-
-/** Removes files that killed processes left in the store. Returns their number. */
-export async function sweepClaims({ db, files }: Pick<Deps, 'db' | 'files'>): Promise<number> {
-  const keys = await listStaleClaims(db)
-  await removeClaimed({ db, files }, keys)
-  return keys.length
-}
-
-async function listStaleClaims(db: Db): Promise<string[]> {
-  const rows = await db
-    .selectFrom('upload_claim')
-    .select('storage_key')
-    .where('created', '<', sql<Date>`now() - ${CLAIM_AGE_MAX}::interval`)
-    .limit(SWEEP_MAX)
-    .execute()
-  return rows.map(({ storage_key }) => storage_key)
 }

@@ -70,12 +70,7 @@ export const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
 /** Dependency types with a filter field and a key of the hit, in the order of the keys. */
 export const DEPENDENCY_TYPES = ['compatible', 'required', 'optional', 'embedded', 'incompatible'] as const
 
-/** Sorts versions newest first, then by ID. */
-export function newestFirst(versions: readonly SearchVersion[]): SearchVersion[] {
-  return datedNewestFirst(versions).map(({ version }) => version)
-}
-
-/** As `newestFirst`, with the dates in milliseconds; NaN for an invalid date. */
+/** Sorts versions newest first, then by ID, and returns them with their dates in milliseconds; NaN for an invalid date. */
 export function datedNewestFirst(versions: readonly SearchVersion[]): { version: SearchVersion; at: number }[] {
   return versions
     .map((version) => ({ version, at: Date.parse(version.date_published) }))
@@ -84,20 +79,14 @@ export function datedNewestFirst(versions: readonly SearchVersion[]): { version:
 
 /** Returns the IDs of dependencies: all under `dependency_project_ids`, and those of each type under its field. */
 export function dependencyIds({ dependencies }: SearchDocument): Readonly<Record<string, readonly string[]>> {
-  if (dependencies.length === 0) return NO_DEPENDENCIES
-  const ids: Record<string, string[]> = { dependency_project_ids: [] }
-  for (const type of DEPENDENCY_TYPES) ids[`${type}_dependency_project_ids`] = []
+  const ids: Record<string, Set<string>> = { dependency_project_ids: new Set() }
+  for (const type of DEPENDENCY_TYPES) ids[`${type}_dependency_project_ids`] = new Set()
   for (const { project_id, dependency_type } of dependencies) {
-    ids['dependency_project_ids']?.push(project_id)
-    ids[`${dependency_type}_dependency_project_ids`]?.push(project_id)
+    ids['dependency_project_ids']?.add(project_id)
+    ids[`${dependency_type}_dependency_project_ids`]?.add(project_id)
   }
-  for (const [field, list] of Object.entries(ids)) if (list.length > 1) ids[field] = [...new Set(list)]
-  return ids
+  return Object.fromEntries(Object.entries(ids).map(([field, set]) => [field, [...set]]))
 }
-
-const NO_DEPENDENCIES: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
-  ['', ...DEPENDENCY_TYPES.map((type) => `${type}_`)].map((prefix) => [`${prefix}dependency_project_ids`, []]),
-)
 
 /** Returns the values of the text and boolean fields of the project. */
 export function projectValues(document: SearchDocument): Record<string, readonly string[]> {

@@ -95,3 +95,15 @@ function bigrams(word: string): string[] {
 function cut(word: string): string {
   return word.length <= MAX_WORD_LENGTH ? word : word.slice(0, MAX_WORD_LENGTH).toWellFormed()
 }
+
+/** Whether a term is one of the `shortPrefixes`, which are separate terms, because too many terms share them. */
+export function isShort(term: string): boolean {
+  return term.length <= 2 || [...term].length <= 2
+}
+
+/** Returns the prefixes of one and two letters. */
+export function shortPrefixes(term: string): string[] {
+  const first = String.fromCodePoint(term.codePointAt(0) ?? 0)
+  if (first.length === term.length) return [first]
+  return [first, first + String.fromCodePoint(term.codePointAt(first.length) ?? 0)]
+}

@@ -1,7 +1,7 @@
 // The rules of search written down as plainly as possible, one project after another: what tests compare engines with.
 import {
+  datedNewestFirst,
   dependencyIds,
-  newestFirst,
   type SearchDocument,
   type SearchVersion,
   union,
@@ -58,6 +58,10 @@ function freshness(document: SearchDocument): number {
 function usualVersion(document: SearchDocument): SearchVersion | undefined {
   const versions = newestFirst(document.versions)
   return versions.find((version) => version.status === 'listed') ?? versions[0]
+}
+
+function newestFirst(versions: readonly SearchVersion[]): SearchVersion[] {
+  return datedNewestFirst(versions).map(({ version }) => version)
 }
 
 /** The newest version on which the filter holds; null is the place of a project without versions. */

@@ -8,7 +8,5 @@ export const versionJobs = (deps: Pick<Deps, 'db' | 'files'>) => ({
   // Idempotent: deleting a missing file is not an error.
   'files.remove': async ({ keys }: { keys: string[] }) => removeUnlessHeld(deps, keys),
   // Idempotent: deletes the files of expired claims.
-  'files.sweep': async () => {
-    await sweepClaims(deps)
-  },
+  'files.sweep': async () => sweepClaims(deps),
 })

@@ -28,21 +28,12 @@ type Options = {
  * of one span, such as IP addresses that download, cannot displace another span, such as throttled sign-ins.
  */
 export function createMemoryCounters({ now, keysMax = 100_000 }: Options) {
-  const rates = createRates(now, keysMax)
-  const windows = createWindows(now, keysMax)
-  const allowances = createAllowances(now, keysMax)
   return {
-    take: rates.take,
-    giveBack: rates.giveBack,
-    hit: windows.hit,
-    giveBackHit: windows.giveBackHit,
-    peek: windows.peek,
-    reset: windows.reset,
-    spend: allowances.spend,
+    ...createRates(now, keysMax),
+    ...createWindows(now, keysMax),
+    spend: createSpend(now, keysMax),
     check: async () => {},
-    close: async () => {
-      for (const part of [rates, windows, allowances]) part.clear()
-    },
+    close: async () => {},
   } satisfies Counters
 }
 
@@ -73,7 +64,7 @@ function createRates(now: () => number, keysMax: number) {
     if (entry !== undefined) entry.fullAtUs -= cost * intervalUs
   }
 
-  return { take, giveBack, clear: () => spans.clear() }
+  return { take, giveBack }
 }
 
 function createWindows(now: () => number, keysMax: number) {
@@ -106,13 +97,13 @@ function createWindows(now: () => number, keysMax: number) {
     return windowState(hits, window, timeMs)
   }
 
-  return { hit, giveBackHit, peek, reset: (key: string) => spans.delete(key), clear: () => spans.clear() }
+  return { hit, giveBackHit, peek, reset: (key: string) => spans.delete(key) }
 }
 
-function createAllowances(now: () => number, keysMax: number) {
+function createSpend(now: () => number, keysMax: number) {
   const spans = new Spans<{ spent: number; endsAtMs: number }>(keysMax)
 
-  function spend(key: string, amount: number, allowance: Allowance): number {
+  return (key: string, amount: number, allowance: Allowance): number => {
     checkAllowance(amount, allowance)
     const { max, spanMs } = allowance
     const timeMs = now()
@@ -127,8 +118,6 @@ function createAllowances(now: () => number, keysMax: number) {
     else entry.spent = spent + granted
     return granted
   }
-
-  return { spend, clear: () => spans.clear() }
 }
 
 /** Removes the hits that no longer count. Hits in the future, after the clock was set back, happen now. */
@@ -169,10 +158,6 @@ class Spans<Value> {
 
   delete(key: string): void {
     for (const keys of this.#bySpan.values()) keys.delete(key)
-  }
-
-  clear(): void {
-    this.#bySpan.clear()
   }
 }
 

@@ -1,6 +1,7 @@
 // Counters in Redis or Valkey, which several servers share. `scripts.ts` describes the stored values.
 import { randomUUID } from 'node:crypto'
 import { createClient, ErrorReply } from '@redis/client'
+import { withinTime } from '#lib/concurrency/within-time.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { type Counters, checkAllowance, checkWindow, rateDecision, rateIntervals } from '../counters.ts'
 import { SCRIPTS } from './scripts.ts'
@@ -107,22 +108,16 @@ async function openConnection(options: Options) {
   async function call<T>(operation: string, send: (redis: Client) => Promise<T>): Promise<T> {
     const used = client
     const start = performance.now()
-    let settled = false
     let failed = true
-    const { promise: late, reject } = Promise.withResolvers<never>()
     const giveUp = () => {
-      reject(new Error(`No response from Redis within ${CALL_TIMEOUT_MS} ms`))
       reconnect(used)
+      return new Error(`No response from Redis within ${CALL_TIMEOUT_MS} ms`)
     }
-    // Results that arrived while this process was busy are read first.
-    const timer = setTimeout(() => setImmediate(() => settled || giveUp()), CALL_TIMEOUT_MS)
     try {
-      const result = await Promise.race([send(used), late])
+      const result = await withinTime(send(used), CALL_TIMEOUT_MS, giveUp)
       failed = false
       return result
     } finally {
-      settled = true
-      clearTimeout(timer)
       onCall(operation, (performance.now() - start) / 1000, failed)
     }
   }

@@ -1,6 +1,6 @@
 // The folder adapter of the files port. `objects/` contains the files by key, `staging/` the uploads.
-import { closeSync, fstatSync, mkdirSync, openSync, readSync, writeFileSync } from 'node:fs'
-import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir, stat, statfs, writeFile } from 'node:fs/promises'
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdir, open, readdir, rename, rm, rmdir, stat, statfs, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { ApiError } from '#lib/errors.ts'
 import { assertFileKey, type ByteRange, type Files, hostingError, type OpenedFile } from '../files.ts'
@@ -103,7 +103,10 @@ async function openFile(path: string, { start = 0, end }: ByteRange): Promise<Op
   if (handle === undefined) return undefined
   try {
     const info = await hosted(handle.stat())
-    if (!info.isFile()) return await closeAsAbsent(handle)
+    if (!info.isFile()) {
+      await handle.close()
+      return undefined
+    }
     const last = Math.min(end ?? info.size - 1, info.size - 1)
     const wholeEmptyFile = info.size === 0 && start === 0 && end === undefined
     if (!wholeEmptyFile && (start < 0 || start > last)) {
@@ -145,20 +148,10 @@ function readSmallSync(path: string, maxBytes: number): Buffer | 'larger' | unde
     const info = fstatSync(file)
     if (!info.isFile()) return undefined
     if (info.size > maxBytes) return 'larger'
-    const bytes = Buffer.allocUnsafe(info.size)
-    let at = 0
-    for (let count = -1; at < info.size && count !== 0; at += count)
-      count = readSync(file, bytes, at, info.size - at, at)
-    return bytes.subarray(0, at)
+    return readFileSync(file)
   } finally {
     closeSync(file)
   }
-}
-
-/** Treats a folder as a missing file. */
-async function closeAsAbsent(handle: FileHandle): Promise<undefined> {
-  await handle.close()
-  return undefined
 }
 
 /** Moves a file, creates the folders and makes the name durable. A failure leaves nothing at `to`. */

@@ -1,6 +1,7 @@
 // The embedded adapter: an index in memory, in a worker thread, so that a search never blocks the event loop.
 import { setImmediate as nextTurn } from 'node:timers'
 import { Worker } from 'node:worker_threads'
+import { withinTime } from '#lib/concurrency/within-time.ts'
 import { ApiError } from '#lib/errors.ts'
 import {
   type Catalogue,
@@ -177,17 +178,13 @@ async function close(host: Host): Promise<void> {
   host.isClosed = true
   if (worker === undefined) return
   // The exit of the thread rejects waiting calls. A thread that hangs is terminated after a time limit.
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(() => {
-      void worker.terminate()
-      worker.unref()
-      failWaiting(host, undefined)
-      resolve()
-    }, MAX_CLOSE_MS)
-  })
-  await Promise.race([Promise.allSettled([closing, exited]), timeout])
-  clearTimeout(timer)
+  const giveUp = () => {
+    void worker.terminate()
+    worker.unref()
+    failWaiting(host, undefined)
+    return failure('The search thread did not end')
+  }
+  await withinTime(Promise.allSettled([closing, exited]), MAX_CLOSE_MS, giveUp).catch(() => undefined)
 }
 
 function start(host: Host, opening?: { resolve: () => void; reject: (error: Error) => void }): void {
@@ -303,5 +300,5 @@ function post(host: Host, request: Request): void {
 }
 
 function failure(message: string, cause?: unknown): ApiError {
-  return new ApiError('search_error', message, cause === undefined ? {} : { cause })
+  return new ApiError('search_error', message, { cause })
 }

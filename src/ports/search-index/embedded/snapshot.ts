@@ -15,7 +15,6 @@ const MAGIC = Buffer.from(`depotidx${endianness()}`)
 const CHUNK_BYTES = 1024 * 1024
 const MAX_HEADER_BYTES = 64 * 1024 * 1024
 const KINDS = { u8: Uint8Array, u32: Uint32Array, f64: Float64Array } as const
-type Kind = keyof typeof KINDS
 
 /**
  * Writes a temporary file and renames it, so that a crash leaves the old file or the new one complete. Calls `onWritten`
@@ -62,8 +61,7 @@ async function writeArrays(file: Awaited<ReturnType<typeof open>>, arrays: reado
     for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
       const chunk = bytes.subarray(at, at + CHUNK_BYTES)
       checksum = crc32(chunk, checksum)
-      let written = 0
-      while (written < chunk.length) written += (await file.write(chunk, written)).bytesWritten
+      await file.writeFile(chunk)
     }
   }
   const end = Buffer.alloc(4)
@@ -101,7 +99,7 @@ function readState(file: number, header: string): SavedEngine {
     if (typeof value !== 'object' || value === null) return value
     if (Array.isArray(value)) return value.map(restore)
     if ('array' in value && 'length' in value) {
-      const array = new KINDS[value.array as Kind](Number(value.length))
+      const array = new KINDS[value.array as keyof typeof KINDS](Number(value.length))
       checksum = crc32(readBytes(file, new Uint8Array(array.buffer)), checksum)
       return array
     }
@@ -131,8 +129,6 @@ function readBytes(file: number, bytes: Uint8Array<ArrayBuffer>): Uint8Array<Arr
   return bytes
 }
 
-function kindOf(value: unknown): Kind | undefined {
-  if (value instanceof Uint8Array) return 'u8'
-  if (value instanceof Uint32Array) return 'u32'
-  return value instanceof Float64Array ? 'f64' : undefined
+function kindOf(value: unknown): string | undefined {
+  return Object.entries(KINDS).find(([, type]) => value instanceof type)?.[0]
 }

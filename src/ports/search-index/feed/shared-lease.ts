@@ -1,6 +1,7 @@
 // The lease of an index that all processes share: a row in the database and an advisory lock.
 import { sql } from 'kysely'
 import type { Client } from 'pg'
+import { withinTime } from '#lib/concurrency/within-time.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { IndexLease, IndexLeases, SavedState } from './index-lease.ts'
 
@@ -103,14 +104,6 @@ async function readRow(db: Db, name: string): Promise<SavedState | undefined> {
   return rows[0]
 }
 
-async function within<T>(response: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no response within ${RESPONSE_MS} ms`)), RESPONSE_MS)
-  })
-  try {
-    return await Promise.race([response, timeout])
-  } finally {
-    clearTimeout(timer)
-  }
+function within<T>(response: Promise<T>): Promise<T> {
+  return withinTime(response, RESPONSE_MS, () => new Error(`no response within ${RESPONSE_MS} ms`))
 }

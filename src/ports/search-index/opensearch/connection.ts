@@ -167,6 +167,6 @@ function toFailure(error: unknown): unknown {
 export function unavailable(message: string, cause?: unknown): ApiError {
   return new ApiError('service_unavailable', `${message}; try again in a moment`, {
     headers: { 'retry-after': RETRY_AFTER_SECONDS },
-    ...(cause === undefined ? {} : { cause }),
+    cause,
   })
 }

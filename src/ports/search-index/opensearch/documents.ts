@@ -8,9 +8,9 @@ import {
   type SearchVersion,
   union,
 } from '../document.ts'
-import { documentWords } from '../fold.ts'
+import { documentWords, shortPrefixes } from '../fold.ts'
 import { HIT_TEMPLATE, HIT_VALUES, hitValues } from '../hit.ts'
-import { prefixKeys, shortPrefixes } from './terms.ts'
+import { MIN_LENGTH_FOR_TYPO } from '../typo-rules.ts'
 
 const keyword = { type: 'keyword', doc_values: false, norms: false }
 const number = { type: 'double' }
@@ -190,4 +190,23 @@ export function facet(field: string, value: string): string {
 /** Returns the name of a number in `numbers`, without dots, which would mean objects. */
 export function numberName(field: string): string {
   return field.replaceAll('.', '-')
+}
+
+/**
+ * Returns the keys of the prefixes of a term, for typos. A term also matches by a prefix that is at least as long as the
+ * word and ends with its last letter. A key therefore begins with this letter and the length, which a fuzzy query matches
+ * exactly.
+ */
+function prefixKeys(term: string): string[] {
+  const letters = [...term]
+  return letters
+    .slice(0, -1)
+    .map((last, i) => prefixKey(letters.slice(0, i + 1).join(''), last, i + 1))
+    .slice(MIN_LENGTH_FOR_TYPO - 1)
+}
+
+/** Returns the key of a prefix, or of a word of that length. Its first two characters are never fuzzy. */
+export function prefixKey(letters: string, last: string, length: number): string {
+  // U+0100 stands for length 0. Words have at most 64 letters.
+  return last + String.fromCodePoint(0x100 + length) + letters
 }

@@ -268,5 +268,5 @@ async function status(host: Host): Promise<SearchIndexStatus> {
 }
 
 function failure(message: string, cause?: unknown): ApiError {
-  return new ApiError('search_error', message, cause === undefined ? {} : { cause })
+  return new ApiError('search_error', message, { cause })
 }

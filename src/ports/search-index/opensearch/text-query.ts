@@ -1,7 +1,7 @@
 // Converts a text to OpenSearch queries whose score is the class of relevance.
-import { foldWords, queryTerms } from '../fold.ts'
+import { foldWords, isShort, queryTerms } from '../fold.ts'
 import { firstLetterCost, MAX_TYPOS, MAX_WORDS_FOR_TYPOS, typosAllowed } from '../typo-rules.ts'
-import { isShort, prefixKey } from './terms.ts'
+import { prefixKey } from './documents.ts'
 
 export type Query = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 // Finds the documents that match a text, by class of relevance.
 import type { SearchDocument } from '#ports/search-index/document.ts'
-import { documentWords, foldWords, queryTerms } from '#ports/search-index/fold.ts'
+import { documentWords, foldWords, isShort, queryTerms, shortPrefixes } from '#ports/search-index/fold.ts'
 import { MAX_TYPOS, MAX_WORDS_FOR_TYPOS, typosAllowed } from '#ports/search-index/typo-rules.ts'
 import { type Bits, type BitsPool, hasBit, intersect, setBit, uniteShared } from '../storage/bits.ts'
 import { claimSet, claimSlots, type DocSet } from '../storage/doc-set.ts'
@@ -10,8 +10,6 @@ import { NameIndex } from './name-index.ts'
 import { visitTypos } from './typos.ts'
 import { Vocabulary } from './vocabulary.ts'
 
-/** Prefixes of up to this length have separate postings, because too many terms share them. */
-const SHORT_PREFIX = 2
 /** Number of terms whose prefixes are cached. */
 const MAX_CACHED_PREFIXES = 16_384
 
@@ -120,7 +118,7 @@ export class TextIndex {
   }
 
   #uniteByPrefix(term: string, target: Bits): void {
-    if (term.length <= SHORT_PREFIX || [...term].length <= SHORT_PREFIX) {
+    if (isShort(term)) {
       const code = this.#prefixes.find(term)
       if (code >= 0) this.#prefixPostings.uniteInto(code, target)
       return
@@ -159,10 +157,4 @@ export class TextIndex {
     }
     return near
   }
-}
-
-function shortPrefixes(term: string): string[] {
-  const first = String.fromCodePoint(term.codePointAt(0) ?? 0)
-  if (first.length === term.length) return [first]
-  return [first, first + String.fromCodePoint(term.codePointAt(first.length) ?? 0)]
 }
