@@ -93,7 +93,7 @@ function cacheTable(): string {
     `\`${name}\``,
     'computed',
     contains,
-    maxAgeMs === undefined ? '' : `${maxAgeMs / 60_000} min`,
+    maxAgeMs === undefined ? '' : maxAgeMs < 60_000 ? `${maxAgeMs / 1000} s` : `${maxAgeMs / 60_000} min`,
     `${maxBytes / 1024 / 1024} MiB`,
   ])
   return table(

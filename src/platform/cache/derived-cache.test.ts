@@ -98,7 +98,7 @@ test('a table that is first asked for during a commit keeps nothing of it either
   const cache = createEntityCache({ maxBytes: 1_000_000 })
   cache.enable()
   const release = cache.hold(changesOf('a'))
-  const pages = cache.derived({ name: 'list-counts', sizeOf: () => 10 })
+  const pages = cache.derived({ name: 'page', sizeOf: () => 10 })
   const making = pages.begin(cache)
   await making.cache.kind(THING).get('a', load)
   making.store('one', 'late')

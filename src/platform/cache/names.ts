@@ -20,7 +20,6 @@ export type EntityCacheName = keyof typeof ENTITY_CACHES
 
 /** Caches of values that depend on several entities. A change to any of them removes the value. */
 export const DERIVED_CACHES = {
-  'list-counts': 'Counts next to the filters of a list, for 1 second',
   page: 'HTML page for visitors without a session, for 1 minute',
 } as const
 export type DerivedCacheName = keyof typeof DERIVED_CACHES
@@ -38,6 +37,7 @@ export type RememberedLimits = {
 export const REMEMBERED = {
   'dependent-count': { contains: 'Number of projects that use a project', maxAgeMs: MINUTE_MS, maxBytes: 4 * MIB },
   'download-trend': { contains: 'Weekly downloads of a project', maxAgeMs: HOUR_MS, maxBytes: 8 * MIB },
+  'list-counts': { contains: 'Counts next to the filters of a list', maxAgeMs: 1000, maxBytes: 4 * MIB },
   'project-card': { contains: 'Preview image of a project, by its content', maxBytes: 16 * MIB },
   'project-count': { contains: 'Number of projects in the catalogue', maxAgeMs: MINUTE_MS, maxBytes: MIB },
   'project-statistics': { contains: 'Download statistics of a project', maxAgeMs: MINUTE_MS, maxBytes: 16 * MIB },

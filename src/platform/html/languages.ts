@@ -7,6 +7,8 @@ import english from './messages/en.json' with { type: 'json' }
 import { mirrorText } from './pseudo-language.ts'
 
 export type MessageKey = keyof typeof english
+/** Whether a text is the key of a message. */
+export const isMessageKey = (text: string): text is MessageKey => Object.hasOwn(english, text)
 type Messages = Readonly<Record<MessageKey, string>>
 
 /** Values of a message. Numbers and dates are formatted for the language. */

@@ -1,23 +1,12 @@
 // The error page: every error that no form shows.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { escapeText, html } from '#platform/html/html.ts'
-import type { MessageKey } from '#platform/html/languages.ts'
+import { isMessageKey } from '#platform/html/languages.ts'
 import { slip } from '#platform/html/lists.ts'
 import { pathTo } from '#platform/html/page-context.ts'
 import { asApiError } from '#platform/http/error-handler.ts'
 import { type Area, readRequest, type WebDeps } from './request.ts'
 import { staleFormError } from './safety.ts'
-
-const TITLES: Readonly<Record<number, MessageKey>> = {
-  400: 'error.400',
-  401: 'error.401',
-  403: 'error.403',
-  404: 'error.404',
-  409: 'error.409',
-  424: 'error.424',
-  429: 'error.429',
-  503: 'error.503',
-}
 
 type Failure = { area: Area; thrown: Error; req: FastifyRequest; reply: FastifyReply }
 
@@ -37,7 +26,8 @@ export async function showError(web: WebDeps, { area, thrown, req, reply }: Fail
       .send(`<!doctype html><title>503</title><p>${escapeText(error.message)}`)
   const { page, show } = request
   const { t, rich } = page.language
-  const title = t(TITLES[status] ?? 'error.other')
+  const key = `error.${status}`
+  const title = t(isMessageKey(key) ? key : 'error.other')
   const { wayOut, missing } = area
   const body = slip(html`<h1>${title}</h1>
 ${status === 404 && missing !== undefined ? html`<p>${t(missing)}</p>` : html`<p lang="en">${error.message}</p>`}

@@ -3,11 +3,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { extname } from 'node:path'
 import type { Readable } from 'node:stream'
-import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import formbody from '@fastify/formbody'
 import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { type ApiError, invalidInput } from '#lib/errors.ts'
+import { ApiError, invalidInput } from '#lib/errors.ts'
 import { bodyError } from '#lib/schema/schema-errors.ts'
 import type { FormError } from '#platform/html/forms.ts'
 import { readRawBody } from '#platform/http/bodies/raw-body.ts'
@@ -17,6 +16,7 @@ import type { App } from '#platform/http/server.ts'
 const FORM_BYTES_MAX = 64 * 1024
 const IMAGE_BYTES_MAX = 256 * 1024
 const FIELDS_MAX = 20
+const FIELD_LENGTH_MAX = 4096
 
 type Upload = { filename: string; bytes: Buffer }
 type ParsedForm = Record<string, string | Upload>
@@ -34,49 +34,27 @@ export async function registerFormParsers(app: App): Promise<void> {
 async function readUpload(source: Readable, headers: IncomingHttpHeaders): Promise<ParsedForm> {
   const maxBytes = IMAGE_BYTES_MAX + FORM_BYTES_MAX
   if (Number(headers['content-length'] ?? 0) > maxBytes) throw imageTooLarge('picture')
-  return parseUpload(await readRawBody(source, { maxBytes, field: 'picture' }), String(headers['content-type']))
-}
-
-function parseUpload(body: Buffer, contentType: string): Promise<ParsedForm> {
-  const { promise, resolve, reject } = Promise.withResolvers<ParsedForm>()
-  const form: ParsedForm = Object.create(null)
-  let parser: BusboyInstance
-  try {
-    parser = new Busboy({
-      headers: { 'content-type': contentType },
-      // One byte above the limit, so that a file of this size is recognised as too large.
-      limits: { fileSize: IMAGE_BYTES_MAX + 1, files: 1, fields: FIELDS_MAX, fieldSize: 4096, parts: FIELDS_MAX + 1 },
-    })
-  } catch (cause) {
-    return Promise.reject(invalidForm(cause))
+  const body = await readRawBody(source, { maxBytes, field: 'picture' })
+  const response = new Response(body, { headers: { 'content-type': String(headers['content-type']) } })
+  const entries = await response.formData().then((parsed) => [...parsed], invalidForm)
+  if (entries.length > FIELDS_MAX + 1) throw invalidForm()
+  const form: ParsedForm = {}
+  for (const [name, value] of entries) {
+    if (typeof value !== 'string' && value.size > IMAGE_BYTES_MAX) throw imageTooLarge(name)
+    form[name] =
+      typeof value === 'string'
+        ? value.slice(0, FIELD_LENGTH_MAX)
+        : { filename: value.name, bytes: Buffer.from(await value.arrayBuffer()) }
   }
-  parser.on('field', (name, value) => {
-    form[name] = value
-  })
-  parser.on('file', (name, stream, filename) => {
-    const pieces: Buffer[] = []
-    stream.on('data', (piece: Buffer) => pieces.push(piece))
-    stream.on('error', (cause) => reject(invalidForm(cause)))
-    stream.on('end', () => {
-      const bytes = Buffer.concat(pieces)
-      if (bytes.length > IMAGE_BYTES_MAX) reject(imageTooLarge(name))
-      else form[name] = { filename: filename ?? '', bytes }
-    })
-  })
-  parser.on('finish', () => resolve(form))
-  parser.on('error', (cause) => reject(invalidForm(cause)))
-  parser.end(body)
-  return promise
+  return form
 }
 
 function imageTooLarge(field: string): ApiError {
   return invalidInput('The image must be at most 256 KiB', field)
 }
 
-function invalidForm(cause: unknown) {
-  const error = invalidInput('The form cannot be read')
-  error.cause = cause
-  return error
+function invalidForm(cause?: unknown): never {
+  throw new ApiError('invalid_input', 'The form cannot be read', { cause })
 }
 
 /** Returns the values of a field in the order of the form. */

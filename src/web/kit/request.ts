@@ -8,7 +8,7 @@ import { listCachedUsers } from '#features/people/users/user-cache.ts'
 import type { UserView } from '#features/people/users/views.ts'
 import { parseToken } from '#lib/access/tokens.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
-import type { MessageKey } from '#platform/html/languages.ts'
+import { isMessageKey, type MessageKey } from '#platform/html/languages.ts'
 import type { Page } from '#platform/html/layout.ts'
 import { type PageContext, pathTo, type Site } from '#platform/html/page-context.ts'
 import type { TokenDirectory } from '#platform/http/auth/token-directory.ts'
@@ -46,29 +46,8 @@ export type Area = {
   missing?: MessageKey
 }
 
-/** Confirmations that a page shows after a form. The URL contains the name, so that a link cannot show other text. */
-const DONE = [
-  'profile',
-  'picture',
-  'picture-removed',
-  'email',
-  'email-sent',
-  'email-restored',
-  'link-sent',
-  'password',
-  'password-reset',
-  'verified',
-  'two-factor-off',
-  'session-ended',
-  'sessions-ended',
-  'token-revoked',
-  'application-saved',
-  'application-deleted',
-  'authorization-ended',
-  'account-deleted',
-  'signed-out',
-] as const
-export type Done = (typeof DONE)[number]
+/** Confirmation that a page shows after a form. The URL contains the name, so that a link cannot show other text. */
+export type Done = MessageKey extends infer Key ? (Key extends `done.${infer Name}` ? Name : never) : never
 
 /** `deps.cache` records what the page reads, if the page is cached: handlers must use the `deps` of their request. */
 export type PageRequest = Omit<WebDeps, 'site' | 'tokens' | 'pageCache'> & {
@@ -172,6 +151,6 @@ async function findViewer(tokens: TokenDirectory, req: FastifyRequest, token = '
 
 /** Returns the confirmation that the URL names, if it is known. */
 export function noticeOf({ query, page }: Pick<PageRequest, 'query' | 'page'>): string | undefined {
-  const done = DONE.find((name) => name === query('done'))
-  return done === undefined ? undefined : page.language.t(`done.${done}`)
+  const key = `done.${query('done')}`
+  return isMessageKey(key) ? page.language.t(key) : undefined
 }

@@ -1,4 +1,5 @@
 // Names and icons of the taxonomy's terms, and the texts and colours that describe a project.
+import { releasesOf } from '#features/operations/search/facet-counts.ts'
 import type { IconName } from '#platform/html/icons.ts'
 import type { Language, MessageKey } from '#platform/html/languages.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
@@ -95,51 +96,35 @@ export function hueClass(color: number | null | undefined): string | undefined {
   return `h${(((Math.round(degrees / 15) * 15) % 360) + 360) % 360}`
 }
 
-const releases = new WeakMap<Taxonomy, readonly string[]>()
-
-/** Returns the released game versions, oldest first. */
-function gameVersions(taxonomy: Taxonomy): readonly string[] {
-  const cached = releases.get(taxonomy)
-  if (cached !== undefined) return cached
-  const rows = [...(taxonomy.fields.get('game_versions')?.enumValues?.values() ?? [])]
-  const sorted = rows.sort((a, b) => a.rank - b.rank)
-  const values = sorted.filter(({ metadata }) => metadata?.['type'] === 'release').map(({ value }) => value)
-  releases.set(taxonomy, values)
-  return values
+/** Returns the releases of a list, newest first. */
+export function releasesIn(taxonomy: Taxonomy, versions: readonly string[]): string[] {
+  const known = taxonomy.fields.get('game_versions')?.enumValues
+  return [...new Set(versions)]
+    .flatMap((version) => known?.get(version) ?? [])
+    .filter(({ metadata }) => metadata?.['type'] === 'release')
+    .sort((a, b) => b.rank - a.rank)
+    .map(({ value }) => value)
 }
 
 /** Groups releases into runs without a gap (`1.20 – 1.20.4`), newest first. Other versions follow one by one. */
 export function versionRuns(taxonomy: Taxonomy, versions: readonly string[]): string[] {
-  const order = gameVersions(taxonomy)
-  const positions = [...new Set(versions.map((version) => order.indexOf(version)))]
-    .filter((at) => at >= 0)
-    .sort((a, b) => a - b)
-  const runs: [number, number][] = []
-  for (const at of positions) {
-    const last = runs.at(-1)
-    if (last !== undefined && last[1] === at - 1) last[1] = at
-    else runs.push([at, at])
+  const order = releasesOf(taxonomy)
+  const runs: { from: string; to: string }[] = []
+  for (const release of releasesIn(taxonomy, versions)) {
+    const run = runs.at(-1)
+    if (run !== undefined && order.indexOf(run.from) + 1 === order.indexOf(release)) run.from = release
+    else runs.push({ from: release, to: release })
   }
-  const others = versions.filter((version) => !order.includes(version))
-  const named = runs.map(([from, to]) => (from === to ? `${order[from]}` : `${order[from]} – ${order[to]}`))
-  return [...named.reverse(), ...new Set(others)]
+  const named = runs.map(({ from, to }) => (from === to ? from : `${from} – ${to}`))
+  return [...named, ...new Set(versions).difference(new Set(order))]
 }
 
 /** Returns the range from the oldest to the newest release. */
 export function versionRange(taxonomy: Taxonomy, versions: readonly string[]): string | undefined {
-  const order = gameVersions(taxonomy)
-  const positions = versions.map((version) => order.indexOf(version)).filter((at) => at >= 0)
-  if (positions.length === 0) return versions[0]
-  const [from, to] = [Math.min(...positions), Math.max(...positions)]
-  return from === to ? order[from] : `${order[from]} – ${order[to]}`
-}
-
-/** Returns the releases of a list, newest first. */
-export function releasesIn(taxonomy: Taxonomy, versions: readonly string[]): string[] {
-  const wanted = new Set(versions)
-  return gameVersions(taxonomy)
-    .filter((version) => wanted.has(version))
-    .toReversed()
+  const releases = releasesIn(taxonomy, versions)
+  const [from, to] = [releases.at(-1), releases[0]]
+  if (from === undefined) return versions[0]
+  return from === to ? from : `${from} – ${to}`
 }
 
 const RUNS_ON: Readonly<Record<string, MessageKey>> = {

@@ -1,16 +1,18 @@
 import { requireVerifiedEmail } from '#features/basics/access/email-policy.ts'
 import { checkQuota } from '#features/basics/limits/quota.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
+import { accountDeleted } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import { transaction } from '#platform/cache/transaction.ts'
+import { isForeignKeyViolation } from '#platform/db/pg-errors.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
-import { insertCollection, replaceProjects, resolveProjects } from './queries.ts'
+import { replaceProjects, resolveProjects } from './queries.ts'
 import { type CollectionInput, checkName } from './requests.ts'
 
 /**
  * Creates a listed collection and returns its ID.
- * @throws ApiError 403 without a verified email address, `limit_reached`, `validation_error` naming `projects.N`.
+ * @throws ApiError 401 if the account was deleted in the meantime, 403 without a verified email address, `limit_reached`, `validation_error` naming `projects.N`.
  */
 export async function createCollection(
   deps: Pick<Deps, 'db' | 'cache' | 'config' | 'log' | 'metrics' | 'now'>,
@@ -24,7 +26,13 @@ export async function createCollection(
   const created = new Date(deps.now())
   await transaction(deps, async (tx) => {
     await checkQuota(tx, deps.config, viewer, 'collections')
-    await insertCollection(tx, { id, account_id: viewer.id, name, description: input.description ?? null, created })
+    await tx
+      .insertInto('collection')
+      .values({ id, account_id: viewer.id, name, description: input.description ?? null, created, updated: created })
+      .execute()
+      .catch((error) => {
+        throw isForeignKeyViolation(error) ? accountDeleted() : error
+      })
     await replaceProjects(tx, { collectionId: id, projectIds, field: 'projects' })
   })
   recordEvent(deps, 'collection.created', { collection_id: id })

@@ -4,7 +4,7 @@ import { type ExpressionBuilder, type Selectable, sql } from 'kysely'
 import { visibleTo } from '#features/basics/access/project-policy.ts'
 import { projectViewer } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
-import { accountDeleted, notFound, validationError } from '#lib/errors.ts'
+import { notFound, validationError } from '#lib/errors.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { isNamed } from '#platform/db/names.ts'
 import { isForeignKeyViolation } from '#platform/db/pg-errors.ts'
@@ -82,40 +82,18 @@ export function listNewestCollections(db: Db, limit: number): Promise<NewCollect
     .execute()
 }
 
-/** Returns the projects with these IDs or slugs that the viewer can see. */
-async function listVisibleProjectNames(
-  db: Db,
-  viewer: Viewer | null,
-  names: readonly string[],
-): Promise<{ id: string; slug: string }[]> {
-  if (names.length === 0) return []
-  return db
-    .selectFrom('project')
-    .select(['id', 'slug'])
-    .where(isNamed('id', 'slug', names))
-    .where(visibleTo(projectViewer(viewer)))
-    .execute()
+function visibleCollection(db: Db, viewer: Viewer, id: string) {
+  return db.selectFrom('collection').selectAll().where('id', '=', id).where(collectionVisibleTo(viewer))
 }
 
 /** Returns the row if the viewer can see the collection. */
 export function findVisibleCollection(db: Db, viewer: Viewer, id: string): Promise<CollectionRow | undefined> {
-  return db
-    .selectFrom('collection')
-    .selectAll()
-    .where('id', '=', id)
-    .where(collectionVisibleTo(viewer))
-    .executeTakeFirst()
+  return visibleCollection(db, viewer, id).executeTakeFirst()
 }
 
 /** Returns the row, locked until the transaction ends, if the viewer can see the collection. */
 export function lockVisibleCollection(tx: Tx, viewer: Viewer, id: string): Promise<CollectionRow | undefined> {
-  return tx
-    .selectFrom('collection')
-    .selectAll()
-    .where('id', '=', id)
-    .where(collectionVisibleTo(viewer))
-    .forUpdate()
-    .executeTakeFirst()
+  return visibleCollection(tx, viewer, id).forUpdate().executeTakeFirst()
 }
 
 /**
@@ -135,20 +113,6 @@ export async function replaceProjects(
     .catch((error) => {
       if (!isForeignKeyViolation(error, 'collection_project_project_id_fkey')) throw error
       throw validationError(field, 'contains a project that was deleted')
-    })
-}
-
-/** @throws ApiError 401 if the account was deleted in the meantime. */
-export async function insertCollection(
-  tx: Tx,
-  collection: { id: string; account_id: string; name: string; description: string | null; created: Date },
-): Promise<void> {
-  await tx
-    .insertInto('collection')
-    .values({ ...collection, updated: collection.created })
-    .execute()
-    .catch((error) => {
-      throw isForeignKeyViolation(error) ? accountDeleted() : error
     })
 }
 
@@ -231,11 +195,15 @@ export async function resolveProjects(
   viewer: Viewer,
   { names, field }: { names: readonly string[]; field: string },
 ): Promise<string[]> {
-  const projects = await listVisibleProjectNames(db, viewer, names)
-  const idByName = new Map([
-    ...projects.map(({ id, slug }) => [slug, id] as const),
-    ...projects.map(({ id }) => [id, id] as const),
-  ])
+  if (names.length === 0) return []
+  const projects = await db
+    .selectFrom('project')
+    .select(['id', 'slug'])
+    .where(isNamed('id', 'slug', names))
+    .where(visibleTo(projectViewer(viewer)))
+    .execute()
+  const idByName = new Map(projects.map(({ id, slug }) => [slug, id]))
+  for (const { id } of projects) idByName.set(id, id)
   const ids = names.map((name, index) => {
     const id = idByName.get(name) ?? idByName.get(name.toLowerCase())
     if (id === undefined)

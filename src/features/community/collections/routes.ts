@@ -12,11 +12,9 @@ import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { createCollection } from './create-collection.ts'
-import { deleteCollection } from './delete-collection.ts'
-import { collectionIconOwner } from './icon.ts'
 import { listCollections, listCollectionsOf } from './queries.ts'
 import { CollectionInput, CollectionPatch } from './requests.ts'
-import { updateCollection } from './update-collection.ts'
+import { collectionIconOwner, deleteCollection, updateCollection } from './update-collection.ts'
 import { CollectionView, toCollectionView } from './views.ts'
 
 export function collectionRoutes(app: App, deps: Deps): void {

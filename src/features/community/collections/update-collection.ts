@@ -1,11 +1,22 @@
+// Edits and deletes a collection, and adds single projects to it.
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { ICON_BYTES_MAX, type IconOwner, removeImages } from '#features/basics/images/icons.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
+import { invalidInput } from '#lib/errors.ts'
+import { parseId } from '#lib/ids.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
-import { requirePermittedPatch } from './policy.ts'
-import { findVisibleCollection, lockVisibleCollection, replaceProjects, resolveProjects } from './queries.ts'
-import { type CollectionPatch, toCollectionColumns } from './requests.ts'
+import { requireEditable, requirePermittedPatch } from './policy.ts'
+import {
+  appendProject,
+  findVisibleCollection,
+  lockVisibleCollection,
+  removeProject,
+  replaceProjects,
+  resolveProjects,
+} from './queries.ts'
+import { type CollectionPatch, PROJECTS_MAX, toCollectionColumns } from './requests.ts'
 
 /**
  * Edits a collection in one transaction, and always sets `updated`.
@@ -38,4 +49,70 @@ export async function updateCollection(
       await replaceProjects(tx, { collectionId: id, projectIds, field: 'new_projects' })
     }
   })
+}
+
+/** @throws ApiError 404 if the collection is hidden, 403 unless the viewer is its creator. */
+export async function deleteCollection(
+  deps: Pick<Deps, 'db' | 'cache' | 'config'>,
+  viewer: Viewer,
+  id: string,
+): Promise<void> {
+  await transaction(deps, async (tx) => {
+    const { icon_url, raw_icon_url } = requireEditable(viewer, await lockVisibleCollection(tx, viewer, id))
+    await tx.deleteFrom('collection').where('id', '=', id).execute()
+    await removeImages(tx, deps.config, [icon_url, raw_icon_url])
+    const subject = { kind: 'collection', id } as const
+    await recordAudit(tx, { action: 'collection.deleted', actor: actorOf(viewer), subject })
+  })
+}
+
+/**
+ * Adds a project at the end of the collection, or removes it. Idempotent.
+ * @throws ApiError 404 if the collection is hidden, 403 unless the viewer is its creator, `invalid_input` if it is full.
+ */
+export async function saveProject(
+  deps: Pick<Deps, 'db' | 'cache' | 'now'>,
+  viewer: Viewer,
+  { collectionId, projectId, isSaved }: { collectionId: string; projectId: string; isSaved: boolean },
+): Promise<void> {
+  await transaction(deps, async (tx) => {
+    const collection = requireEditable(viewer, await lockVisibleCollection(tx, viewer, collectionId))
+    const outcome = isSaved
+      ? await appendProject(tx, collection.id, projectId)
+      : await removeProject(tx, collection.id, projectId)
+    if (outcome === 'full')
+      throw invalidInput(`The collection ${collection.name} is full (limit: ${PROJECTS_MAX} projects)`)
+    if (outcome === 'same') return
+    await tx
+      .updateTable('collection')
+      .set({ updated: new Date(deps.now()) })
+      .where('id', '=', collection.id)
+      .execute()
+  })
+}
+
+/** Lets the creator change the icon of a collection. */
+export function collectionIconOwner({ db, now }: Pick<Deps, 'db' | 'now'>): IconOwner {
+  return {
+    path: '/v3/collection',
+    noun: 'Collection',
+    scopes: ['COLLECTION_WRITE'],
+    maxBytes: ICON_BYTES_MAX - 1,
+    authorize: async (viewer, name) =>
+      requireEditable(viewer, await findVisibleCollection(db, viewer, parseId(name, 'id'))).id,
+    write: async (tx, _changed, { id, viewer, icon }) => {
+      const before = requireEditable(viewer, await lockVisibleCollection(tx, viewer, id))
+      await tx
+        .updateTable('collection')
+        .set({
+          icon_url: icon?.url ?? null,
+          raw_icon_url: icon?.rawUrl ?? null,
+          color: icon?.color ?? null,
+          updated: new Date(now()),
+        })
+        .where('id', '=', id)
+        .execute()
+      return [before.icon_url, before.raw_icon_url]
+    },
+  }
 }

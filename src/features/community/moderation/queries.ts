@@ -1,8 +1,7 @@
 // The moderation queue: the projects with the status `processing`, in the order of their submission.
 
 import { type RawBuilder, sql } from 'kysely'
-import { type QueuedScan, SCANS_OF_PROJECT } from '#features/catalogue/scans/queries.ts'
-import type { ProjectStatus, RequestableStatus } from '#lib/project-status.ts'
+import { SCANS_OF_PROJECT } from '#features/catalogue/scans/queries.ts'
 import type { Db } from '#platform/db/db.ts'
 
 export type QueueFilter = {
@@ -14,24 +13,9 @@ export type QueueFilter = {
 
 export type QueuePage = QueueFilter & { sort: 'oldest' | 'newest'; count: number; offset: number }
 
-export type QueueRow = {
-  id: string
-  slug: string
-  name: string
-  summary: string
-  icon_url: string | null
-  status: ProjectStatus
-  requested_status: RequestableStatus | null
-  queued: Date | null
-  published: Date
-  updated: Date
-  thread_id: string | null
-  /** Position in the whole queue, starting at 1. */
-  position: number
-  loaders: string[] | null
-  scans: QueuedScan[]
-  owner: { kind: 'user' | 'organization'; id: string; name: string; icon_url: string | null } | null
-}
+type QueueOwner = { kind: 'user' | 'organization'; id: string; name: string; icon_url: string | null }
+/** `position` is the position in the whole queue, starting at 1. */
+export type QueueRow = Awaited<ReturnType<typeof listQueue>>[number]
 
 /** Time of submission. Must be the same expression as in the index. */
 const since = sql<Date>`coalesce(project.queued, project.published)`
@@ -51,7 +35,7 @@ export async function countQueue(db: Db, filter: QueueFilter): Promise<number> {
  * Returns one page of the queue. The inner query numbers all rows and also returns their columns, because joining the
  * numbers with the table costs several times as much in a long queue.
  */
-export function listQueue(db: Db, { sort, count, offset, ...filter }: QueuePage): Promise<QueueRow[]> {
+export function listQueue(db: Db, { sort, count, offset, ...filter }: QueuePage) {
   const direction = sort === 'oldest' ? 'asc' : 'desc'
   return db
     .selectFrom((eb) =>
@@ -72,7 +56,7 @@ export function listQueue(db: Db, { sort, count, offset, ...filter }: QueuePage)
       sql<string[] | null>`(select array_agg(distinct loader) from version, unnest(version.loaders) loader
         where ${shownVersions})`.as('loaders'),
       SCANS_OF_PROJECT.as('scans'),
-      sql<QueueRow['owner']>`case when organization.id is not null
+      sql<QueueOwner | null>`case when organization.id is not null
         then jsonb_build_object('kind', 'organization', 'id', organization.id, 'name', organization.name,
           'icon_url', organization.icon_url)
         else (select jsonb_build_object('kind', 'user', 'id', account.id, 'name', account.username,

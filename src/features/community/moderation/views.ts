@@ -61,22 +61,13 @@ export const QueuePlaceView = Type.Object(
   { title: 'QueuePlace' },
 )
 
-export function toQueuedProjectView(row: QueueRow, taxonomy: Taxonomy): QueuedProjectView {
+export function toQueuedProjectView({ loaders, owner, ...row }: QueueRow, taxonomy: Taxonomy): QueuedProjectView {
   return {
-    id: row.id,
-    slug: row.slug,
-    name: row.name,
-    summary: row.summary,
-    icon_url: row.icon_url,
-    status: row.status,
-    requested_status: row.requested_status,
+    ...row,
     queued: row.queued?.toISOString() ?? null,
     published: row.published.toISOString(),
     updated: row.updated.toISOString(),
-    project_types: projectTypesOf(taxonomy, row.loaders ?? []),
-    thread_id: row.thread_id,
-    position: row.position,
-    scans: row.scans,
-    ownership: row.owner,
+    project_types: projectTypesOf(taxonomy, loaders ?? []),
+    ownership: owner,
   }
 }

@@ -4,15 +4,13 @@ import { removeImages } from '#features/basics/images/icons.ts'
 import { inheritTeams } from '#features/community/teams/queries.ts'
 import { type InvitationRow, markInvitationsRead } from '#features/people/notifications/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
-import { notFound } from '#lib/errors.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
 import { requirePermissionIn } from './policy.ts'
-import { addMovedProjects } from './projects/move-project.ts'
-import { findMember, findOrganization, lockOrganization, type OrganizationRow } from './queries.ts'
+import { addMovedProjects, findMember, getOrganizationRow, lockOrganization, type OrganizationRow } from './queries.ts'
 
 /**
  * Deletes an organization with its team. Its owner becomes the owner of all its projects. Its other members are removed
@@ -49,9 +47,7 @@ export async function deleteOrganization(
 
 /** Locks the projects before their organization, in the same order as every command that locks both. */
 async function lockWithProjects(tx: Tx, name: string): Promise<OrganizationRow> {
-  const organization = await findOrganization(tx, name)
-  if (organization === undefined) throw notFound('organization')
-  const { id } = organization
+  const { id } = await getOrganizationRow(tx, name)
   await tx.selectFrom('project').select('id').where('organization_id', '=', id).orderBy('id').forNoKeyUpdate().execute()
   return lockOrganization(tx, id, 'deletion')
 }

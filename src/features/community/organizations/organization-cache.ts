@@ -11,13 +11,7 @@ import type { Db } from '#platform/db/db.ts'
 import { listOrganizationsByNames, type OrganizationRow } from './queries.ts'
 import { toOpenView } from './views.ts'
 
-export type CachedOrganization = {
-  id: string
-  slug: string
-  team_id: string
-  revision: number
-  openView: string
-}
+export type CachedOrganization = Pick<OrganizationRow, 'id' | 'slug' | 'team_id' | 'revision'> & { openView: string }
 
 export type OrganizationReader = { db: Db; cache: EntityCache }
 
@@ -43,12 +37,8 @@ export async function listCachedOrganizations(
   const byName = await cache
     .kind(ORGANIZATION)
     .getManyNamed(names, async (missing) => (await listOrganizationsByNames(db, missing)).map(toCachedOrganization))
-  const byId = new Map<string, CachedOrganization>()
-  for (const name of names) {
-    const organization = byName.get(name)
-    if (organization !== undefined) byId.set(organization.id, organization)
-  }
-  return [...byId.values()]
+  const found = names.flatMap((name) => byName.get(name) ?? [])
+  return [...new Map(found.map((organization) => [organization.id, organization])).values()]
 }
 
 /** @throws ApiError 404. */
@@ -116,6 +106,6 @@ export async function toOrganizationView(
   viewer: Viewer | null,
   organization: CachedOrganization,
 ): Promise<Buffer> {
-  const views = await toOrganizationViews(reader, viewer, [organization])
-  return Buffer.concat(views.map(({ bytes }) => bytes))
+  const [members = '[]'] = await listOrganizationMembers(reader, viewer, [organization])
+  return Buffer.from(`${organization.openView}${members}}`)
 }

@@ -1,7 +1,11 @@
 // Rows of organizations.
 import { type Selectable, sql } from 'kysely'
+import { findMembership } from '#features/basics/access/memberships.ts'
+import { canSeeProject, type Membership, type ProjectFacts } from '#features/basics/access/project-policy.ts'
 import type { MemberRow } from '#features/community/teams/queries.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
+import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { isNamed } from '#platform/db/names.ts'
 import type { Organization } from '#platform/db/schema.ts'
@@ -17,10 +21,12 @@ export function listOrganizationsByNames(db: Db, names: readonly string[]): Prom
     .execute()
 }
 
-/** Returns the organization with this ID or slug. An ID takes precedence. */
-export async function findOrganization(db: Db, name: string): Promise<OrganizationRow | undefined> {
+/** Returns the organization with this ID or slug. An ID takes precedence. @throws ApiError 404. */
+export async function getOrganizationRow(db: Db, name: string): Promise<OrganizationRow> {
   const rows = await listOrganizationsByNames(db, [name])
-  return rows.find(({ id }) => id === name) ?? rows[0]
+  const row = rows.find(({ id }) => id === name) ?? rows[0]
+  if (row === undefined) throw notFound('organization')
+  return row
 }
 
 /**
@@ -29,9 +35,8 @@ export async function findOrganization(db: Db, name: string): Promise<Organizati
  * @throws ApiError 404.
  */
 export async function lockOrganization(tx: Tx, name: string, purpose: 'change' | 'deletion'): Promise<OrganizationRow> {
-  const organization = await findOrganization(tx, name)
-  if (organization === undefined) throw notFound('organization')
-  const query = tx.selectFrom('organization').selectAll().where('id', '=', organization.id)
+  const { id } = await getOrganizationRow(tx, name)
+  const query = tx.selectFrom('organization').selectAll().where('id', '=', id)
   const row = await (purpose === 'deletion' ? query.forUpdate() : query.forNoKeyUpdate()).executeTakeFirst()
   if (row === undefined) throw notFound('organization')
   return row
@@ -48,11 +53,45 @@ export async function findMember(db: Db, teamId: string, accountId: string): Pro
   return row === undefined ? undefined : { ...row, payouts_split: Number(row.payouts_split) }
 }
 
-/** Returns the IDs of all versions of these projects, whose owner decides who can see their hidden versions. */
-export async function listVersionIdsOfProjects(db: Db, projectIds: readonly string[]): Promise<string[]> {
-  if (projectIds.length === 0) return []
-  const rows = await db.selectFrom('version').select('id').where('project_id', 'in', projectIds).execute()
-  return rows.map(({ id }) => id)
+/**
+ * Adds everything that a change of owner affects to the change set: the projects, their teams and their versions, whose
+ * owner decides who can see hidden ones.
+ */
+export async function addMovedProjects(
+  tx: Tx,
+  changed: ChangeSet,
+  projects: readonly { id: string; team_id: string }[],
+): Promise<void> {
+  const projectIds = projects.map(({ id }) => id)
+  changed.add('project', ...projectIds)
+  changed.add('team', ...projects.map(({ team_id }) => team_id))
+  if (projectIds.length === 0) return
+  const versions = await tx.selectFrom('version').select('id').where('project_id', 'in', projectIds).execute()
+  changed.addEach(
+    'version',
+    versions.map(({ id }) => id),
+  )
+}
+
+/** Locks the project with this ID or slug. @throws the error of `absent` if the project is absent or hidden. */
+export async function lockVisibleProject(
+  tx: Tx,
+  viewer: Viewer,
+  name: string,
+  absent: () => ApiError,
+): Promise<{ project: ProjectFacts; membership: Membership }> {
+  const project = await tx
+    .selectFrom('project')
+    .select(['id', 'status', 'team_id', 'organization_id'])
+    .where((eb) => eb.or([eb('id', '=', name), eb('slug', '=', name.toLowerCase())]))
+    .orderBy(sql`(id = ${name})`, 'desc')
+    .limit(1)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+  if (project === undefined) throw absent()
+  const membership = await findMembership(tx, viewer.id, project)
+  if (!canSeeProject(viewer, project, membership)) throw absent()
+  return { project, membership }
 }
 
 /** @throws ApiError `conflict` if another organization has this slug, or an ID that differs from it only in case. */

@@ -13,7 +13,6 @@ import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { createOrganization } from './create-organization.ts'
 import { deleteOrganization } from './delete-organization.ts'
-import { organizationIconOwner } from './icon.ts'
 import {
   getOrganization,
   listCachedOrganizations,
@@ -23,7 +22,7 @@ import {
 } from './organization-cache.ts'
 import { organizationProjectRoutes } from './projects/routes.ts'
 import { checkNewOrganization, NewOrganization, OrganizationPatch } from './requests.ts'
-import { updateOrganization } from './update-organization.ts'
+import { organizationIconOwner, updateOrganization } from './update-organization.ts'
 import { OrganizationView } from './views.ts'
 
 const read = { auth: { read: ['ORGANIZATION_READ'] }, cache: 'public' } as const

@@ -1,10 +1,12 @@
+import { ICON_BYTES_MAX, type IconOwner } from '#features/basics/images/icons.ts'
 import { listProjectIdsOfOrganization } from '#features/catalogue/projects/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { transaction } from '#platform/cache/transaction.ts'
+import type { Db } from '#platform/db/db.ts'
 import { onUnique } from '#platform/db/pg-errors.ts'
 import type { Deps } from '#ports/deps.ts'
 import { requirePermissionIn } from './policy.ts'
-import { assertSlugFree, findMember, lockOrganization, slugTaken } from './queries.ts'
+import { assertSlugFree, findMember, getOrganizationRow, lockOrganization, slugTaken } from './queries.ts'
 import { type OrganizationPatch, toOrganizationColumns } from './requests.ts'
 
 /** @throws ApiError 404, 403 without EDIT_DETAILS, `validation_error` naming the field, `conflict` for the slug. */
@@ -29,4 +31,30 @@ export async function updateOrganization(
     // Search results show the name of the organization for each of its projects.
     if (update.name !== undefined) changed.add('project', ...(await listProjectIdsOfOrganization(tx, row.id)))
   })
+}
+
+/** Lets members with EDIT_DETAILS change the icon of an organization. */
+export function organizationIconOwner(db: Db): IconOwner {
+  return {
+    path: '/v3/organization',
+    noun: 'Organization',
+    scopes: ['ORGANIZATION_WRITE'],
+    maxBytes: ICON_BYTES_MAX,
+    authorize: async (viewer, name) => {
+      const row = await getOrganizationRow(db, name)
+      requirePermissionIn(viewer, await findMember(db, row.team_id, viewer.id), 'EDIT_DETAILS')
+      return row.id
+    },
+    write: async (tx, changed, { id, viewer, icon }) => {
+      const row = await lockOrganization(tx, id, 'change')
+      requirePermissionIn(viewer, await findMember(tx, row.team_id, viewer.id), 'EDIT_DETAILS')
+      await tx
+        .updateTable('organization')
+        .set({ icon_url: icon?.url ?? null, raw_icon_url: icon?.rawUrl ?? null, color: icon?.color ?? null })
+        .where('id', '=', id)
+        .execute()
+      changed.add('organization', id)
+      return [row.icon_url, row.raw_icon_url]
+    },
+  }
 }

@@ -9,11 +9,10 @@ import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { createReport } from './create-report.ts'
-import { deleteReport } from './delete-report.ts'
 import { reporterToList } from './policy.ts'
 import { getVisibleReport, listOpenReports, listVisibleReports } from './queries.ts'
 import { checkReportPatch, OpenReportsQuery, parseReport, ReportInput, ReportPatch } from './requests.ts'
-import { updateReport } from './update-report.ts'
+import { deleteReport, updateReport } from './update-report.ts'
 import { ReportView, toReportView } from './views.ts'
 
 const READ = { auth: { scope: ['REPORT_READ'] }, cache: 'private' } as const

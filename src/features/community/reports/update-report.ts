@@ -1,9 +1,9 @@
-// Edits, closes and reopens a report.
+// Edits, closes, reopens and deletes a report.
 
 import type { Updateable } from 'kysely'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
-import { dropUnusedImages } from '#features/basics/content-images/queries.ts'
+import { dropImages, dropUnusedImages } from '#features/basics/content-images/queries.ts'
 import { requireOpenReport } from '#features/catalogue/threads/policy.ts'
 import { insertMessage } from '#features/catalogue/threads/queries.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
@@ -13,7 +13,7 @@ import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Report } from '#platform/db/schema.ts'
 import type { Deps } from '#ports/deps.ts'
-import { requireReportCloser } from './policy.ts'
+import { requireReportCloser, requireReportDeleter } from './policy.ts'
 import { lockVisibleReport, type ReportRow } from './queries.ts'
 import type { ReportPatch } from './requests.ts'
 
@@ -55,4 +55,25 @@ async function announce(tx: Tx, viewer: Viewer, lockedReport: ReportRow, closed:
   const body = { type: closed ? 'thread_closure' : 'thread_reopen' } as const
   await insertMessage(tx, { threadId, authorId: viewer.id, body, hideIdentity: true })
   await insertNotifications(tx, [reporterId], { type: 'report_status_updated', report_id: id })
+}
+
+/**
+ * Deletes a report with its thread and the images in both.
+ * @throws ApiError 404 if the report is hidden, 403 unless the viewer is a moderator.
+ */
+export async function deleteReport(deps: Pick<Deps, 'db' | 'cache'>, viewer: Viewer, id: string): Promise<void> {
+  await transaction(deps, async (tx) => {
+    const report = await lockVisibleReport(tx, viewer, id)
+    requireReportDeleter(viewer)
+    const messages = await tx
+      .selectFrom('thread_message')
+      .select('id')
+      .where('thread_id', '=', report.thread_id)
+      .execute()
+    await dropImages(tx, 'report', [id])
+    const messageIds = messages.map((message) => message.id)
+    await dropImages(tx, 'thread_message', messageIds)
+    await tx.deleteFrom('report').where('id', '=', id).execute()
+    await recordAudit(tx, { action: 'report.deleted', actor: actorOf(viewer), subject: { kind: 'report', id } })
+  })
 }

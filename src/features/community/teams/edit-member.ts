@@ -1,10 +1,13 @@
+// Edits, accepts and removes the row of a member or an invitee.
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { markInvitationsRead } from '#features/people/notifications/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
-import { validationError } from '#lib/errors.ts'
+import { invalidInput, notFound, validationError } from '#lib/errors.ts'
+import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
 import { changeTeam } from './change-team.ts'
-import { requireGrantable, requireTeamPermission, requireVisibleRow } from './policy.ts'
+import { requireGrantable, requireRemovable, requireTeamPermission, requireVisibleRow } from './policy.ts'
 import type { MemberChange } from './requests.ts'
 
 /**
@@ -42,5 +45,51 @@ export async function editMember(
       accountIds: [accountId],
       details: { fields: Object.keys(change) },
     })
+  })
+}
+
+/**
+ * Accepts the caller's pending invitation.
+ * @throws ApiError 404 if the caller is not invited, 400 if they are already a member.
+ */
+export async function joinTeam(
+  deps: Pick<Deps, 'db' | 'cache' | 'log' | 'metrics'>,
+  viewer: Viewer,
+  teamId: string,
+): Promise<void> {
+  await changeTeam(deps, viewer, { teamId, targetId: viewer.id }, async (tx, { caller }) => {
+    if (caller.team === undefined) throw notFound('invitation')
+    if (caller.team.accepted) throw invalidInput('You are already a member of this team')
+    await tx
+      .updateTable('team_member')
+      .set({ accepted: true })
+      .where('team_id', '=', teamId)
+      .where('account_id', '=', viewer.id)
+      .execute()
+    await markInvitationsRead(tx, [caller.team])
+  })
+  recordEvent(deps, 'member.joined', { team_id: teamId })
+}
+
+/**
+ * Removes a row from a team: a member leaves or is removed, an invitee declines, or an invitation is withdrawn. Rows of a
+ * removed organization member in the teams of its projects remain.
+ * @throws ApiError 404, 403, 400 for the owner.
+ */
+export async function removeMember(
+  deps: Pick<Deps, 'db' | 'cache'>,
+  viewer: Viewer,
+  { teamId, accountId }: { teamId: string; accountId: string },
+): Promise<void> {
+  await changeTeam(deps, viewer, { teamId, targetId: accountId }, async (tx, team) => {
+    const row = requireVisibleRow(team, viewer)
+    if (accountId !== viewer.id) requireTeamPermission(team, row.accepted ? 'REMOVE_MEMBER' : 'MANAGE_INVITES')
+    if (row.is_owner) throw invalidInput('The owner cannot be removed; transfer the ownership first', 'user_id')
+    requireRemovable(team, row)
+    await tx.deleteFrom('team_member').where('team_id', '=', teamId).where('account_id', '=', accountId).execute()
+    await markInvitationsRead(tx, [row])
+    const subject = { kind: 'team', id: teamId } as const
+    const entry = { actor: actorOf(viewer), subject, accountIds: [accountId] }
+    if (row.accepted) await recordAudit(tx, { ...entry, action: 'team.member_removed' })
   })
 }

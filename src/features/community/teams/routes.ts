@@ -6,10 +6,8 @@ import { IdParams } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
-import { editMember } from './edit-member.ts'
+import { editMember, joinTeam, removeMember } from './edit-member.ts'
 import { inviteMember } from './invite-member.ts'
-import { joinTeam } from './join-team.ts'
-import { removeMember } from './remove-member.ts'
 import { Invitation, MemberParams, MemberPatch, NewOwner, parseBodyId, toMemberChange } from './requests.ts'
 import { transferOwnership } from './transfer-ownership.ts'
 
@@ -40,8 +38,7 @@ function memberWrites(app: App, deps: TeamDeps, prefix: string): void {
       const viewer = requireViewer(req)
       const teamId = parseId(req.params.id, 'id')
       const accountId = parseBodyId(req.body.user_id, 'user_id')
-      const fields = toMemberChange(req.body)
-      await inviteMember(deps, viewer, { teamId, accountId, fields })
+      await inviteMember(deps, viewer, { teamId, accountId, fields: toMemberChange(req.body) })
       return done(reply)
     },
   )
@@ -60,8 +57,7 @@ function memberWrites(app: App, deps: TeamDeps, prefix: string): void {
       const viewer = requireViewer(req)
       const teamId = parseId(req.params.id, 'id')
       const accountId = parseId(req.params.user_id, 'user_id')
-      const fields = toMemberChange(req.body)
-      await editMember(deps, viewer, { teamId, accountId, fields })
+      await editMember(deps, viewer, { teamId, accountId, fields: toMemberChange(req.body) })
       return done(reply)
     },
   )
@@ -93,9 +89,7 @@ function ownWrites(app: App, deps: TeamDeps, prefix: string): void {
       schema: { operationId: 'joinTeam', summary: 'Accept an invitation to a team', params: IdParams },
     },
     async (req, reply) => {
-      const viewer = requireViewer(req)
-      const teamId = parseId(req.params.id, 'id')
-      await joinTeam(deps, viewer, teamId)
+      await joinTeam(deps, requireViewer(req), parseId(req.params.id, 'id'))
       return done(reply)
     },
   )

@@ -2,7 +2,7 @@
 import type { Static } from 'typebox'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { Deps } from '#ports/deps.ts'
-import { FIELDS } from '#ports/search-index/filter/fields.ts'
+import { FIELDS, type Field } from '#ports/search-index/filter/fields.ts'
 import { normalize } from '#ports/search-index/filter/normalize.ts'
 import type { Expression, Filter } from '#ports/search-index/filter/tree.ts'
 import { MAX_COUNTED, type SearchQuery } from '#ports/search-index/search-index.ts'
@@ -11,11 +11,16 @@ import type { FacetCounts } from './views.ts'
 /** Filters to count, each combined with `base`. */
 export type FacetGroup = { values: readonly Expression[]; base: Filter }
 
-/** Returns a filter for a field with one of the values. @throws Error for an unknown field */
-export function fieldIs(name: string, values: readonly string[], negated = false): Expression {
+/** @throws Error for an unknown field */
+export function fieldNamed(name: string): Field {
   const field = FIELDS.get(name)
   if (field === undefined) throw new Error(`Unknown filter field ${name}`)
-  return { kind: 'equals', field, values, negated }
+  return field
+}
+
+/** Returns a filter for a field with one of the values. @throws Error for an unknown field */
+export function fieldIs(name: string, values: readonly string[], negated = false): Expression {
+  return { kind: 'equals', field: fieldNamed(name), values, negated }
 }
 
 /** @property caller identifies the client, because searches wait in turn between callers */

@@ -181,21 +181,15 @@ ${messages(page, of)}
 ${form(page, { action: pathTo(page, PATHS.resetPassword), content })}`)
 }
 
-const LINK_MESSAGES = {
-  verify: { title: 'verify', text: 'verify.text', send: 'verify.send' },
-  'undo-email': { title: 'undo-email', text: 'undo-email.text', send: 'undo-email.send' },
-} as const
-
 /** Asks for a click before an emailed link takes effect. */
 export function linkView(
   page: PageContext,
-  of: { what: keyof typeof LINK_MESSAGES; action: string; flow: string; refusal?: FormError | undefined },
+  of: { what: 'verify' | 'undo-email'; action: string; flow: string; refusal?: FormError | undefined },
 ): Markup {
   const { t } = page.language
-  const messageKeys = LINK_MESSAGES[of.what]
-  const content = html`${hiddenField('flow', of.flow)}<button class="main">${t(messageKeys.send)}</button>`
-  return slip(html`<h1>${t(messageKeys.title)}</h1>
+  const content = html`${hiddenField('flow', of.flow)}<button class="main">${t(`${of.what}.send`)}</button>`
+  return slip(html`<h1>${t(of.what)}</h1>
 ${messages(page, of)}
-<p class="soft">${t(messageKeys.text)}</p>
+<p class="soft">${t(`${of.what}.text`)}</p>
 ${form(page, { action: pathTo(page, of.action), content })}`)
 }

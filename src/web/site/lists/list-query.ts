@@ -1,10 +1,9 @@
 // Queries the search index for a list: the projects of one page, and the counts next to the filters.
 
-import { countChoices, releasesOf } from '#features/operations/search/facet-counts.ts'
-import type { DerivedDefinition } from '#platform/cache/derived-cache.ts'
+import { countChoices, fieldIs, fieldNamed, releasesOf } from '#features/operations/search/facet-counts.ts'
+import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { Deps } from '#ports/deps.ts'
-import { FIELDS, type Field } from '#ports/search-index/filter/fields.ts'
 import { normalize } from '#ports/search-index/filter/normalize.ts'
 import { EVERYTHING, type Expression, type Filter } from '#ports/search-index/filter/tree.ts'
 import type { SearchAnswer } from '#ports/search-index/search-index.ts'
@@ -46,7 +45,7 @@ export async function queryList(deps: ListDeps, list: ListRequest, caller: strin
   const removals = total > 0 ? [] : removalsOf(list)
   const groups = () => [
     {
-      values: types.map((type) => is('project_types', [type])),
+      values: types.map((type) => fieldIs('project_types', [type])),
       base: filterOf({ ...list, type: undefined }, { now, taxonomy }),
     },
     ...facets.map(({ facet, values }) => ({
@@ -59,7 +58,9 @@ export async function queryList(deps: ListDeps, list: ListRequest, caller: strin
     ...removals.map((removal) => ({ values: [EVERYTHING], base: filterOf(removal.list, { now, taxonomy }) })),
   ]
   const key = JSON.stringify({ ...list, page: 0, sort: '', view: '', isEmpty: total === 0 })
-  const counts = await cacheCounts(deps, key, () => countChoices(deps, { text: list.text, groups: groups(), caller }))
+  const counts = await deps.cache
+    .remember(COUNTS)
+    .get(key, () => countChoices(deps, { text: list.text, groups: groups(), caller }))
   const [typeCounts = [], ...others] = counts
   const parse = (): FoundList => ({
     list,
@@ -104,30 +105,10 @@ export async function findHits(
   return { hits: readHits(body), total: totalHits }
 }
 
-const COUNTS: DerivedDefinition<{ counts: readonly number[][]; countedAt: number }> = {
+/** Counting costs ten times as much as the search. */
+const COUNTS: RememberDefinition<readonly number[][]> = {
   name: 'list-counts',
-  sizeOf: ({ counts }) => 8 * counts.flat().length,
-}
-/** Maximum age of the counts next to the filters. Counting them costs ten times as much as the search. */
-const COUNTS_AGE_MAX_MS = 1000
-
-async function cacheCounts(
-  { cache, now }: ListDeps,
-  key: string,
-  count: () => Promise<readonly number[][]>,
-): Promise<readonly number[][]> {
-  const entries = cache.derived(COUNTS)
-  const cached = entries.peek(key)
-  const countedAt = now()
-  if (cached !== undefined && countedAt - cached.countedAt < COUNTS_AGE_MAX_MS) return cached.counts
-  const entry = entries.begin(cache)
-  try {
-    const counts = await count()
-    entry.store(key, { counts, countedAt })
-    return counts
-  } finally {
-    entry.end()
-  }
+  sizeOf: (counts) => 8 * counts.flat().length,
 }
 
 /** Maximum number of removals that an empty list counts. */
@@ -175,8 +156,8 @@ type FilterContext = { now: number; taxonomy: Taxonomy }
 /** Converts a list into a filter of the index. */
 export function filterOf(list: ListRequest, { now, taxonomy }: FilterContext): Filter {
   const parts: Expression[] = []
-  if (list.type !== undefined) parts.push(is('project_types', [list.type]))
-  if (list.dependency !== '') parts.push(is('required_dependency_project_ids', [list.dependency]))
+  if (list.type !== undefined) parts.push(fieldIs('project_types', [list.type]))
+  if (list.dependency !== '') parts.push(fieldIs('required_dependency_project_ids', [list.dependency]))
   for (const facet of FACETS) {
     const values = list.chosen[facet]
     const included = values.filter((value) => !value.startsWith('-')).map((value) => conditionOf(facet, value, now))
@@ -190,10 +171,10 @@ export function filterOf(list: ListRequest, { now, taxonomy }: FilterContext): F
 
 /** Only projects that run on a loader must match the loader. Data packs and resource packs run on all loaders. */
 function setupConditions(setup: Setup, taxonomy: Taxonomy): Expression[] {
-  const version = setup.gameVersion === '' ? [] : [is('game_versions', [setup.gameVersion])]
+  const version = setup.gameVersion === '' ? [] : [fieldIs('game_versions', [setup.gameVersion])]
   if (setup.loader === '') return version
   const others = taxonomy.projectTypes.filter((type) => type !== 'mod' && type !== 'modpack')
-  const children = [is('categories', [setup.loader]), is('project_types', others)]
+  const children = [fieldIs('categories', [setup.loader]), fieldIs('project_types', others)]
   return [...version, { kind: 'or', children }]
 }
 
@@ -201,14 +182,14 @@ function setupConditions(setup: Setup, taxonomy: Taxonomy): Expression[] {
 function conditionOf(facet: Facet, value: string, now: number): Expression {
   switch (facet) {
     case 'c':
-      return is('project_categories', [value])
+      return fieldIs('project_categories', [value])
     case 'l':
       // The loader of a modpack is a category of its versions.
-      return is('categories', [value])
+      return fieldIs('categories', [value])
     case 'v':
-      return is('game_versions', [value])
+      return fieldIs('game_versions', [value])
     case 'o':
-      return is('open_source', [value === 'open' ? 'true' : 'false'])
+      return fieldIs('open_source', [value === 'open' ? 'true' : 'false'])
     case 'e':
       return environmentIs(value)
     case 'u':
@@ -217,8 +198,8 @@ function conditionOf(facet: Facet, value: string, now: number): Expression {
 }
 
 function environmentIs(value: string): Expression {
-  const runs = (side: 'client' | 'server') => is(`${side}_side`, ['required', 'optional'])
-  const isUnsupported = (side: 'client' | 'server') => is(`${side}_side`, ['unsupported'])
+  const runs = (side: 'client' | 'server') => fieldIs(`${side}_side`, ['required', 'optional'])
+  const isUnsupported = (side: 'client' | 'server') => fieldIs(`${side}_side`, ['unsupported'])
   if (value === 'client' || value === 'server') return runs(value)
   const side = value === 'client-only' ? 'client' : 'server'
   return { kind: 'and', children: [runs(side), isUnsupported(side === 'client' ? 'server' : 'client')] }
@@ -237,15 +218,4 @@ function updatedSince(days: number, now: number): Expression {
     value: today - days * DAY_SECONDS,
     negated: false,
   }
-}
-
-/** Returns the condition that a field has one of these values. */
-function is(name: string, values: readonly string[]): Expression {
-  return { kind: 'equals', field: fieldNamed(name), values, negated: false }
-}
-
-function fieldNamed(name: string): Field {
-  const field = FIELDS.get(name)
-  if (field === undefined) throw new Error(`The index has no filter for ${name}`)
-  return field
 }

@@ -1,9 +1,13 @@
 // The version that a project page offers for download, with its archive and dependencies.
-
+import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { listRequired } from '#features/catalogue/versions/dependencies/required-versions.ts'
 import { listUpdates } from '#features/catalogue/versions/hashes/resolve-files.ts'
-import { type CachedVersion, listCachedVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
+import {
+  type CachedVersion,
+  filterVisibleVersions,
+  listCachedVersions,
+} from '#features/catalogue/versions/lookup/version-cache.ts'
 import type { VersionFilter } from '#features/catalogue/versions/lookup/version-filter.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { listAllRequired } from '#features/operations/downloads/archive/choose-files.ts'
@@ -12,7 +16,6 @@ import { isSet, type Setup } from '#web/kit/cookies.ts'
 import { projectPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { versionOf, viewOf } from '../lists/rows.ts'
-import { type Dependency, loadDependencies } from './dependencies.ts'
 
 /** A version that is offered next to another one, and its project. */
 type RequiredOffer = { project: ProjectView; path: string; version: VersionView }
@@ -91,4 +94,31 @@ export async function loadArchive(
 /** Returns the file to install. */
 export function primaryFile(version: VersionView): VersionView['files'][number] | undefined {
   return version.files.find(({ primary }) => primary) ?? version.files[0]
+}
+
+/** A dependency with the project, the version or the file that it names. */
+export type Dependency = {
+  type: string
+  project: ProjectView | undefined
+  path: string
+  version: VersionView | undefined
+  fileName: string | null
+}
+
+/** Returns the dependencies of a version. Leaves out projects and versions that are hidden from the viewer. */
+export async function loadDependencies(
+  { deps, viewer }: PageRequest,
+  { dependencies }: Pick<VersionView, 'dependencies'>,
+): Promise<Dependency[]> {
+  const projectIds = dependencies.flatMap(({ project_id }) => project_id ?? [])
+  const versionIds = dependencies.flatMap(({ version_id }) => version_id ?? [])
+  const projects = new Map((await listVisibleProjects(deps, viewer, projectIds)).map((each) => [each.id, viewOf(each)]))
+  const cached = await filterVisibleVersions(deps.db, viewer, await listCachedVersions(deps, versionIds))
+  const versions = new Map(cached.map((each) => [each.id, versionOf(each)]))
+  return dependencies.flatMap(({ dependency_type: type, project_id, version_id, file_name: fileName }) => {
+    const project = projects.get(project_id ?? '')
+    if (project === undefined && fileName === null) return []
+    const path = project === undefined ? '' : projectPath({ slug: project.slug, types: project.project_types })
+    return [{ type, project, path, version: versions.get(version_id ?? ''), fileName }]
+  })
 }

@@ -15,7 +15,7 @@ import { hitList, rowOfProject } from '../lists/rows.ts'
 import { galleryImage } from './gallery-image.ts'
 import { loadProject } from './project-data.ts'
 import { projectPage } from './project-frame.ts'
-import { dependencyList } from './versions-view.ts'
+import { dependencyList } from './versions-page.ts'
 
 /** Wide windows show two images next to each other. */
 const IN_GALLERY = { sizes: '(min-width: 44rem) 38rem, 100vw', defaultSize: { width: 700, height: 394 } }

@@ -4,7 +4,7 @@ import type { CachedProject } from '#features/catalogue/projects/lookup/project-
 import { createCollection } from '#features/community/collections/create-collection.ts'
 import { listSavedIn } from '#features/community/collections/queries.ts'
 import { CollectionInput } from '#features/community/collections/requests.ts'
-import { saveProject } from '#features/community/collections/save-project.ts'
+import { saveProject } from '#features/community/collections/update-collection.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { checkbox, errorSummary, fieldset, form, hiddenField, textField } from '#platform/html/forms.ts'
 import { html, type Markup } from '#platform/html/html.ts'

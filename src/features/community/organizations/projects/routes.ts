@@ -13,8 +13,7 @@ import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { getOrganization } from '../organization-cache.ts'
 import { ProjectAddition, ProjectParams, ProjectRemoval } from '../requests.ts'
-import { addProject } from './add-project.ts'
-import { removeProject } from './remove-project.ts'
+import { addProject, removeProject } from './add-project.ts'
 
 const move = { auth: { scope: ['PROJECT_WRITE', 'ORGANIZATION_WRITE'] } } as const
 
