@@ -8,7 +8,6 @@ import { registerArea } from '#web/kit/pages.ts'
 import { ownPath, PATHS } from '#web/kit/paths.ts'
 import type { Area, PageRequest, WebDeps } from '#web/kit/request.ts'
 import { applicationPages } from './access/applications.ts'
-import { authorizationPages } from './access/authorizations.ts'
 import { authorizePages } from './access/authorize.ts'
 import { tokenPages } from './access/tokens.ts'
 import { accountDataPages } from './settings/account-data.ts'
@@ -41,7 +40,6 @@ export function accountPages(app: App, web: WebDeps): void {
     sessionPages(pages)
     tokenPages(pages)
     applicationPages(pages)
-    authorizationPages(pages)
     accountDataPages(pages)
   })
 }

@@ -35,20 +35,23 @@ export function offeredTypes(taxonomy: Taxonomy): ProjectType[] {
   return PROJECT_TYPES.filter((type) => taxonomy.projectTypes.includes(type))
 }
 
+/** Returns the first segments of the paths of projects. */
+export const projectSegments = (taxonomy: Taxonomy): string[] => [...offeredTypes(taxonomy), 'project']
+
 /** Returns the path of the list of a type, or of the search. */
 export function listPath(type: ProjectType | undefined): string {
   return type === undefined ? PATHS.search : `/${type}s`
 }
 
 /** Returns the path of a project. A project without versions has no type yet. */
-export function projectPath({ slug, types }: { slug: string; types: readonly string[] }): string {
-  const type = PROJECT_TYPES.find((name) => types.includes(name)) ?? 'project'
+export function projectPath({ slug, project_types }: { slug: string; project_types: readonly string[] }): string {
+  const type = PROJECT_TYPES.find((name) => project_types.includes(name)) ?? 'project'
   return `/${type}/${encodeURIComponent(slug)}`
 }
 
-export function versionPath(project: string, { id, number }: { id: string; number: string }): string {
+export function versionPath(project: string, { id, version_number }: { id: string; version_number: string }): string {
   // A number that contains a slash, or only dots, would change the path.
-  return `${project}/version/${/^\.*$|[/\\]/.test(number) ? id : encodeURIComponent(number)}`
+  return `${project}/version/${/^\.*$|[/\\]/.test(version_number) ? id : encodeURIComponent(version_number)}`
 }
 
 export const userPath = (name: string): string => `/user/${encodeURIComponent(name)}`

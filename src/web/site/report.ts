@@ -53,14 +53,14 @@ async function findReported({ deps, viewer }: PageRequest, type: string, id: str
   switch (type) {
     case 'project': {
       const view = viewOf(await getProject(deps, viewer, id))
-      return { type, id: view.id, name: view.name, path: projectPath({ slug: view.slug, types: view.project_types }) }
+      return { type, id: view.id, name: view.name, path: projectPath(view) }
     }
     case 'version': {
       const version = versionOf(await getVersion(deps, viewer, id))
       const view = viewOf(await getProject(deps, viewer, version.project_id))
-      const path = projectPath({ slug: view.slug, types: view.project_types })
+      const path = projectPath(view)
       const name = `${view.name} ${version.version_number}`
-      return { type, id: version.id, name, path: versionPath(path, { id: version.id, number: version.version_number }) }
+      return { type, id: version.id, name, path: versionPath(path, version) }
     }
     case 'user': {
       const user = await getCachedUser(deps, id)

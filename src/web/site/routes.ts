@@ -2,36 +2,23 @@
 // add a page.
 
 import type { FastifyReply } from 'fastify'
+import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { type CachedProject, getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { notFound } from '#lib/errors.ts'
+import { isBlank } from '#lib/text/text-rules.ts'
+import { html } from '#platform/html/html.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { type Pages, registerArea } from '#web/kit/pages.ts'
-import { listPath, offeredTypes, PATHS, projectPath } from '#web/kit/paths.ts'
+import { listPath, offeredTypes, PATHS, projectPath, projectSegments } from '#web/kit/paths.ts'
 import type { Area, PageRequest, WebDeps } from '#web/kit/request.ts'
 import { cachedPageSource } from '#web/kit/send-page.ts'
-import { OPERATOR_TEXTS } from '#web/kit/site.ts'
+import { OPERATOR_TEXTS, type OperatorText } from '#web/kit/site.ts'
 import { showHome } from './lists/home.ts'
-import { showList } from './lists/list-page.ts'
+import { showList } from './lists/list-view.ts'
 import { viewOf } from './lists/rows.ts'
-import {
-  sendEmbed,
-  sendManifest,
-  sendRobots,
-  sendSearchDescription,
-  sendSitemapIndex,
-  sendSitemapPart,
-} from './machines/discovery.ts'
-import {
-  FEED_FORMATS,
-  type FeedFormat,
-  sendCollectionFeed,
-  sendListFeed,
-  sendOrganizationFeed,
-  sendUserFeed,
-  sendVersionsFeed,
-} from './machines/feeds.ts'
-import { showOperatorText } from './operator-text.ts'
+import { discoveryPages } from './machines/discovery.ts'
+import { feedPages } from './machines/feeds.ts'
 import { showCollection, showOrganization, showUser } from './people/people.ts'
 import { createCardHandler } from './project/card.ts'
 import { showProject } from './project/project-page.ts'
@@ -64,8 +51,9 @@ export function sitePages(app: App, web: WebDeps): void {
     pages.open('GET', '/user/:name', 'siteUser', showUser)
     pages.open('GET', '/organization/:name', 'siteOrganization', showOrganization)
     pages.open('GET', '/collection/:id', 'siteCollection', showCollection)
-    feeds(pages, taxonomy)
-    machines(pages)
+    feedPages(pages, taxonomy)
+    discoveryPages(pages)
+    pages.open('GET', '/card/:id.png', 'siteCard', createCardHandler(), { budget: 'asset' })
     pages.open('GET', PATHS.report, 'siteReport', showReport)
     pages.open('POST', PATHS.report, 'siteReportForm', sendReport)
     for (const text of OPERATOR_TEXTS)
@@ -78,17 +66,13 @@ export function sitePages(app: App, web: WebDeps): void {
 }
 
 function listPages(pages: Pages, taxonomy: Taxonomy): void {
-  const moveTo =
-    (path: string): Handler =>
-    async ({ redirectPermanently }) =>
-      redirectPermanently(path)
   for (const type of offeredTypes(taxonomy)) {
     const path = listPath(type)
     pages.open('GET', path, 'siteList', (request) => showList(request, type), { dependsOn: 'results' })
-    pages.open('GET', `/discover${path}`, 'siteMovedList', moveTo(path))
+    pages.open('GET', `/discover${path}`, 'siteMovedList', async (request) => request.redirectPermanently(path))
   }
   pages.open('GET', PATHS.search, 'siteSearch', (request) => showList(request, undefined), { dependsOn: 'results' })
-  pages.open('GET', '/discover', 'siteMovedSearch', moveTo(PATHS.search))
+  pages.open('GET', '/discover', 'siteMovedSearch', async (request) => request.redirectPermanently(PATHS.search))
 }
 
 /**
@@ -107,9 +91,6 @@ const PROJECT_PAGES: readonly { path: string; name: string; show: ProjectHandler
   { path: '/statistics', name: 'siteStatistics', show: showStatistics, isCached: false },
   { path: '/statistics.csv', name: 'siteStatisticsCsv', show: sendStatisticsCsv, isCached: false },
 ]
-
-/** Returns the first segments of the paths of projects. */
-const projectSegments = (taxonomy: Taxonomy): string[] => [...offeredTypes(taxonomy), 'project']
 
 function projectPages(pages: Pages, taxonomy: Taxonomy): void {
   for (const segment of projectSegments(taxonomy)) {
@@ -139,32 +120,19 @@ function redirectToCanonical(
   { redirectPermanently, page }: PageRequest,
   project: CachedProject,
 ): FastifyReply | undefined {
-  const { slug, project_types: types } = viewOf(project)
   const path = page.address.split('?')[0] ?? ''
   const [, , , ...below] = path.split('/')
-  const canonical = [projectPath({ slug, types }), ...below].join('/')
+  const canonical = [projectPath(viewOf(project)), ...below].join('/')
   return decodeURIComponent(path) === decodeURIComponent(canonical) ? undefined : redirectPermanently(canonical)
 }
 
-function feeds(pages: Pages, taxonomy: Taxonomy): void {
-  for (const format of FEED_FORMATS) {
-    const feed = (path: string, send: (request: PageRequest, format: FeedFormat) => Promise<FastifyReply>) =>
-      pages.open('GET', `${path}.${format}`, 'siteFeed', (request) => send(request, format))
-    for (const type of [undefined, ...offeredTypes(taxonomy)])
-      feed(listPath(type), (request) => sendListFeed(request, type, format))
-    for (const segment of projectSegments(taxonomy)) feed(`/${segment}/:slug/versions`, sendVersionsFeed)
-    feed('/user/:name', sendUserFeed)
-    feed('/organization/:name', sendOrganizationFeed)
-    feed('/collection/:id', sendCollectionFeed)
-  }
-}
-
-function machines(pages: Pages): void {
-  pages.open('GET', '/card/:id.png', 'siteCard', createCardHandler(), { budget: 'asset' })
-  pages.open('GET', '/sitemap.xml', 'siteMap', sendSitemapIndex)
-  pages.open('GET', '/sitemap-:part.xml', 'siteMapPart', sendSitemapPart)
-  pages.open('GET', '/robots.txt', 'siteRobots', sendRobots)
-  pages.open('GET', '/manifest.webmanifest', 'siteManifest', sendManifest)
-  pages.open('GET', '/opensearch.xml', 'siteSearchDescription', sendSearchDescription)
-  pages.open('GET', '/oembed', 'siteEmbed', sendEmbed)
+/** Shows a text of the operator. @throws ApiError `not_found` if the text is blank */
+async function showOperatorText(request: PageRequest, name: OperatorText): Promise<FastifyReply> {
+  const { deps, page, show, texts } = request
+  const text = (await getSettings(deps))[name] ?? ''
+  if (isBlank(text)) throw notFound('page')
+  const title = page.language.t(`layout.${name}`)
+  const body = html`<article class="sheet section"><h1>${title}</h1>
+${await texts.render(text, page)}</article>`
+  return show({ title, canonical: `/${name}`, openGraph: { type: 'article' }, className: 'page', body })
 }

@@ -3,6 +3,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { SCANS_OF_PROJECT } from '#features/catalogue/scans/queries.ts'
 import type { Db } from '#platform/db/db.ts'
+import type { QueueRow } from './views.ts'
 
 export type QueueFilter = {
   /** Part of the name or slug, in any case; empty to match all. */
@@ -12,10 +13,6 @@ export type QueueFilter = {
 }
 
 export type QueuePage = QueueFilter & { sort: 'oldest' | 'newest'; count: number; offset: number }
-
-type QueueOwner = { kind: 'user' | 'organization'; id: string; name: string; icon_url: string | null }
-/** `position` is the position in the whole queue, starting at 1. */
-export type QueueRow = Awaited<ReturnType<typeof listQueue>>[number]
 
 /** Time of submission. Must be the same expression as in the index. */
 const since = sql<Date>`coalesce(project.queued, project.published)`
@@ -35,7 +32,7 @@ export async function countQueue(db: Db, filter: QueueFilter): Promise<number> {
  * Returns one page of the queue. The inner query numbers all rows and also returns their columns, because joining the
  * numbers with the table costs several times as much in a long queue.
  */
-export function listQueue(db: Db, { sort, count, offset, ...filter }: QueuePage) {
+export function listQueue(db: Db, { sort, count, offset, ...filter }: QueuePage): Promise<QueueRow[]> {
   const direction = sort === 'oldest' ? 'asc' : 'desc'
   return db
     .selectFrom((eb) =>
@@ -56,7 +53,7 @@ export function listQueue(db: Db, { sort, count, offset, ...filter }: QueuePage)
       sql<string[] | null>`(select array_agg(distinct loader) from version, unnest(version.loaders) loader
         where ${shownVersions})`.as('loaders'),
       SCANS_OF_PROJECT.as('scans'),
-      sql<QueueOwner | null>`case when organization.id is not null
+      sql<QueueRow['owner']>`case when organization.id is not null
         then jsonb_build_object('kind', 'organization', 'id', organization.id, 'name', organization.name,
           'icon_url', organization.icon_url)
         else (select jsonb_build_object('kind', 'user', 'id', account.id, 'name', account.username,

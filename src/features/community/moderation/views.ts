@@ -3,7 +3,6 @@ import Type, { type Static } from 'typebox'
 import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '#lib/project-status.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { projectTypesOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
-import type { QueueRow } from './queries.ts'
 
 export const QueuedProjectView = Type.Object(
   {
@@ -41,6 +40,14 @@ export const QueuedProjectView = Type.Object(
   { title: 'QueuedProject' },
 )
 type QueuedProjectView = Static<typeof QueuedProjectView>
+
+export type QueueRow = Omit<QueuedProjectView, 'queued' | 'published' | 'updated' | 'project_types' | 'ownership'> & {
+  queued: Date | null
+  published: Date
+  updated: Date
+  loaders: string[] | null
+  owner: QueuedProjectView['ownership']
+}
 
 export const QueueView = Type.Object(
   {

@@ -12,13 +12,18 @@ import { updateApplication } from '#features/people/oauth/applications/update-ap
 import { combineScopes, scopeNames } from '#lib/access/scopes.ts'
 import { validationError } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
-import { attempt, checkValues, type FormRefusal, uploadedImage } from '#web/kit/forms.ts'
+import { timeAgo } from '#platform/html/format.ts'
+import { buttonForm, checkbox, form, textArea, textField } from '#platform/html/forms.ts'
+import { html, type Part } from '#platform/html/html.ts'
+import { face } from '#platform/html/lists.ts'
+import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { attempt, checkValues, errorsOf, type FormRefusal, uploadedImage } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { showSettings } from '../account-layout.ts'
-import { applicationsView, applicationView, secretView } from './access-views.ts'
-import { reservedScopes, scopeGroups } from './scope-groups.ts'
-import { scopesOf } from './tokens.ts'
+import { pictureSection } from '../settings/settings-views.ts'
+import { reservedScopes, scopeChoice, scopesOf } from './scope-groups.ts'
+import { secretView } from './tokens.ts'
 
 const LABELS = {
   name: 'The name',
@@ -42,25 +47,21 @@ type Typed = {
 const EMPTY: Typed = { name: '', description: '', url: '', uris: '', chosen: [], isPublic: false }
 
 export function applicationPages(pages: Pages): void {
-  pages.own('GET', PATHS.applications, 'showApplications', async (request) => {
-    const { deps, viewer, page } = request
-    const body = applicationsView(page, await listApplicationsOf(deps.db, viewer.id))
-    return showSettings(request, { title: page.language.t('settings.applications'), body })
-  })
-  pages.own('GET', `${PATHS.applications}/new`, 'showNewApplication', async (request) => showNew(request, EMPTY))
+  pages.own('GET', PATHS.applications, 'showApplications', showApplications)
+  pages.own('GET', `${PATHS.applications}/new`, 'showNewApplication', async (request) => showForm(request, EMPTY))
   pages.own('POST', `${PATHS.applications}/new`, 'makeApplication', async (request) => {
     const typed = readForm(request)
     const { value: created, refusal } = await attempt(() => {
       const fields = checkValues(NewApplication, { ...toFields(typed), public_client: typed.isPublic })
       return createApplication(request.deps, request.viewer, fields)
     }, LABELS)
-    if (refusal !== undefined) return showNew(request, { ...typed, refusal })
+    if (refusal !== undefined) return showForm(request, { ...typed, refusal })
     if (created.secret === null) return request.redirect(`${PATHS.applications}/${created.id}`, 'application-saved')
     return showSecret(request, { id: created.id, name: typed.name, secret: created.secret })
   })
   pages.own('GET', `${PATHS.applications}/:id`, 'showApplication', async (request) => {
     const application = await getOwn(request)
-    return showOne(request, application, toTyped(application))
+    return showForm(request, toTyped(application), application)
   })
   pages.own('POST', `${PATHS.applications}/:id`, 'changeApplication', async (request) => {
     const application = await getOwn(request)
@@ -69,7 +70,7 @@ export function applicationPages(pages: Pages): void {
       const patch = checkValues(ApplicationPatch, toPatch(typed, application))
       return updateApplication(request.deps, request.viewer, { id: application.id, patch })
     }, LABELS)
-    if (refusal !== undefined) return showOne(request, application, { ...typed, refusal })
+    if (refusal !== undefined) return showForm(request, { ...typed, refusal }, application)
     return request.redirect(`${PATHS.applications}/${application.id}`, 'application-saved')
   })
   pages.own('POST', `${PATHS.applications}/:id/picture`, 'sendApplicationPicture', async (request) => {
@@ -78,7 +79,7 @@ export function applicationPages(pages: Pages): void {
     const { refusal } = await attempt(() =>
       setIcon(deps, applicationIconOwner(deps), { id: application.id, viewer, ...uploadedImage(req.body) }),
     )
-    if (refusal !== undefined) return showOne(request, application, { ...toTyped(application), refusal })
+    if (refusal !== undefined) return showForm(request, { ...toTyped(application), refusal }, application)
     return request.redirect(`${PATHS.applications}/${application.id}`, 'picture')
   })
   pages.own('POST', `${PATHS.applications}/:id/picture/remove`, 'removeApplicationPicture', async (request) => {
@@ -97,6 +98,23 @@ export function applicationPages(pages: Pages): void {
     await deleteApplication(request.deps, request.viewer, id)
     return request.redirect(PATHS.applications, 'application-deleted')
   })
+}
+
+async function showApplications(request: OwnRequest): Promise<FastifyReply> {
+  const { deps, viewer, page } = request
+  const { t, rich } = page.language
+  const path = pathTo(page, PATHS.applications)
+  const items = (await listApplicationsOf(deps.db, viewer.id)).map(
+    ({ id, name, icon_url: url, created }) => html`<li class="row">${face({ name, url, isSquare: true })}
+<div class="grow"><h2><a href="${path}/${id}">${name}</a></h2>
+<p class="hint">${rich('applications.facts', { id: html`<code>${id}</code>`, at: timeAgo(page.language, created, page.now) })}</p></div></li>`,
+  )
+  const body = html`<section class="section">
+<p class="soft">${t('applications.text')}</p>
+${items.length > 0 && html`<ul class="items">${items}</ul>`}
+<p><a class="button main" href="${path}/new">${icon(page, 'plus')}${t('applications.new')}</a></p>
+</section>`
+  return showSettings(request, { title: t('settings.applications'), body })
 }
 
 async function getOwn({ deps, viewer, param }: OwnRequest): Promise<Application> {
@@ -147,15 +165,53 @@ function toTyped(application: Application): Typed {
   }
 }
 
-function showNew(request: OwnRequest, typed: Typed): FastifyReply {
+/** Shows the form of an application; without one, the form for a new application. */
+function showForm(request: OwnRequest, typed: Typed, application?: Application): FastifyReply {
   const { page } = request
-  const body = applicationView(page, { ...typed, groups: scopeGroups(), application: undefined })
-  return showSettings(request, { title: page.language.t('applications.new'), body, refusal: typed.refusal })
+  const { t } = page.language
+  const action = `${pathTo(page, PATHS.applications)}/${application?.id ?? 'new'}`
+  const errors = errorsOf(typed)
+  const publicClient = checkbox({
+    name: 'public_client',
+    value: 'yes',
+    isChecked: typed.isPublic,
+    label: t('application.public'),
+    hint: t('application.public.hint'),
+  })
+  const content = html`${textField(page, { name: 'name', label: t('field.name'), value: typed.name, minLength: 3, maxLength: 255, autocomplete: 'off', errors })}
+${textField(page, { name: 'description', label: t('application.description'), value: typed.description, maxLength: 255, isOptional: true, errors })}
+${textField(page, { type: 'url', name: 'url', label: t('application.website'), value: typed.url, maxLength: 255, placeholder: 'https://', isOptional: true, errors })}
+${textArea(page, { name: 'redirect_uris', label: t('application.redirects'), hint: t('application.redirects.hint'), value: typed.uris, isCode: true, isOptional: true, errors })}
+${scopeChoice(page, { ...typed, name: 'max_scopes', legend: t('application.scopes') })}
+${application === undefined && publicClient}
+<div><button class="main">${application === undefined ? t('application.make') : t('save')}</button></div>`
+  const body = html`<section class="section">
+${application !== undefined && html`<p>${t('client-id')} <code>${application.id}</code></p>`}
+${form(page, { action, content })}
+</section>
+${application !== undefined && applicationActions(page, typed, application, action)}`
+  return showSettings(request, { title: application?.name ?? t('applications.new'), body, refusal: typed.refusal })
 }
 
-function showOne(request: OwnRequest, application: Application, typed: Typed): FastifyReply {
-  const body = applicationView(request.page, { ...typed, groups: scopeGroups(), application })
-  return showSettings(request, { title: application.name, body, refusal: typed.refusal })
+function applicationActions(
+  page: PageContext,
+  typed: Typed,
+  { name, icon_url: url }: Application,
+  action: string,
+): Part {
+  const { t } = page.language
+  return [
+    pictureSection(page, { ...typed, action: `${action}/picture`, url, name, isSquare: true, limit: 'at-most' }),
+    !typed.isPublic &&
+      html`<section class="section"><h2>${t('secret.client-secret')}</h2>
+<p class="soft">${t('application.secret.text')}</p>
+${buttonForm(page, { action: `${action}/secret`, text: t('application.secret.new') })}
+</section>`,
+    html`<section class="section"><h2>${t('application.delete')}</h2>
+<p class="soft">${t('application.delete.text')}</p>
+${buttonForm(page, { action: `${action}/delete`, text: t('application.delete.button'), kind: 'danger' })}
+</section>`,
+  ]
 }
 
 function showSecret(

@@ -1,12 +1,19 @@
+// Groups of scopes, and how pages show them.
 import {
+  combineScopes,
   GRANTABLE_SCOPES,
   intersectScopes,
   isScopeSubset,
+  parseScopeNames,
   SCOPES,
   type Scope,
   type ScopeBits,
   type ScopeGroup,
 } from '#lib/access/scopes.ts'
+import { checkbox, fieldset } from '#platform/html/forms.ts'
+import { html, type Markup } from '#platform/html/html.ts'
+import { icon, type PageContext } from '#platform/html/page-context.ts'
+import { errorsOf, type FormRefusal } from '#web/kit/forms.ts'
 
 export type ScopeGroupView = { group: ScopeGroup; scopes: readonly Scope[] }
 
@@ -24,4 +31,38 @@ const RESERVED = SCOPES.filter(({ group }) => group === 'Reserved').reduce((sum,
 /** Returns the reserved scopes of a set. Forms do not show them and must not change them. */
 export function reservedScopes(bits: ScopeBits): ScopeBits {
   return intersectScopes(bits, RESERVED)
+}
+
+/** Combines the scopes with these names. Ignores unknown names. */
+export function scopesOf(names: readonly string[]): ScopeBits {
+  return names.reduce((sum, name) => combineScopes(sum, parseScopeNames(name).bits), 0)
+}
+
+/** Shows all scopes that can be granted, with the descriptions of the API, which are English. */
+export function scopeChoice(
+  page: PageContext,
+  of: { name: string; legend: string; chosen: readonly string[]; refusal?: FormRefusal },
+): Markup {
+  const { t } = page.language
+  const groups = scopeGroups().map(
+    ({ group, scopes }) => html`<fieldset>
+<legend class="group-head" lang="en">${group} <button type="button" class="plain" data-tick-all="${t('scopes.none')}" hidden>${t('scopes.all')}</button></legend>
+${scopes.map(({ name, explanation }) => checkbox({ name: 'scope', value: name, isChecked: of.chosen.includes(name), label: html`<span lang="en">${explanation}</span>`, hint: name }))}
+</fieldset>`,
+  )
+  return fieldset(page, {
+    name: of.name,
+    legend: of.legend,
+    errors: errorsOf(of),
+    className: 'stack',
+    content: html`<div class="groups">${groups}</div>`,
+  })
+}
+
+/** Lists the descriptions of a set of scopes, by group. */
+export function allowedScopes(page: PageContext, bits: ScopeBits): Markup[] {
+  return scopeGroups(bits).map(
+    ({ scopes }) =>
+      html`<ul class="marked" lang="en">${scopes.map(({ explanation }) => html`<li>${icon(page, 'check')}<span>${explanation}</span></li>`)}</ul>`,
+  )
 }

@@ -4,16 +4,20 @@ import type { FastifyReply } from 'fastify'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { createAccessToken } from '#features/people/accounts/access-tokens/create-access-token.ts'
 import { listAccessTokens } from '#features/people/accounts/access-tokens/queries.ts'
+import type { AccessTokenRow } from '#features/people/accounts/access-tokens/views.ts'
 import { deleteAccessToken } from '#features/people/accounts/access-tokens/update-access-token.ts'
-import { combineScopes, parseScopeNames, type ScopeBits } from '#lib/access/scopes.ts'
 import { parseId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'
-import { attempt, type FormRefusal } from '#web/kit/forms.ts'
+import { timeAgo } from '#platform/html/format.ts'
+import { buttonForm, form, selectField, textField } from '#platform/html/forms.ts'
+import { html, type Markup } from '#platform/html/html.ts'
+import { badge, note } from '#platform/html/lists.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { attempt, errorsOf, type FormRefusal } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { showSettings } from '../account-layout.ts'
-import { secretView, tokensView } from './access-views.ts'
-import { scopeGroups } from './scope-groups.ts'
+import { scopeChoice, scopeGroups, scopesOf } from './scope-groups.ts'
 
 const LABELS = { name: 'The name', scopes: 'The choice', expires: 'The expiry' }
 /** Lifetimes that the form offers, in days. */
@@ -33,9 +37,41 @@ export function tokenPages(pages: Pages): void {
 
 async function showTokens(request: OwnRequest, typed: Typed): Promise<FastifyReply> {
   const { deps, viewer, page } = request
+  const { t } = page.language
   const tokens = await listAccessTokens(deps.db, viewer.id)
-  const body = tokensView(page, { ...typed, tokens, groups: scopeGroups(), lifetimes: LIFETIMES })
-  return showSettings(request, { title: page.language.t('settings.tokens'), body, refusal: typed.refusal })
+  const action = pathTo(page, PATHS.tokens)
+  const errors = errorsOf(typed)
+  const choices = LIFETIMES.map((days) => ({
+    value: String(days),
+    label: t('tokens.days', { days }),
+    isChosen: String(days) === typed.days,
+  }))
+  const content = html`${textField(page, { name: 'name', label: t('field.name'), hint: t('tokens.name.hint'), value: typed.name, minLength: 3, maxLength: 255, autocomplete: 'off', errors })}
+${selectField(page, { name: 'days', label: t('tokens.lifetime'), choices })}
+${scopeChoice(page, { ...typed, name: 'scopes', legend: t('tokens.may') })}
+<div><button class="main">${t('tokens.make')}</button></div>`
+  const body = html`<section class="section"><h2>${t('tokens.yours')}</h2>
+${tokens.length === 0 ? html`<p class="soft">${t('tokens.empty')}</p>` : html`<ul class="items">${tokens.map((token) => tokenItem(page, token))}</ul>`}
+</section>
+<section class="section"><h2>${t('tokens.new')}</h2>
+${form(page, { action, content })}
+</section>`
+  return showSettings(request, { title: t('settings.tokens'), body, refusal: typed.refusal })
+}
+
+function tokenItem(page: PageContext, token: AccessTokenRow): Markup {
+  const { language, now } = page
+  const { t, rich } = language
+  const names = scopeGroups(token.scopes).flatMap(({ scopes }) => scopes.map(({ name }) => name))
+  const used =
+    token.last_used === null ? t('never-used') : rich('last-used', { at: timeAgo(language, token.last_used, now) })
+  return html`<li class="row"><div class="grow">
+<h3>${token.name} ${token.expires.getTime() <= now && badge('warn', t('tokens.expired'))}</h3>
+<p class="hint">${rich('tokens.expires', { at: timeAgo(language, token.expires, now) })} ${used}</p>
+<details><summary>${t('tokens.permissions', { count: names.length })}</summary><span class="mono">${names.length === 0 ? t('tokens.none') : names.join(', ')}</span></details>
+</div>
+${buttonForm(page, { action: `${pathTo(page, PATHS.tokens)}/revoke`, text: t('revoke'), kind: 'danger', isTight: true, label: t('revoke.named', { name: token.name }), fields: { id: token.id } })}
+</li>`
 }
 
 async function makeToken(request: OwnRequest): Promise<FastifyReply> {
@@ -58,7 +94,18 @@ async function makeToken(request: OwnRequest): Promise<FastifyReply> {
   return showSettings(request, { title: page.language.t('secret.token.title'), body })
 }
 
-/** Combines the chosen scopes. Ignores unknown names. */
-export function scopesOf(names: readonly string[]): ScopeBits {
-  return names.reduce((sum, name) => combineScopes(sum, parseScopeNames(name).bits), 0)
+/** Shows a secret, once. */
+export function secretView(
+  page: PageContext,
+  of: { what: 'token' | 'client-secret'; name: string; secret: string; clientId?: string; next: string },
+): Markup {
+  const { t } = page.language
+  return html`<section class="section"><h2>${of.name}</h2>
+${note(page, 'warn', html`<p>${t(`secret.${of.what}.text`)}</p>`)}
+${of.clientId !== undefined && html`<div class="field"><label for="client-id">${t('client-id')}</label><input type="text" class="mono" id="client-id" value="${of.clientId}" readonly></div>`}
+<div class="field"><label for="secret">${t(`secret.${of.what}`)}</label>
+<div class="with-button"><input type="text" class="mono" id="secret" value="${of.secret}" readonly autocomplete="off" spellcheck="false">
+<button type="button" data-copy="secret" data-done="${t('copied')}" hidden>${t('copy')}</button></div></div>
+<p><a class="button main" href="${pathTo(page, of.next)}">${t('secret.done')}</a></p>
+</section>`
 }

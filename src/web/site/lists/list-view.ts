@@ -1,33 +1,72 @@
-// Renders a list of projects: types, setup, filters, rows.
+// The page of a list: projects of one type, or the results of a search; with types, setup, filters, rows.
+import type { FastifyReply } from 'fastify'
 import { wholeNumber } from '#platform/html/format.ts'
 import { hiddenField } from '#platform/html/forms.ts'
 import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
 import type { Language } from '#platform/html/languages.ts'
 import { emptyState, note, pager, tabs } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { callerOf } from '#platform/http/limits/client-address.ts'
 import { SORTS } from '#ports/search-index/search-index.ts'
 import { isSet } from '#web/kit/cookies.ts'
-import { feedPath, listPath } from '#web/kit/paths.ts'
+import { feedLinks, feedPath, listPath, type ProjectType } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
+import type { ShownPage } from '#web/kit/send-page.ts'
 import { setupName, TYPE_ICONS, tagName, typesName } from '../names.ts'
 import { setupForm } from '../setup-form.ts'
-import type { Choice, FoundList } from './list-query.ts'
+import { type Choice, type FoundList, queryList } from './list-query.ts'
 import {
   FACETS,
   type Facet,
   hasChoices,
+  isPlain,
   type ListRequest,
   listUrl,
   NOTHING_CHOSEN,
+  PER_PAGE,
+  readListRequest,
   VALUES_MAX,
   withoutChoice,
   withType,
 } from './list-request.ts'
-import { hitGrid, hitList, type ProjectRow } from './rows.ts'
+import { loadRowDetails } from './row-details.ts'
+import { hitGrid, hitList, type ProjectRow, rowOfHit } from './rows.ts'
 
-export type ShownList = FoundList & { rows: readonly ProjectRow[]; title: string; lastPage: number }
+type ShownList = FoundList & { rows: readonly ProjectRow[]; title: string; lastPage: number }
 
-export function listView(request: PageRequest, shown: ShownList): Markup {
+export async function showList(request: PageRequest, type: ProjectType | undefined): Promise<FastifyReply> {
+  const list = readListRequest(request, type)
+  const { results, parse } = await queryList(request.deps, list, callerOf(request.req))
+  return request.showResults(results, async () => {
+    const found = parse()
+    const rows = await loadRowDetails(request, found.hits.map(rowOfHit), { weeks: list.view === 'rows' })
+    return listPage(request, found, rows)
+  })
+}
+
+/** Renders the page, with status 404 after the last page of the list. */
+function listPage(request: PageRequest, found: FoundList, rows: readonly ProjectRow[]): ShownPage {
+  const { page } = request
+  const { list, total } = found
+  const lastPage = Math.max(1, Math.ceil(total / PER_PAGE))
+  const isBeyond = list.page > lastPage
+  const title = listTitle(page.language, list, total)
+  return {
+    status: isBeyond ? 404 : 200,
+    title,
+    description: page.language.t('site.list.description', { name: page.site.name }),
+    canonical: listUrl({ ...list, all: [], ignoresSetup: false }, { page: list.page }),
+    isUnlisted: !isPlain(list) || isBeyond,
+    className: 'page browse',
+    openGraph: { type: 'website' },
+    feeds: feedLinks(listUrl(list), page.language.t('site.feed.list')),
+    ...(list.page > 1 && !isBeyond ? { previous: listUrl(list, { page: list.page - 1 }) } : {}),
+    ...(list.page < lastPage ? { next: listUrl(list, { page: list.page + 1 }) } : {}),
+    body: listView(request, { ...found, rows, title, lastPage }),
+  }
+}
+
+function listView(request: PageRequest, shown: ShownList): Markup {
   const { page, deps } = request
   const { list, rows, lastPage } = shown
   const { language } = page

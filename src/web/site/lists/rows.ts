@@ -43,10 +43,9 @@ export type ProjectRow = {
 export type Hit = Static<typeof SearchResult>['hits'][number]
 
 export function rowOfHit(hit: Hit): ProjectRow {
-  const slug = hit.slug ?? hit.project_id
   return {
     id: hit.project_id,
-    path: projectPath({ slug, types: hit.project_types }),
+    path: projectPath({ slug: hit.slug ?? hit.project_id, project_types: hit.project_types }),
     name: hit.name,
     summary: hit.summary,
     iconUrl: hit.icon_url,
@@ -79,7 +78,7 @@ export function rowOfProject(project: Pick<CachedProject, 'bytes'>): ProjectRow 
   const view = viewOf(project)
   return {
     id: view.id,
-    path: projectPath({ slug: view.slug, types: view.project_types }),
+    path: projectPath(view),
     name: view.name,
     summary: view.summary,
     iconUrl: view.icon_url,

@@ -7,6 +7,7 @@ import { invalidInput, notFound } from '#lib/errors.ts'
 import { assetHref, pathTo } from '#platform/html/page-context.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
 import { EVERYTHING } from '#ports/search-index/filter/tree.ts'
+import type { Pages } from '#web/kit/pages.ts'
 import { listPath, offeredTypes, PATHS, PROJECT_TYPES } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { operatorLinks } from '#web/kit/site.ts'
@@ -21,15 +22,21 @@ const HITS_PER_SEARCH = 100
 /** Maximum number of parts that search engines accept in an index. */
 const PARTS_MAX = 50_000
 
-export async function sendSitemapIndex({ req, deps, page, reply }: PageRequest): Promise<FastifyReply> {
+export function discoveryPages(pages: Pages): void {
+  pages.open('GET', '/sitemap.xml', 'siteMap', sendSitemapIndex)
+  pages.open('GET', '/sitemap-:part.xml', 'siteMapPart', sendSitemapPart)
+  pages.open('GET', '/robots.txt', 'siteRobots', sendRobots)
+  pages.open('GET', '/manifest.webmanifest', 'siteManifest', sendManifest)
+  pages.open('GET', '/opensearch.xml', 'siteSearchDescription', sendSearchDescription)
+  pages.open('GET', '/oembed', 'siteEmbed', sendEmbed)
+}
+
+async function sendSitemapIndex({ req, deps, page, reply }: PageRequest): Promise<FastifyReply> {
   const all = { text: '', sort: 'newest', page: 1, caller: callerOf(req) } as const
   const { total } = await findHits(deps, all, EVERYTHING, 1)
-  const parts = Array.from(
-    { length: Math.min(PARTS_MAX, Math.max(1, Math.ceil(total / PROJECTS_PER_PART))) },
-    (_, index) => {
-      return `<sitemap><loc>${xml(`${page.site.url}/sitemap-${index + 1}.xml`)}</loc></sitemap>\n`
-    },
-  )
+  const length = Math.min(PARTS_MAX, Math.max(1, Math.ceil(total / PROJECTS_PER_PART)))
+  const locationOf = (_: unknown, index: number) => xml(`${page.site.url}/sitemap-${index + 1}.xml`)
+  const parts = Array.from({ length }, locationOf).map((location) => `<sitemap><loc>${location}</loc></sitemap>\n`)
   return sendXml(
     reply,
     `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${parts.join('')}</sitemapindex>\n`,
@@ -37,7 +44,7 @@ export async function sendSitemapIndex({ req, deps, page, reply }: PageRequest):
 }
 
 /** Sends a part of the site map: public projects. The first part also contains lists and the operator's texts. */
-export async function sendSitemapPart({ req, deps, page, reply, param }: PageRequest): Promise<FastifyReply> {
+async function sendSitemapPart({ req, deps, page, reply, param }: PageRequest): Promise<FastifyReply> {
   const part = Number(/^[1-9]\d{0,4}$/.exec(param('part'))?.[0] ?? 0)
   if (part === 0) throw notFound('page')
   const { url } = page.site
@@ -58,7 +65,7 @@ export async function sendSitemapPart({ req, deps, page, reply, param }: PageReq
   return sendXml(reply, `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${entries.join('')}</urlset>\n`)
 }
 
-export async function sendRobots({ page, reply }: PageRequest): Promise<FastifyReply> {
+async function sendRobots({ page, reply }: PageRequest): Promise<FastifyReply> {
   const lines = [
     'User-agent: *',
     'Disallow: /account',
@@ -72,7 +79,7 @@ export async function sendRobots({ page, reply }: PageRequest): Promise<FastifyR
     .send(`${lines.join('\n')}\n`)
 }
 
-export async function sendSearchDescription({ page, reply }: PageRequest): Promise<FastifyReply> {
+async function sendSearchDescription({ page, reply }: PageRequest): Promise<FastifyReply> {
   const { url, name } = page.site
   void reply
     .type('application/opensearchdescription+xml; charset=utf-8')
@@ -83,7 +90,7 @@ export async function sendSearchDescription({ page, reply }: PageRequest): Promi
 }
 
 /** Sends the manifest for installing the site as an application: https://www.w3.org/TR/appmanifest. */
-export async function sendManifest({ page, reply }: PageRequest): Promise<FastifyReply> {
+async function sendManifest({ page, reply }: PageRequest): Promise<FastifyReply> {
   const { name, mark } = page.site
   const square = (width: number) => `${width}x${width}`
   const drawn = { src: assetHref(page, 'mark.svg'), sizes: 'any', type: 'image/svg+xml' }
@@ -99,7 +106,7 @@ export async function sendManifest({ page, reply }: PageRequest): Promise<Fastif
 }
 
 /** Sends the oEmbed description of a project's page: https://oembed.com. */
-export async function sendEmbed({ deps, page, reply, query }: PageRequest): Promise<FastifyReply> {
+async function sendEmbed({ deps, page, reply, query }: PageRequest): Promise<FastifyReply> {
   const { url, name } = page.site
   if (query('format') !== '' && query('format') !== 'json') throw invalidInput('format must be json', 'format')
   const address = URL.parse(query('url'))

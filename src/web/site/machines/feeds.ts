@@ -12,12 +12,17 @@ import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { escapeText } from '#platform/html/html.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { NO_SETUP } from '#web/kit/cookies.ts'
+import type { Pages } from '#web/kit/pages.ts'
 import {
   collectionPath,
+  listPath,
+  offeredTypes,
   organizationPath,
   type ProjectType,
   projectPath,
+  projectSegments,
   userPath,
   versionPath,
 } from '#web/kit/paths.ts'
@@ -27,11 +32,24 @@ import { listUrl, readListRequest } from '../lists/list-request.ts'
 import { listTitle } from '../lists/list-view.ts'
 import { type ProjectRow, rowOfHit, rowOfProject, versionOf, viewOf } from '../lists/rows.ts'
 
-export const FEED_FORMATS = ['atom', 'json'] as const
-export type FeedFormat = (typeof FEED_FORMATS)[number]
-
 type Entry = { id: string; path: string; title: string; text: string; at: string; by?: string }
 type Feed = { title: string; path: string; entries: Entry[] }
+
+/** Registers each feed in both formats. */
+export function feedPages(pages: Pages, taxonomy: Taxonomy): void {
+  for (const format of ['atom', 'json'] as const) {
+    const feed = (path: string, load: (request: PageRequest) => Promise<Feed>) =>
+      pages.open('GET', `${path}.${format}`, 'siteFeed', async (request) =>
+        sendFeed(request, await load(request), format),
+      )
+    for (const type of [undefined, ...offeredTypes(taxonomy)])
+      feed(listPath(type), (request) => loadListFeed(request, type))
+    for (const segment of projectSegments(taxonomy)) feed(`/${segment}/:slug/versions`, loadVersionsFeed)
+    feed('/user/:name', loadUserFeed)
+    feed('/organization/:name', loadOrganizationFeed)
+    feed('/collection/:id', loadCollectionFeed)
+  }
+}
 
 /** Maximum number of entries per feed. */
 const ENTRIES_MAX = 50
@@ -46,75 +64,63 @@ const entryOf = (row: ProjectRow): Entry => ({
 })
 
 /** Ignores the setup, because feed readers have no cookies. */
-export async function sendListFeed(
-  request: PageRequest,
-  type: ProjectType | undefined,
-  format: FeedFormat,
-): Promise<FastifyReply> {
+async function loadListFeed(request: PageRequest, type: ProjectType | undefined): Promise<Feed> {
   const { deps, page } = request
   const list = { ...readListRequest({ ...request, setup: NO_SETUP }, type), page: 1 }
   const sort = request.query('sort') === '' ? 'newest' : list.sort
   const filter = filterOf(list, { now: deps.now(), taxonomy: deps.taxonomy })
   const { hits, total } = await findHits(deps, { ...list, sort, caller: callerOf(request.req) }, filter, ENTRIES_MAX)
-  const entries = hits.map(rowOfHit).map(entryOf)
-  return sendFeed(request, { title: listTitle(page.language, list, total), path: listUrl(list), entries }, format)
+  return {
+    title: listTitle(page.language, list, total),
+    path: listUrl(list),
+    entries: hits.map(rowOfHit).map(entryOf),
+  }
 }
 
-export async function sendVersionsFeed(request: PageRequest, format: FeedFormat): Promise<FastifyReply> {
-  const { deps, viewer, param, page } = request
+async function loadVersionsFeed({ deps, viewer, param, page }: PageRequest): Promise<Feed> {
   const project = viewOf(await getProject(deps, viewer, param('slug')))
-  const path = projectPath({ slug: project.slug, types: project.project_types })
+  const path = projectPath(project)
   const versions = await listCachedVersions(deps, await listVersionIdsFor(deps, project.id, { limit: ENTRIES_MAX }))
   const entries = versions.map(versionOf).map((version) => ({
     id: version.id,
-    path: versionPath(path, { id: version.id, number: version.version_number }),
+    path: versionPath(path, version),
     title: `${project.name} ${version.version_number}`,
     text: version.changelog ?? '',
     at: version.date_published,
   }))
-  const title = page.language.t('site.title.versions', { name: project.name })
-  return sendFeed(request, { title, path: `${path}/versions`, entries }, format)
+  return { title: page.language.t('site.title.versions', { name: project.name }), path: `${path}/versions`, entries }
 }
 
-export async function sendUserFeed(request: PageRequest, format: FeedFormat): Promise<FastifyReply> {
+async function loadUserFeed(request: PageRequest): Promise<Feed> {
   const { deps, viewer, param } = request
   const { id, username } = await getCachedUser(deps, param('name'))
-  return sendProjects(
-    request,
-    { title: username, path: userPath(username), ids: await listProjectIdsOf(deps.db, viewer, id) },
-    format,
-  )
+  const entries = await loadEntries(request, await listProjectIdsOf(deps.db, viewer, id))
+  return { title: username, path: userPath(username), entries }
 }
 
-export async function sendOrganizationFeed(request: PageRequest, format: FeedFormat): Promise<FastifyReply> {
+async function loadOrganizationFeed(request: PageRequest): Promise<Feed> {
   const { deps, viewer, param } = request
   const { id, slug } = await getOrganization(deps, param('name'))
-  return sendProjects(
-    request,
-    { title: slug, path: organizationPath(slug), ids: await listOrganizationProjectIds(deps.db, viewer, [id]) },
-    format,
-  )
+  const entries = await loadEntries(request, await listOrganizationProjectIds(deps.db, viewer, [id]))
+  return { title: slug, path: organizationPath(slug), entries }
 }
 
-export async function sendCollectionFeed(request: PageRequest, format: FeedFormat): Promise<FastifyReply> {
+async function loadCollectionFeed(request: PageRequest): Promise<Feed> {
   const { deps, viewer, param } = request
   const id = param('id')
   const [row] = isIdForm(id) ? await listCollections(deps.db, viewer, [id]) : []
   if (row === undefined) throw notFound('collection')
-  return sendProjects(request, { title: row.name, path: collectionPath(id), ids: row.projects }, format)
+  return { title: row.name, path: collectionPath(id), entries: await loadEntries(request, row.projects) }
 }
 
-async function sendProjects(
-  request: PageRequest,
-  { title, path, ids }: { title: string; path: string; ids: readonly string[] },
-  format: FeedFormat,
-): Promise<FastifyReply> {
-  const rows = (await listVisibleProjects(request.deps, request.viewer, ids)).map(rowOfProject)
+/** Returns the entries of the projects that the viewer can see, newest first. */
+async function loadEntries({ deps, viewer }: PageRequest, ids: readonly string[]): Promise<Entry[]> {
+  const rows = (await listVisibleProjects(deps, viewer, ids)).map(rowOfProject)
   rows.sort((a, b) => (a.updated < b.updated ? 1 : -1))
-  return sendFeed(request, { title, path, entries: rows.slice(0, ENTRIES_MAX).map(entryOf) }, format)
+  return rows.slice(0, ENTRIES_MAX).map(entryOf)
 }
 
-function sendFeed({ reply, page, viewer, req }: PageRequest, feed: Feed, format: FeedFormat): FastifyReply {
+function sendFeed({ reply, page, viewer, req }: PageRequest, feed: Feed, format: 'atom' | 'json'): FastifyReply {
   const { url, name } = page.site
   const self = `${url}${req.raw.url ?? ''}`
   void reply

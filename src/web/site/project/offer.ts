@@ -53,7 +53,7 @@ export async function findOffer(request: PageRequest, view: ProjectView): Promis
     isCompatible: !isSet(setup) || compatible !== undefined,
     required: required.map((each) => {
       const project = viewOf(each.project)
-      const path = projectPath({ slug: project.slug, types: project.project_types })
+      const path = projectPath(project)
       return { project, path, version: versionOf(each.version) }
     }),
     archive: required.length === 0 ? undefined : await loadArchive(request, cached, filter),
@@ -118,7 +118,7 @@ export async function loadDependencies(
   return dependencies.flatMap(({ dependency_type: type, project_id, version_id, file_name: fileName }) => {
     const project = projects.get(project_id ?? '')
     if (project === undefined && fileName === null) return []
-    const path = project === undefined ? '' : projectPath({ slug: project.slug, types: project.project_types })
+    const path = project === undefined ? '' : projectPath(project)
     return [{ type, project, path, version: versions.get(version_id ?? ''), fileName }]
   })
 }

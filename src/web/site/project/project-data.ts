@@ -58,7 +58,7 @@ export async function loadProject(request: PageRequest, project: CachedProject):
   return {
     project,
     view,
-    path: projectPath({ slug: view.slug, types: view.project_types }),
+    path: projectPath(view),
     isFollowed: followed.includes(project.id),
     isMember: viewer !== null && isMember(await findMembership(deps.db, viewer.id, project)),
     offer: await findOffer(request, view),

@@ -93,7 +93,7 @@ function versionRow({ page, deps }: PageRequest, { path }: ProjectData, version:
   const { language } = page
   const file = primaryFile(version)
   const games = versionRuns(deps.taxonomy, fieldTexts(version, 'game_versions')).slice(0, RUNS_MAX)
-  const href = pathTo(page, versionPath(path, { id: version.id, number: version.version_number }))
+  const href = pathTo(page, versionPath(path, version))
   return html`<tr><th scope="row"><a href="${href}"><bdi>${version.version_number}</bdi></a> ${channelBadge(page, version)}<span class="soft" dir="auto">${version.name}</span></th><td>${games.join(', ')}</td><td>${version.loaders.map(tagName).join(', ')}</td><td class="num">${countOf(language, version.downloads)}</td><td>${timeAgo(language, new Date(version.date_published), page.now)}</td><td>${file !== undefined && html`<a class="button tight" href="${file.url}" download>${icon(page, 'download')}${fileSize(language, file.size)}<span class="vh"> ${language.t('site.get.download', { name: version.version_number })}</span></a>`}</td></tr>
 `
 }
@@ -141,7 +141,7 @@ export async function showVersion(request: PageRequest, project: CachedProject):
 ${dependencies.length > 0 && html`<div class="section"><h2>${language.t('site.tab.dependencies')}</h2>${dependencyList(page, dependencies)}</div>`}
 <div class="section"><h2>${language.t('site.tab.changelog')}</h2>${String(changelog) === '' ? html`<p class="soft">${language.t('site.no-changelog')}</p>` : changelog}</div>`
   const title = language.t('site.title.version', { name: data.view.name, version: version.version_number })
-  const canonical = versionPath(data.path, { id, number: version.version_number })
+  const canonical = versionPath(data.path, version)
   return show(projectPage(request, data, { tab: '/versions', title, body, canonical }))
 }
 
@@ -198,7 +198,7 @@ export async function showChangelog(request: PageRequest, project: CachedProject
     ({
       version,
       text,
-    }) => html`<section class="section change"><h2><a href="${pathTo(page, versionPath(data.path, { id: version.id, number: version.version_number }))}"><bdi>${version.version_number}</bdi></a> ${channelBadge(page, version)}<span class="soft small">${timeAgo(language, new Date(version.date_published), page.now)}</span></h2>
+    }) => html`<section class="section change"><h2><a href="${pathTo(page, versionPath(data.path, version))}"><bdi>${version.version_number}</bdi></a> ${channelBadge(page, version)}<span class="soft small">${timeAgo(language, new Date(version.date_published), page.now)}</span></h2>
 ${String(text) === '' ? html`<p class="soft">${language.t('site.no-changelog')}</p>` : text}</section>
 `,
   )
