@@ -1,7 +1,9 @@
 // The web site: assets, the account pages, and the public site unless the operator turned it off.
+import { entityTag } from '#lib/text/json-bytes.ts'
+import { ASSETS_PATH, type Assets } from '#platform/html/assets.ts'
+import { codedTag, codingFor } from '#platform/http/responses/content-coding.ts'
 import type { App } from '#platform/http/server.ts'
 import { accountPages } from './account/routes.ts'
-import { assetRoutes } from './kit/asset-routes.ts'
 import { createSessionCookie } from './kit/cookies.ts'
 import { PageCache } from './kit/page-cache.ts'
 import type { WebDeps } from './kit/request.ts'
@@ -26,4 +28,31 @@ export function webRoutes(
   assetRoutes(app, web.site.assets)
   accountPages(app, web)
   if (deps.config.site.isServed) sitePages(app, web)
+}
+
+/**
+ * Serves style sheet, script, fonts and icons. Their names contain a hash, so that browsers can cache them for a year.
+ * Sends the best compressed form that the browser accepts. Each form has its own ETag.
+ */
+function assetRoutes(app: App, assets: Assets): void {
+  for (const { name, type, bytes, encode } of assets.values()) {
+    const etag = entityTag(bytes)
+    app.get(
+      `${ASSETS_PATH}/${name}`,
+      { config: { auth: 'public', cache: 'shared', budget: 'asset' }, schema: { operationId: 'getAsset', hide: true } },
+      async (req, reply) => {
+        void reply
+          .header('cache-control', 'public, max-age=31536000, immutable')
+          .header('x-content-type-options', 'nosniff')
+          .type(type)
+        const coding = encode === undefined ? undefined : codingFor(req.headers['accept-encoding'])
+        if (encode !== undefined) void reply.header('vary', 'accept-encoding')
+        const tag = coding === undefined ? etag : codedTag(etag, coding)
+        void reply.header('etag', tag)
+        if (req.headers['if-none-match'] === tag) return reply.status(304).send()
+        if (encode === undefined || coding === undefined) return reply.send(bytes)
+        return reply.header('content-encoding', coding).send(await encode(coding))
+      },
+    )
+  }
 }

@@ -15,10 +15,9 @@ import { profilePages } from './settings/profile.ts'
 import { securityPages } from './settings/security.ts'
 import { sessionPages } from './settings/sessions.ts'
 import { twoFactorPages } from './settings/two-factor.ts'
-import { firstAdminPages } from './sign-in/first-admin.ts'
 import { passwordPages } from './sign-in/passwords.ts'
 import { signInPages } from './sign-in/sign-in.ts'
-import { signUpPages } from './sign-in/sign-up.ts'
+import { firstAdminPages, signUpPages } from './sign-in/sign-up.ts'
 
 const ACCOUNT: Area = {
   defaults: { isUnlisted: true, className: 'page account' },

@@ -16,42 +16,34 @@ const compressors: Readonly<Record<Coding, (bytes: Buffer) => Promise<Buffer>>> 
   gzip: (bytes) => promisify(gzip)(bytes),
 }
 
-type CachedPageFields = {
+/** A rendered page. It is compressed when a browser first requests a compressed form. */
+export type CachedPage = {
   /** Whether the page depends on the visitor's setup. Shared caches must not store it. */
   isPrivate: boolean
   /** Time of rendering, in milliseconds since 1970. */
   renderedAt: number
   route: FastPathRoute
+  bytes: Buffer
+  etag: string
+  /** Returns the compressed page, or a promise of it during the compression. */
+  compressed(coding: Coding): Buffer | Promise<Buffer>
 }
 
-/** A rendered page. It is compressed when a browser first requests a compressed form. */
-export class CachedPage {
-  readonly bytes: Buffer
-  readonly etag: string
-  readonly isPrivate: boolean
-  readonly renderedAt: number
-  readonly route: FastPathRoute
-  readonly #compressed = new Map<Coding, Buffer | Promise<Buffer>>()
-
-  constructor(document: string, { isPrivate, renderedAt, route }: CachedPageFields) {
-    this.bytes = bytesToKeep(document)
-    this.etag = entityTag(this.bytes)
-    this.isPrivate = isPrivate
-    this.renderedAt = renderedAt
-    this.route = route
-  }
-
-  /** Returns the compressed page, or a promise of it during the compression. */
-  compressed(coding: Coding): Buffer | Promise<Buffer> {
-    const present = this.#compressed.get(coding)
-    if (present !== undefined) return present
-    const pending = compressors[coding](this.bytes).then((bytes) => {
-      this.#compressed.set(coding, bytes)
-      return bytes
+export function createCachedPage(
+  document: string,
+  fields: Pick<CachedPage, 'isPrivate' | 'renderedAt' | 'route'>,
+): CachedPage {
+  const bytes = bytesToKeep(document)
+  const forms = new Map<Coding, Buffer | Promise<Buffer>>()
+  const compress = (coding: Coding): Promise<Buffer> => {
+    const pending = compressors[coding](bytes).then((compressed) => {
+      forms.set(coding, compressed)
+      return compressed
     })
-    this.#compressed.set(coding, pending)
+    forms.set(coding, pending)
     return pending
   }
+  return { ...fields, bytes, etag: entityTag(bytes), compressed: (coding) => forms.get(coding) ?? compress(coding) }
 }
 
 const PAGES: DerivedDefinition<CachedPage> = {

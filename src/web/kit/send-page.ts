@@ -10,7 +10,7 @@ import { codedTag, codingFor } from '#platform/http/responses/content-coding.ts'
 import { matchesEntityTag } from '#platform/http/responses/entity-tags.ts'
 import type { FastPathSource } from '#platform/http/route-config.ts'
 import type { FormRefusal } from './forms.ts'
-import { CachedPage, type PageCache, type PageRecorder } from './page-cache.ts'
+import { type CachedPage, createCachedPage, type PageCache, type PageRecorder } from './page-cache.ts'
 import { pageHeaders } from './safety.ts'
 
 /** A page and the status of its response. */
@@ -46,7 +46,7 @@ export function sendPage({ req, reply, page, storage, recorder }: SendOptions, s
   const isPrivate = storage === 'private'
   // A page that sets a cookie contains a form with a token, which is different for each visitor.
   if (recorder !== undefined && status === 200 && !reply.hasHeader('set-cookie')) {
-    const cached = new CachedPage(document, { isPrivate, renderedAt: page.now, route: recorder.route })
+    const cached = createCachedPage(document, { isPrivate, renderedAt: page.now, route: recorder.route })
     recorder.store(recorder.key, cached)
     return sendCachedPage(req, reply, cached)
   }

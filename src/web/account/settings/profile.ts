@@ -5,11 +5,14 @@ import { createConfirmOwner } from '#features/people/accounts/credentials/confir
 import { avatarOwner } from '#features/people/users/avatar.ts'
 import { UserPatch } from '#features/people/users/requests.ts'
 import { updateUser } from '#features/people/users/update-user.ts'
-import { attempt, checkValues, type FormRefusal, uploadedImage } from '#web/kit/forms.ts'
+import { form, textArea, textField } from '#platform/html/forms.ts'
+import { html } from '#platform/html/html.ts'
+import { pathTo } from '#platform/html/page-context.ts'
+import { attempt, checkValues, errorsOf, type FormRefusal, uploadedImage } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { showSettings } from '../account-layout.ts'
-import { profileView } from './settings-views.ts'
+import { pictureSection } from './settings-views.ts'
 
 const LABELS = { username: 'The username', bio: 'The text' }
 
@@ -44,6 +47,16 @@ function showProfile(
 ): FastifyReply {
   const { page, account } = request
   const { username = account.username, bio = account.bio ?? '', refusal } = typed
-  const body = profileView(page, { account, username, bio, refusal })
-  return showSettings(request, { title: page.language.t('settings.profile'), body, refusal })
+  const { t } = page.language
+  const errors = errorsOf(typed)
+  const action = pathTo(page, PATHS.profile)
+  const content = html`${textField(page, { name: 'username', label: t('field.username'), value: username, maxLength: 39, autocomplete: 'username', isName: true, errors })}
+${textArea(page, { name: 'bio', label: t('profile.bio'), hint: t('profile.bio.hint'), value: bio, maxLength: 160, isOptional: true, errors })}
+<div><button class="main">${t('save')}</button></div>`
+  const { avatar_url: url, username: name } = account
+  const body = html`${pictureSection(page, { refusal, action: `${action}/picture`, url, name, isSquare: false, limit: 'smaller' })}
+<section class="section"><h2>${t('profile.about')}</h2>
+${form(page, { action, content })}
+</section>`
+  return showSettings(request, { title: t('settings.profile'), body, refusal })
 }

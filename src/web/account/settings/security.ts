@@ -6,12 +6,18 @@ import { changePassword } from '#features/people/accounts/credentials/change-pas
 import { confirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
 import { CodeField, EmailField, NewPasswordField, PasswordField } from '#features/people/accounts/requests.ts'
 import { isConfirmed } from '#features/people/accounts/sessions/queries.ts'
-import { attempt, checkValues, type FormRefusal } from '#web/kit/forms.ts'
+import type { AccountRow } from '#features/people/users/queries.ts'
+import { buttonForm, form, textField } from '#platform/html/forms.ts'
+import { html, type Markup } from '#platform/html/html.ts'
+import { badge } from '#platform/html/lists.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { attempt, checkValues, errorsOf, type FormRefusal } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { showSettings } from '../account-layout.ts'
+import { codeField, newPasswordField } from '../sign-in/sign-in-views.ts'
 import { showData } from './account-data.ts'
-import { securityView } from './settings-views.ts'
+import { confirmForm } from './settings-views.ts'
 
 const Email = Type.Object({ email: EmailField })
 const Passwords = Type.Object({ new_password: NewPasswordField })
@@ -56,13 +62,45 @@ export async function showSecurity(
   { email, refusal }: { email?: string; refusal?: FormRefusal } = {},
 ): Promise<FastifyReply> {
   const { deps, page, viewer, account } = request
-  const body = securityView(page, {
-    isConfirmed: await isConfirmed(deps.db, viewer, deps.now()),
-    account,
-    refusal,
-    email: email ?? account.email ?? '',
-  })
-  return showSettings(request, { title: page.language.t('settings.security'), body, refusal })
+  const { t } = page.language
+  const body = (await isConfirmed(deps.db, viewer, deps.now()))
+    ? securityView(page, { account, email: email ?? account.email ?? '', refusal })
+    : html`<section class="section"><h2>${t('confirm')}</h2>
+${confirmForm(page, { account, refusal, next: 'security' })}
+</section>`
+  return showSettings(request, { title: t('settings.security'), body, refusal })
+}
+
+function securityView(
+  page: PageContext,
+  of: { account: AccountRow; email: string; refusal: FormRefusal | undefined },
+): Markup {
+  const { t } = page.language
+  const errors = errorsOf(of)
+  const path = pathTo(page, PATHS.security)
+  const email = html`${textField(page, { type: 'email', name: 'email', label: t('security.address'), value: of.email, maxLength: 254, autocomplete: 'email', errors })}
+<div><button>${t('security.change-address')}</button></div>`
+  // Password managers need the username.
+  const password = html`<input type="text" name="username" value="${of.account.username}" autocomplete="username" hidden readonly>
+${newPasswordField(page, 'new_password', t('field.new-password'), of)}
+<div><button>${t('security.change-password')}</button></div>`
+  const disable = html`${codeField(page, t('security.code'), of)}<div><button class="danger">${t('security.turn-off')}</button></div>`
+  return html`<section class="section"><h2>${t('field.email')}</h2>
+${form(page, { action: `${path}/email`, content: email })}
+</section>
+<section class="section"><h2>${t('field.password')}</h2>
+<p class="soft">${t('security.password-text')}</p>
+${form(page, { action: `${path}/password`, content: password })}
+</section>
+<section class="section"><h2>${t('two-factor')}</h2>
+${
+  of.account.totp_secret === null
+    ? html`<p class="soft">${t('two-factor.text')}</p>
+${buttonForm(page, { action: `${path}/two-factor/start`, text: t('two-factor.turn-on') })}`
+    : html`<p>${badge('good', t('two-factor.on'))}</p>
+${form(page, { action: `${path}/two-factor/disable`, content: disable })}`
+}
+</section>`
 }
 
 /** Checks the password, which users must enter again before they change who owns the account. */

@@ -266,8 +266,9 @@ test('a form with an image is not read further than the size limit', async () =>
   const person = visitor(t, (await makeMember(t)).token)
   const { _csrf = '' } = hiddenFields(await person.get('/account'), '/account/picture')
   const cookie = [...person.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-  const headers = { cookie, 'user-agent': 'x', 'content-type': 'multipart/form-data; boundary=b' }
-  const head = `--b\r\ncontent-disposition: form-data; name="_csrf"\r\n\r\n${_csrf}\r\n--b\r\ncontent-disposition: form-data; name="picture"; filename="a.png"\r\n\r\n`
+  const boundary = '----WebKitFormBoundary7MA4YWxkTrZu0gW'
+  const headers = { cookie, 'user-agent': 'x', 'content-type': `multipart/form-data; boundary=${boundary}` }
+  const head = `--${boundary}\r\ncontent-disposition: form-data; name="_csrf"\r\n\r\n${_csrf}\r\n--${boundary}\r\ncontent-disposition: form-data; name="picture"; filename="a.png"\r\n\r\n`
   function* long() {
     yield Buffer.from(head)
     for (let i = 0; i < 80; i += 1) yield Buffer.alloc(65_536)
@@ -278,7 +279,7 @@ test('a form with an image is not read further than the size limit', async () =>
   assertSays(await send(Readable.from(long())), 400, 'The body is larger than 327680 bytes')
   assertSays(await send('x'.repeat(400_000)), 400, 'at most 256 KiB')
   assertSays(await send(head), 400, 'The form cannot be read')
-  assertSays(await send(`${head}${'x'.repeat(262_145)}\r\n--b--\r\n`), 400, 'at most 256 KiB')
+  assertSays(await send(`${head}${'x'.repeat(262_145)}\r\n--${boundary}--\r\n`), 400, 'at most 256 KiB')
   assertSays(await send('', { 'content-type': 'multipart/form-data' }), 400, 'The form cannot be read')
 })
 

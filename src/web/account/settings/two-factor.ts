@@ -9,13 +9,17 @@ import {
   startTwoFactor,
   type TwoFactorSetUp,
 } from '#features/people/accounts/two-factor/switch-two-factor.ts'
+import { form, hiddenField } from '#platform/html/forms.ts'
+import { html, type Markup } from '#platform/html/html.ts'
+import { note } from '#platform/html/lists.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { attempt, checkValues, type FormRefusal } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { showSettings } from '../account-layout.ts'
+import { codeField } from '../sign-in/sign-in-views.ts'
 import { qrCode } from './qr-code.ts'
 import { showSecurity } from './security.ts'
-import { backupCodesView, twoFactorView } from './settings-views.ts'
 
 const Confirmation = Type.Object({ flow: FlowField, code: CodeField })
 const Removal = Type.Object({ code: CodeField })
@@ -52,6 +56,40 @@ export function twoFactorPages(pages: Pages): void {
 /** Shows the secret in the response to the form, which is not stored, and not at a URL. */
 function showSetUp(request: OwnRequest, setUp: TwoFactorSetUp, refusal?: FormRefusal): FastifyReply {
   const { page } = request
-  const body = twoFactorView(page, { setUp, qrCode: qrCode(setUp.uri), refusal })
-  return showSettings(request, { title: page.language.t('two-factor'), body, refusal })
+  const { t, rich } = page.language
+  const { side, path: darkPath } = qrCode(setUp.uri)
+  const path = pathTo(page, PATHS.security)
+  const content = html`${hiddenField('flow', setUp.flow)}
+${codeField(page, t('two-factor.code'), { refusal })}
+<div class="row"><button class="main">${t('two-factor.turn-on')}</button><a href="${path}">${t('two-factor.leave-off')}</a></div>`
+  const link = (chunks: Parameters<typeof html>[1]) => html`<a href="${setUp.uri}">${chunks}</a>`
+  const body = html`<section class="section">
+<p>${t('two-factor.scan')}</p>
+<div class="set-up">
+<svg class="qr" role="img" aria-label="${t('two-factor.picture')}" viewBox="0 0 ${side} ${side}" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${side}v${side}H0z"/><path fill="#000" d="${darkPath}"/></svg>
+<div class="stack">
+<p>${rich('two-factor.by-hand', { link })}</p>
+<div class="field">
+<span class="strong" id="key-label">${t('two-factor.key')}</span>
+<div class="with-button">
+<output class="mono key" aria-labelledby="key-label" id="key" data-text="${setUp.secret}">${setUp.secret.match(/.{1,4}/g)?.join(' ')}</output>
+<button type="button" data-copy="key" data-done="${t('copied')}" hidden>${t('copy')}</button>
+</div>
+<p class="hint">${t('two-factor.key.hint')}</p>
+</div>
+</div>
+</div>
+${form(page, { action: `${path}/two-factor/enable`, content })}
+</section>`
+  return showSettings(request, { title: t('two-factor'), body, refusal })
+}
+
+function backupCodesView(page: PageContext, codes: readonly string[]): Markup {
+  const { t } = page.language
+  return html`<section class="section">
+${note(page, 'good', html`<p>${t('backup-codes.on')}</p>`, { role: 'status' })}
+<p>${t('backup-codes.text')}</p>
+<ul class="codes mono">${codes.map((code) => html`<li>${code}</li>`)}</ul>
+<p><a class="button main" href="${pathTo(page, PATHS.security)}">${t('backup-codes.kept')}</a></p>
+</section>`
 }

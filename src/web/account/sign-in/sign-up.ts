@@ -1,15 +1,18 @@
-// Sign-up.
+// Sign-up, and the creation of the first admin.
 import type { FastifyReply } from 'fastify'
+import Type from 'typebox'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { clientOf } from '#features/people/accounts/account-deps.ts'
+import { FlowField } from '#features/people/accounts/requests.ts'
+import { createFirstAdmin } from '#features/people/accounts/sign-up/create-first-admin.ts'
 import { signUp } from '#features/people/accounts/sign-up/sign-up.ts'
-import { attempt, type FormRefusal } from '#web/kit/forms.ts'
+import { attempt, checkValues, type FormRefusal } from '#web/kit/forms.ts'
 import type { Pages } from '#web/kit/pages.ts'
 import { PATHS, returnPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { captchaState, challengeOf } from './captcha.ts'
 import { redirectAfterSignIn } from './sign-in.ts'
-import { signUpView } from './sign-in-views.ts'
+import { firstAdminView, signUpView } from './sign-in-views.ts'
 
 const LABELS = {
   username: 'The username',
@@ -58,4 +61,33 @@ async function showSignUp(request: PageRequest, refusal?: FormRefusal): Promise<
     isOpen,
   })
   return show({ title: page.language.t('sign-up'), body, refusal, widget: isOpen ? captcha.widget : undefined })
+}
+
+const Link = Type.Object({ flow: FlowField })
+
+/** Creates the first admin. The first start of the server prints the link to this page. */
+export function firstAdminPages(pages: Pages): void {
+  // Opening the link changes nothing: the user can open it again before they send the form.
+  pages.open('GET', PATHS.firstAdmin, 'showFirstAdmin', async (request) =>
+    showFirstAdmin(request, { flow: request.query('flow'), username: '', email: '' }),
+  )
+  pages.open('POST', PATHS.firstAdmin, 'sendFirstAdmin', async (request) => {
+    const { accounts, cookie, req, reply, field, redirect } = request
+    const values = { flow: field('flow'), username: field('username'), email: field('email') }
+    const { value: session, refusal } = await attempt(async () => {
+      const { flow: secret } = checkValues(Link, { flow: values.flow })
+      const fields = { username: values.username, email: values.email, password: field('password') }
+      return createFirstAdmin(accounts, { secret, fields, client: clientOf(req) })
+    }, LABELS)
+    if (refusal !== undefined) return showFirstAdmin(request, { ...values, refusal })
+    cookie.write(reply, session)
+    return redirect(PATHS.profile)
+  })
+}
+
+function showFirstAdmin(
+  { page, show }: PageRequest,
+  of: Parameters<typeof firstAdminView>[1] & { refusal?: FormRefusal },
+) {
+  return show({ title: page.language.t('first-admin'), body: firstAdminView(page, of), refusal: of.refusal })
 }

@@ -47,14 +47,6 @@ type Home = {
 }
 
 export async function showHome(request: PageRequest): Promise<FastifyReply> {
-  const { results, load } = await queryHome(request)
-  return request.showResults(results, async () => homePage(request, await load()))
-}
-
-/** Queries the home page. `load` parses the results and adds the details of the rows; a cached page does not need it. */
-async function queryHome(
-  request: PageRequest,
-): Promise<{ results: readonly (Uint8Array | string)[]; load(): Promise<Home> }> {
   const { req, deps } = request
   const caller = callerOf(req)
   const types = offeredTypes(deps.taxonomy)
@@ -67,27 +59,24 @@ async function queryHome(
     countChoices(deps, { text: '', groups, caller }),
     ...SORTED.map((sort) => searchHits(deps, { text: '', sort, page: 1, caller }, filter, PROJECTS_PER_SECTION)),
   ])
-  const load = async (): Promise<Home> => {
-    const sections = [
-      ...(trending.length === 0 ? [] : [{ name: 'rising' as const, rows: trending }]),
-      ...SORTED.map((name, index) => {
-        const body = lists[index]?.body
-        const rows = body === undefined ? [] : readHits(body).map(rowOfHit)
-        return { name, rows, href: withQuery(PATHS.search, { sort: name }) }
-      }),
-    ]
-    const rows = await loadRowDetails(
-      request,
-      sections.flatMap((section) => section.rows),
+  const results = [JSON.stringify([figures, counts, trending, collections]), ...lists.map(({ body }) => body)]
+  return request.showResults(results, async () => {
+    const found = lists.map(({ body }, index) => {
+      const name = SORTED[index] ?? 'downloads'
+      return { name, rows: readHits(body).map(rowOfHit), href: withQuery(PATHS.search, { sort: name }) }
+    })
+    const sections: Section[] = [{ name: 'rising' as const, rows: trending }, ...found].filter(
+      (each) => each.rows.length > 0,
     )
-    return {
+    const all = sections.flatMap((section) => section.rows)
+    const rows = await loadRowDetails(request, all)
+    return homePage(request, {
       figures,
       types: types.map((type, index) => ({ type, count: counts[index] ?? 0 })),
       sections: sections.map((section) => ({ ...section, rows: rows.splice(0, section.rows.length) })),
       collections,
-    }
-  }
-  return { results: [JSON.stringify([figures, counts, trending, collections]), ...lists.map(({ body }) => body)], load }
+    })
+  })
 }
 
 /** Loads the trending projects that are compatible with the visitor's setup. */
@@ -131,20 +120,17 @@ function homePage(request: PageRequest, home: Home): ShownPage {
 function homeView(request: PageRequest, { types, figures, sections, collections }: Home): Markup {
   const { page, deps } = request
   const { language } = page
-  const isEmpty = sections.every(({ rows }) => rows.length === 0)
   const cards = types.map(
     ({ type, count }) =>
       html`<li><a href="${pathTo(page, listPath(type))}">${icon(page, TYPE_ICONS[type])}<span>${typesName(language, type)}</span><span class="n">${wholeNumber(language, count)}</span></a></li>
 `,
   )
-  const lists = sections
-    .filter(({ rows }) => rows.length > 0)
-    .map(
-      ({ name, rows, href }) => html`<section class="sheet" aria-labelledby="by-${name}">
+  const lists = sections.map(
+    ({ name, rows, href }) => html`<section class="sheet" aria-labelledby="by-${name}">
 <div class="section-head"><h2 id="by-${name}">${language.t(`site.home.${name}`)}</h2>${href !== undefined && html`<a href="${pathTo(page, href)}">${language.t('site.home.all')}<span class="vh">: ${language.t(`site.home.${name}`)}</span></a>`}</div>
 ${hitList({ page, taxonomy: deps.taxonomy }, rows, 'h3')}
 </section>`,
-    )
+  )
   const empty = html`<section class="sheet">${emptyState(page, { icon: 'package', title: language.t('site.home.empty'), text: language.t('site.home.empty-help'), action: html`<p><a class="button" href="${pathTo(page, '/docs/swagger-ui')}">${language.t('layout.api')}</a></p>` })}</section>`
   return html`<div class="welcome">
 <h1>${language.t('site.home.heading', { name: page.site.name })}</h1>
@@ -152,7 +138,7 @@ ${hitList({ page, taxonomy: deps.taxonomy }, rows, 'h3')}
 <ul class="kinds">
 ${cards}</ul>
 </div>
-<div class="home-grid"><div class="home-lists">${isEmpty ? empty : lists}</div>
+<div class="home-grid"><div class="home-lists">${sections.length === 0 ? empty : lists}</div>
 <div class="home-setup">${setupForm(request)}</div>
 ${linkPanel(
   page,

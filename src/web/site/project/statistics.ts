@@ -13,8 +13,15 @@ import { type LinePlot, linePlot, linePlotCsv } from '#platform/html/plots/line-
 import { withQuery } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { tagName } from '../names.ts'
-import { DEFAULT_SPAN, type Downloads, loadDownloads, SPANS, type Span } from './downloads.ts'
-import { loadProject, type ProjectData } from './project-data.ts'
+import {
+  DEFAULT_SPAN,
+  type Downloads,
+  loadDownloads,
+  loadProject,
+  type ProjectData,
+  SPANS,
+  type Span,
+} from './project-data.ts'
 import { projectPage } from './project-frame.ts'
 
 /** Maximum number of bars in a plot. The table and the CSV file contain all. */
