@@ -8,8 +8,9 @@ import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { SET_NAMES, type SetName, SettingsPatch } from '#features/basics/settings/requests.ts'
 import { MARK_BYTES_MAX, replaceMark, setMark } from '#features/basics/settings/set-mark.ts'
-import { getSettings, type Settings } from '#features/basics/settings/settings-cache.ts'
+import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { updateSettings } from '#features/basics/settings/update-settings.ts'
+import type { Settings } from '#features/basics/settings/views.ts'
 import type { Deps } from '#ports/deps.ts'
 
 export async function settingsGet(args: readonly string[], env: Env): Promise<void> {

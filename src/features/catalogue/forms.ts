@@ -1,18 +1,16 @@
 // The forms of projects and versions in responses. The v2 API has the same routes with another prefix and other forms.
-import type { TSchema } from 'typebox'
-import type { JsonEntity, JsonEntityWithTail } from '#lib/text/json-bytes.ts'
+import type { EntityForm, JsonEntity, JsonEntityWithTail } from '#lib/text/json-bytes.ts'
 import { convertInPieces } from '#lib/text/json-pieces.ts'
-import type { EntityForm } from '#platform/http/responses/entity-tags.ts'
 import type { CachedProject } from './projects/lookup/project-cache.ts'
 import { ProjectView } from './projects/views.ts'
 import type { CachedVersion } from './versions/lookup/version-cache.ts'
 import { VersionView } from './versions/views.ts'
 
-/** What distinguishes the catalogue's routes of two API versions. */
+/** Differences between the catalogue's routes in two API versions. */
 export type CatalogueForms = {
   prefix: string
   project: EntityForm<CachedProject>
-  version: { schema: TSchema; toJson: (version: CachedVersion) => JsonEntityWithTail }
+  version: EntityForm<CachedVersion, JsonEntityWithTail>
 }
 
 export const V3: CatalogueForms = {

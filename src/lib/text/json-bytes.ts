@@ -1,9 +1,16 @@
 // JSON as bytes: computes its strong ETag, and joins cached entities to lists and objects without parsing them.
 import { createHash } from 'node:crypto'
+import type { TSchema } from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
 
 export function entityTag(body: string | Uint8Array): string {
   return `"${createHash('sha1').update(body).digest('base64url')}"`
+}
+
+/** Response schema of a cached value, and its JSON. */
+export type EntityForm<Value, Json = { readonly bytes: Buffer; readonly etag: string }> = {
+  schema: TSchema
+  toJson: (value: Value) => Json
 }
 
 /** Serialised JSON. Computes the ETag on first use, because most entities are only sent in lists. */

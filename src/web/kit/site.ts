@@ -1,5 +1,6 @@
 // The instance as its pages show it: name, colours, links and the number of projects.
-import { getShownSettings, type Settings } from '#features/basics/settings/settings-cache.ts'
+import { getShownSettings } from '#features/basics/settings/settings-cache.ts'
+import type { Settings } from '#features/basics/settings/views.ts'
 import { getStatistics } from '#features/basics/statistics/queries.ts'
 import { isBlank } from '#lib/text/text-rules.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'

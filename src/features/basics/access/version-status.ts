@@ -11,7 +11,5 @@ export type SettableVersionStatus = (typeof SETTABLE_VERSION_STATUSES)[number]
 /** Statuses with the visibility of the project. Only members and moderators see the others. */
 export const PUBLIC_VERSION_STATUSES = ['listed', 'archived', 'unlisted'] as const satisfies VersionStatus[]
 
-const isIn = (list: readonly VersionStatus[], status: string): boolean => (list as readonly string[]).includes(status)
-
 export const isPublicVersionStatus = (status: string): status is (typeof PUBLIC_VERSION_STATUSES)[number] =>
-  isIn(PUBLIC_VERSION_STATUSES, status)
+  (PUBLIC_VERSION_STATUSES as readonly string[]).includes(status)

@@ -2,6 +2,7 @@
 
 import { Readable } from 'node:stream'
 import Type from 'typebox'
+import type { Db } from '#platform/db/db.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { sendRaw } from '#platform/http/responses/declared-responses.ts'
@@ -9,7 +10,7 @@ import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { exportEntries } from './export-entries.ts'
 import { type AuditRow, listEntries } from './queries.ts'
-import { AuditExportQuery, AuditQuery, OwnAuditQuery, toAuditFilter } from './requests.ts'
+import { AuditExportQuery, type AuditFilter, AuditQuery, OwnAuditQuery, toAuditFilter } from './requests.ts'
 import { AuditPage, OwnAuditPage, toAuditEntryView, toOwnAuditEntryView } from './views.ts'
 
 const TYPES = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl; charset=utf-8' } as const
@@ -28,9 +29,8 @@ export function auditOperatorRoutes(app: App, { db }: Pick<Deps, 'db'>): void {
         },
       },
       async (req) => {
-        const { before, limit = 100, ...query } = req.query
-        const rows = await listEntries(db, toAuditFilter(query), { before, limit: limit + 1 })
-        return { ...pageOf(rows, limit), entries: rows.slice(0, limit).map(toAuditEntryView) }
+        const { before, limit, ...query } = req.query
+        return readPage(db, toAuditFilter(query), { before, limit }, toAuditEntryView)
       },
     )
     scope.get(
@@ -70,18 +70,22 @@ export function auditRoutes(app: App, { db }: Pick<Deps, 'db'>): void {
       },
       async (req) => {
         const { id: accountId } = requireViewer(req)
-        const { before, limit = 100 } = req.query
-        const rows = await listEntries(db, { accountId }, { before, limit: limit + 1 })
-        return {
-          ...pageOf(rows, limit),
-          entries: rows.slice(0, limit).map((row) => toOwnAuditEntryView(row, accountId)),
-        }
+        return readPage(db, { accountId }, req.query, (row) => toOwnAuditEntryView(row, accountId))
       },
     ),
   )
 }
 
-/** Returns the key of the next page. The query reads one row more than the page contains to detect it. */
-function pageOf(rows: readonly AuditRow[], limit: number): { next: number | null } {
-  return { next: rows.length > limit ? (rows[limit - 1]?.id ?? null) : null }
+type Page = { before?: number | undefined; limit?: number | undefined }
+
+/** Reads one entry more than the page contains, to know whether another page follows. */
+async function readPage<View>(
+  db: Db,
+  filter: AuditFilter,
+  { before, limit = 100 }: Page,
+  toView: (row: AuditRow) => View,
+): Promise<{ next: number | null; entries: View[] }> {
+  const rows = await listEntries(db, filter, { before, limit: limit + 1 })
+  const next = rows.length > limit ? (rows[limit - 1]?.id ?? null) : null
+  return { next, entries: rows.slice(0, limit).map(toView) }
 }

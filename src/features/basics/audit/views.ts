@@ -1,7 +1,7 @@
 // Response schemas of the audit log.
 import Type, { type Static } from 'typebox'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
-import { AUDIT_ACTIONS, SUBJECT_KINDS } from './actions.ts'
+import { AUDIT_ACTIONS, type AuditAction, SUBJECT_KINDS, type SubjectKind } from './actions.ts'
 import { ACTOR_KINDS } from './actor.ts'
 import type { AuditRow } from './queries.ts'
 
@@ -19,11 +19,18 @@ const Subject = Nullable(
   }),
 )
 
+/** Fields of both views of an entry. */
+const entryFields = {
+  id: Type.Integer(),
+  at: Timestamp,
+  action: Type.Enum([...AUDIT_ACTIONS]),
+  subject: Subject,
+  details: Details,
+}
+
 export const AuditEntryView = Type.Object(
   {
-    id: Type.Integer(),
-    at: Timestamp,
-    action: Type.Enum([...AUDIT_ACTIONS]),
+    ...entryFields,
     actor: Type.Object({
       kind: Type.Enum([...ACTOR_KINDS], {
         description:
@@ -35,8 +42,6 @@ export const AuditEntryView = Type.Object(
       token: Nullable(Type.Object({ kind: Type.String(), id: Type.String() })),
     }),
     address: Nullable(Type.String({ description: 'IP address of the client; deleted earlier than the entry' })),
-    subject: Subject,
-    details: Details,
   },
   { title: 'AuditEntry' },
 )
@@ -48,13 +53,9 @@ export const AuditPage = Type.Object({ entries: Type.Array(AuditEntryView), next
 
 export const OwnAuditEntryView = Type.Object(
   {
-    id: Type.Integer(),
-    at: Timestamp,
-    action: Type.Enum([...AUDIT_ACTIONS]),
+    ...entryFields,
     by: Type.Enum(['you', 'others'], { description: '`you`: the caller. `others`: anyone else, without their name' }),
     address: Nullable(Type.String({ description: 'Your IP address; null for the actions of others' })),
-    subject: Subject,
-    details: Details,
   },
   { title: 'OwnAuditEntry' },
 )
@@ -64,9 +65,7 @@ export const OwnAuditPage = Type.Object({ entries: Type.Array(OwnAuditEntryView)
 export function toAuditEntryView(row: AuditRow): AuditEntryView {
   const { token_kind, token_id } = row
   return {
-    id: row.id,
-    at: row.at.toISOString(),
-    action: row.action as AuditEntryView['action'],
+    ...toEntryFields(row),
     actor: {
       kind: row.actor_kind as AuditEntryView['actor']['kind'],
       id: row.actor_id,
@@ -74,28 +73,24 @@ export function toAuditEntryView(row: AuditRow): AuditEntryView {
       token: token_kind === null || token_id === null ? null : { kind: token_kind, id: token_id },
     },
     address: row.address,
-    subject: toSubject(row),
-    details: row.details as Record<string, unknown>,
   }
 }
 
 /** Maps an entry for the user it is about, without the names and IP addresses of others. */
 export function toOwnAuditEntryView(row: AuditRow, accountId: string): Static<typeof OwnAuditEntryView> {
   const isOwn = row.actor_id === accountId
-  return {
-    id: row.id,
-    at: row.at.toISOString(),
-    action: row.action as AuditEntryView['action'],
-    by: isOwn ? 'you' : 'others',
-    address: isOwn ? row.address : null,
-    subject: toSubject(row),
-    details: row.details as Record<string, unknown>,
-  }
+  return { ...toEntryFields(row), by: isOwn ? 'you' : 'others', address: isOwn ? row.address : null }
 }
 
-function toSubject({ subject_kind, subject_id, subject_name }: AuditRow): AuditEntryView['subject'] {
-  if (subject_kind === null || subject_id === null) return null
-  return { kind: subject_kind as (typeof SUBJECT_KINDS)[number], id: subject_id, name: subject_name }
+function toEntryFields({ id, at, action, subject_kind, subject_id, subject_name, details }: AuditRow) {
+  const isAbout = subject_kind !== null && subject_id !== null
+  return {
+    id,
+    at: at.toISOString(),
+    action: action as AuditAction,
+    subject: isAbout ? { kind: subject_kind as SubjectKind, id: subject_id, name: subject_name } : null,
+    details: details as Record<string, unknown>,
+  }
 }
 
 /** Columns of the CSV export. */

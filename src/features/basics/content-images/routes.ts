@@ -7,7 +7,7 @@ import type { Deps } from '#ports/deps.ts'
 import { type ImageOwners, resolveTarget } from './image-target.ts'
 import { ImageQuery } from './requests.ts'
 import { IMAGE_BYTES_MAX, uploadImage } from './upload-image.ts'
-import { ImageView, toImageView } from './views.ts'
+import { ImageView } from './views.ts'
 
 export function contentImageRoutes(app: App, deps: Deps, owners: ImageOwners): void {
   const scopes = Object.entries(owners)
@@ -37,8 +37,7 @@ export function contentImageRoutes(app: App, deps: Deps, owners: ImageOwners): v
         const target = await resolveTarget(owners, viewer, req.query)
         await deps.files.assertAvailable()
         const bytes = await readRawBody(req.body, { maxBytes: IMAGE_BYTES_MAX, field: 'body' })
-        const image = await uploadImage(deps, viewer, { context, target, bytes, ext })
-        return reply.status(201).send(toImageView(image))
+        return reply.status(201).send(await uploadImage(deps, viewer, { context, target, bytes, ext }))
       },
     )
   })

@@ -14,7 +14,7 @@ import {
   insertImage,
   lockTarget,
 } from './queries.ts'
-import type { UploadedImage } from './views.ts'
+import type { ImageView } from './views.ts'
 
 export const IMAGE_BYTES_MAX = 1024 * 1024
 
@@ -30,7 +30,7 @@ export async function uploadImage(
   deps: Deps,
   viewer: Viewer,
   { context, target, bytes, ext }: NewUpload,
-): Promise<UploadedImage> {
+): Promise<ImageView> {
   const limits = { field: 'body', extField: 'ext', maxBytes: IMAGE_BYTES_MAX, caller: viewer.caller }
   const { raw } = await deps.images.processTextImage(bytes, ext, limits)
   const id = newId()
@@ -48,8 +48,8 @@ export async function uploadImage(
     await discard(deps, { id, key: stored.key })
     throw error
   }
-  const { url, size_bytes: sizeBytes } = row
-  return { id, url, sizeBytes, created, ownerId: viewer.id, context, targetId: target?.id }
+  const view = { id, url: row.url, size: row.size_bytes, created: created.toISOString(), owner_id: viewer.id, context }
+  return { ...view, [`${context}_id`]: target?.id ?? null }
 }
 
 /**

@@ -8,7 +8,7 @@ import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { MarkQuery, SettingsPatch } from './requests.ts'
 import { MARK_BYTES_MAX, replaceMark, setMark } from './set-mark.ts'
-import { getSettings, listSettingsRows, toSettings } from './settings-cache.ts'
+import { getSettings, getSettingsRow, toSettings } from './settings-cache.ts'
 import { updateSettings } from './update-settings.ts'
 import { InstanceView, SettingsView, toSettingsView } from './views.ts'
 
@@ -44,7 +44,7 @@ export function settingsRoutes(app: App, deps: Deps): void {
         },
       },
       async () => {
-        const [row] = await listSettingsRows(deps.db)
+        const row = await getSettingsRow(deps.db)
         return toSettingsView(toSettings(row, deps.config), row)
       },
     )

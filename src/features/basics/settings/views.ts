@@ -1,8 +1,11 @@
 // Response schemas of the settings.
+import type { Selectable } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { Nullable } from '#lib/schema/schema-parts.ts'
-import { SET_NAMES, SETTING_NAMES, type SetName, type SettingName } from './requests.ts'
-import type { Settings, SettingsRow } from './settings-cache.ts'
+import type { InstanceSettings } from '#platform/db/schema.ts'
+import { SET_NAMES, SETTING_NAMES, type SetName } from './requests.ts'
+
+export type SettingsRow = Selectable<InstanceSettings>
 
 const fields = {
   name: Type.String(),
@@ -31,6 +34,8 @@ const fields = {
 
 /** Public information about the instance. */
 export const InstanceView = Type.Object(fields, { title: 'Instance' })
+/** The settings in effect. */
+export type Settings = Static<typeof InstanceView>
 
 export const SettingsView = Type.Object(
   {
@@ -42,8 +47,7 @@ export const SettingsView = Type.Object(
   { title: 'Settings' },
 )
 
-export function toSettingsView(settings: Settings, row: SettingsRow | undefined): Static<typeof SettingsView> {
-  const isSet = (name: SettingName) => row !== undefined && row[name] !== null
-  const set: SetName[] = SETTING_NAMES.filter(isSet)
+export function toSettingsView(settings: Settings, row: SettingsRow): Static<typeof SettingsView> {
+  const set: SetName[] = SETTING_NAMES.filter((name) => row[name] !== null)
   return { ...settings, set: settings.mark === null ? set : [...set, 'mark'] }
 }

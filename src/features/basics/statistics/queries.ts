@@ -10,13 +10,7 @@ export async function getStatistics(db: Db): Promise<Statistics> {
     select coalesce(sum(projects), 0)::bigint as projects, coalesce(sum(versions), 0)::bigint as versions,
       coalesce(sum(files), 0)::bigint as files, coalesce(sum(authors), 0)::bigint as authors
     from catalogue_change`.execute(db)
-  return onlyRow(rows)
-}
-
-/** Counts the whole catalogue again, to check the result of `getStatistics`. */
-export async function recountStatistics(db: Db): Promise<Statistics> {
-  const { rows } = await sql<Statistics>`select projects, versions, files, authors from catalogue_recount()`.execute(db)
-  return onlyRow(rows)
+  return rows[0] ?? { projects: 0, versions: 0, files: 0, authors: 0 }
 }
 
 /** Replaces all rows by their sum. One statement does it, so that a reader never sees a part. */
@@ -26,9 +20,4 @@ export async function foldStatistics(db: Db): Promise<void> {
     select coalesce(sum(projects), 0), coalesce(sum(versions), 0), coalesce(sum(files), 0), coalesce(sum(authors), 0)
     from folded`.execute(db)
   await sql`delete from author where teams = 0`.execute(db)
-}
-
-function onlyRow([row]: Statistics[]): Statistics {
-  if (row === undefined) throw new Error('The counts of the catalogue returned no row')
-  return row
 }

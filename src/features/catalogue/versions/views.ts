@@ -1,5 +1,5 @@
 // Response schemas of versions and files. Everyone who can see a version gets the same response.
-import Type, { type Static } from 'typebox'
+import Type, { type Static, type TSchema } from 'typebox'
 import { VERSION_STATUSES } from '#features/basics/access/version-status.ts'
 import { ProjectView } from '#features/catalogue/projects/views.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
@@ -59,6 +59,10 @@ export const VersionView = Type.Object(
   { title: 'Version', additionalProperties: Type.Unknown({ description: 'Value of a loader field' }) },
 )
 export type VersionView = Static<typeof VersionView>
+
+/** Projects and versions that a project depends on, newest first. */
+export const dependenciesView = (project: TSchema, version: TSchema) =>
+  Type.Object({ projects: Type.Array(project), versions: Type.Array(version) }, { title: 'ProjectDependencies' })
 
 /** Projects that depend on a project. */
 export const DependentsView = Type.Object(

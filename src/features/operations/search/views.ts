@@ -1,5 +1,5 @@
 // The response schemas of search. The index returns serialised responses, which these schemas describe.
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 
 const Texts = Type.Array(Type.String())
@@ -56,6 +56,7 @@ const SearchHit = Type.Object(
     additionalProperties: Type.Array(Type.String(), { description: 'Values of a loader field in all versions' }),
   },
 )
+export type SearchHit = Static<typeof SearchHit>
 
 export const SearchResult = Type.Object(
   {

@@ -1,6 +1,5 @@
 // Strong ETags, conditional requests and Cache-Control.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { TSchema } from 'typebox'
 import { entityTag, type JsonPart, joinedLength, joinJson, joinJsonObject } from '#lib/text/json-bytes.ts'
 import { sendRaw } from './declared-responses.ts'
 
@@ -49,9 +48,6 @@ export function tagResponse(
 
 /** A cached part of a response, with its ETag. */
 type Entity = { readonly bytes: Uint8Array; readonly etag: string }
-
-/** Response schema of a cached value, and its JSON. */
-export type EntityForm<Value> = { schema: TSchema; toJson: (value: Value) => Entity }
 
 /** Sends a JSON array of cached entities. The ETag depends on their ETags, because hashing megabytes of content is slower. */
 export function sendList(reply: JoinedReply, entities: readonly Entity[]): never {

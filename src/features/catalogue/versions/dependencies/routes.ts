@@ -1,5 +1,4 @@
 // Routes to the dependencies and dependents of a project.
-import Type from 'typebox'
 import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { JsonEntity } from '#lib/text/json-bytes.ts'
 import { convertInPieces } from '#lib/text/json-pieces.ts'
@@ -9,7 +8,7 @@ import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { listVersionJson, V3 } from '../../forms.ts'
 import { DependenciesQuery, DependentsQuery } from '../lookup/list-requests.ts'
-import { DependentsView } from '../views.ts'
+import { DependentsView, dependenciesView } from '../views.ts'
 import { listDependents } from './dependents.ts'
 import { listDependencies } from './project-dependencies.ts'
 
@@ -21,7 +20,6 @@ export function dependencyRoutes(app: App, deps: Deps): void {
 /** The v2 API has another prefix and other forms. */
 export function dependencyRoute(app: App, deps: Deps, api = V3): void {
   const { prefix, project, version } = api
-  const schemas = { projects: Type.Array(project.schema), versions: Type.Array(version.schema) }
   app.get(
     `${prefix}/project/:id/dependencies`,
     {
@@ -31,7 +29,7 @@ export function dependencyRoute(app: App, deps: Deps, api = V3): void {
         summary: 'List the projects and versions on which a project depends, newest first',
         params: ProjectParams,
         querystring: DependenciesQuery,
-        response: { 200: Type.Object(schemas, { title: 'ProjectDependencies' }) },
+        response: { 200: dependenciesView(project.schema, version.schema) },
       },
     },
     async (req, reply) => {

@@ -7,6 +7,7 @@ import {
 } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { PROJECT_STATUSES } from '#lib/project-status.ts'
+import { keepKnownKeys } from '#lib/schema/known-keys.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { bytesToKeep, JsonEntity } from '#lib/text/json-bytes.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
@@ -78,51 +79,33 @@ export const ProjectV2 = Type.Object(
 export type ProjectV2 = Static<typeof ProjectV2>
 
 /** Converts a project. `environment` is the environment of the newest listed or archived version. */
-export function toProjectV2(view: ProjectView, environment: string | null): ProjectV2 {
+function toProjectV2(view: ProjectView, environment: string | null): ProjectV2 {
   const fields = view as unknown as Record<string, string[] | undefined>
   const type = mainType(view.project_types)
   const links = view.link_urls
-  return {
-    id: view.id,
-    slug: view.slug,
+  return keepKnownKeys<ProjectV2>(ProjectV2, {
+    ...view,
     project_type: shownType(type),
     team: view.team_id,
-    organization: view.organization,
     title: view.name,
     description: view.summary,
     body: view.description,
     body_url: null,
-    published: view.published,
-    updated: view.updated,
-    approved: view.approved,
-    queued: view.queued,
-    status: view.status,
-    requested_status: view.requested_status,
-    moderator_message: view.moderator_message,
-    license: view.license,
-    downloads: view.downloads,
-    followers: view.followers,
-    categories: view.categories,
-    additional_categories: view.additional_categories,
     loaders: projectLoaders(view.loaders, fields[PACK_LOADERS_FIELD]),
     game_versions: fields['game_versions'] ?? [],
     environment: fields['environment'] ?? [],
-    versions: view.versions,
     ...toSides(type, environment),
-    icon_url: view.icon_url,
-    raw_icon_url: view.raw_icon_url,
     issues_url: links['issues']?.url ?? null,
     source_url: links['source']?.url ?? null,
     wiki_url: links['wiki']?.url ?? null,
     discord_url: links['discord']?.url ?? null,
     donation_urls: toDonationLinks(links),
-    gallery: view.gallery.map(({ url, raw_url, featured, name, description, created, ordering }) => {
-      return { url, raw_url, featured, title: name, description, created, ordering }
-    }),
-    color: view.color,
     thread_id: view.thread_id ?? '',
-    monetization_status: view.monetization_status,
-  }
+  })
+}
+
+export function capitalised(word: string): string {
+  return `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`
 }
 
 /** Sorts by platform. */
@@ -130,7 +113,7 @@ function toDonationLinks(links: ProjectView['link_urls']): ProjectV2['donation_u
   return Object.entries(links)
     .filter(([, { donation }]) => donation)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([id, { url }]) => ({ id, platform: `${id.slice(0, 1).toUpperCase()}${id.slice(1)}`, url }))
+    .map(([id, { url }]) => ({ id, platform: capitalised(id), url }))
 }
 
 const FORM: DerivedForm<CachedProject, JsonEntity> = {

@@ -15,6 +15,7 @@ import type { App } from '#platform/http/server.ts'
 import { licenseText, listLicenses } from '#platform/taxonomy/licenses.ts'
 import type { Deps } from '#ports/deps.ts'
 import { PACK_LOADER } from './pack-loaders.ts'
+import { capitalised } from './project-views.ts'
 import { SIDES } from './sides.ts'
 
 const config = { auth: 'public', cache: 'tags' } as const
@@ -129,8 +130,4 @@ function toLoader({ icon, name, supported_project_types: types }: Static<typeof 
   if (LOADERS_OF_PACKS.includes(name)) shown.push('modpack')
   if (types.includes('datapack') || types.includes('plugin')) shown.push('mod')
   return { icon, name, supported_project_types: [...new Set(shown)] }
-}
-
-function capitalised(word: string): string {
-  return `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`
 }

@@ -8,6 +8,7 @@ import {
   versionForm,
 } from '#features/catalogue/versions/lookup/version-cache.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
+import { keepKnownKeys } from '#lib/schema/known-keys.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { JsonEntityWithTail } from '#lib/text/json-bytes.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
@@ -63,30 +64,18 @@ export const VersionV2 = Type.Object(
   },
   { title: 'Version' },
 )
-export type VersionV2 = Static<typeof VersionV2>
+type VersionV2 = Static<typeof VersionV2>
 
 /** Converts a version without its changelog, which lists can omit. */
-export function toVersionV2(view: VersionView): VersionV2 {
+function toVersionV2(view: VersionView): VersionV2 {
   const fields = view as unknown as Record<string, unknown>
-  return {
-    id: view.id,
-    project_id: view.project_id,
-    author_id: view.author_id,
-    featured: view.featured,
-    name: view.name,
-    version_number: view.version_number,
+  return keepKnownKeys<VersionV2>(VersionV2, {
+    ...view,
     changelog_url: null,
-    date_published: view.date_published,
-    downloads: view.downloads,
-    version_type: view.version_type,
-    status: view.status,
-    requested_status: view.requested_status,
     game_versions: (fields['game_versions'] as string[] | undefined) ?? [],
     loaders: versionLoaders(view.loaders, fields[PACK_LOADERS_FIELD] as string[] | undefined),
     environment: (fields['environment'] as string | undefined) ?? 'unknown',
-    files: view.files,
-    dependencies: view.dependencies,
-  }
+  })
 }
 
 const FORM: DerivedForm<CachedVersion, JsonEntityWithTail> = {

@@ -1,8 +1,7 @@
 // v2 requests for projects, and their conversion to v3 requests.
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
-import type { ProjectBulkPatch, ProjectPatch } from '#features/catalogue/projects/edit/requests.ts'
-import { ProjectBulkPatch as BulkPatchV3, ProjectPatch as PatchV3 } from '#features/catalogue/projects/edit/requests.ts'
+import { ProjectBulkPatch, ProjectPatch } from '#features/catalogue/projects/edit/requests.ts'
 import { projectFields } from '#features/catalogue/projects/fields.ts'
 import { ProjectData } from '#features/catalogue/publishing/requests.ts'
 import type { UploadedPart } from '#features/catalogue/versions/publish/prepare-files.ts'
@@ -14,7 +13,13 @@ import { environmentOf, type Sides, SideView } from '../catalogue/sides.ts'
 import { type FieldNames, firstPart } from '../error-names.ts'
 import { Link, linkChanges } from './links.ts'
 import { isPackPart } from './packs.ts'
-import { isPackVersion, parseVersionDataV2, toVersionData, versionFieldNames } from './version-requests.ts'
+import {
+  isPackVersion,
+  parseVersionDataV2,
+  toVersionData,
+  versionFieldNames,
+  withoutNulls,
+} from './version-requests.ts'
 
 const data = ProjectData.properties
 
@@ -72,26 +77,16 @@ export function toProjectData(
     const isPack = project.project_type === 'modpack' || isPackVersion(version) || files.some(isPackPart)
     return toVersionData(version, { isPack, environment, taxonomy })
   })
-  const { title, description, body, slug, categories, additional_categories, license_id, license_url } = project
-  const { is_draft, gallery_items, requested_status, uploaded_images, organization_id } = project
-  const sent = {
-    name: title,
-    summary: description,
-    description: body,
-    slug,
-    categories,
-    additional_categories,
-    license_id,
-    license_url,
-    is_draft,
-    gallery_items,
-    requested_status,
-    uploaded_images,
-    organization_id,
+  const { title: name, description: summary, body: description, project_type: _, ...same } = project
+  // The check of the v3 request removes the other fields of the v2 request.
+  return withoutNulls({
+    ...same,
+    name,
+    summary,
+    description,
     initial_versions: versions,
     link_urls: linkChanges(project, taxonomy),
-  }
-  return Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== null && value !== undefined))
+  })
 }
 
 const renameProject = firstPart({ name: 'title', summary: 'description', description: 'body' })
@@ -103,7 +98,7 @@ export const projectFieldNames: FieldNames = (field) => {
   return at === undefined || inside === undefined ? renameProject(field) : `${at}${versionFieldNames(inside)}`
 }
 
-const patch = PatchV3.properties
+const patch = ProjectPatch.properties
 
 /** An absent field is unchanged. null clears links, the licence URL and moderation fields; for others, it means absent. */
 export const ProjectPatchV2 = Type.Object(
@@ -130,28 +125,20 @@ export const ProjectPatchV2 = Type.Object(
 )
 type ProjectPatchV2 = Static<typeof ProjectPatchV2>
 
-/** Fields for which null means absent. */
-const NOT_CLEARED = [
-  'title',
-  'description',
-  'body',
-  'categories',
-  'additional_categories',
-  'license_id',
-  'slug',
-  'status',
-  'monetization_status',
-] as const
 /** Fields that null clears. */
-const CLEARED = ['license_url', 'requested_status', 'moderation_message', 'moderation_message_body'] as const
+const CLEARED = ['license_url', 'requested_status', 'moderation_message', 'moderation_message_body']
 
 export function toProjectPatch(body: ProjectPatchV2, taxonomy: Taxonomy): ProjectPatch {
-  const sent = [
-    ...NOT_CLEARED.filter((field) => body[field] != null),
-    ...CLEARED.filter((field) => body[field] !== undefined),
-  ].map((field) => [field in NEWER ? NEWER[field as keyof typeof NEWER] : field, body[field]])
+  const sent = Object.entries(body)
+    .filter(([field, value]) => value !== null || CLEARED.includes(field))
+    .map(([field, value]) => [field in NEWER ? NEWER[field as keyof typeof NEWER] : field, value] as const)
+    .filter(([field]) => Object.hasOwn(patch, field))
+  return { ...Object.fromEntries(sent), ...linkPatch(body, taxonomy) }
+}
+
+function linkPatch(body: ProjectPatchV2, taxonomy: Taxonomy): Pick<ProjectPatch, 'link_urls'> {
   const links = linkChanges(body, taxonomy)
-  return { ...Object.fromEntries(sent), ...(Object.keys(links).length === 0 ? {} : { link_urls: links }) }
+  return Object.keys(links).length === 0 ? {} : { link_urls: links }
 }
 
 /**
@@ -164,16 +151,11 @@ export function sidesToWrite({ client_side, server_side }: ProjectPatchV2, shown
   return { ...(client_side == null ? {} : { client_side }), ...(server_side == null ? {} : { server_side }) }
 }
 
-const bulk = BulkPatchV3.properties
+const { link_urls: _, ...bulk } = ProjectBulkPatch.properties
 
 export const ProjectBulkPatchV2 = Type.Object(
   {
-    categories: bulk.categories,
-    add_categories: bulk.add_categories,
-    remove_categories: bulk.remove_categories,
-    additional_categories: bulk.additional_categories,
-    add_additional_categories: bulk.add_additional_categories,
-    remove_additional_categories: bulk.remove_additional_categories,
+    ...bulk,
     ...Link.properties,
     donation_urls: Link.replacement,
     add_donation_urls: Link.donations,
@@ -187,7 +169,6 @@ export const ProjectBulkPatchV2 = Type.Object(
 )
 
 export function toBulkPatch(body: Static<typeof ProjectBulkPatchV2>, taxonomy: Taxonomy): ProjectBulkPatch {
-  const kept = Object.entries(body).filter(([key]) => Object.hasOwn(bulk, key) && key !== 'link_urls')
-  const links = linkChanges(body, taxonomy)
-  return { ...Object.fromEntries(kept), ...(Object.keys(links).length === 0 ? {} : { link_urls: links }) }
+  const kept = Object.entries(body).filter(([key]) => Object.hasOwn(bulk, key))
+  return { ...Object.fromEntries(kept), ...linkPatch(body, taxonomy) }
 }

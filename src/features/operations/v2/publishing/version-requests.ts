@@ -75,7 +75,7 @@ export function toVersionData(
   const written = loadersToWrite(loaders, isPack)
   const kept = fieldsOf(taxonomy, written.loaders).includes('environment') ? (own ?? environment) : undefined
   return withoutNulls({
-    ...pickKnown(same),
+    ...same,
     ...written,
     version_title: name,
     version_body: changelog,
@@ -84,12 +84,8 @@ export function toVersionData(
   })
 }
 
-/** Removes keys that the v2 API does not have, because the v3 API would treat them as loader fields. */
-function pickKnown(version: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(version).filter(([key]) => Object.hasOwn(VersionDataV2.properties, key)))
-}
-
-function withoutNulls(fields: Record<string, unknown>): Record<string, unknown> {
+/** Removes absent fields and fields that are null. */
+export function withoutNulls(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))
 }
 
@@ -100,43 +96,27 @@ export const versionFieldNames: FieldNames = firstPart({
   [PACK_LOADERS_FIELD]: 'loaders',
 })
 
-const {
-  name,
-  version_number,
-  changelog,
-  version_type,
-  dependencies,
-  loaders,
-  featured,
-  downloads,
-  status,
-  file_types,
-} = versionPatchKeys
-
 /** An absent or null field is unchanged, because clients send back the fields that they have read. */
 export const VersionPatchV2 = Type.Object(
   {
-    name: Maybe(name),
-    version_number: Maybe(version_number),
-    changelog: Maybe(changelog),
-    version_type: Maybe(version_type),
-    dependencies: Maybe(dependencies),
+    name: Maybe(versionPatchKeys.name),
+    version_number: Maybe(versionPatchKeys.version_number),
+    changelog: Maybe(versionPatchKeys.changelog),
+    version_type: Maybe(versionPatchKeys.version_type),
+    dependencies: Maybe(versionPatchKeys.dependencies),
     game_versions: Maybe(GameVersions),
-    loaders: Maybe(loaders),
-    featured: Maybe(featured),
-    downloads: Maybe(downloads),
-    status: Maybe(status),
-    file_types: Maybe(file_types),
+    loaders: Maybe(versionPatchKeys.loaders),
+    featured: Maybe(versionPatchKeys.featured),
+    downloads: Maybe(versionPatchKeys.downloads),
+    status: Maybe(versionPatchKeys.status),
+    file_types: Maybe(versionPatchKeys.file_types),
   },
   { title: 'VersionPatch' },
 )
 
 /** Converts an edit for the v3 API. */
 export function toVersionPatch(body: Static<typeof VersionPatchV2>, { isPack }: { isPack: boolean }): VersionPatch {
-  const sent = Object.entries(body).filter(
-    ([key, value]) => Object.hasOwn(VersionPatchV2.properties, key) && value !== null,
-  )
-  const { loaders: requestedLoaders, ...patch } = Object.fromEntries(sent) as VersionPatch
+  const { loaders: requestedLoaders, ...patch } = withoutNulls(body) as VersionPatch
   return { ...patch, ...(requestedLoaders === undefined ? {} : loadersToWrite(requestedLoaders, isPack)) }
 }
 

@@ -1,5 +1,7 @@
 // v2 views of search results.
 import Type, { type Static } from 'typebox'
+import type { SearchHit } from '#features/operations/search/views.ts'
+import { keepKnownKeys } from '#lib/schema/known-keys.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { PACK_LOADER, PACK_LOADERS_FIELD } from '../catalogue/pack-loaders.ts'
 import { mainType, ProjectTypeView, shownType } from '../catalogue/project-types.ts'
@@ -40,7 +42,7 @@ const HitV2 = Type.Object(
   },
   { title: 'SearchHit' },
 )
-export type HitV2 = Static<typeof HitV2>
+type HitV2 = Static<typeof HitV2>
 
 export const SearchResultV2 = Type.Object(
   {
@@ -52,65 +54,25 @@ export const SearchResultV2 = Type.Object(
   { title: 'SearchResult' },
 )
 
-/** Fields of a v3 hit that the v2 view uses. */
-export type HitV3 = {
-  version_id: string | null
-  project_id: string
-  project_types: string[]
-  slug: string | null
-  author: string
-  author_id: string
-  organization: string | null
-  organization_id: string | null
-  name: string
-  summary: string
-  categories: string[]
-  display_categories: string[]
-  loaders: string[]
-  downloads: number
-  follows: number
-  icon_url: string | null
-  date_created: string
-  date_modified: string
-  license: string
-  gallery: string[]
-  featured_gallery: string | null
-  color: number | null
-  project_loader_fields: Record<string, string[] | undefined>
-}
-
-export function toHitV2(hit: HitV3): HitV2 {
-  const fields = hit.project_loader_fields
+export function toHitV2(hit: SearchHit): HitV2 {
+  const fields: Partial<typeof hit.project_loader_fields> = hit.project_loader_fields
   const type = mainType(hit.project_types)
   const loaders = [...hit.loaders, ...(fields[PACK_LOADERS_FIELD] ?? [])]
   const withLoaders = (names: readonly string[]): string[] =>
     [...new Set([...names, ...loaders])].filter((name) => name !== PACK_LOADER).sort()
-  return {
-    project_id: hit.project_id,
+  return keepKnownKeys<HitV2>(HitV2, {
+    ...hit,
     project_type: shownType(type),
     all_project_types: hit.project_types,
-    slug: hit.slug,
-    author: hit.author,
-    author_id: hit.author_id,
-    organization: hit.organization,
-    organization_id: hit.organization_id,
     title: hit.name,
     description: hit.summary,
     categories: withLoaders(hit.categories),
     display_categories: withLoaders(hit.display_categories),
     versions: fields['game_versions'] ?? [],
-    downloads: hit.downloads,
-    follows: hit.follows,
     icon_url: hit.icon_url ?? '',
-    date_created: hit.date_created,
-    date_modified: hit.date_modified,
     latest_version: hit.version_id ?? '',
-    license: hit.license,
     ...toSides(type, fields['environment']?.[0]),
     environment: fields['environment'] ?? [],
     disclosure_types: [],
-    gallery: hit.gallery,
-    featured_gallery: hit.featured_gallery,
-    color: hit.color,
-  }
+  })
 }
