@@ -1,6 +1,7 @@
-// IDs of demo items. An item always has the same unique ID, so that a second run finds the items of the first.
+// IDs of demo items, and their random numbers. Both are always the same, so that a second run finds the items of the first.
 
 import { createHash } from 'node:crypto'
+import { createRandom, type Random } from '#demo/catalogue/random.ts'
 import { BASE62 } from '#lib/ids.ts'
 
 const LENGTH = 8
@@ -35,21 +36,37 @@ export function demoId(kind: keyof typeof STARTS, n: number): string {
   return id
 }
 
-/** Maximum number of versions per project. */
-const VERSIONS_MAX = 64
+/** Maximum number of versions and of images per project. */
+const PARTS_MAX = 64
 
-/** Returns the ID of a version, or of its file, by its position in a project. */
-export function demoVersionId(kind: 'version' | 'file', projectIndex: number, versionIndex: number): string {
-  return demoId(kind, projectIndex * VERSIONS_MAX + versionIndex)
-}
-
-/** Returns the ID of a gallery image by its position in a project. */
-export function galleryId(projectIndex: number, pictureIndex: number): string {
-  return demoId('gallery', projectIndex * VERSIONS_MAX + pictureIndex)
+/** Returns the ID of a version, of its file, or of a gallery image, by its position in a project. */
+export function demoPartId(kind: 'version' | 'file' | 'gallery', projectIndex: number, position: number): string {
+  return demoId(kind, projectIndex * PARTS_MAX + position)
 }
 
 /** Returns the ID of a message by its thread and its position there. */
 export function messageId(threadId: string, place: number): string {
   const digits = createHash('sha256').update(`${threadId}/${place}`).digest()
   return Array.from({ length: LENGTH }, (_, n) => BASE62[(digits[n] ?? 0) % 62]).join('')
+}
+
+/** Seed of the catalogue, the same on every machine. */
+export const DEMO_SEED = 1
+
+/** First index of each kind of random stream; those of the projects of the catalogue begin at 0. */
+const STREAMS = {
+  collection: 2_000_000,
+  avatar: 10_000_000,
+  emblem: 20_000_000,
+  icon: 30_000_000,
+  gallery: 40_000_000,
+  follow: 60_000_000,
+  event: 70_000_000,
+  review: 80_000_000,
+  report: 81_000_000,
+} as const
+
+/** Returns the random stream of the n-th item of a kind. */
+export function demoRandom(kind: keyof typeof STREAMS, n: number): Random {
+  return createRandom(DEMO_SEED, STREAMS[kind] + n)
 }

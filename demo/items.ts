@@ -6,21 +6,14 @@ import { newId } from '#lib/ids.ts'
 import { HOUR_MS } from '#lib/time.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 
-/** Seed of the catalogue, the same on every machine, so that a run finds the items of another run. */
-export const DEMO_SEED = 1
-
-export type DemoItemKind = 'account' | 'organization' | 'project' | 'collection' | 'report'
+type DemoItemKind = 'account' | 'organization' | 'project' | 'collection' | 'report'
 
 /** Records created items in the transaction that creates them. */
-export async function markItems(tx: Tx, kind: DemoItemKind, ids: readonly string[]): Promise<void> {
+export async function markItems(tx: Tx, kind: DemoItemKind, items: readonly { id: string }[]): Promise<void> {
+  const rows = items.map(({ id }) => ({ kind, id }))
   // A deleted item can be created again.
-  if (ids.length > 0)
-    await sql`delete from demo_item where kind = ${kind} and id = any(${[...ids]}::text[])`.execute(tx)
-  await insertRows(
-    tx,
-    'demo_item',
-    ids.map((id) => ({ kind, id })),
-  )
+  await sql`delete from demo_item where kind = ${kind} and id = any(${rows.map(({ id }) => id)}::text[])`.execute(tx)
+  await insertRows(tx, 'demo_item', rows)
 }
 
 type DemoFacts = {
@@ -45,9 +38,27 @@ export async function findDemo(db: Db): Promise<DemoFacts | undefined> {
   return db.selectFrom('demo_catalogue').select(['until', 'mark']).executeTakeFirst()
 }
 
-/** Returns the IDs of the rows that exist. */
-export async function listPresent(db: Db, table: DemoItemKind, ids: readonly string[]): Promise<Set<string>> {
-  if (ids.length === 0) return new Set()
-  const rows = await db.selectFrom(table).select('id').where('id', 'in', ids).execute()
-  return new Set(rows.map(({ id }) => id))
+export type Written = { added: number; present: number }
+
+const BATCH = 500
+
+/** Calls `write` with the missing items, some hundred at a time. */
+export async function addMissing<Item extends { id: string }>(
+  db: Db,
+  table: DemoItemKind,
+  items: readonly Item[],
+  write: (missing: Item[]) => Promise<void>,
+): Promise<Written> {
+  const written = { added: 0, present: 0 }
+  for (let start = 0; start < items.length; start += BATCH) {
+    const batch = items.slice(start, start + BATCH)
+    const ids = batch.map(({ id }) => id)
+    const rows = await db.selectFrom(table).select('id').where('id', 'in', ids).execute()
+    const present = new Set(rows.map(({ id }) => id))
+    const missing = batch.filter(({ id }) => !present.has(id))
+    if (missing.length > 0) await write(missing)
+    written.added += missing.length
+    written.present += present.size
+  }
+  return written
 }

@@ -37,7 +37,7 @@ test('every archive can be read, and holds the files of each of its loaders', as
     assert.ok(version)
     const files = await readZip(demoArchive(project, version))
     for (const loader of version.loaders) {
-      for (const [name] of LOADER_FILES[loader] ?? []) assert.ok(files.has(name), `${project.slug}: ${name}`)
+      for (const name of LOADER_FILES[loader] ?? []) assert.ok(files.has(name), `${project.slug}: ${name}`)
       checked.add(loader)
     }
     for (const [name, text] of files) if (/\.(json|mcmeta|info)$/.test(name)) JSON.parse(text)

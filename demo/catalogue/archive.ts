@@ -1,8 +1,8 @@
-// Small valid archives for demo versions: a few text files each, as the rules of their loaders require.
+// Small archives for demo versions: a few text files each, with the paths by which tools recognise their loaders.
 import { crc32 } from 'node:zlib'
 import type { DemoProject } from '#demo/catalogue/catalogue.ts'
 import type { DemoVersion } from '#demo/catalogue/versions.ts'
-import { type FileForm, LOADER_FILES } from '#demo/catalogue/words.ts'
+import { LOADER_FILES } from '#demo/catalogue/words.ts'
 
 type Subject = Pick<DemoProject, 'slug' | 'name' | 'summary' | 'licenseId'>
 
@@ -11,52 +11,24 @@ type Subject = Pick<DemoProject, 'slug' | 'name' | 'summary' | 'licenseId'>
  * two projects cannot have the same content.
  */
 export function demoArchive(project: Subject, version: DemoVersion): Buffer {
-  const entries = new Map([
-    ['README.txt', `${project.name} ${version.number}\n${project.slug}\n\n${project.summary}\n`],
-  ])
-  for (const loader of version.loaders) {
-    for (const [path, form] of LOADER_FILES[loader] ?? []) entries.set(path, FORMS[form](project, version))
-  }
-  if (version.fileName.endsWith('.jar')) entries.set('META-INF/MANIFEST.MF', 'Manifest-Version: 1.0\r\n\r\n')
+  const paths = version.loaders.flatMap((loader) => LOADER_FILES[loader] ?? [])
+  if (version.fileName.endsWith('.jar')) paths.push('META-INF/MANIFEST.MF')
+  const entries = new Map(paths.map((path) => [path, contentOf(path, project, version)]))
+  entries.set('README.txt', `${project.name} ${version.number}\n${project.slug}\n\n${project.summary}\n`)
   return storedZip(entries)
 }
 
-const FORMS: Readonly<Record<FileForm, (project: Subject, version: DemoVersion) => string>> = {
-  json: (project, version) => json({ ...identity(project, version), schemaVersion: 1, license: project.licenseId }),
-  toml: (project, version) =>
-    [`license = ${json(project.licenseId)}`, '[[mods]]', ...lines(identity(project, version), ' = ')].join('\n'),
-  yaml: (project, version) => lines(identity(project, version), ': ').join('\n'),
-  pack: (project) => json({ pack: { pack_format: 15, description: project.summary } }),
-  shader: () => 'void main() {\n}\n',
-  index: (project, version) =>
-    json({
-      game: 'minecraft',
-      formatVersion: 1,
-      versionId: version.number,
-      name: project.name,
-      summary: project.summary,
-      files: [],
-      dependencies: { minecraft: firstOf(version.fields, 'game_versions') },
-    }),
-  options: () => 'renderDistance:12\n',
-}
-
-function identity(project: Subject, version: DemoVersion) {
-  return { id: project.slug, name: project.name, version: version.number, description: project.summary }
-}
-
-function json(value: unknown): string {
-  return JSON.stringify(value, null, 2)
-}
-
-/** JSON strings are also valid in TOML and YAML. */
-function lines(values: Record<string, string>, between: string): string[] {
-  return Object.entries(values).map(([key, value]) => `${key}${between}${JSON.stringify(value)}`)
-}
-
-function firstOf(fields: DemoVersion['fields'], name: string): string {
-  const value = fields[name]
-  return Array.isArray(value) ? String(value[0] ?? 'unknown') : 'unknown'
+function contentOf(path: string, { slug, name, summary, licenseId }: Subject, { number }: DemoVersion): string {
+  if (path.endsWith('.MF')) return 'Manifest-Version: 1.0\r\n\r\n'
+  if (path.endsWith('.fsh')) return 'void main() {\n}\n'
+  if (path.endsWith('.txt')) return 'renderDistance:12\n'
+  const facts = { id: slug, name, version: number, description: summary }
+  // JSON strings are also valid in TOML and YAML.
+  const lines = (between: string) => Object.entries(facts).map(([key, value]) => key + between + JSON.stringify(value))
+  if (path.endsWith('.yml')) return lines(': ').join('\n')
+  if (path.endsWith('.toml')) return [`license = "${licenseId}"`, '[[mods]]', ...lines(' = ')].join('\n')
+  const pack = { pack_format: 15, description: summary }
+  return JSON.stringify({ ...facts, schemaVersion: 1, license: licenseId, pack, files: [] }, null, 2)
 }
 
 // 1 January 1980, the first day of the format: the content must not depend on the clock.

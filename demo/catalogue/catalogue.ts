@@ -13,16 +13,15 @@ import {
 } from '#demo/catalogue/people.ts'
 import { createRandom, type Random } from '#demo/catalogue/random.ts'
 import { demoDescription, demoSummary } from '#demo/catalogue/texts.ts'
-import {
-  chooseLoaders,
-  type DatedDependency,
-  type DemoDependency,
-  type DemoVersion,
-  demoVersions,
-} from '#demo/catalogue/versions.ts'
+import { type DatedDependency, type DemoDependency, type DemoVersion, demoVersions } from '#demo/catalogue/versions.ts'
 import { LICENSES, ROLES, TYPE_WEIGHTS } from '#demo/catalogue/words.ts'
-import { DAY_MS } from '#lib/time.ts'
+import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+
+/** Probability of each status. Mods are public or unlisted, because other projects depend on them. */
+const STATUSES = { approved: 77, archived: 3, unlisted: 2, processing: 11, draft: 5, rejected: 2 }
+const PUBLIC = { ...STATUSES, processing: 0, draft: 0, rejected: 0 }
+type DemoStatus = keyof typeof STATUSES
 
 export type DemoProject = {
   slug: string
@@ -31,7 +30,7 @@ export type DemoProject = {
   /** Markdown. */
   description: string
   projectType: string
-  status: 'approved' | 'archived' | 'unlisted' | 'processing'
+  status: DemoStatus
   categories: string[]
   additionalCategories: string[]
   licenseId: string
@@ -69,17 +68,10 @@ export type DemoOptions = {
   until: Date
 }
 
-const PROJECTS_MAX = 1_000_000
+export const PROJECTS_MAX = 1_000_000
 // Below the quota of 256 projects per user.
 const OWNED_MAX = 200
 const PUBLISHERS_DOWNLOADS_MIN = 4000
-const GALLERY_SIZES: readonly (readonly [number, number])[] = [
-  [0, 55],
-  [1, 15],
-  [2, 12],
-  [3, 10],
-  [4, 8],
-]
 const YEARS = 9
 
 /**
@@ -98,74 +90,63 @@ export function demoCatalogue(options: DemoOptions): DemoCatalogue {
 type Earlier = { slug: string; published: Date }
 
 function* demoProjects(
-  options: DemoOptions,
+  { taxonomy, seed, until, projects }: DemoOptions,
   people: DemoPerson[],
   organizations: DemoOrganization[],
 ): Generator<DemoProject, void> {
-  const { taxonomy, seed, until } = options
   const taken = new Set<string>()
   const owned = new Map<string, number>()
   const libraries: Earlier[] = []
-  const others = people.slice(SIGN_INS.length)
-  const publisher = people[0]?.username ?? ''
   const mods: Earlier[] = []
-  const types = taxonomy.projectTypes.filter((type) => chooseLoaders(createRandom(0), taxonomy, type, until).length > 0)
-  if (types.length === 0) return
-  for (let index = 0; index < options.projects; index += 1) {
+  const others = people.slice(SIGN_INS.length)
+  const publisher = people[0]?.username
+  const types = [...taxonomy.loaders.values()].flatMap((loader) => loader.project_types)
+  const typeWeights = Object.fromEntries(types.map((type) => [type, TYPE_WEIGHTS[type] ?? 1]))
+  for (let index = 0; index < projects; index += 1) {
     const random = createRandom(seed, index)
-    const projectType = random.weighted(types, (type) => TYPE_WEIGHTS[type] ?? 1)
+    const isOwn = isPublishers(index)
+    const projectType = random.weighted(typeWeights)
     const isLibrary = projectType === 'mod' && random.chance(0.06)
     const subject = projectName(random, projectType, isLibrary)
     const slug = addSlug(subject.slugText, taken)
-    // Most projects are recent, because a service grows.
-    const years = isPublishers(index) ? 2.5 : YEARS
-    const published = new Date(until.getTime() - Math.floor(random.next() ** 1.6 * years * 365 * DAY_MS) - DAY_MS)
-    const drawn = longTail(random, isLibrary ? 20 : 1)
-    const downloads = isPublishers(index) ? Math.max(PUBLISHERS_DOWNLOADS_MIN, drawn) : drawn
+    const status = isOwn ? 'approved' : random.weighted(projectType === 'mod' ? PUBLIC : STATUSES)
+    const isNew = status === 'draft' || status === 'processing' || status === 'rejected'
+    // Most projects are recent, because a service grows. Those of the publisher have months of events.
+    const years = isOwn ? 0.5 + 2 * random.next() : YEARS * random.next() ** 1.6
+    const age = Math.floor(years * 365 * DAY_MS) + DAY_MS
+    const published = new Date(until.getTime() - (isNew ? random.integer(1, 71) * HOUR_MS : age))
+    const drawn = isNew ? 0 : longTail(random, isLibrary ? 20 : 1)
+    const downloads = isOwn ? Math.max(PUBLISHERS_DOWNLOADS_MIN, drawn) : drawn
     const dependencies = chooseDependencies(random, projectType, isLibrary, libraries, mods)
+    const needs = dependencies.filter(({ kind }) => kind === 'required').map((dependency) => dependency.slug)
     const plan = { ...subject, projectType, slug, first: published, until, downloads, dependencies }
     const versions = demoVersions(random, taxonomy, plan)
-    const project = {
+    yield {
       slug,
       name: subject.name,
       summary: demoSummary(random, subject, projectType),
-      description: demoDescription(random, subject, { projectType, needs: slugsOf(dependencies, 'required') }),
+      description: demoDescription(random, subject, { projectType, needs }),
       projectType,
-      status: isPublishers(index) ? ('approved' as const) : random.weighted(STATUSES, ([, weight]) => weight)[0],
+      status,
       ...chooseCategories(random, taxonomy, projectType, isLibrary),
       ...chooseLicense(random, slug),
       links: chooseLinks(random, taxonomy, slug),
-      ...(isPublishers(index)
-        ? publishersTeam(random, others, publisher)
-        : chooseTeam(random, { people: others, organizations, owned, published })),
+      ...chooseTeam(random, { others, organizations, owned, published, publisher: isOwn ? publisher : undefined }),
       published,
       downloads,
       follows: Math.floor(downloads ** 0.72 * random.next() * 0.6),
-      hasIcon: isPublishers(index) || random.chance(0.92),
-      gallery: isPublishers(index) ? 4 : random.weighted(GALLERY_SIZES, ([, weight]) => weight)[0],
+      hasIcon: isOwn || random.chance(0.92),
+      // Half of the projects have no image.
+      gallery: isOwn ? 4 : Math.floor(5 * random.next() ** 2.5),
       versions,
     }
-    const earlier = { slug, published }
-    if (isLibrary) libraries.push(earlier)
-    else if (projectType === 'mod') mods.push(earlier)
-    yield project
+    if (projectType === 'mod') (isLibrary ? libraries : mods).push({ slug, published })
   }
 }
-
-const STATUSES: readonly (readonly [DemoProject['status'], number])[] = [
-  ['approved', 94],
-  ['archived', 3],
-  ['unlisted', 2],
-  ['processing', 1],
-]
 
 /** Returns a number of downloads: for most projects a few hundred, for a few many millions. */
 function longTail(random: Random, factor: number): number {
   return Math.min(150_000_000, Math.floor(factor * 120 * (1 - random.next()) ** (-1 / 0.62) * (0.5 + random.next())))
-}
-
-function slugsOf(dependencies: readonly DemoDependency[], kind: DemoDependency['kind']): string[] {
-  return dependencies.filter((dependency) => dependency.kind === kind).map((dependency) => dependency.slug)
 }
 
 /** Returns dependencies on earlier projects. Packs have many, and most projects depend on the same few libraries. */
@@ -194,10 +175,9 @@ function chooseDependencies(
 }
 
 function chooseCategories(random: Random, taxonomy: Taxonomy, projectType: string, isLibrary: boolean) {
-  // A project type without categories uses those of the first type that has some.
-  const own = [...(taxonomy.categoriesByType.get(projectType)?.keys() ?? [])]
-  const names =
-    own.length > 0 ? own : [...(taxonomy.categoriesByType.get(taxonomy.projectTypes[0] ?? '')?.keys() ?? [])]
+  const namesOf = (type = '') => [...(taxonomy.categoriesByType.get(type)?.keys() ?? [])]
+  // A project type without categories uses those of the first type.
+  const names = namesOf(namesOf(projectType).length > 0 ? projectType : taxonomy.projectTypes[0])
   const chosen = random.sample(names, random.integer(1, 3))
   if (isLibrary && names.includes('library')) chosen.splice(0, chosen.length, 'library')
   const rest = names.filter((name) => !chosen.includes(name))
@@ -205,7 +185,7 @@ function chooseCategories(random: Random, taxonomy: Taxonomy, projectType: strin
 }
 
 function chooseLicense(random: Random, slug: string) {
-  const [licenseId] = random.weighted(LICENSES, ([, weight]) => weight)
+  const licenseId = random.weighted(LICENSES)
   return { licenseId, licenseUrl: licenseId === 'LicenseRef-Custom' ? `https://example.org/${slug}/license` : null }
 }
 
@@ -214,43 +194,31 @@ function chooseLinks(random: Random, taxonomy: Taxonomy, slug: string): Record<s
   return Object.fromEntries(platforms.map(({ name }) => [name, `https://${name}.example.org/${slug}`]))
 }
 
+type TeamPlan = {
+  /** Everyone except the accounts with sign-ins. */
+  others: readonly DemoPerson[]
+  organizations: readonly DemoOrganization[]
+  /** Number of projects by username. */
+  owned: Map<string, number>
+  published: Date
+  /** Name of the account that owns the project without an organization; undefined for any of the others. */
+  publisher: string | undefined
+}
+
 /** Chooses an owner with few projects, sometimes through an organization, and sometimes further members. */
-function chooseTeam(
-  random: Random,
-  {
-    people,
-    organizations,
-    owned,
-    published,
-  }: {
-    people: readonly DemoPerson[]
-    organizations: readonly DemoOrganization[]
-    owned: Map<string, number>
-    published: Date
-  },
-) {
-  const organization = random.chance(0.12) && organizations.length > 0 ? random.pick(organizations) : undefined
-  const isFree = ({ username, created }: DemoPerson) => created <= published && (owned.get(username) ?? 0) < OWNED_MAX
-  let at = Math.floor(random.next() ** 2 * people.length)
-  const isTaken = (person: DemoPerson | undefined): boolean => person === undefined || !isFree(person)
-  for (let tries = 0; isTaken(people[at]) && tries < people.length; tries += 1) at = (at + 1) % people.length
-  const isAlone =
-    organization === undefined || organization.created > published || (owned.get(organization.owner) ?? 0) >= OWNED_MAX
-  const owner = (isAlone ? people[at]?.username : organization.owner) ?? ''
+function chooseTeam(random: Random, { others, organizations, owned, published, publisher }: TeamPlan) {
+  const hasRoom = (username: string): boolean => (owned.get(username) ?? 0) < OWNED_MAX
+  const drawn = random.chance(0.12) && publisher === undefined ? random.pick(organizations) : undefined
+  const organization = drawn !== undefined && drawn.created <= published && hasRoom(drawn.owner) ? drawn : undefined
+  let at = Math.floor(random.next() ** 2 * others.length)
+  const isFree = (person: DemoPerson | undefined): boolean =>
+    person !== undefined && person.created <= published && hasRoom(person.username)
+  for (let tries = 0; !isFree(others[at]) && tries < others.length; tries += 1) at = (at + 1) % others.length
+  const owner = publisher ?? organization?.owner ?? others[at]?.username ?? ''
   owned.set(owner, (owned.get(owner) ?? 0) + 1)
-  return {
-    owner,
-    organization: isAlone ? null : organization.slug,
-    members: chooseMembers(random, people, owner, random.chance(0.2) ? random.integer(1, 3) : 0),
-  }
-}
-
-function publishersTeam(random: Random, people: readonly DemoPerson[], owner: string) {
-  return { owner, organization: null, members: chooseMembers(random, people, owner, random.integer(0, 2)) }
-}
-
-function chooseMembers(random: Random, people: readonly DemoPerson[], owner: string, count: number): DemoMember[] {
-  const chosen = new Set(Array.from({ length: count }, () => random.pick(people).username))
-  chosen.delete(owner)
-  return Array.from(chosen, (username) => ({ username, role: random.pick(ROLES) }))
+  const count = random.chance(0.2) ? random.integer(1, 3) : 0
+  const usernames = new Set(Array.from({ length: count }, () => random.pick(others).username))
+  usernames.delete(owner)
+  const members = Array.from(usernames, (username): DemoMember => ({ username, role: random.pick(ROLES) }))
+  return { owner, organization: organization?.slug ?? null, members }
 }

@@ -5,7 +5,7 @@ import * as words from '#demo/catalogue/words.ts'
 type Subject = { name: string; theme: string }
 
 /** Facts that a description can mention. */
-export type DescriptionFacts = {
+type DescriptionFacts = {
   projectType: string
   /** Slugs of projects that it needs. */
   needs: readonly string[]
@@ -24,39 +24,24 @@ export function demoSummary(random: Random, subject: Subject, projectType: strin
   return fill(random, random.pick(sentences), subject)
 }
 
-type Describe = (random: Random, subject: Subject, facts: DescriptionFacts) => string[]
-
-/** Kinds of descriptions with their weights. */
-const KINDS: readonly (readonly [Describe, number])[] = [
-  [full, 40],
-  [short, 25],
-  [manual, 20],
-  [story, 15],
-]
-
 /**
  * Returns Markdown of about 250 to 3,000 characters, of one of several kinds. The line `{picture}` is a placeholder for an
  * image of the project.
  */
 export function demoDescription(random: Random, subject: Subject, facts: DescriptionFacts): string {
-  const [describe] = random.weighted(KINDS, ([, weight]) => weight)
+  const describe = random.pick([full, full, short, manual, story])
   return describe(random, subject, facts).join('\n\n')
 }
 
-/** Returns an introduction, features, and sometimes a table and an FAQ. */
+/** Returns an introduction, features, and sometimes an FAQ. */
 function full(random: Random, subject: Subject, { needs }: DescriptionFacts): string[] {
   const say = (text: string) => fill(random, text, subject)
-  const parts = [`# ${subject.name}`, say(random.pick(words.INTROS)), '{picture}', '## What it does']
-  parts.push(bullets(random.sample(words.FEATURES, random.integer(3, 8)).map(say)), ...needed(needs))
-  if (random.chance(0.35)) {
-    const rows = ['small', 'medium', 'large'].map(
-      (size) => `| ${size} | ${random.integer(1, 64)} | ${random.chance(0.5) ? 'yes' : 'no'} |`,
-    )
-    parts.push('## Sizes', ['| size | slots | can be moved |', '|---|---:|---|', ...rows].join('\n'))
-  }
-  if (random.chance(0.5)) parts.push('## Questions', ...questions(random))
-  if (random.chance(0.2)) parts.push(`> Thanks to everyone who sent screenshots of their ${subject.theme}.`)
-  return parts
+  return [
+    ...[`# ${subject.name}`, say(random.pick(words.INTROS)), '{picture}', '## What it does'],
+    bullets(random.sample(words.FEATURES, random.integer(3, 8)).map(say)),
+    ...needed(needs),
+    ...(random.chance(0.5) ? ['## Questions', ...questions(random)] : []),
+  ]
 }
 
 /** Returns a few paragraphs without a heading. */
@@ -73,39 +58,19 @@ function short(random: Random, subject: Subject, { needs }: DescriptionFacts): s
 
 /** Returns a manual with installation, settings and commands. */
 function manual(random: Random, subject: Subject, { needs, projectType }: DescriptionFacts): string[] {
-  const say = (text: string) => fill(random, text, subject)
   const command = subject.theme.replaceAll(/[^a-z]/g, '').slice(0, 12)
-  const isServer = projectType === 'plugin' || projectType === 'datapack'
+  const place = projectType === 'plugin' || projectType === 'datapack' ? 'server' : 'game'
+  const settings = [`${command}_per_chunk = ${random.integer(2, 24)}`, `announce = ${random.chance(0.5)}`]
   return [
-    say(random.pick(words.INTROS)),
+    fill(random, random.pick(words.INTROS), subject),
     '## Installation',
-    [
-      '1. Download the version that fits your game.',
-      isServer
-        ? '2. Put the file into the folder of the server and start it again.'
-        : '2. Put the file into the folder of your game.',
-      '3. Start once, so that the settings are written.',
-    ].join('\n'),
+    `1. Download the version that fits your game.\n2. Put the file into the folder of the ${place}.\n3. Start it again.`,
     ...needed(needs),
     '## Settings',
-    [
-      '```toml',
-      '[general]',
-      `${command}_per_chunk = ${random.integer(2, 24)}`,
-      `announce = ${random.chance(0.5)}`,
-      '```',
-    ].join('\n'),
-    ...(isServer
-      ? [
-          '## Commands',
-          [
-            '| command | what it does |',
-            '|---|---|',
-            `| \`/${command} list\` | Shows all ${subject.theme} |`,
-            `| \`/${command} reload\` | Reads the settings again |`,
-          ].join('\n'),
-        ]
-      : ['{picture}']),
+    ['```toml', '[general]', ...settings, '```'].join('\n'),
+    '## Commands',
+    `| command | what it does |\n|---|---|\n| \`/${command} list\` | Shows all ${subject.theme} |`,
+    '{picture}',
     ...questions(random),
   ]
 }
@@ -121,7 +86,7 @@ function story(random: Random, subject: Subject, { needs }: DescriptionFacts): s
     '### Where it goes from here',
     [`- [x] ${say(done)}`, `- [ ] ${say(next)}`, `- [ ] ${say(later)}`].join('\n'),
     ...needed(needs),
-    `<details><summary>Credits</summary>\n\n${bullets(random.sample(words.FIRST_NAMES, 3).map((name) => `${name}: ${random.pick(words.ROLES).toLowerCase()}`))}\n\n</details>`,
+    `<details><summary>Credits</summary>\n\n${bullets(random.sample(words.FIRST_NAMES, 3))}\n\n</details>`,
   ]
 }
 

@@ -6,14 +6,13 @@ import { LOADER_HABITS } from '#demo/catalogue/words.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { LoaderFieldValues } from '#platform/taxonomy/loader-fields.ts'
 import { fieldsOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
-
-export type DemoChannel = 'release' | 'beta' | 'alpha'
+import type { EnumValueRow } from '#platform/taxonomy/taxonomy-files.ts'
 
 export type DemoVersion = {
   name: string
   /** Unique number of the version within its project, 1 to 32 characters. */
   number: string
-  channel: DemoChannel
+  channel: 'release' | 'beta' | 'alpha'
   loaders: string[]
   fields: LoaderFieldValues
   changelog: string
@@ -28,7 +27,7 @@ export type DemoDependency = { slug: string; kind: 'required' | 'optional' | 'in
 /** Dependencies with the publication date of the other project: no earlier version depends on it. */
 export type DatedDependency = DemoDependency & { since: Date }
 
-export type VersionPlan = {
+type VersionPlan = {
   projectType: string
   slug: string
   name: string
@@ -42,20 +41,16 @@ export type VersionPlan = {
 const VERSIONS_MAX = 30
 
 /** Returns loaders of a project type that were in use on that day: the usual one, or several. */
-export function chooseLoaders(random: Random, taxonomy: Taxonomy, projectType: string, on: Date): string[] {
+function chooseLoaders(random: Random, taxonomy: Taxonomy, projectType: string, on: Date): string[] {
   const day = on.toISOString()
-  const all = [...taxonomy.loaders.values()].filter((loader) => loader.project_types.includes(projectType))
-  const inUse = all.filter(({ name }) => {
-    const habit = LOADER_HABITS[name]
-    return (habit?.since ?? '') <= day && day <= (habit?.until ?? '9')
-  })
-  const choices = inUse.length > 0 ? inUse : all
-  if (choices.length === 0) return []
-  const weight = ({ name }: { name: string }) => LOADER_HABITS[name]?.weight ?? 1
-  const chosen = new Set([random.weighted(choices, weight).name])
-  for (let more = random.weighted([0, 1, 2, 3], (n) => 6 - n * 1.8); more > 0; more -= 1)
-    chosen.add(random.weighted(choices, weight).name)
-  return [...chosen].sort()
+  const weights: Record<string, number> = {}
+  for (const { name, project_types } of taxonomy.loaders.values()) {
+    const { weight = 1, since = '', until = '9' } = LOADER_HABITS[name] ?? {}
+    // If no loader was in use, each has the same chance.
+    if (project_types.includes(projectType)) weights[name] = since <= day && day <= until ? weight : 1e-9
+  }
+  const count = 1 + Math.floor(4 * random.next() ** 1.7)
+  return [...new Set(Array.from({ length: count }, () => random.weighted(weights)))].sort()
 }
 
 /** Returns the versions, oldest first, at least one. Their downloads add up to those of the plan. */
@@ -66,12 +61,8 @@ export function demoVersions(random: Random, taxonomy: Taxonomy, plan: VersionPl
     1 + Math.floor(-Math.log(1 - random.next()) * 5),
     1 + Math.floor(span / (3 * DAY_MS)),
   )
-  const dates = Array.from(
-    { length: wanted - 1 },
-    () => new Date(plan.first.getTime() + Math.floor(random.next() * span)),
-  )
-  dates.push(plan.first)
-  dates.sort((a, b) => a.getTime() - b.getTime())
+  const later = Array.from({ length: wanted - 1 }, () => plan.first.getTime() + Math.floor(random.next() * span))
+  const dates = [plan.first, ...later.sort((a, b) => a - b).map((time) => new Date(time))]
   const numbers = versionNumbers(random, wanted)
   const shares = downloadShares(random, wanted, plan.downloads)
   const environment = random.next()
@@ -79,19 +70,18 @@ export function demoVersions(random: Random, taxonomy: Taxonomy, plan: VersionPl
     const loaders = chooseLoaders(random, taxonomy, plan.projectType, published)
     const fields = demoFields(random, taxonomy, loaders, published, environment)
     const number = numbers[i] ?? `${i + 1}`
-    const channel: DemoChannel =
-      i < wanted / 4 && random.chance(0.4) ? random.pick(['alpha', 'beta']) : random.chance(0.06) ? 'beta' : 'release'
+    const isEarly = i < wanted / 4 && random.chance(0.4)
     return {
       name: random.chance(0.5) ? `${plan.name} ${number}`.slice(0, 64) : number,
       number,
-      channel,
+      channel: isEarly ? random.pick(['alpha', 'beta']) : 'release',
       loaders,
       fields,
       changelog: i === 0 ? 'First public version.' : demoChangelog(random, plan),
       published,
       downloads: shares[i] ?? 0,
       featured: i === wanted - 1 && random.chance(0.3),
-      fileName: `${plan.slug}-${number.replace(/[^A-Za-z0-9._+-]/g, '_')}.${extensionOf(plan.projectType)}`,
+      fileName: `${plan.slug}-${number}.${extensionOf(plan.projectType)}`,
       dependencies: plan.dependencies
         .filter(({ since }) => since <= published)
         .map(({ slug, kind }) => ({ slug, kind })),
@@ -104,26 +94,17 @@ function extensionOf(projectType: string): string {
   return projectType === 'mod' || projectType === 'plugin' ? 'jar' : 'zip'
 }
 
-/** Returns a numbering scheme, which all versions of a project use. */
+/** Returns numbers of one scheme, which all versions of a project use. */
 function versionNumbers(random: Random, count: number): string[] {
-  const manner = random.integer(0, 5)
+  const scheme = random.pick(['*', '*', 'v*', '*+build.#', 'r#'])
   let [major, minor, patch] = [random.chance(0.4) ? 0 : 1, 0, 0]
-  const numbers: string[] = []
-  for (let i = 0; i < count; i += 1) {
-    if (i > 0) {
-      const step = random.next()
-      if (step < 0.05) [major, minor, patch] = [major + 1, 0, 0]
-      else if (step < 0.4) [minor, patch] = [minor + 1, 0]
-      else patch += 1
-    }
-    const plain = `${major}.${minor}.${patch}`
-    numbers.push(
-      [plain, plain, `v${plain}`, `${plain}+build.${i + 1}`, `r${i + 1}`, `${plain}-${'abcdef'.charAt(i % 6)}`][
-        manner
-      ] ?? plain,
-    )
-  }
-  return numbers
+  return Array.from({ length: count }, (_, i) => {
+    const step = i === 0 ? 1 : random.next()
+    if (step < 0.05) [major, minor, patch] = [major + 1, 0, 0]
+    else if (step < 0.4) [minor, patch] = [minor + 1, 0]
+    else if (i > 0) patch += 1
+    return scheme.replace('*', `${major}.${minor}.${patch}`).replace('#', String(i + 1))
+  })
 }
 
 /** Distributes downloads: newer versions get more, with noise, and the last version gets the rest. */
@@ -147,25 +128,21 @@ function demoFields(
   for (const name of fieldsOf(taxonomy, loaders)) {
     const field = taxonomy.fields.get(name)
     const known = [...(field?.enumValues?.values() ?? [])]
-    if (field === undefined || known.length === 0) continue
-    if (name === 'game_versions') values[name] = gameVersions(random, taxonomy, on)
+    if (name === 'game_versions') values[name] = gameVersions(random, known, on)
     // All versions of a project have the same environment, so it is drawn once.
-    else if (field.type === 'enum') values[name] = known[Math.floor(environment * known.length)]?.value ?? ''
-    else if (field.type === 'array_enum')
-      values[name] = random.sample(known, Math.max(field.min ?? 0, 1)).map((row) => row.value)
+    else if (field?.type === 'enum') values[name] = known[Math.floor(environment * known.length)]?.value ?? ''
+    else if (field?.type === 'array_enum') values[name] = [random.pick(known).value]
   }
   return values
 }
 
-/** Returns the newest one to five releases of that day, or the oldest value if none was released yet. */
-function gameVersions(random: Random, taxonomy: Taxonomy, on: Date): string[] {
+/** Returns one to five of the newest releases of that day. `known` is ordered, newest first. */
+function gameVersions(random: Random, known: readonly EnumValueRow[], on: Date): string[] {
   const day = on.toISOString()
-  // The taxonomy lists the newest first.
-  const out = [...(taxonomy.fields.get('game_versions')?.enumValues?.values() ?? [])]
-  const releases = out.filter((row) => row.created <= day && (row.metadata?.type ?? 'release') === 'release')
-  const start = random.weighted([0, 1, 3, 8], (back) => 10 - back)
-  const from = Math.max(0, Math.min(start, releases.length - 1))
-  const chosen = releases.slice(from, from + random.integer(1, 5)).map((row) => row.value)
-  const oldest = out.at(-1)?.value
-  return chosen.length > 0 || oldest === undefined ? chosen : [oldest]
+  const releases = known.filter(
+    ({ created, metadata }) => created <= day && (metadata?.type ?? 'release') === 'release',
+  )
+  const from = Math.min(random.pick([0, 1, 3]), Math.max(0, releases.length - 1))
+  const chosen = releases.slice(from, from + random.integer(1, 5))
+  return (chosen.length > 0 ? chosen : known.slice(-1)).map(({ value }) => value)
 }

@@ -17,7 +17,7 @@ export const ROLES = list(TEXTS.roles)
 
 type Pair = readonly [string, string]
 
-/** Written names and the Latin texts of their slugs; an empty text means the name itself. */
+/** Names and their slugs. */
 export const FOREIGN_NAMES = TEXTS.foreignNames as unknown as readonly Pair[]
 export const QUESTIONS = TEXTS.questions as unknown as readonly Pair[]
 /** Type of a report, its text, and the reply of the moderator who closes it. */
@@ -42,13 +42,10 @@ export const {
 export const LOADER_HABITS: Readonly<Record<string, { weight: number; since?: string; until?: string }>> =
   HABITS.loaderHabits
 
-export type FileForm = 'json' | 'toml' | 'yaml' | 'pack' | 'shader' | 'index' | 'options'
-
-/** Files by which an archive shows its loader, and how each file is written. */
-export const LOADER_FILES = HABITS.loaderFiles as unknown as Readonly<
-  Record<string, readonly (readonly [string, FileForm])[]>
->
+/** Files by which an archive shows its loader. */
+export const LOADER_FILES: Readonly<Record<string, readonly string[]>> = HABITS.loaderFiles
 
 /** Probability of each project type; other types have the weight 1. */
 export const TYPE_WEIGHTS: Readonly<Record<string, number>> = HABITS.typeWeights
-export const LICENSES = HABITS.licenses as unknown as readonly (readonly [string, number])[]
+/** Probability of each licence. */
+export const LICENSES: Readonly<Record<string, number>> = HABITS.licenses

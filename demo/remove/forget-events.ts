@@ -1,7 +1,8 @@
 // Deletes the events of removed demo projects. A removed project stays in `demo_item` until then, so that the next run
 // completes an interrupted run.
 import { sql } from 'kysely'
-import type { Db } from '#platform/db/db.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import { enqueue } from '#platform/jobs/queue.ts'
 import { StoreInUseError } from '#ports/analytics-store/analytics-store.ts'
 import type { Deps } from '#ports/deps.ts'
 
@@ -24,8 +25,16 @@ export async function isStoreHeld({ analytics }: Pick<Deps, 'analytics'>): Promi
 
 const GONE = sql`kind = 'project' and not exists (select 1 from project where project.id = demo_item.id)`
 
-export async function hasEventsToForget(db: Db): Promise<boolean> {
-  return (await sql`select 1 from demo_item where ${GONE} limit 1`.execute(db)).rows.length > 0
+/**
+ * Deletes the events of removed projects, or has a running server delete them that owns the store. Returns whether the
+ * server must delete them.
+ */
+export async function forgetOrLeave(deps: ForgetDeps & Pick<Deps, 'cache'>): Promise<boolean> {
+  const { rows } = await sql`select 1 from demo_item where ${GONE} limit 1`.execute(deps.db)
+  const isLeft = rows.length > 0 && (await isStoreHeld(deps))
+  if (isLeft) await transaction(deps, (tx) => enqueue(tx, 'seed.forget-events', {}, { jobKey: 'seed.forget-events' }))
+  else await forgetEvents(deps)
+  return isLeft
 }
 
 /** Deletes the events of removed projects until none is left. Idempotent. */

@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import { demoId } from '#demo/ids.ts'
 import { removeCatalogue } from '#demo/remove/remove-catalogue.ts'
 import { seedCatalogue } from '#demo/seed/seed-catalogue.ts'
-import { PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
+import { ensurePlaceholder, PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
 import { StoreInUseError } from '#ports/analytics-store/analytics-store.ts'
 import { EVENT_KINDS } from '#ports/analytics-store/events.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
@@ -60,6 +60,8 @@ test('restores the previous state: rows, files, images, search, events and every
   const mira = await t.make.account({ username: 'mira' })
   const project = await t.make.project({ owner: mira, slug: 'lantern' })
   await t.make.version({ project })
+  // Deleting accounts creates the placeholder.
+  await ensurePlaceholder(t.deps.db)
   const was = await state()
   await seedCatalogue(t.deps, PROJECTS)
   assert.ok((await countEvents()) > 1000)

@@ -1,16 +1,17 @@
 // Removes the demo and everything that its accounts created since. Content of other users stays, and so do projects and
 // organizations in which other users take part. Each step is a transaction, and the next run completes an interrupted run.
 import { sql } from 'kysely'
-import { CATALOGUE_LOCK, EVENTS_LOCK, withDemoLock } from '#demo/lock.ts'
-import { forgetEvents, hasEventsToForget, isStoreHeld } from '#demo/remove/forget-events.ts'
-import { removePeople } from '#demo/remove/people.ts'
+import { withDemoLock } from '#demo/lock.ts'
+import { forgetOrLeave } from '#demo/remove/forget-events.ts'
 import { removeOrganizations, removeProjects } from '#demo/remove/projects.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { deleteAccountOf } from '#features/operations/personal-data/delete-account.ts'
+import { getAccount } from '#features/people/users/queries.ts'
 import { ApiError } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Db } from '#platform/db/db.ts'
-import { enqueue, removeJob } from '#platform/jobs/queue.ts'
+import { removeJob } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
 
 export type RemovalReport = {
@@ -26,8 +27,6 @@ export type RemovalReport = {
 
 /** Number of projects or organizations per transaction. */
 const BATCH = 50
-/** Number of accounts per transaction. */
-const PEOPLE_BATCH = 200
 
 /**
  * Removes the demo. Jobs delete its files.
@@ -38,44 +37,36 @@ export function removeCatalogue(
   deps: Deps,
   onProgress: (done: number, total: number) => void = () => {},
 ): Promise<RemovalReport> {
-  return withDemoLock(deps, CATALOGUE_LOCK, () =>
-    withDemoLock(deps, EVENTS_LOCK, async () => {
-      await requireNoAdmin(deps.db)
-      await transaction(deps, (tx) => removeJob(tx, 'seed.store-events'))
-      const going = await listGoing(deps.db)
-      let done = 0
-      const total = going.projects.length + going.people.length
-      const inBatches = async (ids: readonly string[], size: number, remove: (ids: string[]) => Promise<string[]>) => {
-        const kept: string[] = []
-        for (let start = 0; start < ids.length; start += size) {
-          const batch = ids.slice(start, start + size)
-          kept.push(...(await remove(batch)))
-          done += ids === going.organizations ? 0 : batch.length
-          onProgress(done, total)
-        }
-        return kept
-      }
-      await removeReports(deps)
-      const kept = {
-        projects: await inBatches(going.projects, BATCH, (ids) => removeProjects(deps, ids)),
-        organizations: await inBatches(going.organizations, BATCH, (ids) => removeOrganizations(deps, ids)),
-      }
-      await inBatches(going.people, PEOPLE_BATCH, async (ids) => {
-        await removePeople(deps, ids)
-        return []
-      })
-      const report = {
-        projects: going.projects.length - kept.projects.length,
-        organizations: going.organizations.length - kept.organizations.length,
-        collections: going.collections,
-        people: going.people.length,
-        kept,
-        events: { isLeft: await finish(deps) },
-      }
-      if (report.projects + report.people > 0) await recordRemoval(deps.db, report)
-      return report
-    }),
-  )
+  return withDemoLock(deps, async () => {
+    await requireNoAdmin(deps.db)
+    await transaction(deps, (tx) => removeJob(tx, 'seed.store-events'))
+    await sql`delete from report where id in (select id from demo_item where kind = 'report')`.execute(deps.db)
+    const going = await listGoing(deps.db)
+    const total = going.projects.length + going.people.length
+    const kept: RemovalReport['kept'] = { projects: [], organizations: [] }
+    for (let start = 0; start < going.projects.length; start += BATCH) {
+      kept.projects.push(...(await removeProjects(deps, going.projects.slice(start, start + BATCH))))
+      onProgress(Math.min(start + BATCH, going.projects.length), total)
+    }
+    for (let start = 0; start < going.organizations.length; start += BATCH)
+      kept.organizations.push(...(await removeOrganizations(deps, going.organizations.slice(start, start + BATCH))))
+    for (const [n, id] of going.people.entries()) {
+      await deleteAccountOf(deps, await getAccount(deps.db, id))
+      onProgress(going.projects.length + n + 1, total)
+    }
+    // Removed projects stay recorded until their events are deleted.
+    await sql`delete from demo_item
+      where kind <> 'project' or exists (select 1 from project where project.id = demo_item.id)`.execute(deps.db)
+    const projects = going.projects.length - kept.projects.length
+    const people = going.people.length
+    if (projects + people > 0) {
+      const details = { projects, people, kept: kept.projects.length }
+      await recordAudit(deps.db, { action: 'demo.removed', actor: COMMAND, details })
+    }
+    const organizations = going.organizations.length - kept.organizations.length
+    const events = { isLeft: await forgetOrLeave(deps) }
+    return { projects, organizations, collections: going.collections, people, kept, events }
+  })
 }
 
 /** Checks before the removal that no admin would be deleted. */
@@ -104,30 +95,4 @@ async function listGoing(db: Db) {
       (select count(*)::int from collection join demo_item on demo_item.kind = 'account'
         and demo_item.id = collection.account_id) as collections`.execute(db)
   return rows[0] ?? { projects: [], organizations: [], people: [], collections: 0 }
-}
-
-/** Deletes the reports of the demo with their threads; reports by other users stay. */
-async function removeReports(deps: Pick<Deps, 'db' | 'cache'>): Promise<void> {
-  await transaction(deps, async (tx) => {
-    await sql`delete from report where id in (select id from demo_item where kind = 'report')`.execute(tx)
-    await sql`delete from demo_item where kind = 'report'`.execute(tx)
-  })
-}
-
-/** Deletes the records of the demo and its events. Returns whether a server must delete the events. */
-async function finish(deps: Deps): Promise<boolean> {
-  // Removed projects stay recorded until their events are deleted.
-  await sql`delete from demo_item
-    where kind <> 'project' or exists (select 1 from project where project.id = demo_item.id)`.execute(deps.db)
-  if (!(await hasEventsToForget(deps.db)) || !(await isStoreHeld(deps))) {
-    await forgetEvents(deps)
-    return false
-  }
-  await transaction(deps, (tx) => enqueue(tx, 'seed.forget-events', {}, { jobKey: 'seed.forget-events' }))
-  return true
-}
-
-async function recordRemoval(db: Db, { projects, people, kept }: RemovalReport): Promise<void> {
-  const details = { projects, people, kept: kept.projects.length }
-  await recordAudit(db, { action: 'demo.removed', actor: COMMAND, details })
 }

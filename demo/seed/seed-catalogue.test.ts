@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
-import { demoId, demoVersionId } from '#demo/ids.ts'
+import { demoId, demoPartId } from '#demo/ids.ts'
 import { DEMO_BIO } from '#demo/seed/people.ts'
 import { type SeedReport, seedCatalogue } from '#demo/seed/seed-catalogue.ts'
 import { reconcileDownloads } from '#features/operations/downloads/reconcile-downloads.ts'
@@ -37,12 +37,12 @@ async function everything(): Promise<string> {
 }
 
 test('names that real people and projects have stay theirs, and a run that was cut off is taken up by the next', async () => {
-  const real = await t.make.account({ username: 'Owl-Thistle' })
+  const real = await t.make.account({ username: 'Selma703' })
   const first = demoId('project', 0)
   const files = {
     ...t.deps.files,
     putAll: async (items: Parameters<typeof t.deps.files.putAll>[0]) => {
-      if (items.some(({ key }) => key.includes(demoVersionId('version', 55, 0)))) throw new Error('The disk is full')
+      if (items.some(({ key }) => key.includes(demoPartId('version', 55, 0)))) throw new Error('The disk is full')
       return t.deps.files.putAll(items)
     },
   }
@@ -52,8 +52,8 @@ test('names that real people and projects have stay theirs, and a run that was c
   const report = await seedCatalogue(t.deps, PROJECTS)
   signIns = report.signIns
   assert.deepEqual(report.projects, { added: PROJECTS - half, present: half })
-  assert.equal((await t.anyone.get('/v3/user/owl-thistle')).json().id, real.id)
-  assert.equal((await t.anyone.get('/v3/user/owl-thistle-demo')).json().id, demoId('account', FIRST_OTHER))
+  assert.equal((await t.anyone.get('/v3/user/selma703')).json().id, real.id)
+  assert.equal((await t.anyone.get('/v3/user/selma703-demo')).json().id, demoId('account', FIRST_OTHER))
   assert.equal((await t.anyone.get(`/v3/project/${first}`)).statusCode, 200)
 })
 
@@ -71,7 +71,7 @@ test('a second run adds nothing and changes nothing, a larger one adds the diffe
 })
 
 test('everything written can be read over HTTP, including files with correct hashes', async () => {
-  const versionId = demoVersionId('version', 0, 0)
+  const versionId = demoPartId('version', 0, 0)
   const version = (await t.anyone.get(`/v3/version/${versionId}`)).json()
   const [file] = version.files
   const answer = await t.anyone.get(new URL(file.url).pathname)
@@ -287,5 +287,5 @@ test('identifiers differ between kinds and counts, and have the form of all othe
   ]).flat()
   assert.equal(new Set(ids).size, ids.length)
   for (const id of ids) assert.match(id, /^[0-9A-Za-z]{8}$/)
-  assert.equal(demoVersionId('version', 1, 0), demoId('version', 64))
+  assert.equal(demoPartId('version', 1, 0), demoId('version', 64))
 })

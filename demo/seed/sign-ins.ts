@@ -2,9 +2,9 @@
 
 import { type DemoPerson, SIGN_INS } from '#demo/catalogue/people.ts'
 import { demoId } from '#demo/ids.ts'
-import { giveSignIn } from '#demo/seed/people.ts'
 import { createPasswords } from '#features/people/accounts/passwords/passwords.ts'
 import { newId } from '#lib/ids.ts'
+import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 
 export type SignIn = { username: string; password: string; role: DemoPerson['role'] }
@@ -17,8 +17,17 @@ export async function giveSignIns(deps: Pick<Deps, 'db' | 'cache'>): Promise<Sig
     for (const [n, { role }] of SIGN_INS.entries()) {
       const password = `${newId()}-${newId()}`
       const passwordHash = await passwords.hash(password)
-      const username = await giveSignIn(deps, { id: demoId('account', n), role, passwordHash })
-      if (username !== undefined) given.push({ username, password, role })
+      const account = await transaction(deps, async (tx, changed) => {
+        changed.add('user', demoId('account', n))
+        return tx
+          .updateTable('account')
+          .set({ password_hash: passwordHash, role, email_verified: true })
+          .where('id', '=', demoId('account', n))
+          .where('password_hash', 'is', null)
+          .returning('username')
+          .executeTakeFirst()
+      })
+      if (account !== undefined) given.push({ username: account.username, password, role })
     }
     return given
   } finally {

@@ -2,11 +2,11 @@
 import { readArguments, UsageError, wholeNumber } from '#cli/kit/arguments.ts'
 import { withProgress } from '#cli/kit/progress.ts'
 import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
+import { PROJECTS_MAX } from '#demo/catalogue/catalogue.ts'
 import { type RemovalReport, removeCatalogue } from '#demo/remove/remove-catalogue.ts'
 import { type SeedReport, seedCatalogue } from '#demo/seed/seed-catalogue.ts'
 
 const DEFAULT_PROJECTS = '200'
-const PROJECTS_MAX = 1_000_000
 
 type Values = { projects?: string; yes?: boolean; json?: boolean }
 

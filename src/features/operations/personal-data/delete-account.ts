@@ -44,10 +44,11 @@ export async function deleteAccount(
 }
 
 /**
- * Deletes an account immediately and permanently, also if its deletion is pending. For operators, who need no proof.
+ * Deletes an account immediately and permanently, also if its deletion is pending. For operators, who need no proof. Without
+ * an actor, the caller records the deletion in the audit log.
  * @throws ApiError 404, 400 for the last admin, 403 for the placeholder.
  */
-export async function deleteAccountOf(deps: Deps, account: AccountRow, actor: Actor): Promise<void> {
+export async function deleteAccountOf(deps: Deps, account: AccountRow, actor?: Actor): Promise<void> {
   requireNoPlaceholder(account)
   await transaction(deps, async (tx, changed) => {
     const erasure = { tx, changed, accountId: account.id }
@@ -72,7 +73,7 @@ export async function deleteDueAccount(deps: Deps, accountId: string): Promise<b
   return isDeleted
 }
 
-async function erase(erasure: Erasure, config: Deps['config'], actor: Actor): Promise<void> {
+async function erase(erasure: Erasure, config: Deps['config'], actor: Actor | undefined): Promise<void> {
   const { tx, changed, accountId } = erasure
   await ensurePlaceholder(tx)
   await handOver(erasure)
@@ -85,7 +86,8 @@ async function erase(erasure: Erasure, config: Deps['config'], actor: Actor): Pr
   await tx.deleteFrom('account').where('id', '=', accountId).execute()
   // The counter of authors leaves a row with the value 0.
   await tx.deleteFrom('author').where('account_id', '=', accountId).where('teams', '=', 0).execute()
-  await recordAudit(tx, { action: 'account.deleted', actor, subject: { kind: 'user', id: PLACEHOLDER_ID } })
+  const subject = { kind: 'user', id: PLACEHOLDER_ID } as const
+  if (actor !== undefined) await recordAudit(tx, { action: 'account.deleted', actor, subject })
   await forgetAccount(tx, accountId)
   changed.add('user', accountId, PLACEHOLDER_ID)
   changed.add('viewer', accountId)
