@@ -20,6 +20,12 @@ const EXTENSIONS: Readonly<Record<string, ImageKind>> = {
   svg: 'svg',
 }
 
+/** Returns the content type of an image by the extension of its name; undefined for other names. */
+export function imageTypeOf(name: string): string | undefined {
+  const kind = EXTENSIONS[name.slice(name.lastIndexOf('.') + 1)]
+  return kind === undefined ? undefined : CONTENT_TYPES[kind]
+}
+
 /**
  * Returns the kind of an image, which must be allowed and match the extension.
  * @throws ApiError `invalid_input`

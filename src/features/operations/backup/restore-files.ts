@@ -1,6 +1,7 @@
 // Restores files from backups into the file store.
 import { createReadStream } from 'node:fs'
 import { ApiError } from '#lib/errors.ts'
+import { imageTypeOf } from '#platform/images/image-kind.ts'
 import type { Deps } from '#ports/deps.ts'
 import { assertFileKey, type StoredBytes } from '#ports/files/files.ts'
 import { ArchiveError, damaged, type ManifestEntry, unreadable } from './archive/archive-format.ts'
@@ -11,29 +12,11 @@ import type { Member } from './archive/member-reader.ts'
 const SMALL_BYTES = 1024 * 1024
 const BATCH_FILES = 64
 
-const TYPES: Record<string, string> = {
-  png: 'image/png',
-  jpg: 'image/jpeg',
-  jpeg: 'image/jpeg',
-  gif: 'image/gif',
-  webp: 'image/webp',
-  svg: 'image/svg+xml',
-  bmp: 'image/bmp',
-}
-
 /** Returns the content type of a file by its extension. */
-export const contentTypeOf = (key: string): string =>
-  TYPES[key.slice(key.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
-
-export type FileRestorer = {
-  /** Reads the file of a member `files/KEY`. @throws ArchiveError, ApiError `file_hosting_error` */
-  add(member: Member): Promise<void>
-  /** Stores the remaining files and makes all files durable. @throws ApiError `file_hosting_error` */
-  end(): Promise<void>
-}
+export const contentTypeOf = (key: string): string => imageTypeOf(key) ?? 'application/octet-stream'
 
 /** Creates a restorer that stores large files immediately and small files in batches. */
-export function createFileRestorer({ files }: Pick<Deps, 'files'>): FileRestorer {
+export function createFileRestorer({ files }: Pick<Deps, 'files'>) {
   let waiting: StoredBytes[] = []
   let waitingBytes = 0
 
@@ -45,11 +28,13 @@ export function createFileRestorer({ files }: Pick<Deps, 'files'>): FileRestorer
   }
 
   return {
-    async end() {
+    /** Stores the remaining files and makes all files durable. @throws ApiError `file_hosting_error` */
+    async end(): Promise<void> {
       await store()
       await files.flush()
     },
-    async add(member) {
+    /** Reads the file of a member `files/KEY`. @throws ArchiveError, ApiError `file_hosting_error` */
+    async add(member: Member): Promise<void> {
       const key = keyOf(member.name)
       const contentType = contentTypeOf(key)
       if (member.size > SMALL_BYTES) return storeLarge(files, member, { key, contentType })

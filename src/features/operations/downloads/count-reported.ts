@@ -6,8 +6,7 @@ import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
 import { parseRfc3339 } from '#ports/analytics-store/rfc3339.ts'
 import { listServedFiles } from './queries.ts'
 import { type DownloadDeps, recordDownload } from './record-download.ts'
-import type { ReportedDownload } from './requests.ts'
-import type { CountedDownloads } from './views.ts'
+import type { CountedDownloads, ReportedDownload } from './requests.ts'
 
 /** Maximum time by which the clock of the CDN can be ahead. */
 const CLOCK_SKEW_MS = 5 * MINUTE_MS

@@ -9,13 +9,10 @@ import type { DownloadEvent, EventKind } from '#ports/analytics-store/events.ts'
 import { applyBatches, catchUp, type LedgerDeps } from './counter-ledger.ts'
 import { showDownloads } from './show-downloads.ts'
 
-type StoredBatch = { id: string; versions: readonly VersionDownloads[]; storedAt: number }
-
-const RETRY_MS = 5_000
+const RETRY_SHOW_MS = 5_000
 const CATCH_UP_MS = MINUTE_MS
-/** Limits of the batches that wait in memory for the database. Beyond these, batches are read from the store again. */
+/** Maximum number of batches that wait in memory for the database. Beyond this, batches are read from the store again. */
 const WAITING_MAX = 1_000
-const WAITING_MS_MAX = 10 * MINUTE_MS
 
 export class CounterFollower {
   /** Stores batches in the event store, and counts their downloads afterwards. */
@@ -24,13 +21,15 @@ export class CounterFollower {
     settled: () => this.#settled(),
   }
   readonly #deps: LedgerDeps & { store: AnalyticsStore }
-  readonly #waiting: StoredBatch[] = []
+  /** Downloads of the stored batches that are not counted yet, by batch ID. */
+  #waiting = new Map<string, readonly VersionDownloads[]>()
   #counting: Promise<void> | undefined
   /** Whether the store might contain batches that were not counted. */
   #isBehind = false
   #isShowDue = false
   #showing: Promise<number> | undefined
-  readonly #timers: Partial<Record<'retry' | 'show' | 'catchUp', NodeJS.Timeout | undefined>> = {}
+  #catchUpTimer: NodeJS.Timeout | undefined
+  #showTimer: NodeJS.Timeout | undefined
   #isClosed = false
 
   constructor(deps: LedgerDeps & { store: AnalyticsStore }) {
@@ -42,13 +41,14 @@ export class CounterFollower {
     if (this.#isClosed) return
     this.#isBehind = true
     await this.#count()
-    this.#timers.catchUp = setTimeout(() => this.start(), CATCH_UP_MS).unref()
+    this.#catchUpTimer = setTimeout(() => this.start(), CATCH_UP_MS).unref()
   }
 
   /** Waits for the current round. There are no retries afterwards. */
   async close(): Promise<void> {
     this.#isClosed = true
-    for (const timer of Object.values(this.#timers)) clearTimeout(timer)
+    clearTimeout(this.#catchUpTimer)
+    clearTimeout(this.#showTimer)
     await this.#counting
   }
 
@@ -56,9 +56,9 @@ export class CounterFollower {
     await this.#deps.store.append(kind, batch)
     if (kind !== 'download') return
     const { versions } = countByVersion(batch.events as readonly DownloadEvent[])
-    this.#waiting.push({ id: batch.id, versions, storedAt: performance.now() })
-    if (this.#waiting.length > WAITING_MAX) {
-      this.#waiting.length = 0
+    this.#waiting.set(batch.id, versions)
+    if (this.#waiting.size > WAITING_MAX) {
+      this.#waiting.clear()
       this.#isBehind = true
     }
     void this.#count()
@@ -68,16 +68,16 @@ export class CounterFollower {
   #count(): Promise<void> {
     this.#counting ??= this.#countWaiting().finally(() => {
       this.#counting = undefined
-      if (this.#waiting.length > 0) void this.#count()
+      if (this.#waiting.size > 0) void this.#count()
     })
     return this.#counting
   }
 
   async #countWaiting(): Promise<void> {
-    const batches = this.#waiting.splice(0)
+    const batches = this.#waiting
+    this.#waiting = new Map()
     try {
-      if (batches.some(({ storedAt }) => performance.now() - storedAt > WAITING_MS_MAX)) this.#isBehind = true
-      else await applyBatches(this.#deps, new Map(batches.map(({ id, versions }) => [id, versions])))
+      await applyBatches(this.#deps, batches)
       this.#showSoon()
       if (!this.#isBehind) return
       this.#isBehind = false
@@ -85,12 +85,8 @@ export class CounterFollower {
       this.#showSoon()
     } catch (err) {
       this.#isBehind = true
+      // The next batch or the next minute begins another round.
       this.#deps.log.warn({ err }, 'Could not update the download counters; Depot retries')
-      if (this.#isClosed || this.#timers.retry !== undefined) return
-      this.#timers.retry = setTimeout(() => {
-        this.#timers.retry = undefined
-        void this.#count()
-      }, RETRY_MS).unref()
     }
   }
 
@@ -100,9 +96,9 @@ export class CounterFollower {
   }
 
   #showLater(ms: number): void {
-    if (this.#isClosed || this.#timers.show !== undefined) return
-    this.#timers.show = setTimeout(async () => {
-      this.#timers.show = undefined
+    if (this.#isClosed || this.#showTimer !== undefined) return
+    this.#showTimer = setTimeout(async () => {
+      this.#showTimer = undefined
       const pauseMs = this.#isShowDue ? await this.#show(false) : 0
       if (this.#isShowDue) this.#showLater(pauseMs)
     }, ms).unref()
@@ -126,7 +122,7 @@ export class CounterFollower {
     } catch (err) {
       this.#isShowDue = true
       this.#deps.log.warn({ err }, 'Could not show new downloads; Depot retries')
-      return RETRY_MS
+      return RETRY_SHOW_MS
     }
   }
 
@@ -134,7 +130,7 @@ export class CounterFollower {
     // The current round might have started before the newest batch arrived; the next round includes that batch.
     await this.#counting
     await this.#counting
-    if (this.#waiting.length > 0 || this.#isBehind) await this.#count()
+    if (this.#waiting.size > 0 || this.#isBehind) await this.#count()
     await this.#showing
     if (!this.#isShowDue) return
     const pauseMs = await this.#show(true)

@@ -141,15 +141,10 @@ async function passBatches(
 
 export type Ledger = { store_id: string | null; caught_up_to: number; needs_rebase: boolean }
 
-export function readLedger(db: Deps['db']): Promise<Ledger> {
-  return db.selectFrom('download_ledger').select(['store_id', 'caught_up_to', 'needs_rebase']).executeTakeFirstOrThrow()
-}
+const selectLedger = (db: Deps['db'] | Tx) =>
+  db.selectFrom('download_ledger').select(['store_id', 'caught_up_to', 'needs_rebase'])
+
+export const readLedger = (db: Deps['db'] | Tx): Promise<Ledger> => selectLedger(db).executeTakeFirstOrThrow()
 
 /** Every change of the followed store or of the progress needs this lock. */
-function lockLedger(tx: Tx): Promise<Ledger> {
-  return tx
-    .selectFrom('download_ledger')
-    .select(['store_id', 'caught_up_to', 'needs_rebase'])
-    .forUpdate()
-    .executeTakeFirstOrThrow()
-}
+const lockLedger = (tx: Tx): Promise<Ledger> => selectLedger(tx).forUpdate().executeTakeFirstOrThrow()

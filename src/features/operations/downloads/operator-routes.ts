@@ -5,8 +5,7 @@ import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import { countReportedDownload, countReportedDownloads } from './count-reported.ts'
 import type { DownloadDeps } from './record-download.ts'
-import { ReportedDownload, ReportedDownloads } from './requests.ts'
-import { CountedDownloads } from './views.ts'
+import { CountedDownloads, ReportedDownload, ReportedDownloads } from './requests.ts'
 
 const config = { auth: 'operator' } as const
 

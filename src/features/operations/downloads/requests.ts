@@ -1,4 +1,4 @@
-// Request schemas of downloads, and the parser of the `Range` header.
+// Schemas of downloads, and the parser of the `Range` header.
 import Type, { type Static } from 'typebox'
 import { filterQuery } from '#features/catalogue/versions/lookup/list-requests.ts'
 import { Id, Time } from '#lib/schema/schema-parts.ts'
@@ -84,6 +84,16 @@ export const ReportedDownloads = Type.Object(
   { downloads: Type.Array(ReportedDownload, { maxItems: REPORTS_MAX }) },
   { title: 'ReportedDownloads' },
 )
+
+export const CountedDownloads = Type.Object(
+  {
+    counted: Type.Integer({ description: 'Number of counted reports' }),
+    capped: Type.Integer({ description: 'Number of reports over the limit per IP address and project. Not counted' }),
+    unknown: Type.Integer({ description: 'Number of reports of files that do not exist. Not counted' }),
+  },
+  { title: 'CountedDownloads' },
+)
+export type CountedDownloads = Static<typeof CountedDownloads>
 
 export type ByteRange = { start: number; end: number }
 

@@ -6,6 +6,7 @@ import { ApiError, notFound } from '#lib/errors.ts'
 import { sendRaw } from '#platform/http/responses/declared-responses.ts'
 import { matchesEntityTag } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
+import { imageTypeOf } from '#platform/images/image-kind.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { LinkOptions } from '#ports/files/files.ts'
 import { archiveRoutes } from './archive/routes.ts'
@@ -17,15 +18,6 @@ import { DownloadHints, FileParams, isWholeFile, PictureParams, parseRange } fro
 const YEAR_SECONDS = 31_536_000
 /** Content security policy that prevents scripts in SVG and other files that a browser opens as a page. */
 const INERT = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
-
-const IMAGE_TYPES: Readonly<Record<string, string>> = {
-  png: 'image/png',
-  jpg: 'image/jpeg',
-  jpeg: 'image/jpeg',
-  gif: 'image/gif',
-  webp: 'image/webp',
-  svg: 'image/svg+xml',
-}
 
 export function downloadRoutes(app: App, deps: DownloadDeps): void {
   app.get(
@@ -123,24 +115,18 @@ function imageRoutes(app: App, deps: Deps): void {
   const about = { summary: 'Get an image', produces: ['image/*'], response: {} }
   app.get(
     '/data/:folder/:picture',
-    {
-      config,
-      schema: { operationId: 'getPicture', ...about, params: PictureParams },
-    },
+    { config, schema: { operationId: 'getPicture', ...about, params: PictureParams } },
     (req, reply) => sendImage(req, reply, deps, `${req.params.folder}/${req.params.picture}`),
   )
   app.get(
     '/data/:folder/images/:picture',
-    {
-      config,
-      schema: { operationId: 'getGalleryPicture', ...about, params: PictureParams },
-    },
+    { config, schema: { operationId: 'getGalleryPicture', ...about, params: PictureParams } },
     (req, reply) => sendImage(req, reply, deps, `${req.params.folder}/images/${req.params.picture}`),
   )
 }
 
 async function sendImage(req: FastifyRequest, reply: FastifyReply, deps: Deps, path: string): Promise<never> {
-  const contentType = IMAGE_TYPES[path.slice(path.lastIndexOf('.') + 1)]
+  const contentType = imageTypeOf(path)
   if (contentType === undefined) throw notFound('image')
   const etag = `"${path.slice(path.lastIndexOf('/') + 1)}"`
   const opened = await deps.files.open(`pictures/${path}`)
