@@ -1,6 +1,5 @@
 // Lists the files to which rows refer, in the order of their keys.
-import type { Client } from './rows.ts'
-import { quote } from './rows.ts'
+import { type Client, quote } from './rows.ts'
 
 /** Columns with URLs of images. Only URLs below the base URL of the instance refer to a file. */
 export const IMAGE_COLUMNS = [
@@ -95,4 +94,19 @@ export async function countStoredKeys(client: Client, filesBaseUrl: string): Pro
     [imageBase(filesBaseUrl)],
   )
   return rows[0]?.count ?? 0
+}
+
+/** Yields lists of `size` items. The last list can be shorter. */
+export async function* inBatches<Item>(
+  items: AsyncIterable<Item> | Iterable<Item>,
+  size: number,
+): AsyncGenerator<Item[]> {
+  let batch: Item[] = []
+  for await (const item of items) {
+    batch.push(item)
+    if (batch.length < size) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
 }

@@ -5,7 +5,7 @@ import { findDrift } from '#features/operations/downloads/find-drift.ts'
 import { forEachConcurrently } from '#lib/concurrency/for-each-concurrently.ts'
 import type { Deps } from '#ports/deps.ts'
 import { type Client, connectAlone } from './rows.ts'
-import { imageBase, type StoredKey, storedKeys, storedKeysSql } from './stored-keys.ts'
+import { imageBase, inBatches, type StoredKey, storedKeys, storedKeysSql } from './stored-keys.ts'
 
 export type Finding =
   /** A row refers to a file that is not in the store. */
@@ -55,7 +55,7 @@ export async function verifyInstance(
   const client = await connectAlone(deps.pool, 'depot-verify')
   try {
     await verifyFiles(deps, client, { quick, note, onFile })
-    await verifyListing(deps, client, deps.files.list(), note)
+    await verifyListing(deps, client, note)
     if (canReadEvents) {
       for (const drift of await findDrift({ ...deps, store: deps.analytics })) note({ what: 'wrong-counter', ...drift })
     } else {
@@ -85,14 +85,9 @@ async function verifyFiles(
   await forEachConcurrently(storedKeys(client, config.files.baseUrl), check, CONCURRENCY)
   await client.query('commit')
   // Files that were deleted after the snapshot are not missing.
-  for (let from = 0; from < suspects.length; from += KEYS_PER_QUERY) {
-    const part = suspects.slice(from, from + KEYS_PER_QUERY).filter(({ isUploading }) => !isUploading)
-    const named = await filterReferenced(
-      client,
-      config.files.baseUrl,
-      part.map(({ key }) => key),
-    )
-    for (const { key } of part) if (named.has(key)) note({ what: 'missing-file', key })
+  const missing = suspects.filter(({ isUploading }) => !isUploading)
+  for await (const [{ key }, isReferenced] of withReferences(client, config.files.baseUrl, missing)) {
+    if (isReferenced) note({ what: 'missing-file', key })
   }
 }
 
@@ -122,43 +117,37 @@ function imageHash(key: string): { algorithm: string; hash: string } | undefined
 }
 
 async function verifyListing(
-  { config }: Pick<Deps, 'config'>,
+  { files, config }: Pick<Deps, 'files' | 'config'>,
   client: Client,
-  listing: AsyncIterable<{ key: string; sizeBytes: number }>,
   note: Note,
 ): Promise<void> {
-  const suspects = new Map<string, number>()
-  let part = new Map<string, number>()
-  const compare = async (): Promise<void> => {
-    const named = await filterReferenced(client, config.files.baseUrl, [...part.keys()])
-    for (const [key, sizeBytes] of part) if (!named.has(key)) suspects.set(key, sizeBytes)
-    part = new Map()
+  const suspects: { key: string; sizeBytes: number }[] = []
+  for await (const [file, isReferenced] of withReferences(client, config.files.baseUrl, files.list())) {
+    if (!isReferenced) suspects.push(file)
   }
-  for await (const { key, sizeBytes } of listing) {
-    part.set(key, sizeBytes)
-    if (part.size >= KEYS_PER_QUERY) await compare()
-  }
-  await compare()
   // A row can be added after its file was listed.
-  const all = [...suspects]
-  for (let from = 0; from < all.length; from += KEYS_PER_QUERY) {
-    part = new Map(all.slice(from, from + KEYS_PER_QUERY))
-    const named = await filterReferenced(client, config.files.baseUrl, [...part.keys()])
-    for (const [key, sizeBytes] of part) if (!named.has(key)) note({ what: 'unused-file', key, sizeBytes })
+  for await (const [file, isReferenced] of withReferences(client, config.files.baseUrl, suspects)) {
+    if (!isReferenced) note({ what: 'unused-file', ...file })
   }
 }
 
-/** Returns those of the keys to which a row, a claim or a scheduled removal refers. */
-async function filterReferenced(client: Client, filesBaseUrl: string, keys: string[]): Promise<Set<string>> {
-  if (keys.length === 0) return new Set()
-  const { rows } = await client.query<{ key: string }>(
-    `select key from (${storedKeysSql()}) stored where key = any($2::text[])
-    union select storage_key from upload_claim where storage_key = any($2::text[])
-    union select removed.key from graphile_worker._private_jobs job
-      join graphile_worker._private_tasks task on task.id = job.task_id and task.identifier = 'files.remove',
-      json_array_elements_text(job.payload -> 'keys') as removed (key)
-      where removed.key = any($2::text[])`,
-    [imageBase(filesBaseUrl), keys],
-  )
-  return new Set(rows.map(({ key }) => key))
+/** Yields each file, and whether a row, a claim or a scheduled removal refers to it. */
+async function* withReferences<File extends { key: string }>(
+  client: Client,
+  filesBaseUrl: string,
+  files: AsyncIterable<File> | Iterable<File>,
+): AsyncGenerator<[file: File, isReferenced: boolean]> {
+  for await (const part of inBatches(files, KEYS_PER_QUERY)) {
+    const { rows } = await client.query<{ key: string }>(
+      `select key from (${storedKeysSql()}) stored where key = any($2::text[])
+      union select storage_key from upload_claim where storage_key = any($2::text[])
+      union select removed.key from graphile_worker._private_jobs job
+        join graphile_worker._private_tasks task on task.id = job.task_id and task.identifier = 'files.remove',
+        json_array_elements_text(job.payload -> 'keys') as removed (key)
+        where removed.key = any($2::text[])`,
+      [imageBase(filesBaseUrl), part.map(({ key }) => key)],
+    )
+    const referenced = new Set(rows.map(({ key }) => key))
+    for (const file of part) yield [file, referenced.has(file.key)]
+  }
 }

@@ -22,7 +22,7 @@ import {
   quote,
   type Table,
 } from './rows.ts'
-import { countStoredKeys, type StoredKey, storedKeys } from './stored-keys.ts'
+import { countStoredKeys, inBatches, type StoredKey, storedKeys } from './stored-keys.ts'
 
 export type BackupOptions = {
   /** The writer owns and ends it. */
@@ -132,7 +132,7 @@ async function copyRows(
   for (const table of tables) {
     const copy = client.query(pgCopy.to(`copy ${quote(table.name)} (${columnList(table)}) to stdout`))
     let part = 0
-    for await (const bytes of packedAhead(inParts(copy, PART_BYTES))) {
+    for await (const bytes of oneAhead(inParts(copy, PART_BYTES), packed)) {
       part += 1
       await writer.add(partMember(`rows/${table.name}`, part, 'copy.gz'), bytes)
     }
@@ -147,16 +147,23 @@ async function copyRows(
   return count
 }
 
-/** Compresses each piece while the next piece is read. */
-async function* packedAhead(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let before: Promise<Buffer> | undefined
-  for await (const piece of pieces) {
-    const now = packed(piece)
-    now.catch(() => undefined)
-    if (before !== undefined) yield before
-    before = now
+/** Starts `work` for each item while the consumer uses the result of the previous item. */
+async function* oneAhead<Item, Result>(
+  items: AsyncIterable<Item>,
+  work: (item: Item) => Promise<Result>,
+): AsyncGenerator<Result> {
+  let before: Promise<Result> | undefined
+  try {
+    for await (const item of items) {
+      const now = work(item)
+      now.catch(() => undefined)
+      if (before !== undefined) yield await before
+      before = now
+    }
+    if (before !== undefined) yield await before
+  } finally {
+    await before?.catch(() => undefined)
   }
-  if (before !== undefined) yield before
 }
 
 /** Splits a stream into pieces of at least `size` bytes. The last piece can be smaller. */
@@ -182,55 +189,38 @@ type FilesNeeds = Pick<Deps, 'files' | 'config'> & {
   options: BackupOptions
 }
 
-/** Files in order, with the manifest entries of earlier backups, and the contents of the other files. */
-type Batch = { stored: StoredKey[]; entries: (ManifestEntry | undefined)[]; read: Promise<Read[]> }
-type Read = Awaited<ReturnType<Files['readAll']>>[number]
+/** A file, and its manifest entry if an earlier backup has it. */
+type ListedFile = StoredKey & { entry: ManifestEntry | undefined }
+type ReadFile = ListedFile & { content: Awaited<ReturnType<Files['readAll']>>[number] }
 
 async function copyFiles(client: Client, { files, config, writer, previous, options }: FilesNeeds) {
   const total = await countStoredKeys(client, config.files.baseUrl)
   const report = { files: 0, earlier: 0, missing: [] as string[] }
-  const earlier = createMerge(previous)
-  let batch: Batch | undefined
 
-  async function write({ key, isUploading }: StoredKey, entry: ManifestEntry | undefined, read: Read): Promise<void> {
+  async function read(batch: readonly ListedFile[]): Promise<ReadFile[]> {
+    const keys = batch.flatMap(({ key, entry }) => (entry === undefined ? key : []))
+    const contents = (await files.readAll(keys, { maxBytes: SMALL_BYTES })).values()
+    return batch.map((file) => ({ ...file, content: file.entry === undefined ? contents.next().value : undefined }))
+  }
+
+  async function write({ key, isUploading, entry, content }: ReadFile): Promise<void> {
     const name = fileMember(key)
     if (entry !== undefined) {
       report.earlier += 1
       await writer.note(entry)
-    } else if (read === undefined) {
+    } else if (content === undefined) {
       if (isUploading) return
       if (report.missing.length < MISSING_MAX) report.missing.push(key)
       return writer.note({ name, absent: true })
-    } else if (Buffer.isBuffer(read)) await writer.add(name, read)
+    } else if (Buffer.isBuffer(content)) await writer.add(name, content)
     else await addLarge(files, writer, key)
     report.files += 1
     options.onProgress?.('files', report.files, total)
   }
 
-  async function writeBatch({ stored, entries, read }: Batch): Promise<void> {
-    const contents = (await read).values()
-    for (const [n, file] of stored.entries()) {
-      const entry = entries[n]
-      await write(file, entry, entry === undefined ? contents.next().value : undefined)
-    }
-  }
-
-  try {
-    for await (const stored of inBatches(storedKeys(client, config.files.baseUrl), BATCH_FILES)) {
-      const entries: Batch['entries'] = []
-      for (const { key } of stored) entries.push(await earlier(fileMember(key)))
-      const keys = stored.filter((_, n) => entries[n] === undefined).map(({ key }) => key)
-      const previousBatch = batch
-      // Reads this batch while the previous batch is written.
-      batch = { stored, entries, read: files.readAll(keys, { maxBytes: SMALL_BYTES }) }
-      batch.read.catch(() => undefined)
-      if (previousBatch !== undefined) await writeBatch(previousBatch)
-    }
-    if (batch !== undefined) await writeBatch(batch)
-    return report
-  } finally {
-    await batch?.read.catch(() => undefined)
-  }
+  const listed = withEntries(storedKeys(client, config.files.baseUrl), previous)
+  for await (const batch of oneAhead(inBatches(listed, BATCH_FILES), read)) for (const file of batch) await write(file)
+  return report
 }
 
 async function addLarge(files: Files, writer: ArchiveWriter, key: string): Promise<void> {
@@ -239,32 +229,22 @@ async function addLarge(files: Files, writer: ArchiveWriter, key: string): Promi
   await writer.addStream(fileMember(key), opened.sizeBytes, opened.stream)
 }
 
-async function* inBatches<Item>(items: AsyncIterable<Item>, size: number): AsyncGenerator<Item[]> {
-  let batch: Item[] = []
-  for await (const item of items) {
-    batch.push(item)
-    if (batch.length < size) continue
-    yield batch
-    batch = []
-  }
-  if (batch.length > 0) yield batch
-}
-
-/**
- * Returns a function that looks up file names in the manifest of the previous backup, in ascending order. The returned
- * entry contains the ID of the backup that has the file.
- */
-function createMerge(previous: Previous | undefined) {
+/** Adds the manifest entries of the previous backup, with the ID of the backup that has the file. Both are in ascending order. */
+async function* withEntries(
+  keys: AsyncIterable<StoredKey>,
+  previous: Previous | undefined,
+): AsyncGenerator<ListedFile> {
   let current: ManifestEntry | undefined
   let isDone = previous === undefined
-  return async (name: string): Promise<ManifestEntry | undefined> => {
+  for await (const stored of keys) {
+    const name = fileMember(stored.key)
     while (!isDone && (current === undefined || current.name < name)) {
-      const { value, done } = (await previous?.files.next()) ?? { done: true, value: undefined }
-      isDone = done === true
-      current = isDone ? undefined : value
+      const next = await previous?.files.next()
+      isDone = next?.done !== false
+      current = next?.done === false ? next.value : undefined
     }
-    if (current?.name !== name || 'absent' in current) return undefined
-    return { in: previous?.head.id ?? '', ...current }
+    const found = current?.name === name && !('absent' in current) ? current : undefined
+    yield { ...stored, entry: found && { in: previous?.head.id ?? '', ...found } }
   }
 }
 
