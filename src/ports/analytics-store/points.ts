@@ -23,13 +23,6 @@ export type Point = Record<string, string | number | boolean>
 /** The result of a metric: one list per slice of the grid. */
 export type MetricSlices = { metric: MetricKey; slices: Point[][] }
 
-export type PointBuilder = {
-  /** Adds a cell. The caller can reuse the object and its `values`. */
-  add(cell: Cell): void
-  /** Returns the sorted points of a slice. Call it once per slice. Faster if the cells were added in this order. */
-  slice(index: number): Point[]
-}
-
 type SlicePoints = { points: Point[]; isOrdered: boolean }
 
 /**
@@ -37,7 +30,7 @@ type SlicePoints = { points: Point[]; isOrdered: boolean }
  * removed, because a filter must not reveal what the floor hides. Then removes dimensions that are not buckets, and merges
  * equal cells. Omits cells with amount 0.
  */
-export function pointBuilder(request: MetricRequest): PointBuilder {
+export function pointBuilder(request: MetricRequest) {
   const { value } = metricOf(request.metric)
   const dimensions = dimensionsOf(request)
   const isBucket = dimensions.map((field) => request.bucketBy.includes(field))
@@ -46,7 +39,7 @@ export function pointBuilder(request: MetricRequest): PointBuilder {
   const compare = pointOrder(request)
   const slices = new Map<number, SlicePoints>()
 
-  // Creates no other objects per cell, because there can be 250,000 cells.
+  // Keeps no reference to the cell. Creates no other objects per cell, because there can be 250,000 cells.
   function add({ slice, source, values, amount }: Cell): void {
     if (amount === 0) return
     const isBelow = country >= 0 && amount < COUNTRY_FLOOR && values[country] !== HIDDEN_COUNTRY
@@ -73,19 +66,23 @@ export function pointBuilder(request: MetricRequest): PointBuilder {
     entry.points.push(point)
   }
 
-  function slice(index: number): Point[] {
-    const { points, isOrdered } = slices.get(index) ?? { points: [], isOrdered: true }
-    return isOrdered ? points : mergeAdjacent(points.sort(compare), compare, value)
+  /** Returns the sorted points of all slices. Call it once. Faster if the cells were added in this order. */
+  function finish(sliceCount: number): MetricSlices {
+    const all = Array.from({ length: sliceCount }, (_, i) => {
+      const { points, isOrdered } = slices.get(i) ?? { points: [], isOrdered: true }
+      return isOrdered ? points : mergeAdjacent(points.sort(compare), compare, value)
+    })
+    return { metric: request.metric, slices: all }
   }
 
-  return { add, slice }
+  return { add, finish }
 }
 
 /** Builds all points of a metric. */
 export function buildSlices(request: MetricRequest, sliceCount: number, cells: Iterable<Cell>): MetricSlices {
   const builder = pointBuilder(request)
   for (const cell of cells) builder.add(cell)
-  return { metric: request.metric, slices: Array.from({ length: sliceCount }, (_, i) => builder.slice(i)) }
+  return builder.finish(sliceCount)
 }
 
 /**

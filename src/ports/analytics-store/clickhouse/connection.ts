@@ -2,7 +2,7 @@
 // rejected statements.
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
-import { type ClickHouseClient, ClickHouseError, type ClickHouseSettings, createClient } from '@clickhouse/client'
+import { ClickHouseError, ClickHouseLogLevel, type ClickHouseSettings, createClient } from '@clickhouse/client'
 import { createLimiter } from '#lib/concurrency/limiter.ts'
 import { ApiError } from '#lib/errors.ts'
 import { OperatorError } from '#lib/operator-error.ts'
@@ -55,7 +55,16 @@ export type ClickHouse = {
 
 /** Connects with the first statement. `url` contains user, password and database. */
 export function connectClickHouse(url: string): ClickHouse {
-  const client = openClient(url)
+  const client = createClient({
+    url,
+    application: 'depot',
+    request_timeout: REQUEST_TIMEOUT_MS,
+    max_open_connections: RUNNING_MAX + 2,
+    clickhouse_settings: SETTINGS,
+    use_multipart_params_auto: true,
+    // The library throws the errors as well.
+    log: { level: ClickHouseLogLevel.OFF },
+  })
   const limiter = createLimiter({
     running: RUNNING_MAX,
     waiting: WAITING_MAX,
@@ -126,27 +135,6 @@ export function connectClickHouse(url: string): ClickHouse {
       }),
     close: () => client.close(),
   }
-}
-
-function openClient(url: string): ClickHouseClient {
-  return createClient({
-    url,
-    application: 'depot',
-    request_timeout: REQUEST_TIMEOUT_MS,
-    max_open_connections: RUNNING_MAX + 2,
-    clickhouse_settings: SETTINGS,
-    use_multipart_params_auto: true,
-    // Prevents the library from writing errors, which it also throws, to standard output.
-    log: { LoggerClass: SilentLogger },
-  })
-}
-
-class SilentLogger {
-  trace(): void {}
-  debug(): void {}
-  info(): void {}
-  warn(): void {}
-  error(): void {}
 }
 
 /** Returns the ClickHouse error code in a chain of causes; undefined if the server did not respond. */

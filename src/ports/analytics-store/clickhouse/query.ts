@@ -1,7 +1,7 @@
-// Runs one SQL statement per metric, which counts by slice, source and dimensions, and passes the cells to points.ts. Values
+// Reads events. Runs one SQL statement per metric, which counts by slice, source and dimensions, and passes the cells to points.ts. Values
 // of callers are parameters.
-import { CELLS_MAX, type SourcedMetric, tooManyCells } from '../analytics-store.ts'
-import { columnsOf, TABLES } from '../events.ts'
+import { APPEND_EVENTS_MAX, CELLS_MAX, type SourcedMetric, tooManyCells } from '../analytics-store.ts'
+import { columnsOf, type EventKind, TABLES } from '../events.ts'
 import {
   COUNTRY_FLOOR,
   dimensionsOf,
@@ -35,7 +35,7 @@ export async function queryMetric(
       }
     })
   }
-  return { metric: request.metric, slices: Array.from({ length: grid.count }, (_, i) => builder.slice(i)) }
+  return builder.finish(grid.count)
 }
 
 type CellRow = [slice: number, source: string, amount: number, ...dimensions: (string | boolean)[]]
@@ -90,4 +90,30 @@ function withEarlyFloor(cells: string, request: SourcedMetric, dimensions: reado
         if(amount < ${COUNTRY_FLOOR}, '${HIDDEN_COUNTRY}', toString(country)) AS shown
       FROM (${cells}))
     GROUP BY slice, source ${columns}`
+}
+
+/** Reads all events of a kind, one monthly partition at a time. Merges during a statement do not affect the parts that it reads. */
+export async function readEvents(
+  connection: ClickHouse,
+  kind: EventKind,
+  onLines: (lines: string[]) => Promise<void>,
+): Promise<void> {
+  const columns = columnsOf(kind)
+  const selected = columns.map(([name, type]) => (type === 'time' ? `toUnixTimestamp64Milli(${name})` : name))
+  const months = await connection.all({
+    sql: `SELECT DISTINCT toYYYYMM(recorded_at) AS month FROM ${TABLES[kind]} ORDER BY month`,
+  })
+  for (const [month] of months) {
+    const statement = {
+      sql: `SELECT ${selected.join(', ')} FROM ${TABLES[kind]} WHERE toYYYYMM(recorded_at) = {month:UInt32}`,
+      params: { month },
+      // No time limit, because `onLines` can be slow.
+      settings: { max_execution_time: 0 },
+    }
+    await connection.read(statement, async (rows) => {
+      for (let from = 0; from < rows.length; from += APPEND_EVENTS_MAX) {
+        await onLines(rows.slice(from, from + APPEND_EVENTS_MAX).map((row) => JSON.stringify(row)))
+      }
+    })
+  }
 }

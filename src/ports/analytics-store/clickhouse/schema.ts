@@ -17,13 +17,8 @@ const SQL_TYPES = {
   number: 'UInt32 CODEC(ZSTD)',
 } as const satisfies Record<ColumnType, string>
 
-/** The column that queries filter by, and by which rows are sorted. */
-const SOURCES = {
-  view: 'project_id',
-  download: 'project_id',
-  playtime: 'project_id',
-  affiliate_click: 'affiliate_code_id',
-} as const satisfies Record<EventKind, string>
+/** Returns the column that queries filter by, and by which rows are sorted. */
+const sourceOf = (kind: EventKind): string => (kind === 'affiliate_click' ? 'affiliate_code_id' : 'project_id')
 
 /** Counts of downloads: keys `project TAB version`, and the number for each. */
 const NO_COUNTS = "CAST(([], []), 'Tuple(Array(String), Array(UInt64))')"
@@ -52,7 +47,7 @@ export function createStatements(): string[] {
         batch_id String CODEC(ZSTD) TTL toDateTime(stored_at) + INTERVAL 1 DAY
       ) ENGINE = MergeTree
       PARTITION BY toYYYYMM(recorded_at)
-      ORDER BY (${SOURCES[kind]}, recorded_at)
+      ORDER BY (${sourceOf(kind)}, recorded_at)
       SETTINGS non_replicated_deduplication_window = ${DEDUPLICATION_WINDOW}`,
       `CREATE MATERIALIZED VIEW IF NOT EXISTS ${TABLES[kind]}_batches TO event_batches AS
       SELECT batch_id, '${kind}' AS kind, min(stored_at) AS stored_at,

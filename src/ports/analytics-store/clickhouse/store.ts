@@ -15,8 +15,7 @@ import { type ColumnType, type ColumnValue, columnsOf, type EventKind, type Even
 import type { MetricSlices } from '../points.ts'
 import { countDownloads, isStored, listBatches, readBatches } from './batches.ts'
 import { connectClickHouse, STATEMENT_SECONDS } from './connection.ts'
-import { queryMetric } from './query.ts'
-import { readEvents } from './read-events.ts'
+import { queryMetric, readEvents } from './query.ts'
 import { prepareDatabase } from './schema.ts'
 
 export type ClickHouseOptions = {

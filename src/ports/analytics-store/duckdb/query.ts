@@ -1,4 +1,4 @@
-// Runs one SQL statement per metric, which counts by slice, source and dimensions, and passes the cells to points.ts in
+// Reads events and batches. Runs one SQL statement per metric, which counts by slice, source and dimensions, and passes the cells to points.ts in
 // chunks. The event loop can serve requests between chunks.
 import { setImmediate } from 'node:timers/promises'
 import {
@@ -20,7 +20,7 @@ import {
   type VersionDownloads,
 } from '../analytics-store.ts'
 import { addDownloads } from '../download-counts.ts'
-import { columnsOf, TABLES } from '../events.ts'
+import { columnsOf, type EventKind, TABLES } from '../events.ts'
 import {
   COUNTRY_FLOOR,
   dimensionsOf,
@@ -119,7 +119,7 @@ async function buildPoints(
       }
     }
   }
-  return { metric: request.metric, slices: Array.from({ length: grid.count }, (_, i) => builder.slice(i)) }
+  return builder.finish(grid.count)
 }
 
 type CellColumns = [slices: number[], ranks: number[], amounts: number[], ...dimensions: (string | boolean)[][]]
@@ -275,6 +275,29 @@ async function filterKeys(connection: DuckDBConnection, request: SourcedMetric):
     keysOf.set(field, [...keys.values()])
   }
   return keysOf
+}
+
+/**
+ * Reads all events of a kind as of one moment, one chunk at a time, with texts in place of terms. DuckDB writes the JSON,
+ * because creating objects in JavaScript would take five times as long and much memory.
+ */
+export async function readEvents(
+  connection: DuckDBConnection,
+  kind: EventKind,
+  onLines: (lines: string[]) => Promise<void>,
+): Promise<void> {
+  const columns = columnsOf(kind)
+  const terms = columns.flatMap(([name, type]) => (type === 'term' ? [name] : []))
+  const selected = columns.map(([name, type]) => (type === 'term' ? `${termTable(name)}.text` : `events.${name}`))
+  const joins = terms.map((name) => `JOIN ${termTable(name)} ON ${termTable(name)}.key = events.${name}`)
+  const result = await connection.stream(
+    `SELECT json_array(${selected.join(', ')})::VARCHAR FROM ${TABLES[kind]} AS events ${joins.join(' ')}`,
+  )
+  for (;;) {
+    const chunk = await result.fetchChunk()
+    if (chunk === null || chunk.rowCount === 0) return
+    await onLines(chunk.getColumnValues(0) as string[])
+  }
 }
 
 /** Reads the columns of a result in chunks of 2,048 rows. The event loop can serve requests between chunks. */

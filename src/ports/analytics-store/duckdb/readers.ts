@@ -10,21 +10,10 @@ export type ReaderLimits = {
   timeoutMs: number
 }
 
-export type Readers = {
-  /**
-   * Runs `work` on a separate connection. The signal or the time limit, which begins with `work`, interrupts its statement.
-   * `caller` identifies the client; without it, the caller is the service.
-   * @throws ApiError 503 if too many queries wait.
-   */
-  use<T>(signal: AbortSignal | undefined, work: Work<T>, caller?: string): Promise<T>
-  /** Interrupts running queries and resolves when they have ended. */
-  close(): Promise<void>
-}
-
 type Work<T> = (connection: DuckDBConnection) => Promise<T>
 
 /** The readers must be closed before the instance. */
-export async function openReaders(instance: DuckDBInstance, limits: ReaderLimits): Promise<Readers> {
+export async function openReaders(instance: DuckDBInstance, limits: ReaderLimits) {
   const all = await Promise.all(Array.from({ length: limits.connections }, () => instance.connect()))
   const free = [...all]
   const limiter = createLimiter({ running: limits.connections, waiting: limits.waitingMax })
@@ -58,14 +47,20 @@ export async function openReaders(instance: DuckDBInstance, limits: ReaderLimits
   }
 
   return {
-    use(signal, work, caller) {
+    /**
+     * Runs `work` on a separate connection. The signal or the time limit, which begins with `work`, interrupts its statement.
+     * `caller` identifies the client; without it, the caller is the service.
+     * @throws ApiError 503 if too many queries wait.
+     */
+    use<T>(signal: AbortSignal | undefined, work: Work<T>, caller?: string): Promise<T> {
       const result = limiter.run(() => run(signal, work), caller)
       running.add(result)
       const done = () => running.delete(result)
       result.then(done, done)
       return result
     },
-    async close() {
+    /** Interrupts running queries and resolves when they have ended. */
+    async close(): Promise<void> {
       closing.abort(new Error('The analytics store is closing'))
       await Promise.allSettled(running)
       for (const connection of all) connection.closeSync()

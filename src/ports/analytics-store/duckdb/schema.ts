@@ -2,7 +2,15 @@
 // maps can therefore skip other months: a query of 30 days reads 30 days.
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import {
+  BIGINT,
+  BOOLEAN,
+  type DuckDBConnection,
+  DuckDBInstance,
+  type DuckDBType,
+  UINTEGER,
+  VARCHAR,
+} from '@duckdb/node-api'
 import { newId } from '#lib/ids.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { StoreInUseError } from '../analytics-store.ts'
@@ -20,13 +28,13 @@ export type DuckDbOptions = {
 const FILE_NAME = 'events.duckdb'
 const SPILL_NAME = 'spill'
 
-const SQL_TYPES = {
-  time: 'BIGINT',
-  term: 'UINTEGER',
-  text: 'VARCHAR',
-  flag: 'BOOLEAN',
-  number: 'UINTEGER',
-} as const satisfies Record<ColumnType, string>
+export const COLUMN_TYPES = {
+  time: BIGINT,
+  term: UINTEGER,
+  text: VARCHAR,
+  flag: BOOLEAN,
+  number: UINTEGER,
+} as const satisfies Record<ColumnType, DuckDBType>
 
 /**
  * Opens the file and creates missing tables. DuckDB replays its log automatically after a crash.
@@ -76,7 +84,7 @@ export async function findIdentity(connection: DuckDBConnection): Promise<string
 
 function createStatements(): string[] {
   const tables = EVENT_KINDS.map((kind) => {
-    const columns = columnsOf(kind).map(([name, type]) => `${name} ${SQL_TYPES[type]} NOT NULL`)
+    const columns = columnsOf(kind).map(([name, type]) => `${name} ${COLUMN_TYPES[type]} NOT NULL`)
     if (kind === 'download') columns.unshift('sequence BIGINT NOT NULL')
     return `CREATE TABLE IF NOT EXISTS ${TABLES[kind]} (${columns.join(', ')})`
   })

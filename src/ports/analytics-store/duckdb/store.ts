@@ -9,8 +9,7 @@ import {
   READ_BATCHES_MAX,
 } from '../analytics-store.ts'
 import type { EventRow } from '../events.ts'
-import { countDownloads, listBatches, queryMetrics, readBatches } from './query.ts'
-import { readEvents } from './read-events.ts'
+import { countDownloads, listBatches, queryMetrics, readBatches, readEvents } from './query.ts'
 import { openReaders, type ReaderLimits } from './readers.ts'
 import { type DuckDbOptions, findIdentity, openDatabase } from './schema.ts'
 import { openWriter } from './writer.ts'

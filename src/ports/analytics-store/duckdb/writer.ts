@@ -4,7 +4,6 @@
 import { setImmediate } from 'node:timers/promises'
 import {
   BIGINT,
-  BOOLEAN,
   type DuckDBConnection,
   DuckDBDataChunk,
   type DuckDBType,
@@ -18,6 +17,7 @@ import { LRUCache } from 'lru-cache'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import { PROJECT_KINDS } from '../analytics-store.ts'
 import { type ColumnType, type ColumnValue, columnsOf, type EventKind, type EventRow, TABLES } from '../events.ts'
+import { COLUMN_TYPES } from './schema.ts'
 import { findLastTermKey, findTermKeys, TERM_COLUMNS, termTable } from './terms.ts'
 
 /** Vector size of DuckDB, the maximum number of rows in a chunk. */
@@ -29,25 +29,7 @@ const BATCHES_BETWEEN_CLEANING = 10_000
 /** Maximum lead of the clock that created the ID of a batch. */
 const CLOCK_SKEW_MS = HOUR_MS
 
-const TYPES = {
-  time: BIGINT,
-  term: UINTEGER,
-  text: VARCHAR,
-  flag: BOOLEAN,
-  number: UINTEGER,
-} as const satisfies Record<ColumnType, DuckDBType>
-
 type WrittenBatch = { id: string; madeAt: number; events: readonly EventRow[] }
-
-export type Writer = {
-  /** Stores a batch atomically; ignores a batch that is stored already. Calls run one after another. */
-  append(kind: EventKind, batch: WrittenBatch): Promise<void>
-  /** Removes all events of these projects. */
-  forgetProjects(ids: readonly string[]): Promise<void>
-  /** Returns an instant after every stored batch and before every later one. */
-  settledAt(): Promise<number>
-  close(): Promise<void>
-}
 
 /** Number of cached terms per column, of about 100 bytes each. */
 const CACHED_TERMS = 100_000
@@ -67,7 +49,7 @@ type State = {
 type BatchTerms = { column: string; keys: Map<string, number>; added: Map<string, number> }
 
 /** Uses the connection exclusively. An instance must have only one writer, which caches the last sequence and the terms. */
-export async function openWriter(connection: DuckDBConnection): Promise<Writer> {
+export async function openWriter(connection: DuckDBConnection) {
   const newest = await connection.run(
     `SELECT (SELECT coalesce(max(sequence), 0)::DOUBLE FROM downloads),
       (SELECT coalesce(max(stored_at), 0)::DOUBLE FROM batches)`,
@@ -91,10 +73,13 @@ export async function openWriter(connection: DuckDBConnection): Promise<Writer> 
     return done
   }
   return {
-    append: (kind, batch) => queued(() => appendBatch(state, kind, batch)),
-    forgetProjects: (ids) => queued(() => forgetProjects(connection, ids)),
+    /** Stores a batch atomically; ignores a batch that is stored already. Calls run one after another. */
+    append: (kind: EventKind, batch: WrittenBatch) => queued(() => appendBatch(state, kind, batch)),
+    /** Removes all events of these projects. */
+    forgetProjects: (ids: readonly string[]) => queued(() => forgetProjects(connection, ids)),
+    /** Returns an instant after every stored batch and before every later one. */
     settledAt: () => queued(() => nextInstant(state)),
-    async close() {
+    async close(): Promise<void> {
       await tail
       connection.closeSync()
     },
@@ -126,7 +111,7 @@ async function appendBatch(state: State, kind: EventKind, batch: WrittenBatch): 
   const storedAt = nextInstant(state)
   const removesExpired = state.batchesUntilCleaning === 0
   const numbered = kind === 'download' ? [BigInt(sequence)] : []
-  const types: DuckDBType[] = [...numbered.map(() => BIGINT), ...columns.map(([, type]) => TYPES[type])]
+  const types: DuckDBType[] = [...numbered.map(() => BIGINT), ...columns.map(([, type]) => COLUMN_TYPES[type])]
   const toColumns = (part: readonly EventRow[]) => [
     ...numbered.map((number) => part.map(() => number)),
     ...columns.map(([name, type]) => part.map((row) => stored(row[name], type, terms.get(name)))),
