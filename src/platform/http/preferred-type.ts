@@ -8,15 +8,21 @@ const ACCEPTED_MAX = 32
 /** Whether `Accept` puts `text/html` above `application/json` (RFC 9110, 12.5.1). Clients that accept everything get JSON. */
 export function prefersHtml(accept: string | undefined): boolean {
   if (accept === undefined || !/html/i.test(accept)) return false
+  const weights = acceptedTypes(accept)
+  const weightOf = (...types: string[]) => types.map((type) => weights.get(type)).find((weight) => weight !== undefined)
+  const html = weightOf('text/html', 'application/xhtml+xml') ?? 0
+  return html > 0 && html > (weightOf('application/json', 'application/*', '*/*') ?? 0)
+}
+
+/** Returns the quality of each type in an `Accept` header, in the order of the header. */
+export function acceptedTypes(accept: string): Map<string, number> {
   const weights = new Map<string, number>()
   for (const entry of accept.slice(0, 2048).split(',', ACCEPTED_MAX)) {
     const [type = '', ...parameters] = entry.toLowerCase().split(';')
     const weight = parameters.map((parameter) => /^\s*q\s*=\s*([\d.]+)\s*$/.exec(parameter)?.[1]).find(Boolean)
     weights.set(type.trim(), weight === undefined ? 1 : Number(weight))
   }
-  const weightOf = (...types: string[]) => types.map((type) => weights.get(type)).find((weight) => weight !== undefined)
-  const html = weightOf('text/html', 'application/xhtml+xml') ?? 0
-  return html > 0 && html > (weightOf('application/json', 'application/*', '*/*') ?? 0)
+  return weights
 }
 
 type Strategies = NonNullable<NonNullable<FastifyServerOptions['routerOptions']>['constraints']>

@@ -77,9 +77,11 @@ async function erase(erasure: Erasure, config: Deps['config'], actor: Actor | un
   const { tx, changed, accountId } = erasure
   await ensurePlaceholder(tx)
   await handOver(erasure)
-  await forgetPayouts(erasure)
+  // The amounts remain, without the name of the account.
+  await tx.updateTable('payout').set({ address: null }).where('account_id', '=', accountId).execute()
   await eraseConversations(erasure)
-  await forgetInviter(erasure)
+  await sql`update notification set body = jsonb_set(body, '{invited_by}', to_jsonb(${PLACEHOLDER_ID}::text))
+    where body ->> 'invited_by' = ${accountId}`.execute(tx)
   await removeJobsOf(tx, accountId)
   await nameTokens(erasure)
   await removeOwnPictures(erasure, config)
@@ -91,11 +93,6 @@ async function erase(erasure: Erasure, config: Deps['config'], actor: Actor | un
   await forgetAccount(tx, accountId)
   changed.add('user', accountId, PLACEHOLDER_ID)
   changed.add('viewer', accountId)
-}
-
-/** Deletes payout addresses. The amounts remain, without the name of the account. */
-async function forgetPayouts({ tx, accountId }: Erasure): Promise<void> {
-  await tx.updateTable('payout').set({ address: null }).where('account_id', '=', accountId).execute()
 }
 
 /** Deletes the account's reports and their threads, anonymises reports about the account, and empties its messages. */
@@ -118,12 +115,6 @@ async function eraseConversations({ tx, accountId }: Erasure): Promise<void> {
     .set({ report_id: null, thread_message_id: null })
     .where('owner_id', '=', accountId)
     .execute()
-}
-
-/** Replaces the account by the placeholder in its invitations. */
-async function forgetInviter({ tx, accountId }: Erasure): Promise<void> {
-  await sql`update notification set body = jsonb_set(body, '{invited_by}', to_jsonb(${PLACEHOLDER_ID}::text))
-    where body ->> 'invited_by' = ${accountId}`.execute(tx)
 }
 
 async function removeOwnPictures({ tx, accountId }: Erasure, config: Deps['config']): Promise<void> {

@@ -18,12 +18,23 @@ type OwnedProject = Pick<Selectable<Project>, 'id' | 'status'>
  * projects under review. The placeholder must exist, and `lockAll` must have locked the account.
  */
 export async function handOver(erasure: Erasure): Promise<void> {
+  const { tx, changed, accountId } = erasure
   await unfollowAll(erasure)
   const projects = await handOverTeams(erasure)
   await rejectUnderReview(erasure, projects)
-  await noteDeletion(erasure.tx, projects)
-  await handOverWorks(erasure)
-  await handOverApplications(erasure)
+  await noteDeletion(tx, projects)
+  const versions = await tx
+    .updateTable('version')
+    .set({ author_id: PLACEHOLDER_ID })
+    .where('author_id', '=', accountId)
+    .returning('id')
+    .execute()
+  changed.addEach(
+    'version',
+    versions.map(({ id }) => id),
+  )
+  // Other users might depend on the applications.
+  await tx.updateTable('oauth_client').set({ account_id: PLACEHOLDER_ID }).where('account_id', '=', accountId).execute()
 }
 
 /**
@@ -113,15 +124,10 @@ async function rejectUnderReview({ tx, changed }: Erasure, projects: readonly Ow
 
 /** Adds a private note for moderators that explains the owner of the projects. */
 async function noteDeletion(tx: Tx, projects: readonly OwnedProject[]): Promise<void> {
-  if (projects.length === 0) return
   const threads = await tx
     .selectFrom('thread')
     .select('id')
-    .where(
-      'project_id',
-      'in',
-      projects.map(({ id }) => id),
-    )
+    .where(sql<boolean>`project_id = any(${projects.map(({ id }) => id)}::text[])`)
     .execute()
   if (threads.length === 0) return
   const body = JSON.stringify({
@@ -135,25 +141,6 @@ async function noteDeletion(tx: Tx, projects: readonly OwnedProject[]): Promise<
     .insertInto('thread_message')
     .values(threads.map(({ id }) => ({ id: newId(), thread_id: id, author_id: PLACEHOLDER_ID, body })))
     .execute()
-}
-
-/** Transfers the published versions. */
-async function handOverWorks({ tx, changed, accountId }: Erasure): Promise<void> {
-  const versions = await tx
-    .updateTable('version')
-    .set({ author_id: PLACEHOLDER_ID })
-    .where('author_id', '=', accountId)
-    .returning('id')
-    .execute()
-  changed.addEach(
-    'version',
-    versions.map(({ id }) => id),
-  )
-}
-
-/** Transfers the applications, because other users might depend on them. */
-async function handOverApplications({ tx, accountId }: Erasure): Promise<void> {
-  await tx.updateTable('oauth_client').set({ account_id: PLACEHOLDER_ID }).where('account_id', '=', accountId).execute()
 }
 
 /** Announces all sessions and tokens as changed and deletes their rate limit grants. Deleting the account deletes them. */

@@ -10,23 +10,11 @@ const DOWNLOADS: Window = { max: 6, windowMs: SIX_HOURS_MS }
 /** Maximum number of monetized views per project and address. */
 const MONETIZED_VIEWS: Window = { max: 3, windowMs: SIX_HOURS_MS }
 
-export type VisitorCaps = {
-  /** Counts a download of the project from this address. Returns false if the cap was already reached. */
-  countsDownload(address: string, projectId: string): Promise<boolean>
-  /** Counts a view of the project from this address. Returns false if the cap was already reached. */
-  earnsView(address: string, projectId: string): Promise<boolean>
-}
+export type VisitorCaps = ReturnType<typeof createVisitorCaps>
 
 /** Creates the caps. `secret` must be the same in every process that shares the counters. */
-export function createVisitorCaps({
-  counters,
-  now,
-  secret,
-}: {
-  counters: Counters
-  now: () => number
-  secret: Uint8Array
-}): VisitorCaps {
+export function createVisitorCaps(deps: { counters: Counters; now: () => number; secret: Uint8Array }) {
+  const { counters, now, secret } = deps
   const hashToday = createVisitorHash(secret)
   const hashYesterday = createVisitorHash(secret)
 
@@ -45,7 +33,9 @@ export function createVisitorCaps({
   }
 
   return {
-    countsDownload: (address, projectId) => counts('download', address, projectId, DOWNLOADS),
-    earnsView: (address, projectId) => counts('view', address, projectId, MONETIZED_VIEWS),
+    /** Counts a download of the project from this address. Returns false if the cap was already reached. */
+    countsDownload: (address: string, projectId: string) => counts('download', address, projectId, DOWNLOADS),
+    /** Counts a view of the project from this address. Returns false if the cap was already reached. */
+    earnsView: (address: string, projectId: string) => counts('view', address, projectId, MONETIZED_VIEWS),
   }
 }

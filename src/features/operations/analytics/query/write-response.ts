@@ -1,6 +1,7 @@
 // Writes query results as JSON or CSV in pieces, because serialising up to 250,000 points would block the event loop.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { csvCell } from '#lib/text/csv.ts'
+import { acceptedTypes } from '#platform/http/preferred-type.ts'
 import { METRICS } from '#ports/analytics-store/metrics.ts'
 import type { Point } from '#ports/analytics-store/points.ts'
 import { type SliceGrid, sliceEdges } from '#ports/analytics-store/slices.ts'
@@ -64,16 +65,9 @@ function amountOf(point: Point): string {
 }
 
 /** Returns whether an `Accept` header prefers CSV to JSON. If both have the same quality, the first one wins. */
-export function prefersCsv(accept: string | undefined): boolean {
-  if (accept === undefined) return false
-  const weights = accept.split(',').map((part) => {
-    const [type = '', ...parameters] = part.split(';').map((item) => item.trim().toLowerCase())
-    const quality = parameters.find((parameter) => parameter.startsWith('q='))
-    return { type, weight: quality === undefined ? 1 : Number(quality.slice(2)) }
-  })
-  const csv = weights.findIndex(({ type, weight }) => type === 'text/csv' && weight > 0)
-  const json = weights.findIndex(({ type }) => type === 'application/json')
-  if (csv < 0) return false
-  const difference = (weights[csv]?.weight ?? 0) - (json < 0 ? 0 : (weights[json]?.weight ?? 0))
-  return difference > 0 || (difference === 0 && csv < json)
+export function prefersCsv(accept = ''): boolean {
+  const weights = acceptedTypes(accept)
+  const [csv, json] = [weights.get('text/csv') ?? 0, weights.get('application/json') ?? 0]
+  const first = weights.keys().find((type) => type === 'text/csv' || type === 'application/json')
+  return csv > 0 && (csv > json || (csv === json && first === 'text/csv'))
 }
