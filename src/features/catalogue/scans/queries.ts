@@ -13,14 +13,7 @@ export type Finding = { file_id: string; filename: string; verdict: Verdict; rea
 
 export type ScanRow = Omit<Selectable<VersionScan>, 'state' | 'findings'> & { state: ScanState; findings: Finding[] }
 
-export type FileToScan = {
-  id: string
-  filename: string
-  size_bytes: number
-  sha1: string
-  sha512: string
-  storage_key: string
-}
+export type FileToScan = { id: string; filename: string; sha512: string; storage_key: string; project_id: string }
 
 function readScans(db: Db) {
   return db
@@ -44,10 +37,7 @@ export function lockScan(tx: Tx, versionId: string): Promise<ScanRow | undefined
 /** Time of the lease in addition to the scanner's timeout for each file. */
 const LEASE_MS = MINUTE_MS
 
-/**
- * Leases a due scan for the time that the scanner can need, so that no other process scans the same files. Returns
- * undefined if the scan is not due or no longer pending.
- */
+/** Leases a scan for the time that the scanner can need. Returns undefined if the scan is not due or not pending. */
 export async function claimScan(
   db: Db,
   versionId: string,
@@ -80,9 +70,10 @@ export async function settleScan(
 export async function listFilesToScan(db: Db, versionId: string): Promise<FileToScan[]> {
   return db
     .selectFrom('file')
-    .select(['id', 'filename', 'size_bytes', 'sha1', 'sha512', 'storage_key'])
-    .where('version_id', '=', versionId)
-    .orderBy('filename')
+    .innerJoin('version', 'version.id', 'file.version_id')
+    .select(['file.id', 'file.filename', 'file.sha512', 'file.storage_key', 'version.project_id'])
+    .where('file.version_id', '=', versionId)
+    .orderBy('file.filename')
     .execute()
 }
 

@@ -37,8 +37,10 @@ export async function scanVersion(
   const round = { versionId, round: claim.round }
   try {
     const files = await listFilesToScan(db, versionId)
-    const result =
-      scanner === undefined ? withoutScanner() : await scanFiles(deps, scanner, { ...round, files, signal })
+    const result: ScanResult =
+      scanner === undefined
+        ? { state: 'pass', reason: 'No scanner is configured', findings: [] }
+        : await scanFiles(deps, scanner, { ...round, files, signal })
     await applyResult(deps, round, result)
   } catch (error) {
     if (signal.aborted) {
@@ -58,10 +60,6 @@ export async function scanVersion(
       'The scanner returned no verdict; the version remains hidden',
     )
   }
-}
-
-function withoutScanner(): ScanResult {
-  return { state: 'pass', reason: 'No scanner is configured', findings: [] }
 }
 
 async function scanFiles(
@@ -84,22 +82,17 @@ async function scanFiles(
 
 /** Copies the file to the local disk for the scanner, because the store can be remote. */
 async function scanFile(
-  { db, files: store }: ScanDeps,
+  { files: store }: ScanDeps,
   scanner: Scanner,
   { versionId, file, signal }: { versionId: string; file: FileToScan; signal: AbortSignal },
 ) {
-  const { project_id: projectId } = await db
-    .selectFrom('version')
-    .select('project_id')
-    .where('id', '=', versionId)
-    .executeTakeFirstOrThrow()
   const opened = await store.open(file.storage_key)
   if (opened === undefined) throw new Error(`The file ${file.id} is missing from the store`)
   const staged = await store.stage(opened.stream, { maxBytes: opened.sizeBytes, signal })
   try {
     if (staged.sha512 !== file.sha512)
       throw new Error(`The stored content of file ${file.id} differs from the uploaded content`)
-    const { id: fileId, filename } = file
+    const { id: fileId, filename, project_id: projectId } = file
     return await scanner.scan({ ...staged, fileId, filename, versionId, projectId }, signal)
   } finally {
     await store.discard(staged)
