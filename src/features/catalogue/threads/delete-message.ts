@@ -10,11 +10,7 @@ import type { Deps } from '#ports/deps.ts'
 import { requireMessageEditor } from './policy.ts'
 import { getReadableMessage, type MessageBody } from './queries.ts'
 
-/**
- * Deletes a message. Idempotent.
- * @throws ApiError 404 if the viewer cannot read it, 403 unless they are its author or a moderator, `invalid_input` for
- * entries that the server created.
- */
+/** Idempotent. @throws ApiError 404, 403, `invalid_input` for entries that the server created. */
 export async function deleteMessage(deps: Pick<Deps, 'db' | 'cache'>, viewer: Viewer, id: string): Promise<void> {
   await transaction(deps, async (tx) => {
     const message = await getReadableMessage(tx, viewer, id)

@@ -31,10 +31,7 @@ export function canSeeAuthor(viewer: Viewer, message: { hide_identity: boolean }
   return !message.hide_identity || isModerator(viewer)
 }
 
-/**
- * Returns whether the viewer writes for the moderation team: anonymously, without the size limit, and with
- * notifications to the members or the reporter.
- */
+/** Returns whether the viewer writes for the moderators: anonymously, without size limit, and with notifications. */
 export function writesAsModerator(viewer: Viewer): boolean {
   return isModerator(viewer)
 }

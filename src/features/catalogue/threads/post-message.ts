@@ -16,10 +16,10 @@ import type { NewText } from './requests.ts'
 const THREAD_BYTES_MAX = 4 * 1024 * 1024
 
 /**
- * Posts a message. A message of a moderator notifies the members or the reporter. Moderators receive no notifications,
- * because they work through their queues.
- * @throws ApiError 404 if the viewer cannot read the thread, 403 for a private message unless the viewer is a moderator,
- * `invalid_input` for a closed report, `validation_error` naming the field, `limit_reached` for a full thread.
+ * Notifies the members or the reporter of a message of a moderator. Moderators receive no notifications, because they
+ * work through their queues.
+ * @throws ApiError 404, 403 for a private message unless a moderator writes it, `invalid_input` for a closed
+ * report, `validation_error` naming the field, `limit_reached` for a full thread.
  */
 export async function postMessage(
   deps: Pick<Deps, 'db' | 'cache'>,

@@ -1,6 +1,6 @@
 // Rows of threads and messages. One statement reads the messages of any number of threads.
 import { sql } from 'kysely'
-import { findMembership, listMemberships } from '#features/basics/access/memberships.ts'
+import { listMemberships } from '#features/basics/access/memberships.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { accountDeleted, notFound } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
@@ -36,18 +36,16 @@ export const RESPONSE_BYTES_MAX = 32 * 1024 * 1024
 /** Maximum number of messages, newest first. Only status changes can make a thread exceed it. */
 const MESSAGES_MAX = RESPONSE_BYTES_MAX / MESSAGE_OVERHEAD_BYTES
 
-function readThreads(db: Db) {
-  return db
+/** Returns the threads with these IDs that the viewer can read, in this order. Runs two statements. */
+export async function listReadableThreads(db: Db, viewer: Viewer, ids: readonly string[]): Promise<ThreadRow[]> {
+  if (ids.length === 0) return []
+  const rows = await db
     .selectFrom('thread')
     .leftJoin('report', 'report.id', 'thread.report_id')
     .select(['thread.id', 'thread.type', 'thread.project_id', 'thread.report_id', 'thread.size_bytes'])
     .select('report.reporter_id')
-}
-
-/** Returns the threads with these IDs that the viewer can read, in this order. Runs two statements. */
-export async function listReadableThreads(db: Db, viewer: Viewer, ids: readonly string[]): Promise<ThreadRow[]> {
-  if (ids.length === 0) return []
-  const rows = await readThreads(db).where('thread.id', 'in', ids).execute()
+    .where('thread.id', 'in', ids)
+    .execute()
   const projectIds = canReadAllThreads(viewer) ? [] : rows.flatMap(({ project_id }) => project_id ?? [])
   const memberships = await listMemberships(db, viewer.id, projectIds)
   const byId = new Map(rows.map((row) => [row.id, row]))
@@ -89,37 +87,22 @@ function readMessages(db: Db) {
   ])
 }
 
-/**
- * Returns a message with its thread.
- * @throws ApiError 404 if the message is absent or the viewer cannot read it.
- */
-export async function getReadableMessage(
-  db: Db,
-  viewer: Viewer,
-  id: string,
-): Promise<MessageRow & { thread: ThreadRow }> {
+/** @throws ApiError 404 if the message is absent or the viewer cannot read it. */
+export async function getReadableMessage(db: Db, viewer: Viewer, id: string): Promise<MessageRow> {
   const message = await readMessages(db)
     .where('thread_message.id', '=', id)
     .where(messageVisibleTo(viewer))
     .executeTakeFirst()
-  const thread =
-    message === undefined
-      ? undefined
-      : await readThreads(db).where('thread.id', '=', message.thread_id).executeTakeFirst()
-  if (message === undefined || thread === undefined) throw notFound('message')
-  const membership =
-    thread.project_id === null || canReadAllThreads(viewer)
-      ? {}
-      : await findMembership(db, viewer.id, { id: thread.project_id })
-  if (!canReadThread(viewer, thread, membership)) throw notFound('message')
-  return { ...message, thread }
+  const threads = message === undefined ? [] : await listReadableThreads(db, viewer, [message.thread_id])
+  if (message === undefined || threads.length === 0) throw notFound('message')
+  return message
 }
 
 export type NewMessage = { threadId: string; authorId: string | null; body: MessageBody; hideIdentity: boolean }
 
 /**
- * Inserts a message at the end of a thread. Returns its ID and the new size of the thread. Uses the time of the database,
- * because messages from several processes are sorted by time.
+ * Returns the ID of the message and the new size of the thread. Uses the time of the database, because messages from
+ * several processes are sorted by time.
  * @throws ApiError 404 if the thread was deleted in the meantime, 401 if the author was.
  */
 export async function insertMessage(
