@@ -21,10 +21,7 @@ export async function followProject(
   })
 }
 
-/**
- * Also works for a project that was hidden in the meantime.
- * @throws ApiError 404 if the project is absent, or hidden and not followed; `invalid_input` if it is not followed.
- */
+/** Also works for a project that was hidden later. @throws ApiError 404, `invalid_input` if it is not followed. */
 export async function unfollowProject(deps: ProjectReader, viewer: Viewer, name: string): Promise<void> {
   const project = await findProject(deps, name)
   if (project === undefined) throw notFound('project')

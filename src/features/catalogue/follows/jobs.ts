@@ -7,10 +7,8 @@ import { notifyFollowers } from './queries.ts'
 const BATCH = 10_000
 
 export const followJobs = (deps: Pick<Deps, 'db'>) => ({
-  /**
-   * Notifies the followers of a project about a newly listed version. Idempotent: the database stores one notification
-   * per account and cause. Notifies no one if the version is no longer listed or the project is no longer public.
-   */
+  // Idempotent: the database stores one notification per account and cause. Notifies no one if the version is no longer
+  // listed or the project is no longer public.
   'versions.notify-followers': async (
     { version_id: versionId }: { version_id: string },
     signal: AbortSignal,

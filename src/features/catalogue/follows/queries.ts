@@ -4,10 +4,7 @@ import { accountDeleted, notFound } from '#lib/errors.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { isForeignKeyViolation } from '#platform/db/pg-errors.ts'
 
-/**
- * Returns whether the row is new. The primary key resolves races.
- * @throws ApiError 404 if the project was deleted in the meantime, 401 if the account was.
- */
+/** Returns whether the row is new. @throws ApiError 404 if the project was deleted, 401 if the account was. */
 export async function insertFollow(tx: Tx, accountId: string, projectId: string): Promise<boolean> {
   try {
     const { numInsertedOrUpdatedRows } = await tx
@@ -55,8 +52,8 @@ export async function listFollowedIds(db: Db, accountId: string): Promise<string
 }
 
 /**
- * Notifies the next `limit` followers of a project about a version, ordered by account ID, in one statement. Skips
- * accounts that were already notified. Returns the ID of the last follower, or undefined at the end of the list.
+ * Notifies the next `limit` followers, ordered by account ID, once per account and version. Returns the ID of the last
+ * follower, or undefined at the end of the list.
  */
 export async function notifyFollowers(
   db: Db,

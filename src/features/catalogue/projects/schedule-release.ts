@@ -1,5 +1,4 @@
-// Enqueues the job that releases a scheduled project or version. The sweep that runs every minute releases what such a
-// job missed.
+// Schedules the release of a project or version. The sweep that runs every minute releases what the job missed.
 import Type from 'typebox'
 import { validationError } from '#lib/errors.ts'
 import { Maybe } from '#lib/schema/schema-parts.ts'

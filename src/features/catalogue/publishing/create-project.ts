@@ -23,11 +23,9 @@ import { type NewProject, parseProjectData } from './requests.ts'
  * 1. Read and check the description, and the viewer's permission and quota, before the first file is read.
  * 2. Stage the uploaded files on disk (`receive`), then inspect archives and scale images (`prepareProject`).
  * 3. Store the files and images (`withClaims`).
- * 4. Write all rows in one transaction (`insertProject`).
- * If a step fails, nothing remains.
+ * 4. Write all rows in one transaction (`insertProject`). If a step fails, nothing remains.
  * @param receive reads the request and passes its description to `describe` before it reads the first file.
- * @throws ApiError 403, `conflict` for the slug, `limit_reached`, `validation_error` and `invalid_input` naming the field
- * or the part.
+ * @throws ApiError 403, `conflict`, `limit_reached`, `validation_error` and `invalid_input` naming the field or part.
  */
 export async function createProject(
   deps: Deps,
@@ -71,8 +69,7 @@ export async function createProject(
 }
 
 /**
- * Checks the conditions that depend on the database: once before the files are read, and once in the transaction that
- * locks what it checked until the commit.
+ * Checks before the files are read, and again in the transaction, which locks what it checked until the commit.
  * @throws ApiError `limit_reached`, `conflict` for the slug, `validation_error` for the organization.
  */
 async function requirePossible(tx: Tx, config: Deps['config'], viewer: Viewer, project: NewProject): Promise<void> {
@@ -82,10 +79,7 @@ async function requirePossible(tx: Tx, config: Deps['config'], viewer: Viewer, p
   if (organization_id !== null) await lockOrganization(tx, organization_id)
 }
 
-/**
- * Returns the account's permission bits in the organization: 0 unless the account is an accepted member.
- * @throws ApiError `validation_error` if the organization does not exist.
- */
+/** Returns 0 unless the account is an accepted member. @throws ApiError if the organization does not exist. */
 async function getOrganizationPermissions(db: Db, organizationId: string, accountId: string): Promise<number> {
   const row = await db
     .selectFrom('organization')

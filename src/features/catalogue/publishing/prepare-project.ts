@@ -20,10 +20,7 @@ export type PreparedProject = {
   gallery: HostedImage[]
 }
 
-/**
- * Inspects the archives and scales the images.
- * @throws ApiError `invalid_input` naming the missing or invalid part.
- */
+/** Inspects the archives and scales the images. @throws ApiError `invalid_input` naming the missing or invalid part. */
 export async function prepareProject(
   deps: Deps,
   { caller }: Viewer,

@@ -15,8 +15,8 @@ const PARTS_MAX = 512
 const BODY_BYTES_MAX = 8 * 1024 * 1024 * 1024
 
 /**
- * Reads the request: passes its description to `describe`, which can reject it before a file is read, and then stages
- * the files. The caller discards the staged files.
+ * Passes the description to `describe`, which can reject it before a file is read, and then stages the files, which the
+ * caller discards.
  * @throws ApiError `invalid_input` naming the part, and what `describe` throws.
  */
 export async function receiveProjectForm(

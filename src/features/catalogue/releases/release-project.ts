@@ -84,8 +84,8 @@ async function announceHidden(tx: Tx, project: ProjectRow, at: Date): Promise<vo
 }
 
 /**
- * Releases a version with its scheduled time as its publication date. If its files are not scanned yet, the version
- * stays hidden until the scan. Returns whether this call released it: false if it is not due or no longer scheduled.
+ * Releases a version with its scheduled time as its publication date, and returns whether it was due. If its files are
+ * not scanned yet, the version stays hidden until the scan.
  */
 export async function releaseVersion(deps: ReleaseDeps, id: string): Promise<boolean> {
   return transaction(deps, async (tx, changed) => {

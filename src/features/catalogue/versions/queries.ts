@@ -71,10 +71,7 @@ export function listVersionReads(db: Db, ids: readonly string[]): Promise<Versio
 /** A filter with the requested part of the list. */
 export type VersionListFilter = VersionFilter & { featured?: boolean; limit?: number; offset?: number }
 
-/**
- * Returns the IDs of a project's listed and archived versions that match the filter: first those with an `ordering`,
- * ascending, then the others, newest first.
- */
+/** Returns the IDs of the listed and archived versions that match the filter, in the order `LIST_ORDER`. */
 export async function listVersionIdsOf(db: Db, projectId: string, filter: VersionListFilter): Promise<string[]> {
   return (await filteredVersions(db, projectId, filter).select('version.id').execute()).map(({ id }) => id)
 }
@@ -137,10 +134,7 @@ function filteredVersions(db: Db, projectId: string, filter: VersionListFilter) 
   return query
 }
 
-/**
- * Returns the ID of the listed or archived version with this ID or version number. An ID takes precedence. If several
- * versions have the number, returns the first in the order of the list.
- */
+/** Finds a listed or archived version by ID, otherwise by number: the first in the order of the list. */
 export async function findVersionIdByNumber(db: Db, projectId: string, name: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('version')
@@ -149,9 +143,7 @@ export async function findVersionIdByNumber(db: Db, projectId: string, name: str
     .where(sql<boolean>`is_listed(status)`)
     .where((eb) => eb.or([eb('id', '=', name), eb('version_number', '=', name)]))
     .orderBy(sql`(id = ${name})`, 'desc')
-    .orderBy('ordering', (order) => order.asc().nullsLast())
-    .orderBy('date_published', 'desc')
-    .orderBy('id')
+    .orderBy(LIST_ORDER)
     .executeTakeFirst()
   return row?.id
 }
@@ -159,10 +151,7 @@ export async function findVersionIdByNumber(db: Db, projectId: string, name: str
 /** A version and its project; both rows are locked until the transaction ends. */
 export type LockedVersion = { project: ProjectRow; version: VersionRow }
 
-/**
- * Locks the project and then the version. Every command uses this order, so that concurrent edits wait for each other
- * instead of deadlocking.
- */
+/** Locks the project and then the version: every command uses this order, so that concurrent edits do not deadlock. */
 export async function lockVersion(tx: Tx, id: string): Promise<LockedVersion | undefined> {
   const owner = await tx.selectFrom('version').select('project_id').where('id', '=', id).executeTakeFirst()
   const project = owner === undefined ? undefined : await lockProject(tx, owner.project_id)

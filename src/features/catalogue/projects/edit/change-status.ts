@@ -34,8 +34,7 @@ export type StatusChange = {
 
 /**
  * Returns the columns that the requested status change sets, and writes its thread message and notifications.
- * @throws ApiError 403 if the viewer may not make this change, `invalid_input` if the project does not meet the
- * requirements of the status.
+ * @throws ApiError 403, `invalid_input` if the project does not meet the requirements of the status.
  */
 export async function changeStatus(tx: Tx, change: StatusChange): Promise<Updateable<Project>> {
   const { viewer, project, next, patch, now } = change

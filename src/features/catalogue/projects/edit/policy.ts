@@ -44,10 +44,7 @@ export function requireModerationRights(
   }
 }
 
-/**
- * Moderators may make every transition. Members may make those of `mayOwnerMove`, and reschedule an approved project.
- * @throws ApiError 403.
- */
+/** Members may make the transitions of `mayOwnerMove`, and reschedule an approved project. @throws ApiError 403. */
 export function requireTransition(
   viewer: Viewer,
   project: Pick<ProjectRow, 'status' | 'approved'>,

@@ -15,10 +15,8 @@ import type { ProjectBulkPatch } from './requests.ts'
 type Edit = Pick<ProjectRow, 'id' | 'categories' | 'additional_categories'> & { link_urls: Record<string, string> }
 
 /**
- * Applies one patch to all these projects, with four statements for any number. Does not set `updated` of a project that
- * does not change.
- * @throws ApiError 404 if a project is absent or hidden, 403 if the viewer may not edit it, `validation_error` naming
- * the field for an unknown name or too many categories; nothing is saved.
+ * Applies one patch to all these projects, with four statements for any number. Sets `updated` only of changed ones.
+ * @throws ApiError 404, 403, `validation_error` for an unknown name or too many categories; nothing is saved.
  */
 export async function updateProjects(
   deps: Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'now'>,

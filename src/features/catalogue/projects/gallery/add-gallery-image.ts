@@ -24,10 +24,7 @@ export type NewGalleryImage = {
   fields: GalleryImageFields
 }
 
-/**
- * Adds an image. A featured image replaces the previous featured image.
- * @throws ApiError 403 without EDIT_DETAILS, `invalid_input` for an invalid image, a duplicate or a full gallery.
- */
+/** @throws ApiError 403 without EDIT_DETAILS, `invalid_input` for an invalid image, a duplicate or a full gallery. */
 export async function addGalleryImage(
   deps: GalleryDeps & Pick<Deps, 'images' | 'files' | 'log'>,
   viewer: Viewer,

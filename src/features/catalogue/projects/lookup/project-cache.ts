@@ -89,10 +89,7 @@ export function findProject(reader: ProjectReader, name: string): Promise<Cached
   return reader.cache.kind(PROJECT).getNamed(name, loaderOf(reader))
 }
 
-/**
- * Returns the project with this ID or slug if the viewer can see it.
- * @throws ApiError 404 if the project is absent or hidden.
- */
+/** Returns the project with this ID or slug. @throws ApiError 404 if it is absent or hidden from the viewer. */
 export async function getProject(reader: ProjectReader, viewer: Viewer | null, name: string): Promise<CachedProject> {
   const project = await findProject(reader, name)
   if (project === undefined) throw notFound('project')

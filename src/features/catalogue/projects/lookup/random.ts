@@ -55,9 +55,8 @@ export type RandomChoice = {
  * The keys are divided into equal ranges that contain one project on average. The function reads all projects of random
  * ranges until it has enough candidates, and returns a random part of these. Each project is equally likely to be read;
  * the number of other projects in its range changes its probability by about 0.5 %. Reading from one random key onward
- * would prefer projects after a gap, and always return the same projects together.
- *
- * If the filter is so selective that the search would examine more projects than match, it lists all matches instead.
+ * would prefer projects after a gap. If the filter is so selective that the search would examine more projects than
+ * match, the function lists all matches instead.
  * @param random returns a number from 0 (inclusive) to 1 (exclusive).
  */
 export async function listRandomProjectIds(db: Db, choice: RandomChoice, random: () => number): Promise<string[]> {

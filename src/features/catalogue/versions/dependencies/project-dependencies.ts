@@ -20,10 +20,7 @@ import { seesHiddenVersions } from '../policy.ts'
 /** Maximum number of projects, and of versions, newest first. No real project has that many. */
 const LISTED_MAX = 10_000
 
-/**
- * Returns the projects and versions on which versions of this project depend, without duplicates, newest first. Skips
- * hidden ones, and dependencies of versions that the viewer cannot see. Runs a fixed number of statements.
- */
+/** Returns the visible projects and versions on which visible versions of this project depend, newest first. */
 export async function listDependencies(
   reader: ProjectReader & VersionReader,
   viewer: Viewer | null,

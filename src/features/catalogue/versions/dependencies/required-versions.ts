@@ -19,9 +19,8 @@ import type { VersionView } from '../views.ts'
 export type Required = { project: CachedProject; version: CachedVersion }
 
 /**
- * Returns the direct requirements of these versions in the order of the dependencies, each project once. The filter's
- * loaders apply only to project types that run on them: a mod can require a resource pack. Skips projects that are hidden
- * from the viewer or have no matching version. Runs at most five statements.
+ * Returns the direct requirements of these versions, each project once. The filter's loaders apply only to types
+ * of projects that run on them: a mod can require a resource pack. Skips hidden projects and those without a match.
  */
 export async function listRequired(
   reader: ProjectReader & VersionReader,

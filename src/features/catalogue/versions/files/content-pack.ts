@@ -1,8 +1,8 @@
-// Content packs are archives with an index of files to download. This module checks the index, and lists the embedded
-// files for the dependencies of the version.
+// Content packs are archives with an index of files. Checks the index, and lists the files for the version's dependencies.
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { type ApiError, invalidInput } from '#lib/errors.ts'
+import { Maybe } from '#lib/schema/schema-parts.ts'
 import type { Archive } from '#platform/archives/inspect-archive.ts'
 import type { ContentPackRules } from '#platform/taxonomy/file-rules.ts'
 import { nameProblem } from './filename.ts'
@@ -22,9 +22,7 @@ const PackFile = Type.Object({
     sha1: Type.String({ pattern: '^[0-9a-fA-F]{40}$', maxLength: 40 }),
     sha512: Type.String({ pattern: '^[0-9a-fA-F]{128}$', maxLength: 128 }),
   }),
-  env: Type.Optional(
-    Type.Union([Type.Object({ client: Type.Optional(Side), server: Type.Optional(Side) }), Type.Null()]),
-  ),
+  env: Maybe(Type.Object({ client: Type.Optional(Side), server: Type.Optional(Side) })),
   downloads: Type.Array(Type.String({ minLength: 1, maxLength: 2048 }), { minItems: 1, maxItems: 16 }),
   fileSize: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
 })
@@ -34,7 +32,7 @@ const PackIndex = Type.Object({
   formatVersion: Type.Integer({ minimum: 1, maximum: 1000 }),
   versionId: Text,
   name: Text,
-  summary: Type.Optional(Type.Union([Type.String({ maxLength: 2048 }), Type.Null()])),
+  summary: Maybe(Type.String({ maxLength: 2048 })),
   files: Type.Array(PackFile, { maxItems: FILES_MAX }),
   dependencies: Type.Record(Type.String(), Text),
 })
@@ -62,11 +60,7 @@ type ReadableArchive = Extract<Archive, { readable: true }>
 
 const validator = Compile(PackIndex)
 
-/**
- * Reads and checks the index of a pack. Returns undefined if the archive has no index.
- * @throws ApiError `invalid_input` for an invalid index, an unknown game or dependency, a path outside the pack, a
- * download from a host that is not allowed, and an empty pack.
- */
+/** Returns undefined if the archive has no index. @throws ApiError `invalid_input` for an invalid index or pack. */
 export async function readPackIndex(archive: ReadableArchive, options: PackOptions): Promise<PackIndex | undefined> {
   const { rules, field } = options
   const names = new Set(archive.entries.map(({ name }) => name))

@@ -119,21 +119,14 @@ export function choosePrimary(
   files: readonly { part: string; verdict: Verdict }[],
   { primaryPart, declaredParts }: { primaryPart: string | undefined; declaredParts: number },
 ): number | undefined {
-  const chosen = primaryIndex(files, primaryPart, declaredParts)
+  const chosen =
+    primaryPart === undefined
+      ? files.findIndex(({ verdict }) => declaredParts === 1 || verdict.result === 'pass')
+      : files.findIndex(({ part }) => part === primaryPart)
   if (primaryPart !== undefined && chosen === -1) {
     throw validationError('primary_file', 'must be the name of a file part of this request')
   }
   const file = files[chosen]
   if (file?.verdict.result === 'warning') throw invalidInput(file.verdict.reason ?? 'The file has a warning', file.part)
   return file && chosen
-}
-
-function primaryIndex(
-  files: readonly { part: string; verdict: Verdict }[],
-  primaryPart: string | undefined,
-  declared: number,
-) {
-  if (primaryPart !== undefined) return files.findIndex(({ part }) => part === primaryPart)
-  if (declared === 1) return 0
-  return files.findIndex(({ verdict }) => verdict.result === 'pass')
 }

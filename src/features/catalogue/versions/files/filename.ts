@@ -29,10 +29,7 @@ export function nameProblem(name: string): string | undefined {
   return WINDOWS_DEVICE.test(name) ? 'is the name of a device' : undefined
 }
 
-/**
- * Checks the name of an uploaded file: a safe path component of 1 to 255 bytes with an extension of the file rules.
- * @throws ApiError `invalid_input` naming the part.
- */
+/** Checks that the name is safe and its extension known. @throws ApiError `invalid_input` naming the part. */
 export function checkFilename(rules: Pick<FileRules, 'extensions'>, part: string, filename: string): CheckedFilename {
   const nameError = (reason: string): ApiError => invalidInput(`The file name of part ${part} ${reason}`, part)
   const problem = nameProblem(filename)

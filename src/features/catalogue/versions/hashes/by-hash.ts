@@ -56,10 +56,7 @@ function byHash<Result>(hashes: readonly string[], results: readonly (Result | u
   })
 }
 
-/**
- * Returns, for each file that the viewer can see, the first version of its project that matches the filter. Runs three
- * statements for any number of hashes, and one more per 64 different filters.
- */
+/** Returns, for each file that the viewer can see, the first version of its project that matches the filter. */
 export async function checkUpdates(
   reader: VersionReader,
   viewer: Viewer | null,
@@ -75,10 +72,7 @@ export async function checkUpdates(
   return byHash(hashes, await readVersionsInOrder(reader, await listUpdates(reader, checks)))
 }
 
-/**
- * Returns the version that can replace a file.
- * @throws ApiError 404 if the file is unknown or hidden, or if no version matches the filter.
- */
+/** @throws ApiError 404 if the file is unknown or hidden, or if no version matches the filter. */
 export async function checkUpdate(
   reader: VersionReader,
   viewer: Viewer | null,

@@ -40,9 +40,8 @@ export type ResolvedFile = { versionId: string; projectId: string }
 export type FileReader = { db: Db; cache: EntityCache }
 
 /**
- * Returns the version that contains each file, in the order of the hashes: undefined for unknown and hidden files, and
- * the latest of several versions. Runs one statement per algorithm, which reads only indexes, and none if all results
- * are cached.
+ * Returns the latest version that contains each file, or undefined for an unknown or hidden file, in the hashes' order.
+ * Runs one statement per algorithm, and none if all results are cached.
  */
 export async function resolveFiles(
   reader: FileReader,

@@ -16,8 +16,7 @@ import { repeatIfQuarantined } from './scan-gate.ts'
 
 /**
  * Deletes the file and its content, which any project can then upload again. Another file of this version can use the
- * name only with the same content. If the file was primary, the first file by name without a file type becomes primary,
- * otherwise the first file by name.
+ * name only with the same content. If the file was primary, the first file without a file type becomes primary.
  * @throws ApiError 403 without DELETE_VERSION, 404 if the file does not exist, `invalid_input` if it is the only file.
  */
 export async function deleteFile(

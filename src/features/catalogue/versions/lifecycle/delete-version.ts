@@ -15,10 +15,7 @@ import type { Deps } from '#ports/deps.ts'
 import { removeLater } from '#ports/files/claims.ts'
 import { lockVersion } from '../queries.ts'
 
-/**
- * Deletes the rows in one transaction that locks the project. A job deletes the files after the commit.
- * @throws ApiError 403 without DELETE_VERSION, 404 if the version does not exist.
- */
+/** A job deletes the files after the commit. @throws ApiError 403 without DELETE_VERSION, 404. */
 export async function deleteVersion(
   deps: Deps,
   viewer: Viewer,

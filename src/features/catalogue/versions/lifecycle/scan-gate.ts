@@ -29,9 +29,8 @@ export const HELD = 'unknown'
 const CLOCK_SKEW_MS = MINUTE_MS
 
 /**
- * Returns the status for a version that should get the status `wanted`: `HELD` if `wanted` is public and the files have
- * not passed the scan, otherwise `wanted`. A public version stays public. A quarantine remains in effect even if the
- * operator removed the scanner.
+ * Returns `HELD` if the status `wanted` is public and the files have not passed the scan, otherwise `wanted`. A public
+ * version stays public. A quarantine remains in effect even if the operator removed the scanner.
  */
 export async function admitStatus(
   tx: Tx,

@@ -9,10 +9,7 @@ import { enqueue } from '#platform/jobs/queue.ts'
 import type { LockedVersion } from '../queries.ts'
 import { HELD } from './scan-gate.ts'
 
-/**
- * Announces a version that became listed: sets the project's `updated` and, if the project is public, enqueues the job
- * that notifies its followers once per version. Does nothing for other statuses.
- */
+/** If `status` is listed, sets the project's `updated`; if the project is public too, notifies its followers once. */
 export async function announceVersion(
   tx: Tx,
   {

@@ -89,12 +89,7 @@ function checkName(name: string): string {
   return name.trim()
 }
 
-async function replaceDependencies(
-  tx: Tx,
-  viewer: Viewer,
-  id: string,
-  dependencies: readonly DependencyInput[],
-): Promise<void> {
+async function replaceDependencies(tx: Tx, viewer: Viewer, id: string, dependencies: DependencyInput[]): Promise<void> {
   const resolved = await resolveDependencies(tx, viewer, dependencies)
   if (resolved.some(({ version_id }) => version_id === id))
     throw validationError('dependencies', 'cannot contain the version itself')
@@ -112,10 +107,7 @@ async function addToDownloads(tx: Tx, projectId: string, difference: number): Pr
     .execute()
 }
 
-/**
- * Returns the version's loader fields after the patch. Fields that the new loaders do not support are removed.
- * @throws ApiError `validation_error` for an invalid field or a missing required field.
- */
+/** Removes fields that the new loaders do not support. @throws ApiError `validation_error` naming the field. */
 function fieldChanges(
   version: VersionRow,
   patch: VersionPatch,
@@ -130,10 +122,7 @@ function fieldChanges(
   return { fields: JSON.stringify(fields) }
 }
 
-/**
- * Returns the columns of the status change. The status `scheduled` needs a future time and the status that follows; any
- * other status cancels the schedule. A public status can have to wait for the scan.
- */
+/** Any other status than `scheduled` cancels the schedule. A public status can have to wait for the scan. */
 async function statusChange(
   tx: Tx,
   version: VersionRow,

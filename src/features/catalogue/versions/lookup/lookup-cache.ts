@@ -62,11 +62,7 @@ export function listLookupResults(
   return cache.kind(RESULTS).getMany(projectIds, async (missing) => missing.map((id) => new LookupResults(id)))
 }
 
-/**
- * Returns the version list of a project from the cache, or reads and caches it.
- * @param filter the filter as JSON.
- * @param read returns the IDs in the order of the list.
- */
+/** Returns the version list of a project from the cache, or reads and caches it. `filter` is JSON. */
 export async function rememberVersionList(
   { cache }: FindsCache,
   { projectId, filter }: { projectId: string; filter: string },

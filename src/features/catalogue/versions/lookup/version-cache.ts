@@ -103,10 +103,7 @@ export async function filterVisibleVersions<Facts extends VersionFacts>(
   return versions.filter((version) => canSeeVersion(viewer, version, memberships.get(version.project.id) ?? {}))
 }
 
-/**
- * Returns the version with this ID if the viewer can see it.
- * @throws ApiError 404 if the version is absent or hidden.
- */
+/** Returns the version with this ID. @throws ApiError 404 if it is absent or hidden from the viewer. */
 export async function getVersion(reader: VersionReader, viewer: Viewer | null, id: string): Promise<CachedVersion> {
   const [version] = await filterVisibleVersions(reader.db, viewer, await listCachedVersions(reader, [id]))
   if (version === undefined) throw notFound('version')
@@ -126,10 +123,7 @@ export async function getVersionAsMember(
   return { version, membership }
 }
 
-/**
- * Returns the listed or archived version of a project with this ID or version number.
- * @throws ApiError 404.
- */
+/** Returns the listed or archived version of a project with this ID or version number. @throws ApiError 404. */
 export async function getVersionByNumber(
   reader: VersionReader,
   viewer: Viewer | null,

@@ -23,10 +23,7 @@ export type FilesToAdd = {
   receive: () => Promise<ReceivedFiles<FileTypes>>
 }
 
-/**
- * Adds files to a version. None of them becomes the primary file.
- * @throws ApiError 403 without UPLOAD_VERSION, 404 if the version does not exist, `invalid_input` naming the part.
- */
+/** @throws ApiError 403 without UPLOAD_VERSION, 404 for the version, `invalid_input` naming the part. */
 export async function addFiles(
   deps: Deps,
   viewer: Viewer,

@@ -26,8 +26,7 @@ type Description = { version: NewVersion; projectId: string }
  * 3. Store the files (`withStoredFiles`).
  * 4. Write the rows in one transaction (`insertVersion`), and enqueue the scan and the job that notifies followers
  *    (`announceVersion`). If the operator has configured a scanner, the version is hidden until the scan.
- * 5. Count and log the publication (`recordEvent`). Downloads are counted in features/operations/downloads.
- * If a step fails, nothing remains.
+ * 5. Count and log the publication (`recordEvent`). If a step fails, nothing remains.
  * @param receive reads the request and passes its description to `describe` before it reads the first file.
  * @throws ApiError `validation_error` and `invalid_input` naming the field or the part, 403 without UPLOAD_VERSION.
  */
@@ -64,10 +63,7 @@ export async function createVersion(
   return getVersion(deps, viewer, id)
 }
 
-/**
- * Returns the ID of the project if the viewer may publish in it.
- * @throws ApiError `validation_error` if the project is absent or hidden, 403 without UPLOAD_VERSION.
- */
+/** @throws ApiError `validation_error` if the project is absent or hidden, 403 without UPLOAD_VERSION. */
 async function requirePublisher(db: Db, viewer: Viewer, projectId: string | undefined): Promise<string> {
   if (projectId === undefined) throw validationError('project_id', 'is required')
   if (!isIdForm(projectId)) throw validationError('project_id', 'is not a base62 identifier')

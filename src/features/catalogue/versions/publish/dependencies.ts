@@ -18,8 +18,7 @@ export type ResolvedDependency = {
 
 /**
  * Adds the project of each version. Runs at most two statements.
- * @throws ApiError `validation_error` naming the dependency's field if its project or version is unknown or hidden, if
- * the version belongs to another project, or if a dependency is listed twice.
+ * @throws ApiError `validation_error` naming a field that is unknown, hidden, contradictory or a duplicate.
  */
 export async function resolveDependencies(
   db: Db,
@@ -81,10 +80,7 @@ export async function insertDependencies(
   }
 }
 
-/**
- * Returns the embedded files of a content pack as dependencies: on the public version that contains a file with this
- * hash, otherwise on the file name. Runs at most one statement.
- */
+/** Returns embedded files as dependencies: on the public version that contains the file, otherwise on its name. */
 export async function embeddedDependencies(db: Db, embedded: readonly Embedded[]): Promise<ResolvedDependency[]> {
   const files = await listFiles(db, null, { hashes: embedded.flatMap(({ sha1 }) => sha1 ?? []) })
   const byHash = new Map(files.map((file) => [file.hash, file]))

@@ -26,8 +26,8 @@ export type VersionToInsert = {
 
 /**
  * Inserts a version with its files, images and dependencies, and returns its initial status.
- * @throws ApiError `conflict` with `details.version_id` if the project already has the version, `validation_error` for
- * invalid dependencies and images, and the errors of `insertFiles`.
+ * @throws ApiError `conflict` with `details.version_id` if the project already has the version, `validation_error`, and
+ * the errors of `insertFiles`.
  */
 export async function insertVersion(
   tx: Tx,
@@ -64,10 +64,7 @@ export async function insertVersion(
   return status
 }
 
-/**
- * Rejects a version with the number and the files of an existing version. The lock on the project serialises uploads,
- * so that this also detects a concurrent duplicate.
- */
+/** The lock on the project serialises uploads, so that this also detects a concurrent duplicate. */
 async function rejectSameVersion(
   tx: Tx,
   { projectId, version, files, at = '' }: Pick<VersionToInsert, 'projectId' | 'version' | 'files' | 'at'>,
@@ -91,11 +88,9 @@ async function rejectSameVersion(
 }
 
 /**
- * Inserts files of a version and drops the claims on their storage keys. Keys of the database make two rules safe for
- * concurrent uploads: only one project can contain a file (`file_content`), and a file name that was used in a version
- * before can only be reused with the same content (`file_address`).
- * @throws ApiError `invalid_input` for a file of another project or a duplicate name, `conflict` for a name that was used
- * with other content.
+ * Inserts files of a version and drops their claims. Keys of the database enforce that only one project can contain a
+ * file (`file_content`), and that a file name of a version always has the same content (`file_address`).
+ * @throws ApiError `invalid_input` or `conflict` naming the part.
  */
 export async function insertFiles(
   tx: Tx,

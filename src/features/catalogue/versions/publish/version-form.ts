@@ -11,9 +11,8 @@ const DATA_BYTES_MAX = 4 * 1024 * 1024
 const BODY_BYTES_MAX = 4 * 1024 * 1024 * 1024
 
 /**
- * Reads the form: passes its description to `describe`, which can reject the request before a file is read, and then
- * stages the files. The caller discards the staged files.
- * @param options.isDataOptional whether `describe` accepts undefined for a form without a description.
+ * Passes the description to `describe`, which can reject it before a file is read, and then stages the files, which the
+ * caller discards. With `isDataOptional`, `describe` receives undefined for a form without a description.
  * @throws ApiError `invalid_input` naming the part, and what `describe` throws.
  */
 export async function receiveForm<Description>(
