@@ -2,13 +2,15 @@
 import type { FastifyReply } from 'fastify'
 import { replaceIcon, setIcon } from '#features/basics/images/icons.ts'
 import { createApplication } from '#features/people/oauth/applications/create-application.ts'
-import { deleteApplication } from '#features/people/oauth/applications/delete-application.ts'
 import { applicationIconOwner } from '#features/people/oauth/applications/icon.ts'
 import { requireOwnApplication } from '#features/people/oauth/applications/policy.ts'
 import { type Application, getApplication, listApplicationsOf } from '#features/people/oauth/applications/queries.ts'
 import { ApplicationPatch, NewApplication } from '#features/people/oauth/applications/requests.ts'
-import { rotateSecret } from '#features/people/oauth/applications/rotate-secret.ts'
-import { updateApplication } from '#features/people/oauth/applications/update-application.ts'
+import {
+  deleteApplication,
+  rotateSecret,
+  updateApplication,
+} from '#features/people/oauth/applications/update-application.ts'
 import { combineScopes, scopeNames } from '#lib/access/scopes.ts'
 import { validationError } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'

@@ -109,7 +109,7 @@ async function showAuthorizations(request: OwnRequest): Promise<FastifyReply> {
 <div class="grow"><h2><bdi>${one.name}</bdi></h2>
 <p class="hint">${rich('authorizations.allowed', { at: timeAgo(page.language, one.created, page.now) })} ${used}</p>
 <details><summary>${t('authorizations.may')}</summary>${allowed.length === 0 && html`<p>${t('authorizations.public-only')}</p>`}${allowed}</details></div>
-${buttonForm(page, { action: `${pathTo(page, PATHS.authorizations)}/revoke`, text: t('revoke'), kind: 'danger', isTight: true, label: t('revoke.named', { name: one.name }), fields: { client_id: one.app_id } })}
+${buttonForm(page, { action: `${pathTo(page, PATHS.authorizations)}/revoke`, text: t('revoke'), kind: 'danger', isTight: true, label: t('revoke.named', { name: one.name }), fields: { client_id: one.client_id } })}
 </li>`
   })
   const body =

@@ -1,14 +1,14 @@
 import { lockAccount } from '#features/basics/access/accounts.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { requireRoom } from '#features/basics/limits/quota.ts'
 import { toScopeBits } from '#lib/access/scope-field.ts'
 import { newSecret } from '#lib/access/tokens.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
-import { ApiError } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
-import { countApplications, insertRedirectUris } from './queries.ts'
+import { insertRedirectUris } from './queries.ts'
 import { checkApplication, type NewApplication } from './requests.ts'
 
 /** Maximum number of applications of an account. */
@@ -31,25 +31,11 @@ export async function createApplication(
   const credentials = isPublic ? undefined : newSecret()
   await transaction(deps, async (tx) => {
     await lockAccount(tx, accountId)
-    if ((await countApplications(tx, accountId)) >= APPLICATIONS_MAX) {
-      throw new ApiError(
-        'limit_reached',
-        `An account can have at most ${APPLICATIONS_MAX} applications. Delete one first.`,
-      )
-    }
-    const created = new Date(deps.now())
+    await requireRoom(tx, accountId, { table: 'oauth_client', max: APPLICATIONS_MAX, things: 'applications' })
+    const stored = { ...rest, max_scopes, description, url, secret_hash: credentials?.hash ?? null }
     await tx
       .insertInto('oauth_client')
-      .values({
-        id,
-        account_id: accountId,
-        ...rest,
-        max_scopes,
-        description,
-        url,
-        secret_hash: credentials?.hash ?? null,
-        created,
-      })
+      .values({ id, account_id: accountId, ...stored, created: new Date(deps.now()) })
       .execute()
     await insertRedirectUris(tx, id, redirect_uris)
     const subject = { kind: 'oauth_application', id } as const

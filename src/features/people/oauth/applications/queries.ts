@@ -52,15 +52,6 @@ export function listApplicationsOf(db: Db, accountId: string): Promise<Applicati
     .execute()
 }
 
-export async function countApplications(db: Db, accountId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('oauth_client')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('account_id', '=', accountId)
-    .executeTakeFirstOrThrow()
-  return count
-}
-
 /** Locks an application, which blocks new codes and tokens for it. @throws ApiError 404 */
 export async function lockApplication(tx: Tx, id: string): Promise<Selectable<OauthClient>> {
   const row = await tx.selectFrom('oauth_client').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
@@ -82,20 +73,17 @@ export async function insertRedirectUris(tx: Tx, clientId: string, uris: readonl
     .execute()
 }
 
-/** Deletes tokens and removes them from caches; returns their number. */
+/** Deletes tokens, immediately in every process. */
 export async function deleteTokens(
   tx: Tx,
   changed: ChangeSet,
   of: { column: 'client_id' | 'authorization_id' | 'id'; value: string } | { column: 'code_hash'; value: Buffer },
-): Promise<number> {
+): Promise<void> {
   const rows = await tx
     .deleteFrom('oauth_token')
     .where(of.column, '=', of.value as never)
     .returning('token_hash')
     .execute()
-  changed.addEach(
-    'token',
-    rows.map((row) => row.token_hash.toString('hex')),
-  )
-  return rows.length
+  const hashes = rows.map((row) => row.token_hash.toString('hex'))
+  changed.addEach('token', hashes)
 }

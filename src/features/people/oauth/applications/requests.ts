@@ -80,13 +80,7 @@ export function checkApplication(fields: NewApplication | ApplicationPatch): voi
   const scopeProblem =
     scopes === undefined ? undefined : grantProblem(toScopeBits(scopes, 'max_scopes'), 'an application')
   if (scopeProblem !== undefined) throw validationError('max_scopes', scopeProblem)
-  if (uris !== undefined) checkRedirectUris(uris)
-}
-
-function checkRedirectUris(uris: readonly string[]): void {
-  if (uris.length > REDIRECT_URIS_MAX)
-    throw validationError('redirect_uris', `must have at most ${REDIRECT_URIS_MAX} items`)
-  for (const [index, uri] of uris.entries()) {
+  for (const [index, uri] of (uris ?? []).entries()) {
     const problem = redirectUriProblem(uri)
     if (problem !== undefined) throw validationError(`redirect_uris.${index}`, problem)
   }

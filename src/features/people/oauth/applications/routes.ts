@@ -10,12 +10,10 @@ import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { createApplication } from './create-application.ts'
-import { deleteApplication } from './delete-application.ts'
 import { applicationIconOwner } from './icon.ts'
 import { getApplication, listApplications, listApplicationsOf } from './queries.ts'
 import { ApplicationPatch, IdsQuery, NewApplication } from './requests.ts'
-import { rotateSecret } from './rotate-secret.ts'
-import { updateApplication } from './update-application.ts'
+import { deleteApplication, rotateSecret, updateApplication } from './update-application.ts'
 import { ApplicationView, ClientSecretView, NewApplicationView, toApplicationView } from './views.ts'
 
 const session = { auth: { scope: ['SESSION_ACCESS'] } } as const
@@ -94,9 +92,8 @@ function writes(app: App, deps: Deps): void {
       },
     },
     async (req, reply) => {
-      const viewer = requireViewer(req)
       const id = parseId(req.params.id, 'id')
-      await updateApplication(deps, viewer, { id, patch: req.body })
+      await updateApplication(deps, requireViewer(req), { id, patch: req.body })
       return done(reply)
     },
   )
@@ -112,9 +109,7 @@ function writes(app: App, deps: Deps): void {
       },
     },
     async (req) => {
-      const viewer = requireViewer(req)
-      const id = parseId(req.params.id, 'id')
-      return { client_secret: await rotateSecret(deps, viewer, id) }
+      return { client_secret: await rotateSecret(deps, requireViewer(req), parseId(req.params.id, 'id')) }
     },
   )
   app.delete(
@@ -128,9 +123,7 @@ function writes(app: App, deps: Deps): void {
       },
     },
     async (req, reply) => {
-      const viewer = requireViewer(req)
-      const id = parseId(req.params.id, 'id')
-      await deleteApplication(deps, viewer, id)
+      await deleteApplication(deps, requireViewer(req), parseId(req.params.id, 'id'))
       return done(reply)
     },
   )

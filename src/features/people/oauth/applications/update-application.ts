@@ -1,13 +1,17 @@
+// Edits and deletes applications, and replaces their secrets.
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { removeImages } from '#features/basics/images/icons.ts'
 import { toScopeBits } from '#lib/access/scope-field.ts'
+import { newSecret } from '#lib/access/tokens.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
+import { invalidInput } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
-import { requireCredentialsEditable, requireEditable } from './policy.ts'
-import { insertRedirectUris, lockApplication } from './queries.ts'
+import { requireCredentialsEditable, requireEditable, requireSecretOwner } from './policy.ts'
+import { deleteTokens, insertRedirectUris, lockApplication } from './queries.ts'
 import { type ApplicationPatch, toApplicationColumns } from './requests.ts'
 
 /**
@@ -57,4 +61,40 @@ async function replaceRedirectUris(tx: Tx, id: string, uris: readonly string[]):
     .executeTakeFirstOrThrow()
   await insertRedirectUris(tx, id, uris)
   return numDeletedRows > 0n
+}
+
+/**
+ * Replaces the secret of an application and returns the new secret.
+ * @throws ApiError 404, 403 unless the viewer is the owner, `invalid_input` for a public client.
+ */
+export async function rotateSecret(deps: Pick<Deps, 'db' | 'cache'>, viewer: Viewer, id: string): Promise<string> {
+  const { secret, hash } = newSecret()
+  await transaction(deps, async (tx) => {
+    const { secret_hash } = requireSecretOwner(viewer, await lockApplication(tx, id))
+    if (secret_hash === null) throw invalidInput('A public client has no secret')
+    await tx.updateTable('oauth_client').set({ secret_hash: hash }).where('id', '=', id).execute()
+    const subject = { kind: 'oauth_application', id } as const
+    await recordAudit(tx, { action: 'oauth.secret_rotated', actor: actorOf(viewer), subject })
+  })
+  return secret
+}
+
+/** Deletes an application with its authorizations, and revokes its tokens immediately. @throws ApiError 404, 403. */
+export async function deleteApplication(
+  deps: Pick<Deps, 'db' | 'cache' | 'config'>,
+  viewer: Viewer,
+  id: string,
+): Promise<void> {
+  await transaction(deps, async (tx, changed) => {
+    const { account_id, icon_url, raw_icon_url } = requireEditable(viewer, await lockApplication(tx, id))
+    await deleteTokens(tx, changed, { column: 'client_id', value: id })
+    await tx.deleteFrom('oauth_client').where('id', '=', id).execute()
+    await removeImages(tx, deps.config, [icon_url, raw_icon_url])
+    await recordAudit(tx, {
+      action: 'oauth.application_deleted',
+      actor: actorOf(viewer),
+      subject: { kind: 'oauth_application', id },
+      accountIds: [account_id],
+    })
+  })
 }

@@ -1,18 +1,10 @@
 // Queries of the applications that a user has authorized.
+import type { Selectable } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
+import type { OauthAuthorization, OauthClient } from '#platform/db/schema.ts'
 
-export type AuthorizationRow = {
-  id: string
-  app_id: string
-  user_id: string
-  scopes: number
-  created: Date
-  name: string
-  description: string | null
-  url: string | null
-  icon_url: string | null
-  last_used: Date | null
-}
+export type AuthorizationRow = Selectable<OauthAuthorization> &
+  Pick<Selectable<OauthClient>, 'name' | 'description' | 'url' | 'icon_url'> & { last_used: Date | null }
 
 /** Maximum number of listed authorizations: the newest. */
 const LISTED_MAX = 1000
@@ -21,17 +13,8 @@ export function listAuthorizations(db: Db, accountId: string): Promise<Authoriza
   return db
     .selectFrom('oauth_authorization as allowed')
     .innerJoin('oauth_client as client', 'client.id', 'allowed.client_id')
-    .select([
-      'allowed.id',
-      'client.id as app_id',
-      'allowed.account_id as user_id',
-      'allowed.scopes',
-      'allowed.created',
-      'client.name',
-      'client.description',
-      'client.url',
-      'client.icon_url',
-    ])
+    .selectAll('allowed')
+    .select(['client.name', 'client.description', 'client.url', 'client.icon_url'])
     .select((eb) =>
       eb
         .selectFrom('oauth_token')

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { Timestamp } from '#lib/schema/schema-parts.ts'
+import { Timestamp, toView } from '#lib/schema/schema-parts.ts'
 import type { AuthorizationRow } from './queries.ts'
 
 export const AuthorizationView = Type.Object(
@@ -14,6 +14,5 @@ export const AuthorizationView = Type.Object(
 )
 
 export function toAuthorizationView(row: AuthorizationRow): Static<typeof AuthorizationView> {
-  const { id, app_id, user_id, scopes, created } = row
-  return { id, app_id, user_id, scopes, created: created.toISOString() }
+  return toView(AuthorizationView, { ...row, app_id: row.client_id, user_id: row.account_id })
 }

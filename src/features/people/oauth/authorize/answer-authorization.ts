@@ -2,7 +2,7 @@ import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { scopeNames } from '#lib/access/scopes.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
-import { ApiError, notFound } from '#lib/errors.ts'
+import { notFound } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 import { type Application, getApplication, lockApplication } from '../applications/queries.ts'
@@ -17,7 +17,7 @@ export async function getConsentRequest(
   { db, now }: Pick<AnswerDeps, 'db' | 'now'>,
   { accountId, flow }: { accountId: string; flow: string },
 ): Promise<ConsentRequest & { application: Application }> {
-  const consent = await findFlow(db, { secret: flow, now: now() })
+  const consent = await findFlow(db, flow, now())
   if (consent?.account_id !== accountId) throw notFound('flow')
   return { ...consent, application: await getApplication(db, consent.client_id) }
 }
@@ -33,7 +33,7 @@ export async function answerAuthorization(deps: AnswerDeps, viewer: Viewer, { fl
   const { application: _, ...consent } = await getConsentRequest(deps, { accountId: viewer.id, flow })
   const code = await transaction(deps, async (tx) => {
     // Locks the application first, like changes of an application, which delete its requests.
-    await lockForAnswer(tx, consent.client_id)
+    await lockApplication(tx, consent.client_id)
     if (!(await deleteFlow(tx, flow))) throw notFound('flow')
     if (!accept) return undefined
     const authorizationId = await upsertAuthorization(tx, consent, now())
@@ -46,19 +46,7 @@ export async function answerAuthorization(deps: AnswerDeps, viewer: Viewer, { fl
     return insertCode(tx, { authorizationId, consent, now: now() })
   })
   if (code !== undefined) return codeUrl(deps.config, consent, code)
-  return errorUrl(deps.config, {
-    redirectUri: consent.redirect_uri,
-    state: consent.state,
-    error: 'access_denied',
-    description: 'The user denied the request',
-  })
-}
-
-/** Locks the application of a request. A deleted application has no requests. */
-async function lockForAnswer(tx: Parameters<typeof lockApplication>[0], id: string): Promise<void> {
-  await lockApplication(tx, id).catch((error: unknown) => {
-    throw error instanceof ApiError && error.kind === 'not_found' ? notFound('flow') : error
-  })
+  return errorUrl(deps.config, { ...consent, error: 'access_denied', description: 'The user denied the request' })
 }
 
 /** Returns the URL that takes a code to the application. `iss` prevents mix-ups with another server (RFC 9207). */
@@ -67,6 +55,6 @@ export function codeUrl(config: Deps['config'], { redirect_uri, state }: Consent
 }
 
 /** Returns the URL that takes an error to the application. */
-export function errorUrl(config: Deps['config'], { redirectUri, state, error, description }: RedirectError): string {
-  return withParameters(redirectUri, { error, error_description: description, state, iss: config.http.baseUrl })
+export function errorUrl(config: Deps['config'], { redirect_uri, state, error, description }: RedirectError): string {
+  return withParameters(redirect_uri, { error, error_description: description, state, iss: config.http.baseUrl })
 }

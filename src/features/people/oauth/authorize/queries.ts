@@ -1,11 +1,11 @@
 // Queries of pending consent requests, authorizations and unused codes.
 
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { hashToken, newSecret } from '#lib/access/tokens.ts'
 import { newId } from '#lib/ids.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
-import type { AuthorizeRequest } from './requests.ts'
+import type { OauthFlow } from '#platform/db/schema.ts'
 
 const FLOW_LIFETIME_MS = 30 * MINUTE_MS
 const CODE_LIFETIME_MS = 10 * MINUTE_MS
@@ -14,25 +14,7 @@ const FLOWS_MAX = 50
 const CODES_MAX = 20
 
 /** A request for the user's consent, as it is stored. */
-export type ConsentRequest = {
-  client_id: string
-  account_id: string
-  scopes: number
-  redirect_uri: string
-  state: string | null
-  code_challenge: string | null
-}
-
-export function toConsentRequest(accountId: string, request: AuthorizeRequest): ConsentRequest {
-  return {
-    client_id: request.application.id,
-    account_id: accountId,
-    scopes: request.scopes,
-    redirect_uri: request.redirectUri,
-    state: request.state,
-    code_challenge: request.codeChallenge,
-  }
-}
+export type ConsentRequest = Omit<Selectable<OauthFlow>, 'flow_hash' | 'expires'>
 
 /** Stores a consent request and returns the secret that is needed to answer it. */
 export async function insertFlow(tx: Tx, consent: ConsentRequest, now: number): Promise<string> {
@@ -48,10 +30,7 @@ export async function insertFlow(tx: Tx, consent: ConsentRequest, now: number): 
 }
 
 /** Returns the consent request with this secret, for any account. */
-export function findFlow(
-  db: Db,
-  { secret, now }: { secret: string; now: number },
-): Promise<ConsentRequest | undefined> {
+export function findFlow(db: Db, secret: string, now: number): Promise<ConsentRequest | undefined> {
   return db
     .selectFrom('oauth_flow')
     .select(['client_id', 'account_id', 'scopes', 'redirect_uri', 'state', 'code_challenge'])
@@ -100,14 +79,10 @@ export async function insertCode(
 ): Promise<string> {
   const { secret, hash } = newSecret()
   const { state: _, ...request } = consent
+  const expires = new Date(now + CODE_LIFETIME_MS)
   await tx
     .insertInto('oauth_code')
-    .values({
-      ...request,
-      code_hash: hash,
-      authorization_id: authorizationId,
-      expires: new Date(now + CODE_LIFETIME_MS),
-    })
+    .values({ ...request, code_hash: hash, authorization_id: authorizationId, expires })
     .execute()
   await sql`delete from oauth_code where authorization_id = ${authorizationId} and code_hash in (
     select code_hash from oauth_code where authorization_id = ${authorizationId}

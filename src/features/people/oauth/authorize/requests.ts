@@ -9,6 +9,7 @@ import { isStorable, URL_LENGTH_MAX } from '#lib/text/text-rules.ts'
 import type { Db } from '#platform/db/db.ts'
 import { type Application, findApplication } from '../applications/queries.ts'
 import { matchesRedirectUri } from '../applications/redirect-uri.ts'
+import type { ConsentRequest } from './queries.ts'
 
 /** Path of the page on which a user answers the request of an application. */
 export const AUTHORIZE_PAGE = '/account/authorize'
@@ -46,17 +47,9 @@ export const ConsentAnswer = Type.Object({ flow: Type.String({ maxLength: 128 })
 /** A parsed query. A repeated parameter is a list. */
 export type AuthorizeQuery = Record<string, unknown>
 
-export type AuthorizeRequest = {
-  application: Application
-  redirectUri: string
-  scopes: ScopeBits
-  state: string | null
-  codeChallenge: string | null
-}
+export type AuthorizeRequest = Omit<ConsentRequest, 'client_id' | 'account_id'> & { application: Application }
 
-export type RedirectError = {
-  redirectUri: string
-  state: string | null
+export type RedirectError = Pick<ConsentRequest, 'redirect_uri' | 'state'> & {
   error: 'invalid_request' | 'unsupported_response_type' | 'invalid_scope' | 'access_denied'
   description: string
 }
@@ -91,7 +84,7 @@ function requireText(query: AuthorizeQuery, name: string): string {
 function readRest(
   query: AuthorizeQuery,
   application: Application,
-  redirectUri: string,
+  redirect_uri: string,
 ): AuthorizeRequest | RedirectError {
   const {
     state = null,
@@ -103,7 +96,7 @@ function readRest(
   const isState = (value: unknown): value is string | null =>
     value === null || (typeof value === 'string' && value.length <= STATE_LENGTH_MAX && isStorable(value))
   const reject = (error: RedirectError['error'], description: string): RedirectError => ({
-    redirectUri,
+    redirect_uri,
     state: isState(state) ? state : null,
     error,
     description,
@@ -117,7 +110,7 @@ function readRest(
   if (problem !== undefined) return reject('invalid_request', problem)
   const scopes = readScopes(application, scope)
   if (typeof scopes === 'string') return reject('invalid_scope', scopes)
-  return { application, redirectUri, scopes, state, codeChallenge: challenge as string | null }
+  return { application, redirect_uri, scopes, state, code_challenge: challenge as string | null }
 }
 
 function problemOfChallenge(application: Application, challenge: unknown, method: unknown): string | undefined {

@@ -5,7 +5,7 @@ import { isForeignKeyViolation } from '#platform/db/pg-errors.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { Application } from '../applications/queries.ts'
 import { codeUrl, errorUrl } from './answer-authorization.ts'
-import { findAuthorization, insertCode, insertFlow, toConsentRequest } from './queries.ts'
+import { findAuthorization, insertCode, insertFlow } from './queries.ts'
 import { type AuthorizeQuery, readAuthorizeRequest } from './requests.ts'
 
 /** The next step of a request: a redirect to the application, or a request for the user's consent. */
@@ -25,17 +25,18 @@ export async function startAuthorization(
   const { db, now } = deps
   const request = await readAuthorizeRequest(db, query)
   if ('error' in request) return { next: 'redirect', url: errorUrl(deps.config, request) }
-  const { application, scopes, redirectUri } = request
-  const consent = toConsentRequest(accountId, request)
+  const { application, ...asked } = request
+  const consent = { ...asked, client_id: application.id, account_id: accountId }
+  const { scopes, redirect_uri: redirectUri } = consent
   const authorization =
     application.secret_hash === null ? undefined : await findAuthorization(db, { clientId: application.id, accountId })
-  const code =
-    authorization === undefined || !isScopeSubset(scopes, authorization.scopes)
-      ? undefined
-      : await transaction(deps, (tx) =>
-          insertCode(tx, { authorizationId: authorization.id, consent, now: now() }),
-        ).catch(undefinedIfRevoked)
-  if (code !== undefined) return { next: 'redirect', url: codeUrl(deps.config, consent, code) }
+  if (authorization !== undefined && isScopeSubset(scopes, authorization.scopes)) {
+    const { id: authorizationId } = authorization
+    const code = await transaction(deps, (tx) => insertCode(tx, { authorizationId, consent, now: now() })).catch(
+      undefinedIfRevoked,
+    )
+    if (code !== undefined) return { next: 'redirect', url: codeUrl(deps.config, consent, code) }
+  }
   const flow = await transaction(deps, (tx) => insertFlow(tx, consent, now())).catch(throwDeleted)
   return { next: 'consent', flow, application, scopes, redirectUri }
 }

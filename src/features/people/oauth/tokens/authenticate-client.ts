@@ -6,34 +6,31 @@ import type { Db } from '#platform/db/db.ts'
 import { OAuthError } from './oauth-error.ts'
 import { type Form, optionalField } from './requests.ts'
 
-/** An authenticated application; a public client is only identified. */
-export type Client = { id: string }
-
 type Credentials = { id: string | undefined; secret: string | undefined }
 
 const NO_HASH = Buffer.alloc(32)
 
 /**
- * Returns the application that calls. Its secret is in the form (`client_secret`) or in the Authorization header as
+ * Returns the ID of the application that calls. Its secret is in the form (`client_secret`) or in the Authorization header as
  * Basic, Bearer or plain value. A public client sends only `client_id`.
  * @throws OAuthError `invalid_client` for an unknown application and for a wrong secret; `invalid_request`
  */
 export async function authenticateClient(
   db: Db,
-  { form, authorization }: { form: unknown; authorization: string | undefined },
-): Promise<Client> {
-  const { id, secret } = readCredentials(form as Form, authorization)
+  { body, headers }: { body: unknown; headers: { authorization?: string | undefined } },
+): Promise<string> {
+  const { id, secret } = readCredentials(body as Form, headers.authorization)
   if (id === undefined) throw new OAuthError('invalid_request', 'client_id is required')
   const row = isIdForm(id)
     ? await db.selectFrom('oauth_client').select(['id', 'secret_hash']).where('id', '=', id).executeTakeFirst()
     : undefined
-  if (row?.secret_hash === null && secret === undefined) return { id: row.id }
+  if (row?.secret_hash === null && secret === undefined) return row.id
   // Compares hashes even without a row, so that the response time reveals nothing.
   const isRight = timingSafeEqual(hashToken(secret ?? ''), row?.secret_hash ?? NO_HASH)
   if (row === undefined || secret === undefined || !isRight) {
     throw new OAuthError('invalid_client', 'The application is unknown or its secret is missing or wrong')
   }
-  return { id: row.id }
+  return row.id
 }
 
 function readCredentials(form: Form, authorization: string | undefined): Credentials {

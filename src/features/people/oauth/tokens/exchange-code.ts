@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { hashToken, newToken, secretsEqual } from '#lib/access/tokens.ts'
 import { newId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'
@@ -7,9 +7,9 @@ import type { ChangeSet } from '#platform/cache/changes.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { isForeignKeyViolation } from '#platform/db/pg-errors.ts'
+import type { OauthCode } from '#platform/db/schema.ts'
 import type { Deps } from '#ports/deps.ts'
 import { deleteTokens } from '../applications/queries.ts'
-import type { Client } from './authenticate-client.ts'
 import { OAuthError } from './oauth-error.ts'
 
 /** 14 days, like sessions. There are no refresh tokens: the application must request authorization again. */
@@ -17,16 +17,8 @@ export const TOKEN_LIFETIME_MS = 14 * DAY_MS
 /** Maximum number of tokens of an authorization. A new token deletes the oldest. */
 const TOKENS_MAX = 50
 
-type Exchange = { client: Client; code: string; redirectUri: string; verifier: string | undefined }
-type Code = {
-  authorization_id: string
-  client_id: string
-  account_id: string
-  scopes: number
-  redirect_uri: string
-  code_challenge: string | null
-  expires: Date
-}
+type Exchange = { clientId: string; code: string; redirectUri: string; verifier: string | undefined }
+type Code = Selectable<OauthCode>
 
 /**
  * Exchanges a code for a token. Every attempt deletes the code, even if it fails. A repeated code deletes the token that
@@ -39,7 +31,7 @@ export async function exchangeCode(
 ): Promise<{ token: string; scopes: number }> {
   const codeHash = hashToken(exchange.code)
   const result = await transaction(deps, async (tx, changed) => {
-    const code = await deleteCode(tx, codeHash)
+    const code = await tx.deleteFrom('oauth_code').where('code_hash', '=', codeHash).returningAll().executeTakeFirst()
     if (code === undefined) {
       await deleteTokens(tx, changed, { column: 'code_hash', value: codeHash })
       return { refusal: 'The code is unknown, was used, or has expired' }
@@ -47,7 +39,7 @@ export async function exchangeCode(
     // Returned and not thrown, so that the transaction commits and the code remains deleted.
     const refusal = refusalOf(code, exchange, deps.now())
     if (refusal !== undefined) return { refusal }
-    return { token: await insertToken(tx, changed, { code, codeHash, now: deps.now() }), scopes: code.scopes }
+    return { token: await insertToken(tx, changed, code, deps.now()), scopes: code.scopes }
   }).catch((error: unknown) => {
     // The authorization was revoked during the exchange.
     if (isForeignKeyViolation(error)) return { refusal: 'The authorization was revoked' }
@@ -57,16 +49,8 @@ export async function exchangeCode(
   return result
 }
 
-function deleteCode(tx: Tx, codeHash: Buffer): Promise<Code | undefined> {
-  return tx
-    .deleteFrom('oauth_code')
-    .where('code_hash', '=', codeHash)
-    .returning(['authorization_id', 'client_id', 'account_id', 'scopes', 'redirect_uri', 'code_challenge', 'expires'])
-    .executeTakeFirst()
-}
-
-function refusalOf(code: Code, { client, redirectUri, verifier }: Exchange, now: number): string | undefined {
-  if (code.client_id !== client.id) return 'The code was issued to another application'
+function refusalOf(code: Code, { clientId, redirectUri, verifier }: Exchange, now: number): string | undefined {
+  if (code.client_id !== clientId) return 'The code was issued to another application'
   if (code.expires.getTime() <= now) return 'The code is unknown, was used, or has expired'
   if (code.redirect_uri !== redirectUri)
     return 'redirect_uri differs from the redirect URI of the authorization request'
@@ -79,13 +63,9 @@ function refusalOf(code: Code, { client, redirectUri, verifier }: Exchange, now:
   return secretsEqual(challenge, code.code_challenge) ? undefined : 'code_verifier does not match code_challenge'
 }
 
-async function insertToken(
-  tx: Tx,
-  changed: ChangeSet,
-  { code, codeHash, now }: { code: Code; codeHash: Buffer; now: number },
-): Promise<string> {
+async function insertToken(tx: Tx, changed: ChangeSet, code: Code, now: number): Promise<string> {
   const { token, hash } = newToken('oauth')
-  const { authorization_id, client_id, account_id, scopes } = code
+  const { authorization_id, client_id, account_id, scopes, code_hash } = code
   await tx
     .insertInto('oauth_token')
     .values({
@@ -94,7 +74,7 @@ async function insertToken(
       client_id,
       account_id,
       token_hash: hash,
-      code_hash: codeHash,
+      code_hash,
       scopes,
       created: new Date(now),
       expires: new Date(now + TOKEN_LIFETIME_MS),

@@ -1,7 +1,6 @@
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 import { deleteTokens } from '../applications/queries.ts'
-import type { Client } from './authenticate-client.ts'
 import { OAuthError } from './oauth-error.ts'
 import { findToken } from './queries.ts'
 
@@ -11,12 +10,12 @@ import { findToken } from './queries.ts'
  */
 export async function revokeToken(
   deps: Pick<Deps, 'db' | 'cache'>,
-  { client, text }: { client: Client; text: string },
+  { clientId, text }: { clientId: string; text: string },
 ): Promise<void> {
   await transaction(deps, async (tx, changed) => {
     const row = await findToken(tx, text)
     if (row === undefined) return
-    if (row.client_id !== client.id)
+    if (row.client_id !== clientId)
       throw new OAuthError('unauthorized_client', 'The token was issued to another application')
     await deleteTokens(tx, changed, { column: 'id', value: row.id })
   })

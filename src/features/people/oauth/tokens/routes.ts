@@ -51,12 +51,12 @@ function exchangeRoute(app: App, deps: Deps): void {
     },
     async (req, reply) => {
       const { body: form } = req
-      const client = await authenticateClient(deps.db, { form, authorization: req.headers.authorization })
+      const clientId = await authenticateClient(deps.db, req)
       if ((optionalField(form, 'grant_type') ?? 'authorization_code') !== 'authorization_code') {
         throw new OAuthError('unsupported_grant_type', 'grant_type must be authorization_code')
       }
       const { token, scopes } = await exchangeCode(deps, {
-        client,
+        clientId,
         code: requiredField(form, 'code'),
         redirectUri: requiredField(form, 'redirect_uri'),
         verifier: readVerifier(form),
@@ -89,9 +89,8 @@ function stateRoutes(app: App, deps: Deps): void {
       },
     },
     async (req) => {
-      const { body: form } = req
-      const client = await authenticateClient(deps.db, { form, authorization: req.headers.authorization })
-      return toTokenState(await findToken(deps.db, requiredField(form, 'token')), client.id, deps.now())
+      const clientId = await authenticateClient(deps.db, req)
+      return toTokenState(await findToken(deps.db, requiredField(req.body, 'token')), clientId, deps.now())
     },
   )
   app.post(
@@ -109,10 +108,8 @@ function stateRoutes(app: App, deps: Deps): void {
       },
     },
     async (req, reply) => {
-      const { body: form } = req
-      const client = await authenticateClient(deps.db, { form, authorization: req.headers.authorization })
-      const text = requiredField(form, 'token')
-      await revokeToken(deps, { client, text })
+      const clientId = await authenticateClient(deps.db, req)
+      await revokeToken(deps, { clientId, text: requiredField(req.body, 'token') })
       return sendRaw(reply.status(200), '')
     },
   )
