@@ -52,7 +52,7 @@ import { reindexRoutes, searchRoutes } from '#features/operations/search/routes.
 import { v2Routes } from '#features/operations/v2/routes.ts'
 import { type AccountDeps, createAccountDeps } from '#features/people/accounts/account-deps.ts'
 import { administrationRoutes } from '#features/people/accounts/administration/routes.ts'
-import { type CodeHost, createCodeHost } from '#features/people/accounts/code-host/code-host.ts'
+import { createCodeHost } from '#features/people/accounts/code-host/code-host.ts'
 import { codeHostRoutes, markCodeHostTokens } from '#features/people/accounts/code-host/routes.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
 import { invitationRoutes } from '#features/people/accounts/invitations/routes.ts'
@@ -119,7 +119,7 @@ export async function buildApp(deps: Deps, rateGrants: RateGrantDirectory = crea
   await registerOpenApi(app, { version: VERSION, baseUrl: config.http.baseUrl })
   markCodeHostTokens(app)
   const caps = createVisitorCaps({ counters, now, secret: await instanceSecret(db, 'visitors') })
-  addFeatures(app, { deps, accounts, codeHost, tokens, rateGrants, caps })
+  addFeatures(app, { deps, accounts, tokens, rateGrants, caps })
   return app
 }
 
@@ -127,14 +127,13 @@ export async function buildApp(deps: Deps, rateGrants: RateGrantDirectory = crea
 type Shared = {
   deps: Deps
   accounts: AccountDeps
-  codeHost: CodeHost | undefined
   tokens: TokenDirectory
   rateGrants: RateGrantDirectory
   caps: VisitorCaps
 }
 
 /** Adds every route, by its group in the API description. */
-function addFeatures(app: App, { deps, accounts, codeHost, tokens, rateGrants, caps }: Shared): void {
+function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Shared): void {
   const confirmOwner = createConfirmOwner(accounts)
   tagged(app, 'meta', (scope) => {
     metaRoutes(scope, { ...deps, version: VERSION })
@@ -147,7 +146,7 @@ function addFeatures(app: App, { deps, accounts, codeHost, tokens, rateGrants, c
   })
   tagged(app, 'accounts', (scope) => {
     accountRoutes(scope, accounts)
-    codeHostRoutes(scope, accounts, codeHost)
+    codeHostRoutes(scope, accounts)
     auditRoutes(scope, deps)
   })
   tagged(app, 'oauth', (scope) => oauthRoutes(scope, deps))

@@ -5,10 +5,9 @@ import { table } from '#cli/kit/table.ts'
 import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
-import { createInvitation } from '#features/people/accounts/invitations/create-invitation.ts'
+import { createInvitation, revokeInvitation } from '#features/people/accounts/invitations/create-invitation.ts'
 import { listInvitations } from '#features/people/accounts/invitations/queries.ts'
 import { toInvitation, USES_MAX } from '#features/people/accounts/invitations/requests.ts'
-import { revokeInvitation } from '#features/people/accounts/invitations/revoke-invitation.ts'
 import { toInvitationView } from '#features/people/accounts/invitations/views.ts'
 
 const LIST_MAX = 10_000

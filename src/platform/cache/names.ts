@@ -5,7 +5,6 @@ const MIB = 1024 * 1024
 
 /** Caches of entities. An announced change removes the entity. */
 export const ENTITY_CACHES = {
-  'code-host-answer': 'Account at the code host that a token belongs to, for 5 minutes',
   organization: 'Organization as JSON, without its members',
   project: 'Public view of a project as JSON',
   settings: 'Settings of the instance',
@@ -35,6 +34,11 @@ export type RememberedLimits = {
 
 /** Caches of computed values, which no announcement removes. */
 export const REMEMBERED = {
+  'code-host-answer': {
+    contains: 'Account at the code host that a token belongs to',
+    maxAgeMs: 5 * MINUTE_MS,
+    maxBytes: 4 * MIB,
+  },
   'dependent-count': { contains: 'Number of projects that use a project', maxAgeMs: MINUTE_MS, maxBytes: 4 * MIB },
   'download-trend': { contains: 'Weekly downloads of a project', maxAgeMs: HOUR_MS, maxBytes: 8 * MIB },
   'list-counts': { contains: 'Counts next to the filters of a list', maxAgeMs: 1000, maxBytes: 4 * MIB },

@@ -8,7 +8,7 @@ import type { Jobs } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
 import * as messages from '#ports/mail/messages.ts'
 import { getDeletion } from './deletion/queries.ts'
-import { insertFlow } from './mail/flows.ts'
+import { type FlowKind, insertFlow } from './mail/flows.ts'
 import { findAccount } from './queries.ts'
 
 type MailJob = Jobs['accounts.send-mail']
@@ -53,11 +53,8 @@ const COMPOSERS: { [Kind in MailJob['kind']]: (mail: Mail, job: MailJob & { kind
   'reset-password': async ({ deps, account, context }) =>
     messages.resetPasswordMail({ ...context, flow: await insertEmailFlow(deps, 'reset_password', account) }),
   'email-changed': async ({ deps: { db, now }, account, context }, job) => {
-    const data = {
-      email: job.former_email,
-      had_two_factor: job.had_two_factor ?? true,
-      changed_at: job.changed_at ?? now(),
-    }
+    const { former_email: email, had_two_factor = true, changed_at = now() } = job
+    const data = { email, had_two_factor, changed_at }
     const flow = await insertFlow(db, { kind: 'undo_email_change', accountId: account.id, data, now: now() })
     return messages.emailChangedMail({ ...context, newEmail: account.email ?? '', flow })
   },
@@ -79,8 +76,9 @@ const COMPOSERS: { [Kind in MailJob['kind']]: (mail: Mail, job: MailJob & { kind
   'deletion-undone': ({ account, context }) =>
     account.deletion_due === null ? messages.deletionUndoneMail(context) : undefined,
   'token-created': async ({ deps, context }, { token_id }) => {
-    const tokenName = await findTokenName(deps.db, token_id)
-    return tokenName === undefined ? undefined : messages.tokenCreatedMail({ ...context, tokenName })
+    const tokens = deps.db.selectFrom('personal_access_token').select('name').where('id', '=', token_id)
+    const token = await tokens.executeTakeFirst()
+    return token && messages.tokenCreatedMail({ ...context, tokenName: token.name })
   },
 }
 
@@ -95,17 +93,8 @@ async function compose<Kind extends MailJob['kind']>(
 }
 
 /** Creates a flow for a link. It contains the email address, so that links to a previous address are invalid. */
-function insertEmailFlow(
-  { db, now }: MailDeps,
-  kind: 'verify_email' | 'reset_password',
-  { id, email }: AccountRow,
-): Promise<string> {
+function insertEmailFlow({ db, now }: MailDeps, kind: FlowKind, { id, email }: AccountRow): Promise<string> {
   return insertFlow(db, { kind, accountId: id, data: { email }, now: now() })
-}
-
-async function findTokenName(db: Db, id: string): Promise<string | undefined> {
-  const row = await db.selectFrom('personal_access_token').select('name').where('id', '=', id).executeTakeFirst()
-  return row?.name
 }
 
 /** Deletes the rows whose time in `column` is not after `at`. */

@@ -81,8 +81,7 @@ export const PasswordChange = Type.Object({
 })
 
 export const EmailChange = Type.Object({ email: EmailField, ...OwnerProofFields })
-export const EmailUndoing = Type.Object({ flow: FlowField })
-export const EmailVerification = Type.Object({ flow: FlowField })
+export const EmailFlow = Type.Object({ flow: FlowField })
 
 /** The ID or the hashed secret of a session or an access token. */
 export type TokenReference = { id: string } | { hash: Buffer }

@@ -1,8 +1,9 @@
 // Records a sale that was made through an affiliate code.
 import type { Actor } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { differentContent } from '#features/people/payouts/requests.ts'
 import { formatUnits, parseUnits, shareOf } from '#lib/decimal.ts'
-import { ApiError, validationError } from '#lib/errors.ts'
+import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { transaction } from '#platform/cache/transaction.ts'
@@ -82,6 +83,6 @@ function requireSame(row: ConversionRow, { affiliate_code_id, amount, at }: NewC
     row.affiliate_code_id === affiliate_code_id &&
     parseUnits(row.amount) === parseUnits(amount) &&
     (at === undefined || row.converted.getTime() === at)
-  if (!isSame) throw new ApiError('conflict', 'This external_id was already recorded with different content')
+  if (!isSame) throw differentContent()
   return row
 }

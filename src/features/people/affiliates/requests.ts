@@ -1,7 +1,7 @@
 // Requests for affiliate codes and conversions.
 
 import Type, { type Static } from 'typebox'
-import { AMOUNT_PATTERN } from '#lib/decimal.ts'
+import { AmountInput, ExternalId } from '#features/people/payouts/requests.ts'
 import { validationError } from '#lib/errors.ts'
 import { Id, Nullable, Time } from '#lib/schema/schema-parts.ts'
 import { checkText } from '#lib/text/text-rules.ts'
@@ -58,14 +58,10 @@ export type AffiliateCodePatch = Static<typeof AffiliateCodePatch>
 
 export const NewConversion = Type.Object(
   {
-    external_id: Type.String({
-      minLength: 1,
-      maxLength: 255,
-      description: "The operator's ID of this record. Repeating a request with the same ID does not record it twice",
-    }),
+    external_id: ExternalId,
     affiliate_code_id: Id(),
     at: Type.Optional(Time('Time of the sale (RFC 3339). Default: now')),
-    amount: Type.String({ pattern: AMOUNT_PATTERN, maxLength: 21, description: 'Amount as a decimal string' }),
+    amount: AmountInput,
   },
   { title: 'NewConversion' },
 )

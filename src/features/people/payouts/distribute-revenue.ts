@@ -1,7 +1,6 @@
 // Distributes the revenue of a day to the members of projects, in proportion to views and downloads.
 
-import type { Selectable } from 'kysely'
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Actor } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { formatUnits, parseUnits, splitUnits, toAmount } from '#lib/decimal.ts'
@@ -12,7 +11,7 @@ import type { Db, Tx } from '#platform/db/db.ts'
 import type { RevenuePart } from '#platform/db/schema.ts'
 import type { Deps } from '#ports/deps.ts'
 import { listProjectWeights } from './project-weights.ts'
-import type { NewRevenue } from './requests.ts'
+import { differentContent, type NewRevenue } from './requests.ts'
 import type { RevenueView } from './views.ts'
 
 /** Days from the first of the next month until a share is available, because advertisers pay late. */
@@ -54,31 +53,22 @@ export async function distributeRevenue(
 
 /** Stores the events that are still in memory, so that they count. @throws ApiError `analytics_database_error` */
 async function storePendingEvents({ events }: DistributeDeps): Promise<void> {
-  try {
-    await events.flush(AbortSignal.timeout(FLUSH_MS))
-  } catch (cause) {
-    throw new ApiError(
-      'analytics_database_error',
-      'The newest events are not stored yet. Nothing was distributed; try again.',
-      { cause },
-    )
-  }
+  await events.flush(AbortSignal.timeout(FLUSH_MS)).catch((cause: unknown) => {
+    const problem = 'The newest events are not stored yet. Nothing was distributed; try again.'
+    throw new ApiError('analytics_database_error', problem, { cause })
+  })
 }
 
 async function computeShares({ db, analytics }: DistributeDeps, { day, units }: NewRevenue): Promise<Share[]> {
   const projects = await listProjectWeights({ db, analytics }, day)
   // All weights divide the amount. The shares of projects that cannot earn are not distributed.
-  const pots = splitUnits(
-    units,
-    projects.map(({ weight }) => BigInt(weight)),
-  )
+  const weights = projects.map(({ weight }) => BigInt(weight))
+  const pots = splitUnits(units, weights)
   const earning = projects.flatMap(({ id, status, monetization_status }, i) =>
     monetization_status === 'monetized' && isPublicStatus(status) ? [{ id, pot: pots[i] ?? 0n }] : [],
   )
-  const members = await listMemberSplits(
-    db,
-    earning.map(({ id }) => id),
-  )
+  const earningIds = earning.map(({ id }) => id)
+  const members = await listMemberSplits(db, earningIds)
   return earning.flatMap(({ id, pot }) => splitPot(id, pot, members.get(id) ?? []))
 }
 
@@ -108,13 +98,7 @@ async function listMemberSplits(db: Db, projectIds: readonly string[]): Promise<
       where not exists (select from team_member own where own.team_id = earning.team_id and own.accepted
         and own.account_id = member.account_id)
     order by 1, 2`.execute(db)
-  const byProject = new Map<string, MemberSplit[]>()
-  for (const { project_id, ...member } of rows) {
-    const members = byProject.get(project_id)
-    if (members === undefined) byProject.set(project_id, [member])
-    else members.push(member)
-  }
-  return byProject
+  return Map.groupBy(rows, ({ project_id }) => project_id)
 }
 
 /** Inserts the revenue with its shares. Returns false and inserts nothing if the external ID exists. */
@@ -148,7 +132,7 @@ function findPart(db: Db, externalId: string): Promise<PartRow | undefined> {
 
 function assertSame(row: PartRow, { day, units }: NewRevenue): PartRow {
   if (row.day.getTime() === day && parseUnits(row.amount) === units) return row
-  throw new ApiError('conflict', 'This external_id was already recorded with different content')
+  throw differentContent()
 }
 
 async function toView(db: Db, row: PartRow): Promise<RevenueView> {

@@ -75,7 +75,7 @@ function ledgerRoutes(app: App, deps: OperatorDeps): void {
       },
     },
     async (req, reply) => {
-      await updatePayout(deps, operatorOf(req), { id: parseId(req.params.id, 'id'), patch: req.body })
+      await updatePayout(deps, operatorOf(req), { id: parseId(req.params.id, 'id'), status: req.body.status })
       return done(reply)
     },
   )

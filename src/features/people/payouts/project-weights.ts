@@ -28,12 +28,8 @@ export async function listProjectWeights(
     if (last === undefined) return weighted
     after = last.id
     const sources = projects.map(({ id }) => id)
-    const metrics = WEIGHTED_METRICS.map((metric) => ({
-      metric,
-      bucketBy: [],
-      filterBy: { monetized: [true] },
-      sources,
-    }))
+    const filterBy = { monetized: [true] }
+    const metrics = WEIGHTED_METRICS.map((metric) => ({ metric, bucketBy: [], filterBy, sources }))
     const weights = new Map<string, number>()
     for (const { slices } of await analytics.query({ grid, metrics })) {
       for (const point of slices[0] ?? []) {

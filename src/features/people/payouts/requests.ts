@@ -2,20 +2,28 @@
 
 import Type, { type Static } from 'typebox'
 import { AMOUNT_PATTERN, parseUnits } from '#lib/decimal.ts'
-import { validationError } from '#lib/errors.ts'
+import { ApiError, validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { Id } from '#lib/schema/schema-parts.ts'
 import { DAY_MS } from '#lib/time.ts'
 
-const AmountInput = Type.String({ pattern: AMOUNT_PATTERN, maxLength: 21, description: 'Amount as a decimal string' })
-const ExternalId = Type.String({
+export const AmountInput = Type.String({
+  pattern: AMOUNT_PATTERN,
+  maxLength: 21,
+  description: 'Amount as a decimal string',
+})
+export const ExternalId = Type.String({
   minLength: 1,
   maxLength: 255,
   description: "The operator's ID of this record. Repeating a request with the same ID does not record it twice",
 })
 
-const PAYOUT_STATUSES = ['in-transit', 'success', 'cancelled', 'failed'] as const
-export const PayoutStatus = Type.Enum([...PAYOUT_STATUSES])
+/** Returns 409 for an external ID that is already recorded with different content. */
+export function differentContent(): ApiError {
+  return new ApiError('conflict', 'This external_id was already recorded with different content')
+}
+
+export const PayoutStatus = Type.Enum(['in-transit', 'success', 'cancelled', 'failed'])
 
 export const NewRevenue = Type.Object(
   {
@@ -65,16 +73,10 @@ export const NewPayout = Type.Object(
   { title: 'NewPayout' },
 )
 
-export type NewPayout = {
-  externalId: string
-  userId: string
-  amount: string
-  fee: string
-  status: 'in-transit' | 'success'
-}
+export type NewPayout = ReturnType<typeof parsePayout>
 
 /** @throws ApiError `validation_error` naming the field. */
-export function parsePayout(input: Static<typeof NewPayout>): NewPayout {
+export function parsePayout(input: Static<typeof NewPayout>) {
   const { external_id, user_id, amount, fee = '0', status = 'success' } = input
   requirePositive(amount)
   if (!isIdForm(user_id)) throw validationError('user_id', 'must be the ID of an account')

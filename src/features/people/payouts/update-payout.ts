@@ -1,22 +1,15 @@
-import type { Updateable } from 'kysely'
 import { lockAccountIfAny } from '#features/basics/access/accounts.ts'
 import type { Actor } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { parseUnits } from '#lib/decimal.ts'
 import { notFound } from '#lib/errors.ts'
-import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
 import { transaction } from '#platform/cache/transaction.ts'
-import type { Payout } from '#platform/db/schema.ts'
 import type { Deps } from '#ports/deps.ts'
 import { assertAvailable } from './queries.ts'
 import type { PayoutPatch } from './requests.ts'
 
 /** Statuses in which a payout reduces the balance. */
 const WITHDRAWN: readonly string[] = ['in-transit', 'success']
-
-const COLUMNS: PatchColumns<PayoutPatch, Updateable<Payout>> = {
-  status: (status) => ({ status }),
-}
 
 /**
  * Changes the status of a payout. A failed or cancelled payout returns its amount to the balance.
@@ -25,7 +18,7 @@ const COLUMNS: PatchColumns<PayoutPatch, Updateable<Payout>> = {
 export async function updatePayout(
   deps: Pick<Deps, 'db' | 'cache' | 'now'>,
   actor: Actor,
-  { id, patch }: { id: string; patch: PayoutPatch },
+  { id, status }: PayoutPatch & { id: string },
 ): Promise<void> {
   await transaction(deps, async (tx) => {
     const payout = await tx.selectFrom('payout').select('account_id').where('id', '=', id).executeTakeFirst()
@@ -33,17 +26,17 @@ export async function updatePayout(
     // Locks the account before the payout, like `recordPayout`, to prevent deadlocks.
     if (payout.account_id !== null) await lockAccountIfAny(tx, payout.account_id)
     const row = await tx.selectFrom('payout').selectAll().where('id', '=', id).forUpdate().executeTakeFirstOrThrow()
-    if (row.account_id !== null && WITHDRAWN.includes(patch.status) && !WITHDRAWN.includes(row.status)) {
+    if (row.account_id !== null && WITHDRAWN.includes(status) && !WITHDRAWN.includes(row.status)) {
       const units = parseUnits(row.amount) + parseUnits(row.fee)
       await assertAvailable(tx, { accountId: row.account_id, units, now: deps.now() })
     }
-    await tx.updateTable('payout').set(toColumns(patch, COLUMNS)).where('id', '=', id).execute()
+    await tx.updateTable('payout').set({ status }).where('id', '=', id).execute()
     await recordAudit(tx, {
       action: 'payout.status_changed',
       actor,
       subject: { kind: 'payout', id },
       accountIds: row.account_id === null ? [] : [row.account_id],
-      details: { from: row.status, to: patch.status },
+      details: { from: row.status, to: status },
     })
   })
 }

@@ -65,18 +65,13 @@ const PayoutAvailable = Type.Object(
 export const HistoryView = Type.Array(Type.Union([Withdrawal, PayoutAvailable]))
 export type HistoryView = Static<typeof HistoryView>
 
+const MANUAL = { method_type: 'manual', method_id: null } as const
+
 /** Maps a payout for the history of its account. */
 export function toWithdrawal(row: PayoutRow) {
-  return {
-    id: row.id,
-    status: row.status,
-    created: row.created.toISOString(),
-    amount: toAmount(row.amount),
-    fee: toAmount(row.fee),
-    method_type: 'manual' as const,
-    method_id: null,
-    method_address: row.address,
-  }
+  const { id, status, address: method_address } = row
+  const money = { amount: toAmount(row.amount), fee: toAmount(row.fee) }
+  return { id, status, created: row.created.toISOString(), ...money, ...MANUAL, method_address }
 }
 
 export function toPayoutView(row: PayoutRow): PayoutView {

@@ -91,20 +91,18 @@ export async function listAccounts(
 /** Lowers the case of a text and escapes it for a `like` pattern. */
 const likeEscaped = (text: string): string => text.toLowerCase().replace(/[\\%_]/g, (sign) => `\\${sign}`)
 
+type FoundUser = Pick<AccountRow, 'id' | 'username' | 'avatar_url'>
+
 /** Maximum number of users that a search by prefix returns. */
 const PREFIX_SEARCH_MAX = 25
 
 /** Returns the users whose name begins with `prefix`, ignoring case. The order puts an exact match first. */
-export function listUsersByPrefix(
-  db: Db,
-  prefix: string,
-): Promise<Pick<AccountRow, 'id' | 'username' | 'avatar_url'>[]> {
+export function listUsersByPrefix(db: Db, prefix: string): Promise<FoundUser[]> {
   const folded = sql<string>`(lower(username) collate "C")`
-  const pattern = `${likeEscaped(prefix)}%`
   return db
     .selectFrom('account')
     .select(['id', 'username', 'avatar_url'])
-    .where(folded, 'like', pattern)
+    .where(folded, 'like', `${likeEscaped(prefix)}%`)
     .where('deletion_due', 'is', null)
     .orderBy(folded)
     .limit(PREFIX_SEARCH_MAX)

@@ -31,8 +31,6 @@ export async function deleteAllTokens(tx: Tx, changed: ChangeSet, accountId: str
     select encode(token_hash, 'hex') as hash from pats union all select encode(token_hash, 'hex') from grants`.execute(
     tx,
   )
-  changed.addEach(
-    'token',
-    rows.map(({ hash }) => hash),
-  )
+  const hashes = rows.map(({ hash }) => hash)
+  changed.addEach('token', hashes)
 }

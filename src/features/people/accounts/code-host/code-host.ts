@@ -3,15 +3,13 @@
 
 import { GRANTABLE_SCOPES } from '#lib/access/scopes.ts'
 import { hashToken } from '#lib/access/tokens.ts'
-import type { Role, Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { createLimiter } from '#lib/concurrency/limiter.ts'
 import { ApiError } from '#lib/errors.ts'
-import { MINUTE_MS } from '#lib/time.ts'
+import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
 
-/** Time for which a response of the host is cached. */
-const CACHED_MS = 5 * MINUTE_MS
 const TIMEOUT_MS = 5_000
 const CONCURRENT_REQUESTS = 8
 const WAITING_MAX = 100
@@ -19,15 +17,14 @@ const WAITING_MAX = 100
 /** Characters that are allowed in a header. All tokens of code hosts match. */
 const TOKEN_FORM = /^[\x21-\x7e]{1,512}$/
 
-/** The ID of the token's owner at the host; null if the host rejects the token. */
-type TokenOwner = { id: string; hostId: string | null }
+/** The ID of a token's owner at the host, by the token's hash; null if the host rejects the token. */
+const TOKEN_OWNER: RememberDefinition<string | null> = { name: 'code-host-answer', sizeOf: (id) => id?.length ?? 0 }
 
-// The ID contains the token's hash and the period for which the response is cached.
-const TOKEN_OWNER = { name: 'code-host-answer' as const, idOf: (owner: TokenOwner) => owner.id, sizeOf: () => 150 }
+type Caller = Omit<Viewer, 'caller' | 'address'>
 
 export type CodeHost = {
   /** Returns the caller with this token; `invalid` if it is rejected, undefined if it is not a token of the host. */
-  authenticate(token: string): Promise<Omit<Viewer, 'caller' | 'address'> | 'invalid' | undefined>
+  authenticate(token: string): Promise<Caller | 'invalid' | undefined>
   /** Returns the ID of the token's owner at the host; undefined if the token is not valid. */
   identify(token: string): Promise<string | undefined>
 }
@@ -45,17 +42,14 @@ export function createCodeHost({
 }: Pick<Deps, 'db' | 'cache' | 'config' | 'now' | 'codeHostPrefixes'>): CodeHost | undefined {
   const { codeHostApiUrl } = config.accounts
   if (codeHostApiUrl === undefined) return undefined
-  const owners = cache.kind(TOKEN_OWNER)
+  const owners = cache.remember(TOKEN_OWNER)
   const limiter = createLimiter({ running: CONCURRENT_REQUESTS, waiting: WAITING_MAX, refuse: () => noResponse() })
   const isOfHost = (token: string) =>
     codeHostPrefixes.some((prefix) => token.startsWith(prefix)) && TOKEN_FORM.test(token)
   const identify = async (token: string): Promise<string | undefined> => {
     if (!isOfHost(token)) return undefined
-    const id = `${hashToken(token).toString('hex')}:${Math.floor(now() / CACHED_MS)}`
-    const owner = await owners.get(id, async () => [
-      { id, hostId: await limiter.run(() => fetchOwnerId(codeHostApiUrl, token)) },
-    ])
-    return owner?.hostId ?? undefined
+    const key = hashToken(token).toString('hex')
+    return (await owners.get(key, () => limiter.run(() => fetchOwnerId(codeHostApiUrl, token)))) ?? undefined
   }
   return {
     identify,
@@ -96,7 +90,7 @@ function noResponse(cause?: unknown): ApiError {
   return new ApiError('external_service_error', 'The code host does not respond. Try again later.', { cause })
 }
 
-async function findViewer(db: Db, hostId: string, now: Date): Promise<Omit<Viewer, 'caller' | 'address'> | undefined> {
+async function findViewer(db: Db, hostId: string, now: Date): Promise<Caller | undefined> {
   const row = await db
     .selectFrom('account')
     .select(['id', 'role', 'email_verified'])
@@ -105,11 +99,6 @@ async function findViewer(db: Db, hostId: string, now: Date): Promise<Omit<Viewe
     .where((eb) => eb.or([eb('suspended_at', 'is', null), eb('suspended_until', '<=', now)]))
     .executeTakeFirst()
   if (row === undefined) return undefined
-  return {
-    id: row.id,
-    role: row.role as Role,
-    emailVerified: row.email_verified,
-    scopes: GRANTABLE_SCOPES,
-    token: { kind: 'code-host', id: hostId },
-  }
+  const { id, role, email_verified: emailVerified } = row
+  return { id, role, emailVerified, scopes: GRANTABLE_SCOPES, token: { kind: 'code-host', id: hostId } }
 }

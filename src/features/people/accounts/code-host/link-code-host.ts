@@ -4,23 +4,17 @@ import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError, notFound, validationError } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import { onUnique } from '#platform/db/pg-errors.ts'
-import type { Deps } from '#ports/deps.ts'
-import type { CodeHost } from './code-host.ts'
+import type { AccountDeps } from '../account-deps.ts'
 
-type LinkDeps = Pick<Deps, 'db' | 'cache'>
+type LinkDeps = Pick<AccountDeps, 'db' | 'cache' | 'codeHost'>
 
 /**
  * Links the viewer's account with the account at the code host that owns a token.
- * @param codeHost undefined if no code host is configured.
  * @throws ApiError 404 without a code host, `validation_error` naming `token`, `conflict` if the other account is linked
  * already, 424 if the host does not respond.
  */
-export async function linkCodeHost(
-  deps: LinkDeps,
-  codeHost: CodeHost | undefined,
-  viewer: Viewer,
-  token: string,
-): Promise<void> {
+export async function linkCodeHost(deps: LinkDeps, viewer: Viewer, token: string): Promise<void> {
+  const { codeHost } = deps
   if (codeHost === undefined) throw notFound('code host')
   const hostId = await codeHost.identify(token)
   if (hostId === undefined) throw validationError('token', 'must be a personal token that the code host accepts')

@@ -6,7 +6,6 @@ import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { CodeHostLink } from '../requests.ts'
-import type { CodeHost } from './code-host.ts'
 import { linkCodeHost, unlinkCodeHost } from './link-code-host.ts'
 
 const config = { auth: { scope: ['SESSION_ACCESS'] } } as const
@@ -22,12 +21,11 @@ export function markCodeHostTokens(app: App): void {
   })
 }
 
-/** @param codeHost undefined if no code host is configured. */
-export function codeHostRoutes(app: App, deps: AccountDeps, codeHost: CodeHost | undefined): void {
-  mountInternal(app, (scope) => linkRoutes(scope, deps, codeHost))
+export function codeHostRoutes(app: App, deps: AccountDeps): void {
+  mountInternal(app, (scope) => linkRoutes(scope, deps))
 }
 
-function linkRoutes(app: App, deps: AccountDeps, codeHost: CodeHost | undefined): void {
+function linkRoutes(app: App, deps: AccountDeps): void {
   app.post(
     '/auth/code-host',
     {
@@ -41,7 +39,7 @@ function linkRoutes(app: App, deps: AccountDeps, codeHost: CodeHost | undefined)
       },
     },
     async (req, reply) => {
-      await linkCodeHost(deps, codeHost, requireViewer(req), req.body.token)
+      await linkCodeHost(deps, requireViewer(req), req.body.token)
       return done(reply)
     },
   )

@@ -11,7 +11,7 @@ import { onUnique } from '#platform/db/pg-errors.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { AccountDeps } from '../account-deps.ts'
-import { deleteFlows, takeFlow } from '../mail/flows.ts'
+import { deleteFlows, invalidLink, takeFlow } from '../mail/flows.ts'
 import { requireVerificationMail } from '../mail/mail-allowance.ts'
 import { emailTaken } from '../queries.ts'
 import { checkEmail } from '../sign-up/create-account.ts'
@@ -72,7 +72,7 @@ export async function resendVerification(deps: AccountDeps, accountId: string): 
 export async function verifyEmail(deps: Pick<Deps, 'db' | 'cache' | 'now'>, secret: string): Promise<void> {
   await transaction(deps, async (tx, changed) => {
     const flow = await takeFlow(tx, 'verify_email', { secret, now: deps.now() })
-    if (flow === undefined) throw invalidInput('The link is unknown, was used, or has expired', 'flow')
+    if (flow === undefined) throw invalidLink()
     const { account_id: id, data } = flow
     changed.add('viewer', id)
     const { numUpdatedRows } = await tx

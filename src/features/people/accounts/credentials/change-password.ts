@@ -12,8 +12,7 @@ import type { Tx } from '#platform/db/db.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { deleteFlows, findFlow, takeFlow } from '../mail/flows.ts'
-import type { Client } from '../sessions/queries.ts'
-import { deleteOtherSessions } from '../sessions/queries.ts'
+import { type Client, deleteOtherSessions } from '../sessions/queries.ts'
 import { invalidCredentials } from '../sign-in/sign-in-guard.ts'
 import { confirmOwner } from './confirm-owner.ts'
 
@@ -52,11 +51,8 @@ export async function resetPassword(
   const flow = await findFlow(db, 'reset_password', { secret, now: now() })
   if (flow === undefined) throw invalidCredentials(INVALID_LINK)
   const accountId = flow.account_id
-  const passwordHash = await checkAndHash(deps, {
-    account: await getAccount(db, accountId),
-    newPassword,
-    caller: addressKey(client.ip),
-  })
+  const account = await getAccount(db, accountId)
+  const passwordHash = await checkAndHash(deps, { account, newPassword, caller: addressKey(client.ip) })
   await transaction(deps, async (tx, changed) => {
     const { email } = await lockAccountOrLeaving(tx, accountId)
     const usedFlow = await takeFlow(tx, 'reset_password', { secret, now: now() })
@@ -74,8 +70,7 @@ export async function setPasswordOf(
   deps: Pick<AccountDeps, 'db' | 'cache' | 'passwords'>,
   { account, newPassword }: { account: AccountRow; newPassword: string },
 ): Promise<void> {
-  await deps.passwords.check(newPassword, account, 'new_password')
-  const passwordHash = await deps.passwords.hash(newPassword)
+  const passwordHash = await checkAndHash(deps, { account, newPassword })
   await transaction(deps, async (tx, changed) => {
     await lockAccount(tx, account.id)
     await setPassword(tx, changed, { accountId: account.id, passwordHash, actor: COMMAND })
@@ -83,24 +78,18 @@ export async function setPasswordOf(
 }
 
 async function checkAndHash(
-  { passwords }: AccountDeps,
-  { account, newPassword, caller }: { account: AccountRow; newPassword: string; caller: string },
+  { passwords }: Pick<AccountDeps, 'passwords'>,
+  { account, newPassword, caller }: { account: AccountRow; newPassword: string; caller?: string },
 ): Promise<string> {
   await passwords.check(newPassword, account, 'new_password', caller)
   return passwords.hash(newPassword, caller)
 }
 
+type NewPassword = { accountId: string; passwordHash: string; exceptId?: string | undefined; actor: Actor }
+
 /** Sets a password and ends sessions, incomplete sign-ins and reset links. Access tokens remain valid. */
-async function setPassword(
-  tx: Tx,
-  changed: ChangeSet,
-  {
-    accountId,
-    passwordHash,
-    exceptId,
-    actor,
-  }: { accountId: string; passwordHash: string; exceptId?: string | undefined; actor: Actor },
-): Promise<void> {
+async function setPassword(tx: Tx, changed: ChangeSet, input: NewPassword): Promise<void> {
+  const { accountId, passwordHash, exceptId, actor } = input
   await tx.updateTable('account').set({ password_hash: passwordHash }).where('id', '=', accountId).execute()
   await deleteOtherSessions(tx, changed, { accountId, exceptId })
   await deleteFlows(tx, accountId, ['sign_in_second_factor', 'reset_password'])

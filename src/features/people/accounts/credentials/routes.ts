@@ -6,7 +6,7 @@ import { done } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import { type AccountDeps, clientOf } from '../account-deps.ts'
-import { EmailChange, EmailUndoing, EmailVerification, PasswordChange, PasswordResetRequest } from '../requests.ts'
+import { EmailChange, EmailFlow, PasswordChange, PasswordResetRequest } from '../requests.ts'
 import { changeEmail, resendVerification, verifyEmail } from './change-email.ts'
 import { changePassword, resetPassword } from './change-password.ts'
 import { requestPasswordReset } from './request-password-reset.ts'
@@ -102,7 +102,7 @@ function emailRoutes(app: App, deps: AccountDeps): void {
         summary: 'Undo a change of the email address with the flow of a link',
         description:
           'Ends all sessions and removes the password, two-factor sign-in and access tokens that were added after the change. Sends a link to set a new password.',
-        body: EmailUndoing,
+        body: EmailFlow,
       },
     },
     async (req, reply) => {
@@ -117,7 +117,7 @@ function emailRoutes(app: App, deps: AccountDeps): void {
       schema: {
         operationId: 'verifyEmail',
         summary: 'Verify an email address with the flow of a link',
-        body: EmailVerification,
+        body: EmailFlow,
       },
     },
     async (req, reply) => {

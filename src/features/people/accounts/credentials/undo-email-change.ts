@@ -1,17 +1,15 @@
 import { lockAccountOrLeaving } from '#features/basics/access/accounts.ts'
 import { ownerAt } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
-import { invalidInput } from '#lib/errors.ts'
-import type { ChangeSet } from '#platform/cache/changes.ts'
 import { transaction } from '#platform/cache/transaction.ts'
-import type { Tx } from '#platform/db/db.ts'
 import { onUnique } from '#platform/db/pg-errors.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { AccountDeps } from '../account-deps.ts'
-import { deleteFlows, findFlow, takeFlow } from '../mail/flows.ts'
+import { deleteFlows, findFlow, invalidLink, takeFlow } from '../mail/flows.ts'
 import { emailTaken } from '../queries.ts'
 import { type Client, deleteOtherSessions } from '../sessions/queries.ts'
+import { removeTwoFactor } from '../two-factor/codes.ts'
 
 /**
  * Restores the previous email address and revokes everything that an attacker could have: all sessions, the password,
@@ -22,13 +20,12 @@ import { type Client, deleteOtherSessions } from '../sessions/queries.ts'
  */
 export async function undoEmailChange(deps: AccountDeps, secret: string, client: Client): Promise<void> {
   const now = deps.now()
-  const invalidLink = invalidInput('The link is unknown, was used, or has expired', 'flow')
   const accountId = (await findFlow(deps.db, 'undo_email_change', { secret, now }))?.account_id
-  if (accountId === undefined) throw invalidLink
+  if (accountId === undefined) throw invalidLink()
   await transaction(deps, async (tx, changed) => {
     await lockAccountOrLeaving(tx, accountId)
     const flow = await takeFlow(tx, 'undo_email_change', { secret, now })
-    if (flow === undefined) throw invalidLink
+    if (flow === undefined) throw invalidLink()
     const { email, had_two_factor: hadTwoFactor, changed_at: changedAt } = flow.data
     await tx
       .updateTable('account')
@@ -39,35 +36,17 @@ export async function undoEmailChange(deps: AccountDeps, secret: string, client:
     changed.add('viewer', accountId)
     if (hadTwoFactor !== true) await removeTwoFactor(tx, accountId)
     await deleteOtherSessions(tx, changed, { accountId })
-    await deleteTokensSince(tx, changed, accountId, new Date(Number(changedAt)))
-    await deleteFlows(tx, accountId, [
-      'verify_email',
-      'reset_password',
-      'sign_in_second_factor',
-      'set_up_totp',
-      'undo_email_change',
-    ])
+    const tokens = await tx
+      .deleteFrom('personal_access_token')
+      .where('account_id', '=', accountId)
+      .where('created', '>=', new Date(Number(changedAt)))
+      .returning('token_hash')
+      .execute()
+    changed.add('token', ...tokens.map((row) => row.token_hash.toString('hex')))
+    await deleteFlows(tx, accountId)
     await enqueue(tx, 'accounts.send-mail', { kind: 'reset-password', account_id: accountId })
     const subject = { kind: 'user', id: accountId } as const
     await recordAudit(tx, { action: 'account.email_restored', actor: ownerAt(accountId, client), subject })
   })
   recordEvent(deps, 'account.email_restored', { account_id: accountId })
-}
-
-async function removeTwoFactor(tx: Tx, accountId: string): Promise<void> {
-  await tx.updateTable('account').set({ totp_secret: null }).where('id', '=', accountId).execute()
-  await tx.deleteFrom('backup_code').where('account_id', '=', accountId).execute()
-}
-
-async function deleteTokensSince(tx: Tx, changed: ChangeSet, accountId: string, since: Date): Promise<void> {
-  const rows = await tx
-    .deleteFrom('personal_access_token')
-    .where('account_id', '=', accountId)
-    .where('created', '>=', since)
-    .returning('token_hash')
-    .execute()
-  changed.addEach(
-    'token',
-    rows.map((row) => row.token_hash.toString('hex')),
-  )
 }

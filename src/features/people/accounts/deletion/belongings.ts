@@ -60,9 +60,8 @@ async function lockTargets({ tx }: RestoreContext, { teams, follows }: Belonging
   const followed = follows.map(({ project_id }) => project_id)
   await sql`select 1 from project where team_id = any(${teamIds}::text[]) or id = any(${followed}::text[])
     order by id for no key update`.execute(tx)
-  await sql`select 1 from organization where team_id = any(${teamIds}::text[]) order by id for no key update`.execute(
-    tx,
-  )
+  await sql`select 1 from organization where team_id = any(${teamIds}::text[])
+    order by id for no key update`.execute(tx)
   await sql`select 1 from team where id = any(${teamIds}::text[]) order by id for no key update`.execute(tx)
 }
 
@@ -103,8 +102,6 @@ async function restoreFollows({ tx, changed, accountId }: RestoreContext, { foll
 async function restoreVersions({ tx, changed, accountId }: RestoreContext, { versions }: Belongings): Promise<void> {
   const { rows } = await sql<{ id: string }>`update version set author_id = ${accountId}
     where id = any(${versions}::text[]) and author_id = ${PLACEHOLDER_ID} returning id`.execute(tx)
-  changed.addEach(
-    'version',
-    rows.map(({ id }) => id),
-  )
+  const restored = rows.map(({ id }) => id)
+  changed.addEach('version', restored)
 }

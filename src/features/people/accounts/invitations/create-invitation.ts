@@ -2,6 +2,7 @@ import type { Actor } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { newSecret } from '#lib/access/tokens.ts'
+import { notFound } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -9,7 +10,7 @@ import { invitationLink, invitationMail } from '#ports/mail/messages.ts'
 import type { InvitationInput } from './requests.ts'
 import { type NewInvitationView, toInvitationView } from './views.ts'
 
-type InvitationDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now' | 'mail' | 'log'>
+export type InvitationDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now' | 'mail' | 'log'>
 
 /** Creates an invitation. Only the result and the email contain the code. */
 export async function createInvitation(
@@ -52,4 +53,13 @@ async function mailInvitation(
     log.warn({ err }, 'Could not send an invitation by email')
     return false
   }
+}
+
+/** Deletes an invitation. Accounts that were created with it remain. @throws ApiError 404. */
+export async function revokeInvitation(deps: Pick<Deps, 'db' | 'cache'>, actor: Actor, id: string): Promise<void> {
+  await transaction(deps, async (tx) => {
+    const deleted = await tx.deleteFrom('invitation').where('id', '=', id).returning('id').executeTakeFirst()
+    if (deleted === undefined) throw notFound('invitation')
+    await recordAudit(tx, { action: 'invitation.revoked', actor, subject: { kind: 'invitation', id } })
+  })
 }

@@ -21,17 +21,18 @@ export function listInvitations(
 
 type InvitationUse = { code: string; email: string; now: Date }
 
+const usable = ({ code, email, now }: InvitationUse) => sql`code_hash = ${hashToken(code)} and expires > ${now}
+  and uses < uses_max and (email is null or lower(email) = lower(${email}))`
+
 /** Returns whether an account with this email address can be created with the code. */
-export async function isUsable(db: Db, { code, email, now }: InvitationUse): Promise<boolean> {
-  const { rows } = await sql`select 1 from invitation where code_hash = ${hashToken(code)} and expires > ${now}
-    and uses < uses_max and (email is null or lower(email) = lower(${email}))`.execute(db)
+export async function isUsable(db: Db, use: InvitationUse): Promise<boolean> {
+  const { rows } = await sql`select 1 from invitation where ${usable(use)}`.execute(db)
   return rows.length > 0
 }
 
 /** Counts a use of the code; returns the ID of the invitation, or undefined if no use is left. */
-export async function useInvitation(tx: Tx, { code, email, now }: InvitationUse): Promise<string | undefined> {
+export async function useInvitation(tx: Tx, use: InvitationUse): Promise<string | undefined> {
   const { rows } = await sql<{ id: string }>`update invitation set uses = uses + 1
-    where code_hash = ${hashToken(code)} and expires > ${now} and uses < uses_max
-      and (email is null or lower(email) = lower(${email})) returning id`.execute(tx)
+    where ${usable(use)} returning id`.execute(tx)
   return rows[0]?.id
 }

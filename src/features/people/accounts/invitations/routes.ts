@@ -6,14 +6,10 @@ import { mountInternal } from '#platform/http/mounts.ts'
 import { IdParams, PageQuery } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
-import type { Deps } from '#ports/deps.ts'
-import { createInvitation } from './create-invitation.ts'
+import { createInvitation, type InvitationDeps, revokeInvitation } from './create-invitation.ts'
 import { listInvitations } from './queries.ts'
 import { NewInvitation, toInvitation } from './requests.ts'
-import { revokeInvitation } from './revoke-invitation.ts'
 import { InvitationView, NewInvitationView, toInvitationView } from './views.ts'
-
-type InvitationDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now' | 'mail' | 'log'>
 
 const config = { auth: 'operator' } as const
 

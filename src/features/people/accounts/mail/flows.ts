@@ -3,6 +3,7 @@
 
 import { sql } from 'kysely'
 import { hashToken, newSecret } from '#lib/access/tokens.ts'
+import { type ApiError, invalidInput } from '#lib/errors.ts'
 import { HOUR_MS } from '#lib/time.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 
@@ -16,6 +17,7 @@ export const FLOW_LIFETIME_MS = {
 } as const
 
 export type FlowKind = keyof typeof FLOW_LIFETIME_MS
+const FLOW_KINDS = Object.keys(FLOW_LIFETIME_MS) as readonly FlowKind[]
 
 /** Maximum number of flows of an account and kind. A new flow deletes the oldest, so that requests cannot fill the table. */
 const FLOWS_MAX = 10
@@ -32,15 +34,10 @@ export async function insertFlow(
 ): Promise<string> {
   const { secret, hash } = newSecret()
   const { kind, accountId, data = {}, now } = flow
+  const expires = new Date(now + FLOW_LIFETIME_MS[kind])
   await db
     .insertInto('account_flow')
-    .values({
-      token_hash: hash,
-      kind,
-      account_id: accountId,
-      data: JSON.stringify(data),
-      expires: new Date(now + FLOW_LIFETIME_MS[kind]),
-    })
+    .values({ token_hash: hash, kind, account_id: accountId, data: JSON.stringify(data), expires })
     .execute()
   const max = kind === 'undo_email_change' ? UNDO_FLOWS_MAX : FLOWS_MAX
   await sql`delete from account_flow where account_id = ${accountId} and kind = ${kind} and token_hash in (
@@ -75,7 +72,11 @@ export function takeFlow(tx: Tx, kind: FlowKind, { secret, now }: Secret): Promi
     .executeTakeFirst()
 }
 
-/** Deletes an account's flows of these kinds. */
-export async function deleteFlows(tx: Tx, accountId: string, kinds: readonly FlowKind[]): Promise<void> {
+/** Deletes an account's flows of these kinds. Default: all kinds. */
+export async function deleteFlows(tx: Tx, accountId: string, kinds = FLOW_KINDS): Promise<void> {
   await tx.deleteFrom('account_flow').where('account_id', '=', accountId).where('kind', 'in', kinds).execute()
+}
+
+export function invalidLink(): ApiError {
+  return invalidInput('The link is unknown, was used, or has expired', 'flow')
 }

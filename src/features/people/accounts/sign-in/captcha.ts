@@ -16,23 +16,17 @@ export async function checkCaptcha(
   { challenge, address }: { challenge: string | null | undefined; address: string },
 ): Promise<void> {
   if (captcha === undefined) return
-  if (challenge === undefined || challenge === null || challenge === '') throw captchaError()
+  if (!challenge) throw captchaError()
   const form = new URLSearchParams({ secret: captcha.secret.reveal(), response: challenge, remoteip: address })
   const success = await verify(captcha.verifyUrl, form).catch((cause) => {
-    throw new ApiError('external_service_error', 'The captcha service does not respond. Try again later.', {
-      cause,
-    })
+    throw new ApiError('external_service_error', 'The captcha service does not respond. Try again later.', { cause })
   })
   if (!success) throw captchaError()
 }
 
 async function verify(url: string, form: URLSearchParams): Promise<boolean> {
-  const response = await fetch(url, {
-    method: 'POST',
-    body: form,
-    redirect: 'error',
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  })
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
+  const response = await fetch(url, { method: 'POST', body: form, redirect: 'error', signal })
   if (!response.ok) throw new Error(`The captcha service returned ${response.status}`)
   const body: unknown = await response.json()
   if (typeof body !== 'object' || body === null || !('success' in body))

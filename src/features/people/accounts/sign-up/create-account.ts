@@ -14,7 +14,7 @@ import { assertEmailFree, emailTaken } from '../queries.ts'
 export type AccountFields = { username: string; email: string; password: string }
 
 /** A validated account. The password is hashed before the transaction, because hashing takes too long for its locks. */
-export type PreparedAccount = { username: string; email: string; passwordHash: string }
+type PreparedAccount = { username: string; email: string; passwordHash: string }
 
 /** `caller` is the `addressKey` of the client; absent for the operator. */
 type Checks = { db: Db; passwords: Passwords; caller?: string }
@@ -36,8 +36,8 @@ export async function checkNewAccount({ db, passwords, caller }: Checks, fields:
 /** Validates a new account and hashes its password. @throws ApiError like `checkNewAccount` */
 export async function prepareAccount(checks: Checks, fields: AccountFields): Promise<PreparedAccount> {
   await checkNewAccount(checks, fields)
-  const passwordHash = await checks.passwords.hash(fields.password, checks.caller)
-  return { username: fields.username, email: fields.email, passwordHash }
+  const { username, email, password } = fields
+  return { username, email, passwordHash: await checks.passwords.hash(password, checks.caller) }
 }
 
 /**
@@ -49,20 +49,13 @@ export async function createAccount(
   account: PreparedAccount & { role?: Role; emailVerified: boolean; now: number },
 ): Promise<string> {
   const id = newId()
+  const { username, email, emailVerified: email_verified, passwordHash: password_hash, role = 'developer' } = account
   await tx
     .insertInto('account')
-    .values({
-      id,
-      username: account.username,
-      email: account.email,
-      email_verified: account.emailVerified,
-      password_hash: account.passwordHash,
-      role: account.role ?? 'developer',
-      created: new Date(account.now),
-    })
+    .values({ id, username, email, email_verified, password_hash, role, created: new Date(account.now) })
     .execute()
     .catch(onUnique({ account_username_key: usernameTaken, account_email_key: emailTaken }))
-  if (!account.emailVerified) await enqueue(tx, 'accounts.send-mail', { kind: 'verify-email', account_id: id })
+  if (!email_verified) await enqueue(tx, 'accounts.send-mail', { kind: 'verify-email', account_id: id })
   return id
 }
 

@@ -1,6 +1,6 @@
 // Creates the first admin of an instance with a link that the terminal of the operator shows. The link works once, and
 // only if there is no admin.
-import { type Selectable, sql } from 'kysely'
+import { sql } from 'kysely'
 import { ownerAt } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { invalidCredentials } from '#features/people/accounts/sign-in/sign-in-guard.ts'
@@ -8,8 +8,7 @@ import { hashToken, newSecret } from '#lib/access/tokens.ts'
 import { addressKey } from '#lib/address-key.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { transaction } from '#platform/cache/transaction.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
-import type { FirstAdminLink } from '#platform/db/schema.ts'
+import type { Db } from '#platform/db/db.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { AccountDeps } from '../account-deps.ts'
@@ -17,7 +16,6 @@ import { type Client, issueSession } from '../sessions/queries.ts'
 import type { SessionView } from '../sessions/views.ts'
 import { type AccountFields, createAccount, prepareAccount } from './create-account.ts'
 
-const LIFETIME_MS = DAY_MS
 /** Key of an advisory lock, so that only one of several concurrent requests creates the first admin. */
 const LOCK = 7_300_428
 
@@ -25,7 +23,7 @@ const LOCK = 7_300_428
 export async function makeFirstAdminLink({ db, now }: Pick<Deps, 'db' | 'now'>): Promise<string | undefined> {
   if (await hasAdmin(db)) return undefined
   const { secret, hash } = newSecret()
-  const expires = new Date(now() + LIFETIME_MS)
+  const expires = new Date(now() + DAY_MS)
   await db
     .insertInto('first_admin_link')
     .values({ token_hash: hash, expires })
@@ -45,29 +43,25 @@ export async function createFirstAdmin(
   { secret, fields, client }: { secret: string; fields: AccountFields; client: Client },
 ): Promise<SessionView> {
   const now = deps.now()
-  requireLink(await findLink(deps.db), secret, now)
+  await requireLink(deps.db, secret, now)
   const prepared = await prepareAccount({ ...deps, caller: addressKey(client.ip) }, fields)
   const session = await transaction(deps, async (tx, changed) => {
     await sql`select pg_advisory_xact_lock(${LOCK})`.execute(tx)
-    requireLink(await findLink(tx), secret, now)
+    await requireLink(tx, secret, now)
     if (await hasAdmin(tx)) throw badLink()
     await tx.deleteFrom('first_admin_link').execute()
     const accountId = await createAccount(tx, { ...prepared, role: 'admin', emailVerified: true, now })
     const subject = { kind: 'user', id: accountId } as const
-    const details = { role: 'admin' }
-    await recordAudit(tx, { action: 'account.created', actor: ownerAt(accountId, client), subject, details })
+    const actor = ownerAt(accountId, client)
+    await recordAudit(tx, { action: 'account.created', actor, subject, details: { role: 'admin' } })
     return issueSession(tx, changed, { accountId, client, now })
   })
   recordEvent(deps, 'account.created', { account_id: session.user_id })
   return session
 }
 
-type Link = Pick<Selectable<FirstAdminLink>, 'token_hash' | 'expires'>
-
-const findLink = (db: Db | Tx): Promise<Link | undefined> =>
-  db.selectFrom('first_admin_link').select(['token_hash', 'expires']).executeTakeFirst()
-
-function requireLink(link: Link | undefined, secret: string, now: number): void {
+async function requireLink(db: Db, secret: string, now: number): Promise<void> {
+  const link = await db.selectFrom('first_admin_link').select(['token_hash', 'expires']).executeTakeFirst()
   if (link === undefined || link.expires.getTime() <= now || !link.token_hash.equals(hashToken(secret))) throw badLink()
 }
 
@@ -75,8 +69,7 @@ function badLink() {
   return invalidCredentials('The link is unknown, was used, or has expired. Restart the server to get a new link.')
 }
 
-async function hasAdmin(db: Db | Tx): Promise<boolean> {
-  return (
-    (await db.selectFrom('account').select('id').where('role', '=', 'admin').limit(1).executeTakeFirst()) !== undefined
-  )
+async function hasAdmin(db: Db): Promise<boolean> {
+  const admin = await db.selectFrom('account').select('id').where('role', '=', 'admin').limit(1).executeTakeFirst()
+  return admin !== undefined
 }

@@ -66,6 +66,12 @@ async function useBackupCode(tx: Tx, accountId: string, code: string): Promise<b
   return used.length === 1
 }
 
+/** Removes the secret and the backup codes of an account. */
+export async function removeTwoFactor(tx: Tx, accountId: string): Promise<void> {
+  await tx.updateTable('account').set({ totp_secret: null }).where('id', '=', accountId).execute()
+  await tx.deleteFrom('backup_code').where('account_id', '=', accountId).execute()
+}
+
 /** Replaces the backup codes and returns the new ones. Only their hashes are stored. */
 export async function replaceBackupCodes(tx: Tx, accountId: string): Promise<string[]> {
   await tx.deleteFrom('backup_code').where('account_id', '=', accountId).execute()

@@ -13,7 +13,7 @@ import type { AccountDeps } from '../account-deps.ts'
 import { confirmOwner } from '../credentials/confirm-owner.ts'
 import { deleteFlows, findFlow, insertFlow, takeFlow } from '../mail/flows.ts'
 import { invalidCredentials } from '../sign-in/sign-in-guard.ts'
-import { newTotpSecret, replaceBackupCodes, totpStep, totpUri, useCode } from './codes.ts'
+import { newTotpSecret, removeTwoFactor, replaceBackupCodes, totpStep, totpUri, useCode } from './codes.ts'
 
 /** A secret for an authenticator app, its otpauth URI, and the flow that confirms it. */
 export type TwoFactorSetUp = { secret: string; uri: string; flow: string }
@@ -38,18 +38,15 @@ export async function findTwoFactorSetUp(
   return { secret, uri: totpUri(secret, (await getAccount(db, accountId)).username), flow }
 }
 
+type Confirmation = { viewer: Viewer; code: string; password?: string | undefined }
+
 /**
  * Enables two-factor sign-in with a first code and returns the backup codes. A wrong code does not use the flow.
  * @throws ApiError like `confirmOwner`, `invalid_credentials`, `invalid_input` if it is already enabled
  */
 export async function enableTwoFactor(
   deps: AccountDeps,
-  {
-    viewer,
-    flow: secret,
-    code,
-    password,
-  }: { viewer: Viewer; flow: string; code: string; password?: string | undefined },
+  { viewer, flow: secret, code, password }: Confirmation & { flow: string },
 ): Promise<string[]> {
   await confirmOwner(deps, viewer, { password })
   const accountId = viewer.id
@@ -79,10 +76,7 @@ export async function enableTwoFactor(
  * Disables two-factor sign-in with a code or backup code, and the password.
  * @throws ApiError like `confirmOwner`, `invalid_credentials`, `ratelimit_error`, `invalid_input` if it is not enabled
  */
-export async function disableTwoFactor(
-  deps: AccountDeps,
-  { viewer, code, password }: { viewer: Viewer; code: string; password?: string | undefined },
-): Promise<void> {
+export async function disableTwoFactor(deps: AccountDeps, { viewer, code, password }: Confirmation): Promise<void> {
   const { id: accountId } = viewer
   if (password !== undefined) return disableByProof(deps, viewer, { code, password })
   await confirmOwner(deps, viewer, {})
@@ -112,18 +106,12 @@ async function disableByProof(deps: AccountDeps, viewer: Viewer, proof: OwnerPro
 /** Disables two-factor sign-in and deletes incomplete sign-ins, which would wait for a code. */
 async function disable(tx: Tx, viewer: Viewer): Promise<void> {
   const { id: accountId } = viewer
-  await tx.updateTable('account').set({ totp_secret: null }).where('id', '=', accountId).execute()
-  await tx.deleteFrom('backup_code').where('account_id', '=', accountId).execute()
+  await removeTwoFactor(tx, accountId)
   await deleteFlows(tx, accountId, ['sign_in_second_factor'])
   await enqueue(tx, 'accounts.send-mail', { kind: 'two-factor-removed', account_id: accountId })
   const subject = { kind: 'user', id: accountId } as const
   await recordAudit(tx, { action: 'account.two_factor_disabled', actor: actorOf(viewer), subject })
 }
 
-function notOn(): ApiError {
-  return invalidInput('Two-factor sign-in is not enabled')
-}
-
-function alreadyOn(): ApiError {
-  return invalidInput('Two-factor sign-in is already enabled')
-}
+const notOn = (): ApiError => invalidInput('Two-factor sign-in is not enabled')
+const alreadyOn = (): ApiError => invalidInput('Two-factor sign-in is already enabled')
