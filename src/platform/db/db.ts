@@ -10,6 +10,8 @@ import type { DB } from './schema.ts'
 
 export type Db = Kysely<DB>
 export type Tx = Transaction<DB>
+/** The part of a list that a query returns. */
+export type Page = { limit: number; offset: number }
 
 /** Connection settings of `pg`: a URL, or the socket folder of the embedded server. */
 export type Connection = { connectionString: string } | { host: string; port: number; user: string; database: string }

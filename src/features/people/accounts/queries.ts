@@ -25,11 +25,6 @@ export async function findAccountByAnyName(db: Db, name: string): Promise<Accoun
   return rows.find(({ id }) => id === name) ?? rows[0]
 }
 
-/** Requires that no account has an email address, ignoring case. @throws ApiError `conflict` naming `email`. */
-export async function assertEmailFree(db: Db, email: string): Promise<void> {
-  if ((await findAccountBySignInName(db, email)) !== undefined) throw emailTaken()
-}
-
 export function emailTaken(): ApiError {
   return new ApiError('conflict', 'Another account has this email address', {
     details: { field: 'email', message: 'is taken' },

@@ -2,7 +2,7 @@
 import type { Selectable } from 'kysely'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
-import type { Db } from '#platform/db/db.ts'
+import type { Db, Page } from '#platform/db/db.ts'
 import type { AffiliateCode, AffiliateConversion } from '#platform/db/schema.ts'
 import { seesAllCodes } from './policy.ts'
 
@@ -27,11 +27,7 @@ export async function listAffiliateCodeIdsOf(db: Db, accountId: string): Promise
 }
 
 /** Returns a page of the codes that the viewer can see, oldest first. */
-export function listVisibleCodes(
-  db: Db,
-  viewer: Viewer,
-  { limit, offset }: { limit: number; offset: number },
-): Promise<AffiliateCodeRow[]> {
+export function listVisibleCodes(db: Db, viewer: Viewer, { limit, offset }: Page): Promise<AffiliateCodeRow[]> {
   return db
     .selectFrom('affiliate_code')
     .selectAll()

@@ -4,7 +4,7 @@ import type { Updateable } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { scopeField } from '#lib/access/scope-field.ts'
 import { validationError } from '#lib/errors.ts'
-import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
+import { toColumns } from '#lib/schema/patch.ts'
 import { checkText } from '#lib/text/text-rules.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { PersonalAccessToken } from '#platform/db/schema.ts'
@@ -42,18 +42,15 @@ export const TokenPatch = Type.Object(
 )
 export type TokenPatch = Static<typeof TokenPatch>
 
-const columnsAt = (now: number) =>
-  ({
+/** Returns the columns that a patch changes. @throws ApiError `validation_error` naming the field. */
+export function toTokenColumns(patch: TokenPatch, now: number): Updateable<PersonalAccessToken> {
+  return toColumns<TokenPatch, Updateable<PersonalAccessToken>>(patch, {
     name: (name) => ({ name: checkTokenName(name) }),
     expires: (expires) => ({ expires: checkExpiry(new Date(expires), now) }),
     scopes: () => {
       throw validationError('scopes', 'cannot be changed; create a new token instead')
     },
-  }) satisfies PatchColumns<TokenPatch, Updateable<PersonalAccessToken>>
-
-/** Returns the columns that a patch changes. @throws ApiError `validation_error` naming the field. */
-export function toTokenColumns(patch: TokenPatch, now: number): Updateable<PersonalAccessToken> {
-  return toColumns<TokenPatch, Updateable<PersonalAccessToken>>(patch, columnsAt(now))
+  })
 }
 
 /** @throws ApiError `validation_error` naming `name`. */

@@ -2,13 +2,10 @@
 import { sql } from 'kysely'
 import type { AccountRow } from '#features/people/users/queries.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import type { Db, Page, Tx } from '#platform/db/db.ts'
 
 /** Returns the accounts that are suspended at `now`, newest suspension first. */
-export function listSuspended(
-  db: Db,
-  { now, limit, offset }: { now: Date; limit: number; offset: number },
-): Promise<AccountRow[]> {
+export function listSuspended(db: Db, now: Date, { limit, offset }: Page): Promise<AccountRow[]> {
   return db
     .selectFrom('account')
     .selectAll()

@@ -41,7 +41,7 @@ function suspensionRoutes(app: App, deps: AdministrationDeps): void {
     },
     async (req) => {
       const { limit = 100, offset = 0 } = req.query
-      return (await listSuspended(deps.db, { now: new Date(deps.now()), limit, offset })).map(toSuspendedAccount)
+      return (await listSuspended(deps.db, new Date(deps.now()), { limit, offset })).map(toSuspendedAccount)
     },
   )
   app.put(

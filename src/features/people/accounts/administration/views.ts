@@ -1,6 +1,7 @@
 // Response schemas for the administration of accounts.
 import Type, { type Static } from 'typebox'
 import type { AccountRow } from '#features/people/users/queries.ts'
+import { Role } from '#features/people/users/views.ts'
 import { Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
 import type { PendingDeletion } from '../deletion/queries.ts'
 
@@ -8,7 +9,7 @@ export const SuspendedAccount = Type.Object(
   {
     id: Type.String(),
     username: Type.String(),
-    role: Type.Enum(['developer', 'moderator', 'admin']),
+    role: Role,
     since: Timestamp,
     until: Nullable(Timestamp),
     reason: Type.String(),
@@ -20,7 +21,7 @@ export const DeletedAccount = Type.Object(
   {
     id: Type.String(),
     username: Type.String(),
-    role: Type.Enum(['developer', 'moderator', 'admin']),
+    role: Role,
     requested: Timestamp,
     due: { ...Timestamp, description: 'When the account is deleted permanently' },
     by_owner: Type.Boolean({ description: 'Whether the user requested the deletion. If true, the user can undo it' }),

@@ -1,7 +1,7 @@
 // Queries of pending deletions.
 import { sql } from 'kysely'
 import type { AccountRow } from '#features/people/users/queries.ts'
-import type { Db } from '#platform/db/db.ts'
+import type { Db, Page } from '#platform/db/db.ts'
 
 export type PendingDeletion = Pick<AccountRow, 'id' | 'username' | 'role'> & {
   requested: Date
@@ -19,10 +19,7 @@ export function getDeletion(db: Db, accountId: string): Promise<{ by_owner: bool
 }
 
 /** Returns pending deletions, earliest due date first. */
-export async function listPendingDeletions(
-  db: Db,
-  { limit, offset }: { limit: number; offset: number },
-): Promise<PendingDeletion[]> {
+export async function listPendingDeletions(db: Db, { limit, offset }: Page): Promise<PendingDeletion[]> {
   const { rows } = await sql<PendingDeletion>`
     select id, username, role, requested, deletion_due as due, by_owner
     from account join account_deletion on account_id = id

@@ -1,14 +1,11 @@
 // Queries of invitations. Only the hash of a code is stored.
 import { type Selectable, sql } from 'kysely'
 import { hashToken } from '#lib/access/tokens.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import type { Db, Page, Tx } from '#platform/db/db.ts'
 import type { Invitation } from '#platform/db/schema.ts'
 
 /** Returns invitations, newest first, including expired ones that the job has not deleted yet. */
-export function listInvitations(
-  db: Db,
-  { limit, offset }: { limit: number; offset: number },
-): Promise<Selectable<Invitation>[]> {
+export function listInvitations(db: Db, { limit, offset }: Page): Promise<Selectable<Invitation>[]> {
   return db
     .selectFrom('invitation')
     .selectAll()

@@ -9,7 +9,7 @@ import { onUnique } from '#platform/db/pg-errors.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
 import { isMailAddress } from '#ports/mail/mail.ts'
 import type { Passwords } from '../passwords/passwords.ts'
-import { assertEmailFree, emailTaken } from '../queries.ts'
+import { emailTaken, findAccountBySignInName } from '../queries.ts'
 
 export type AccountFields = { username: string; email: string; password: string }
 
@@ -30,7 +30,7 @@ export async function checkNewAccount({ db, passwords, caller }: Checks, fields:
   checkEmail(email)
   await assertUsernameFree(db, username)
   await passwords.check(password, { username, email }, 'password', caller)
-  await assertEmailFree(db, email)
+  if ((await findAccountBySignInName(db, email)) !== undefined) throw emailTaken()
 }
 
 /** Validates a new account and hashes its password. @throws ApiError like `checkNewAccount` */

@@ -25,14 +25,9 @@ export function requireSecretOwner<Application extends Owned>(viewer: Viewer, ap
 }
 
 /** Requires the owner, and hides the application from others. @throws ApiError 404 */
-export function requireOwnApplication<Application extends Owned>(
-  viewer: Viewer,
-  application: Application,
-): Application {
+export function requireOwnApplication<App extends Owned>(viewer: Viewer, application: App): App {
   if (application.account_id !== viewer.id) throw notFound('application')
   return application
 }
 
-function notOwner(): ApiError {
-  return forbidden('This application belongs to another user')
-}
+const notOwner = (): ApiError => forbidden('This application belongs to another user')

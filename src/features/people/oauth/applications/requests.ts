@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox'
 import { scopeField, toScopeBits } from '#lib/access/scope-field.ts'
 import { grantProblem } from '#lib/access/scopes.ts'
 import { validationError } from '#lib/errors.ts'
-import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
+import { toColumns } from '#lib/schema/patch.ts'
 import { Id, Maybe } from '#lib/schema/schema-parts.ts'
 import { checkHttpsUrl, checkText, URL_LENGTH_MAX } from '#lib/text/text-rules.ts'
 import type { OauthClient } from '#platform/db/schema.ts'
@@ -56,19 +56,17 @@ export const IdsQuery = Type.Object({
 
 export const ClientQuery = Type.Object({ client_id: Id('ID of the application') })
 
-const columns = {
-  name: (name) => ({ name }),
-  description: (description) => ({ description }),
-  url: (url) => ({ url }),
-  max_scopes: (scopes) => ({ max_scopes: toScopeBits(scopes, 'max_scopes') }),
-  // A separate table has the redirect URIs.
-  redirect_uris: () => ({}),
-} satisfies PatchColumns<ApplicationPatch, Updateable<OauthClient>>
-
 /** Returns the columns that a patch changes. @throws ApiError `validation_error` naming the first invalid field. */
 export function toApplicationColumns(patch: ApplicationPatch): Updateable<OauthClient> {
   checkApplication(patch)
-  return toColumns<ApplicationPatch, Updateable<OauthClient>>(patch, columns)
+  return toColumns<ApplicationPatch, Updateable<OauthClient>>(patch, {
+    name: (name) => ({ name }),
+    description: (description) => ({ description }),
+    url: (url) => ({ url }),
+    max_scopes: (scopes) => ({ max_scopes: toScopeBits(scopes, 'max_scopes') }),
+    // A separate table has the redirect URIs.
+    redirect_uris: () => ({}),
+  })
 }
 
 /** Validates the fields that are set. @throws ApiError `validation_error` naming the first invalid field. */
