@@ -1,6 +1,6 @@
 // Runs the shell blocks of a document in their order, in one shell, as a reader would.
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -56,7 +56,7 @@ export type Shell = {
 
 /**
  * Starts one bash for all blocks, in its own process group, so that no process outlives the test.
- * @param command command that starts the shell, for example in a namespace of its own
+ * @param command command that starts the shell, for example in a separate namespace
  */
 export function openShell(
   cwd: string,
@@ -94,12 +94,12 @@ export function openShell(
       await Promise.race([finished, ended])
       return [...printed]
     },
-    end: () => endGroup(child),
+    end: async () => {
+      // The end of its input ends the shell, also as the first process of a namespace, which signals do not end.
+      child.stdin.end()
+      while (hasGroup(child.pid, 'SIGTERM')) await sleep(50)
+    },
   }
-}
-
-async function endGroup({ pid }: ChildProcess): Promise<void> {
-  while (hasGroup(pid, 'SIGTERM')) await sleep(50)
 }
 
 /** Sends a signal to a group of processes. Returns false if the group has no process left. */
