@@ -12,3 +12,8 @@ export class OperatorError extends Error {
     this.dependency = dependency
   }
 }
+
+/** Returns the error code of a failed system call (such as `ENOSPC`), or undefined for other errors. */
+export function systemCode(error: unknown): string | undefined {
+  return error instanceof Error && 'syscall' in error && 'code' in error ? String(error.code) : undefined
+}

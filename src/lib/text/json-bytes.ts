@@ -121,13 +121,6 @@ export function joinJson(
 /** Maximum size of a joined object, because a client can request the same large entity 1,000 times. */
 const OBJECT_BYTES_MAX = 64 * 1024 * 1024
 
-const EMPTY_OBJECT = '{}'
-const [OPEN_OBJECT = 0, QUOTE = 0, COLON = 0] = Buffer.from('{":')
-/** A brace or comma, two quotes and a colon. */
-const AROUND_KEY_BYTES = 4
-/** Keys that need no escapes and have one byte per character. */
-const PLAIN_KEY = /^[\w.-]*$/
-
 /** The value of a key: one entity or a list of entities. */
 export type JsonPart<Entity> = Entity | readonly Entity[]
 
@@ -140,31 +133,23 @@ export function joinJsonObject(
   parts: Iterable<readonly [key: string, value: JsonPart<{ bytes: Uint8Array }>]>,
   take: (bytes: number) => Buffer = Buffer.allocUnsafe,
 ): Buffer {
-  const names: string[] = []
+  const heads: string[] = []
   const values: JsonPart<{ bytes: Uint8Array }>[] = []
-  let length = EMPTY_OBJECT.length
+  let length = 2
   for (const [key, value] of parts) {
-    // Concatenating strings and writing the result would take longer than the rest of this function.
-    const isPlain = PLAIN_KEY.test(key)
-    const name = isPlain ? key : JSON.stringify(key).slice(1, -1)
-    const nameBytes = isPlain ? key.length : Buffer.byteLength(name)
-    length += nameBytes + AROUND_KEY_BYTES + (isList(value) ? joinedLength(value) : value.bytes.length)
+    const head = `${heads.length === 0 ? '{' : ','}${JSON.stringify(key)}:`
+    length += Buffer.byteLength(head) + (isList(value) ? joinedLength(value) : value.bytes.length)
     if (length > OBJECT_BYTES_MAX) {
       throw invalidInput(`The response would exceed ${OBJECT_BYTES_MAX} bytes; request fewer items`)
     }
-    names.push(name)
+    heads.push(head)
     values.push(value)
   }
   const target = take(length)
-  if (names.length === 0) return target.subarray(0, target.write(EMPTY_OBJECT))
+  if (heads.length === 0) return target.subarray(0, target.write('{}'))
   let at = 0
-  for (const [index, name] of names.entries()) {
-    target[at++] = index === 0 ? OPEN_OBJECT : COMMA
-    target[at++] = QUOTE
-    at += target.write(name, at)
-    target[at++] = QUOTE
-    target[at++] = COLON
-    const value = values[index] ?? []
+  for (const [index, value] of values.entries()) {
+    at += target.write(heads[index] ?? '', at)
     if (isList(value)) {
       at += joinJson(value, target.subarray(at)).length
     } else {

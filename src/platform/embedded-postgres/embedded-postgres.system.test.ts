@@ -155,7 +155,7 @@ test('commits are durable, text is UTF-8 and no network address is listened on, 
 test('a second server is rejected in one sentence that names the folder and the process', async () => {
   await withDatabase(options(shared), async ({ connection }) => {
     const { report } = await otherProcess({ dataDir: shared })
-    const problem = `EmbeddedPostgresError: Depot is already running on this data folder (process ${process.pid}): ${shared}`
+    const problem = `OperatorError: Depot is already running on this data folder (process ${process.pid}): ${shared}`
     assert.deepEqual(report, { problem })
     await assert.rejects(startEmbeddedPostgres(options(shared)), /already running/)
     assert.deepEqual(await query(connection, 'select 1'), [1])
@@ -284,12 +284,12 @@ test('reports an unusable folder and an invalid PostgreSQL setting in one senten
   writeFileSync(file, '')
   const unusable = startEmbeddedPostgres(options(join(file, 'data')))
   await assert.rejects(unusable, {
-    name: 'EmbeddedPostgresError',
+    name: 'OperatorError',
     message: /^Depot cannot use the data folder .*ENOTDIR/,
   })
   const refused = startEmbeddedPostgres(options(shared, { settings: { shared_buffers: 'plenty' } }))
   await assert.rejects(refused, {
-    name: 'EmbeddedPostgresError',
+    name: 'OperatorError',
     message: /could not start in .*shared_buffers.*plenty/,
   })
   await withDatabase(options(shared), async ({ owned }) => assert.equal(owned, true))

@@ -2,6 +2,7 @@
 import { accessSync, constants, existsSync, mkdirSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { OperatorError, systemCode } from '#lib/operator-error.ts'
 import {
   type FolderLock,
   type Holder,
@@ -16,7 +17,6 @@ import { checkVersion, createCluster, DATABASE, ROLE, removeUnfinished } from '.
 import { makeSocketDir, PORT, recordLocation, removeSocketDir, resolveLocation } from './location.ts'
 import { endOrphan } from './orphan.ts'
 import { type EmbeddedLog, type PostgresExit, startPostmaster } from './postmaster.ts'
-import { EmbeddedPostgresError, systemCode } from './start-error.ts'
 
 export type EmbeddedPostgresOptions = {
   /** Folder of all stored data; created if it does not exist. */
@@ -57,7 +57,7 @@ const POLL_MS = 20
  * Starts the PostgreSQL of a data folder and creates its database if necessary, or connects to the PostgreSQL of a
  * running server. At most one process owns the database. If a killed owner left PostgreSQL running, Depot stops it first;
  * the next start recovers the data.
- * @throws EmbeddedPostgresError if another server uses the folder, if another process does not release it within `waitMs`,
+ * @throws OperatorError if another server uses the folder, if another process does not release it within `waitMs`,
  * if the folder is unusable, if the disk is full, or if no PostgreSQL exists for this platform.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
@@ -70,20 +70,18 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       if (lock !== undefined) return await startOwned(options, dataDir, lock)
       const owner = readLiveOwner(dataDir)
       if (owner?.holder === 'server' && holder === 'server') {
-        throw new EmbeddedPostgresError(
-          `Depot is already running on this data folder (process ${owner.pid}): ${dataDir}`,
-        )
+        throw new OperatorError(`Depot is already running on this data folder (process ${owner.pid}): ${dataDir}`)
       }
       if (owner?.holder === 'server' && owner.ready && owner.socketDir !== undefined) return joined(owner.socketDir)
       if (performance.now() >= deadline) {
         const who = owner === undefined ? 'another process' : `a Depot ${owner.holder} (process ${owner.pid})`
-        throw new EmbeddedPostgresError(`The data folder is still in use by ${who} after ${waitMs} ms: ${dataDir}`)
+        throw new OperatorError(`The data folder is still in use by ${who} after ${waitMs} ms: ${dataDir}`)
       }
       await delay(POLL_MS)
     }
   } catch (error) {
     if (systemCode(error) === undefined || !(error instanceof Error)) throw error
-    throw new EmbeddedPostgresError(`Depot cannot use the data folder ${options.dataDir}: ${error.message}`, {
+    throw new OperatorError(`Depot cannot use the data folder ${options.dataDir}: ${error.message}`, {
       cause: error,
     })
   }

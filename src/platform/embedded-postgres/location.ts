@@ -16,7 +16,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { EmbeddedPostgresError } from './start-error.ts'
+import { OperatorError } from '#lib/operator-error.ts'
 import { canEnter, databaseUser, makeOpenFolder, type SystemUser } from './system-user.ts'
 
 export const PORT = 5432
@@ -36,7 +36,7 @@ const TEMPORARY_PREFIX = 'depot-pg-'
 /**
  * Finds or chooses the location of the database of a data folder. `dataDir` must be a real path. Only the process with
  * the lock of the data folder can call this function.
- * @throws EmbeddedPostgresError if the database is missing, belongs to another data folder, or is in a folder that its
+ * @throws OperatorError if the database is missing, belongs to another data folder, or is in a folder that its
  * user cannot enter.
  */
 export function resolveLocation(dataDir: string, systemDir: string): DatabaseLocation {
@@ -44,7 +44,7 @@ export function resolveLocation(dataDir: string, systemDir: string): DatabaseLoc
   if (existsSync(inside)) {
     const user = databaseUser(inside)
     if (user === undefined || canEnter(user, dataDir)) return { root: dataDir, clusterDir: inside, user }
-    throw new EmbeddedPostgresError(
+    throw new OperatorError(
       `The database folder ${inside} belongs to user ${user.name}, who cannot enter one of its parent folders. ` +
         'Allow other users to enter these folders (chmod o+x), or start Depot as an unprivileged user.',
     )
@@ -71,7 +71,7 @@ export function recordLocation(dataDir: string, place: DatabaseLocation): void {
 function locationElsewhere(dataDir: string, { folder, created }: Note): DatabaseLocation {
   const clusterDir = join(folder, 'postgres')
   if (created && !existsSync(clusterDir)) {
-    throw new EmbeddedPostgresError(
+    throw new OperatorError(
       `The database of ${dataDir} is missing: its folder ${clusterDir} was deleted, or this user cannot read it. ` +
         `Restore the folder, or delete ${join(dataDir, NOTE)} to start with an empty database.`,
     )
@@ -80,7 +80,7 @@ function locationElsewhere(dataDir: string, { folder, created }: Note): Database
   const backNote = join(folder, BACK_NOTE)
   const owner = existsSync(backNote) ? readFileSync(backNote, 'utf8').trimEnd() : dataDir
   if (owner !== dataDir && readNote(owner)?.folder === folder) {
-    throw new EmbeddedPostgresError(
+    throw new OperatorError(
       `The database in ${folder} belongs to the data folder ${owner}, and ${dataDir} is a copy of that folder. ` +
         `Copy the database as well, or delete ${join(dataDir, NOTE)} to start with an empty database.`,
     )
@@ -99,7 +99,7 @@ function readNote(dataDir: string): Note | undefined {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
   }
-  throw new EmbeddedPostgresError(`The file ${path} must contain the location of the database, but is damaged.`)
+  throw new OperatorError(`The file ${path} must contain the location of the database, but is damaged.`)
 }
 
 /** Writes the note and syncs it to disk. If a power failure deleted it, Depot would create a second, empty database. */

@@ -3,8 +3,8 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
+import { OperatorError } from '#lib/operator-error.ts'
 import { disownPostmasterFile, isSameFolder, readPostmasterFile } from './cluster.ts'
-import { EmbeddedPostgresError } from './start-error.ts'
 
 /** Relation of the process in postmaster.pid to the database folder. If `unknown`, PostgreSQL decides whether to start. */
 type Standing = 'gone' | 'ours' | 'foreign' | 'unknown'
@@ -19,7 +19,7 @@ const POLL_MS = 5
 /**
  * Stops the server that an earlier owner left running on `clusterDir`. Only the process with the lock of the data folder
  * can call this function, because the lock proves that a running server has no owner.
- * @throws EmbeddedPostgresError if the server does not stop within 20 seconds.
+ * @throws OperatorError if the server does not stop within 20 seconds.
  */
 export async function endOrphan(clusterDir: string, onOrphan: (pid: number) => void): Promise<void> {
   const file = readPostmasterFile(clusterDir)
@@ -36,7 +36,7 @@ export async function endOrphan(clusterDir: string, onOrphan: (pid: number) => v
       if (standingOf(file, clusterDir) !== 'ours') return
     }
   }
-  throw new EmbeddedPostgresError(
+  throw new OperatorError(
     `The PostgreSQL of an earlier Depot process (process ${file.pid}) still uses ${clusterDir} and does not stop. Stop it manually.`,
   )
 }

@@ -4,9 +4,9 @@ import { Socket } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
+import { OperatorError } from '#lib/operator-error.ts'
 import { ENVIRONMENT, readPostmasterFile, reasonIn } from './cluster.ts'
 import { type DatabaseLocation, PORT } from './location.ts'
-import { EmbeddedPostgresError } from './start-error.ts'
 import { spawnAs } from './system-user.ts'
 
 /** Methods of a pino logger that the embedded database uses. */
@@ -70,7 +70,7 @@ export type PostmasterOptions = {
 
 /**
  * Starts PostgreSQL on an existing cluster and resolves when it accepts connections.
- * @throws EmbeddedPostgresError with the reason from PostgreSQL if it exits before.
+ * @throws OperatorError with the reason from PostgreSQL if it exits before.
  */
 export async function startPostmaster(options: PostmasterOptions): Promise<Postmaster> {
   const deadline = performance.now() + REMAINS_TIMEOUT_MS
@@ -85,7 +85,7 @@ export async function startPostmaster(options: PostmasterOptions): Promise<Postm
       continue
     }
     const reason = reasonIn(said) ?? description
-    throw new EmbeddedPostgresError(`PostgreSQL could not start in ${options.place.clusterDir}: ${reason}`)
+    throw new OperatorError(`PostgreSQL could not start in ${options.place.clusterDir}: ${reason}`)
   }
 }
 

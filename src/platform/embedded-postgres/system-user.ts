@@ -1,7 +1,7 @@
 // Chooses the system user that runs PostgreSQL: PostgreSQL does not run as root, so root starts it as another user.
 import { chmodSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { EmbeddedPostgresError } from './start-error.ts'
+import { OperatorError } from '#lib/operator-error.ts'
 
 /** Line of /etc/passwd. initdb only runs as a user that is listed there. */
 export type SystemUser = { name: string; uid: number; gid: number }
@@ -11,7 +11,7 @@ const PREFERRED = ['depot', 'postgres', 'nobody']
 /**
  * Returns the user that runs PostgreSQL, or undefined for the user of this process. If this process runs as root, the
  * user is the owner of an existing database folder, otherwise the first existing user of `depot`, `postgres` and `nobody`.
- * @throws EmbeddedPostgresError if this process runs as root and no such user exists.
+ * @throws OperatorError if this process runs as root and no such user exists.
  */
 export function databaseUser(clusterDir: string | undefined): SystemUser | undefined {
   if (process.getuid?.() !== 0) return undefined
@@ -20,7 +20,7 @@ export function databaseUser(clusterDir: string | undefined): SystemUser | undef
   if (owner !== undefined) {
     const found = users.find((user) => user.uid === owner.uid)
     if (found !== undefined) return found
-    throw new EmbeddedPostgresError(
+    throw new OperatorError(
       `The database folder ${clusterDir} belongs to user ${owner.uid}, which is root or not in /etc/passwd. ` +
         'Change the owner to an unprivileged system user (chown -R), or set DATABASE_URL.',
     )
@@ -29,7 +29,7 @@ export function databaseUser(clusterDir: string | undefined): SystemUser | undef
     const found = users.find((user) => user.name === name)
     if (found !== undefined) return found
   }
-  throw new EmbeddedPostgresError(
+  throw new OperatorError(
     `PostgreSQL does not run as root, and none of the system users ${PREFERRED.join(', ')} exists. ` +
       'Create the user depot, start Depot as an unprivileged user, or set DATABASE_URL.',
   )

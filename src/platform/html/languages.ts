@@ -4,7 +4,6 @@ import { IntlMessageFormat } from 'intl-messageformat'
 import type { Markup, Part } from './html.ts'
 import german from './messages/de.json' with { type: 'json' }
 import english from './messages/en.json' with { type: 'json' }
-import { mirrorText } from './pseudo-language.ts'
 
 export type MessageKey = keyof typeof english
 /** Whether a text is the key of a message. */
@@ -29,11 +28,15 @@ export type Language = {
   rich(key: MessageKey, values: RichValues): Part
 }
 
+/** Returns the text with each word between the characters that make browsers show it from right to left. */
+const mirrored = (text: string): string => text.replace(/\S+/g, '\u202e$&\u202c')
+
 const LANGUAGES: Readonly<Record<LanguageTag, Language>> = {
   en: createLanguage({ tag: 'en', dir: 'ltr', name: 'English', messages: english }),
   de: createLanguage({ tag: 'de', dir: 'ltr', name: 'Deutsch', messages: german }),
-  // For layout tests: English text between characters that reverse it. Only a cookie selects it, and no page offers it.
-  'ar-XB': createLanguage({ tag: 'ar-XB', dir: 'rtl', name: 'Pseudo', messages: english, rewrite: mirrorText }),
+  // For layout tests: English with each word reversed for display. Text that a page shows in plain English is not a
+  // message, and content on the wrong side has a style rule with a fixed side. Only a cookie selects it.
+  'ar-XB': createLanguage({ tag: 'ar-XB', dir: 'rtl', name: 'Pseudo', messages: english, rewrite: mirrored }),
 }
 
 export const DEFAULT_LANGUAGE = LANGUAGES.en

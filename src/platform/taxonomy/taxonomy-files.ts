@@ -99,17 +99,6 @@ const CodeHost = Type.Object(
   strict,
 )
 
-const FILES = {
-  'games.json': Type.Array(Game, { minItems: 1, maxItems: 256 }),
-  'project-types.json': Type.Array(Name, { minItems: 1, maxItems: 64 }),
-  'loaders.json': Type.Array(Loader, { minItems: 1, maxItems: 512 }),
-  'categories.json': Type.Array(Category, { maxItems: 4096 }),
-  'loader-fields.json': Type.Array(Field, { maxItems: 256 }),
-  'link-platforms.json': Type.Array(LinkPlatform, { maxItems: 256 }),
-  'report-types.json': Type.Array(Name, { minItems: 1, maxItems: 64 }),
-  'client-programs.json': ClientProgramRows,
-  'code-host.json': CodeHost,
-}
 const EnumFile = Type.Array(EnumValue, { minItems: 1, maxItems: 10_000 })
 
 export type GameRow = Static<typeof Game>
@@ -119,20 +108,7 @@ export type FieldRow = Static<typeof Field>
 export type EnumValueRow = Static<typeof EnumValue>
 export type LinkPlatformRow = Static<typeof LinkPlatform>
 
-export type TaxonomyData = {
-  games: GameRow[]
-  projectTypes: string[]
-  loaders: LoaderRow[]
-  categories: CategoryRow[]
-  fields: FieldRow[]
-  /** Values of each enumeration, by field name. */
-  fieldValues: Map<string, EnumValueRow[]>
-  linkPlatforms: LinkPlatformRow[]
-  reportTypes: string[]
-  clientPrograms: Static<typeof ClientProgramRows>
-  codeHost: Static<typeof CodeHost>
-  fileRules: FileRules
-}
+export type TaxonomyData = ReturnType<typeof readTaxonomyFiles>
 
 const ERRORS_MAX = 50
 
@@ -140,21 +116,22 @@ const ERRORS_MAX = 50
  * Reads and checks every data file of `folder`.
  * @throws Error with at most 50 errors, one per line, each with its file and path.
  */
-export function readTaxonomyFiles(folder: string): TaxonomyData {
+export function readTaxonomyFiles(folder: string) {
   const errors: string[] = []
   const json = (file: string) => readJson(folder, file, errors)
   const read = <Schema extends TSchema>(file: string, schema: Schema) => check(file, json(file), schema, errors)
   const data = {
-    games: read('games.json', FILES['games.json']) ?? [],
-    projectTypes: read('project-types.json', FILES['project-types.json']) ?? [],
-    loaders: read('loaders.json', FILES['loaders.json']) ?? [],
-    categories: read('categories.json', FILES['categories.json']) ?? [],
-    fields: read('loader-fields.json', FILES['loader-fields.json']) ?? [],
+    games: read('games.json', Type.Array(Game, { minItems: 1, maxItems: 256 })) ?? [],
+    projectTypes: read('project-types.json', Type.Array(Name, { minItems: 1, maxItems: 64 })) ?? [],
+    loaders: read('loaders.json', Type.Array(Loader, { minItems: 1, maxItems: 512 })) ?? [],
+    categories: read('categories.json', Type.Array(Category, { maxItems: 4096 })) ?? [],
+    fields: read('loader-fields.json', Type.Array(Field, { maxItems: 256 })) ?? [],
+    /** Values of each enumeration, by field name. */
     fieldValues: new Map<string, EnumValueRow[]>(),
-    linkPlatforms: read('link-platforms.json', FILES['link-platforms.json']) ?? [],
-    reportTypes: read('report-types.json', FILES['report-types.json']) ?? [],
-    clientPrograms: read('client-programs.json', FILES['client-programs.json']) ?? [],
-    codeHost: read('code-host.json', FILES['code-host.json']) ?? { token_prefixes: [] },
+    linkPlatforms: read('link-platforms.json', Type.Array(LinkPlatform, { maxItems: 256 })) ?? [],
+    reportTypes: read('report-types.json', Type.Array(Name, { minItems: 1, maxItems: 64 })) ?? [],
+    clientPrograms: read('client-programs.json', ClientProgramRows) ?? [],
+    codeHost: read('code-host.json', CodeHost) ?? { token_prefixes: [] },
     fileRules: readFileRules(json('file-rules.json'), errors),
   }
   for (const field of data.fields) {
@@ -219,24 +196,16 @@ function keysOf(params: object): string {
 function crossErrors(data: TaxonomyData): string[] {
   const games = data.games.map((game) => game.slug)
   const fields = data.fields.map((field) => field.name)
-  const errors = [
-    ...duplicates('games.json', games),
-    ...duplicates('project-types.json', data.projectTypes),
-    ...duplicates(
-      'loaders.json',
-      data.loaders.map((loader) => loader.name),
-    ),
-    ...duplicates(
-      'categories.json',
-      data.categories.map((category) => `${category.name} of ${category.project_type}`),
-    ),
-    ...duplicates('loader-fields.json', fields),
-    ...duplicates(
-      'link-platforms.json',
-      data.linkPlatforms.map((platform) => platform.name),
-    ),
-    ...duplicates('report-types.json', data.reportTypes),
-  ]
+  const names = {
+    'games.json': games,
+    'project-types.json': data.projectTypes,
+    'loaders.json': data.loaders.map(({ name }) => name),
+    'categories.json': data.categories.map(({ name, project_type }) => `${name} of ${project_type}`),
+    'loader-fields.json': fields,
+    'link-platforms.json': data.linkPlatforms.map(({ name }) => name),
+    'report-types.json': data.reportTypes,
+  }
+  const errors = Object.entries(names).flatMap(([file, list]) => duplicates(file, list))
   for (const loader of data.loaders) {
     const place = `loaders.json: ${loader.name}`
     errors.push(...unknownNames(place, 'project type', loader.project_types, data.projectTypes))
@@ -274,13 +243,8 @@ function fieldErrors(field: FieldRow, values: EnumValueRow[] | undefined): strin
 }
 
 function duplicates(file: string, names: string[]): string[] {
-  const seen = new Set<string>()
-  const twice = new Set<string>()
-  for (const name of names) {
-    if (seen.has(name)) twice.add(name)
-    seen.add(name)
-  }
-  return [...twice].map((name) => `${file}: ${name} is named twice`)
+  const twice = [...Map.groupBy(names, (name) => name)].filter(([, same]) => same.length > 1)
+  return twice.map(([name]) => `${file}: ${name} is named twice`)
 }
 
 function unknownNames(place: string, kind: string, names: string[], known: string[]): string[] {

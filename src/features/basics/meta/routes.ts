@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { parseAuthorization, secretsEqual } from '#lib/access/tokens.ts'
 import { notFound } from '#lib/errors.ts'
-import { rejectRetired } from '#platform/http/retired.ts'
+import { rejectRetired } from '#platform/http/mounts.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { Readiness, ReadinessQuery, STOPPING, sharedChecks } from './readiness.ts'

@@ -1,9 +1,9 @@
 // Bar plots: one bar per part of a sum.
 import { scaleLinear } from 'd3-scale'
+import { csvLines } from '#lib/text/csv.ts'
 import { shortNumber, wholeNumber } from '../format.ts'
 import { html, type Markup } from '../html.ts'
 import type { PageContext } from '../page-context.ts'
-import { toCsv } from './csv.ts'
 import { coordinate, type PlotFigure, plotFigure, svgAttributes } from './figure.ts'
 
 export type BarPlot = PlotFigure & {
@@ -31,10 +31,7 @@ export function barPlot(page: PageContext, of: BarPlot): Markup {
 }
 
 export function barPlotCsv({ bars, labels }: Pick<BarPlot, 'bars' | 'labels'>): string {
-  return toCsv(
-    labels,
-    bars.map(({ label, value }) => [label, value]),
-  )
+  return csvLines([labels, ...bars.map(({ label, value }) => [label, value])])
 }
 
 function drawing(

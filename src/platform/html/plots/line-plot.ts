@@ -1,11 +1,11 @@
 // Line plots of values over time, with markers for events.
 import { scaleLinear, scaleUtc } from 'd3-scale'
 import { area, curveLinear, line } from 'd3-shape'
+import { csvLines } from '#lib/text/csv.ts'
 import { shortDayText, shortNumber, wholeNumber } from '../format.ts'
 import { html, type Markup } from '../html.ts'
 import type { Language } from '../languages.ts'
 import type { PageContext } from '../page-context.ts'
-import { toCsv } from './csv.ts'
 import { coordinate, type PlotFigure, plotFigure, svgAttributes } from './figure.ts'
 
 export type Series = { label: string; points: readonly { at: Date; value: number }[] }
@@ -52,10 +52,10 @@ export function linePlot(page: PageContext, of: LinePlot): Markup {
 /** Returns the values of a plot as CSV, with times in RFC 3339. */
 export function linePlotCsv({ series, timeLabel }: Pick<LinePlot, 'series' | 'timeLabel'>): string {
   const times = series[0]?.points ?? []
-  return toCsv(
+  return csvLines([
     [timeLabel, ...series.map(({ label }) => label)],
-    times.map(({ at }, index) => [at.toISOString(), ...series.map(({ points }) => points[index]?.value ?? 0)]),
-  )
+    ...times.map(({ at }, index) => [at.toISOString(), ...series.map(({ points }) => points[index]?.value ?? 0)]),
+  ])
 }
 
 function drawing(language: Language, { id, series, marks = [] }: LinePlot, name: keyof typeof SIZES): Markup {

@@ -20,14 +20,14 @@ export function describeDocument(document: Json): Json {
   return toOpenApi30(withUsedTags(correctResponses(withJsonForms(document))))
 }
 
+/** Returns the operations of a document. */
+export function operationsOf<Operation = Json>(document: Json): Operation[] {
+  return Object.values(document['paths'] as Json).flatMap((item) => Object.values(item as Record<string, Operation>))
+}
+
 /** Removes tags without operations. */
 function withUsedTags(document: Json): Json {
-  const used = new Set<unknown>()
-  for (const item of Object.values(document['paths'] as Json)) {
-    for (const { tags = [] } of Object.values(item as Record<string, { tags?: unknown[] }>)) {
-      for (const tag of tags) used.add(tag)
-    }
-  }
+  const used = new Set(operationsOf<{ tags?: unknown[] }>(document).flatMap(({ tags = [] }) => tags))
   return { ...document, tags: (document['tags'] as Json[]).filter(({ name }) => used.has(name)) }
 }
 
@@ -41,17 +41,8 @@ function withAccess({ description }: Json, config: FastifyContextConfig | undefi
 
 /** Describes bodies that the handler reads or streams itself, and queries with arbitrary keys. */
 function describeUnvalidated(schema: Json, config: FastifyContextConfig | undefined): Json {
-  const {
-    consumes = [],
-    produces = [],
-    querystring,
-    response,
-  } = schema as {
-    consumes?: string[]
-    produces?: string[]
-    querystring?: Json
-    response?: Json
-  }
+  type Parts = { consumes?: string[]; produces?: string[]; querystring?: Json; response?: Json }
+  const { consumes = [], produces = [], querystring, response } = schema as Parts
   const read: Json = {}
   if (querystring !== undefined && !('properties' in querystring)) read['querystring'] = openQuery(querystring)
   // Streams bypass the serialiser, so their routes have no schema for 200.
@@ -78,14 +69,12 @@ function openQuery({ description, patternProperties = {} }: Json): Json {
 
 /** If a route also accepts JSON instead of a form, the JSON has the schema of the part `data`. */
 function withJsonForms(document: Json): Json {
-  for (const item of Object.values(document['paths'] as Json)) {
-    for (const operation of Object.values(item as Json)) {
-      const content = (operation as { requestBody?: { content?: Json } }).requestBody?.content
-      const form = content?.['multipart/form-data'] as { schema: { properties?: Json } } | undefined
-      const data = form?.schema.properties?.['data']
-      if (content?.['application/json'] !== undefined && data !== undefined)
-        content['application/json'] = { schema: data }
-    }
+  for (const { requestBody } of operationsOf<{ requestBody?: { content?: Json } }>(document)) {
+    const content = requestBody?.content
+    const form = content?.['multipart/form-data'] as { schema: { properties?: Json } } | undefined
+    const data = form?.schema.properties?.['data']
+    if (content?.['application/json'] !== undefined && data !== undefined)
+      content['application/json'] = { schema: data }
   }
   return document
 }
@@ -95,10 +84,8 @@ function withJsonForms(document: Json): Json {
  * and redirects are JSON, and text has no JSON schema.
  */
 function correctResponses(document: Json): Json {
-  for (const item of Object.values(document['paths'] as Json)) {
-    for (const { responses = {} } of Object.values(item as Record<string, { responses?: Json }>)) {
-      for (const [status, answer] of Object.entries(responses)) correctResponse(status, answer as Json)
-    }
+  for (const { responses = {} } of operationsOf<{ responses?: Json }>(document)) {
+    for (const [status, answer] of Object.entries(responses)) correctResponse(status, answer as Json)
   }
   return document
 }

@@ -2,6 +2,7 @@
 import { ERROR_EXAMPLES, ERRORS, type ErrorKind } from '#lib/errors.ts'
 import type { RouteEntry } from '../route-config.ts'
 import { generalErrors, ownErrors } from './declared-errors.ts'
+import { operationsOf } from './document.ts'
 import { STATUS_DESCRIPTIONS } from './texts.ts'
 
 /** The request ID of all examples. */
@@ -18,11 +19,9 @@ type Operation = { operationId: string; responses: Record<string, Response> }
 export function describeErrors(document: Json, routes: readonly RouteEntry[]): Json {
   const shared = new Map<string, Response>()
   const described = new Map(routes.filter(({ hidden }) => !hidden).map((route) => [route.operationId, route]))
-  for (const item of Object.values(document['paths'] as Json)) {
-    for (const operation of Object.values(item as Record<string, Operation>)) {
-      const route = described.get(operation.operationId)
-      if (route !== undefined) Object.assign(operation, { responses: describeResponses(operation, route, shared) })
-    }
+  for (const operation of operationsOf<Operation>(document)) {
+    const route = described.get(operation.operationId)
+    if (route !== undefined) Object.assign(operation, { responses: describeResponses(operation, route, shared) })
   }
   const responses = Object.fromEntries([...shared].sort(([a], [b]) => (a < b ? -1 : 1)))
   return { ...document, components: { ...(document['components'] as Json), examples: examples(), responses } }
