@@ -133,11 +133,7 @@ export function assertFileKey(key: string): void {
 
 /** Formats a size: `500 MiB`, `256 KiB`, `10 bytes`. */
 export function describeBytes(bytes: number): string {
-  for (const [unit, size] of [
-    ['MiB', 1024 * 1024],
-    ['KiB', 1024],
-  ] as const) {
-    if (bytes >= size && bytes % size === 0) return `${bytes / size} ${unit}`
-  }
-  return `${bytes} bytes`
+  const unit = [1024 * 1024, 1024].find((size) => bytes >= size && bytes % size === 0)
+  if (unit === undefined) return `${bytes} bytes`
+  return `${bytes / unit} ${unit === 1024 ? 'KiB' : 'MiB'}`
 }

@@ -62,15 +62,10 @@ async function pump(source: Readable, writer: BatchWriter, { maxBytes, field }: 
   return { sizeBytes, sha1: sha1.digest('hex'), sha512: sha512.digest('hex') }
 }
 
-type BatchWriter = {
-  write(chunk: Buffer): Promise<void>
-  close(): Promise<void>
-  /** Closes the file and ignores errors, because the file is removed next. */
-  abandon(): Promise<void>
-}
+type BatchWriter = ReturnType<typeof batchWriter>
 
 /** Writes each batch of chunks while the next one is received and hashed. */
-function batchWriter(handle: FileHandle): BatchWriter {
+function batchWriter(handle: FileHandle) {
   let batch: Buffer[] = []
   let batchBytes = 0
   let unsyncedBytes = 0
@@ -90,17 +85,18 @@ function batchWriter(handle: FileHandle): BatchWriter {
   }
 
   return {
-    async write(chunk) {
+    async write(chunk: Buffer): Promise<void> {
       batch.push(chunk)
       batchBytes += chunk.length
       if (batchBytes >= BATCH_BYTES) await flush()
     },
-    async close() {
+    async close(): Promise<void> {
       if (batchBytes > 0) await flush()
       await writing
       await hosted(handle.close())
     },
-    async abandon() {
+    /** Closes the file and ignores errors, because the file is removed next. */
+    async abandon(): Promise<void> {
       await writing.catch(() => undefined)
       await handle.close().catch(() => undefined)
     },

@@ -1,7 +1,5 @@
 // Derives `client_side` and `server_side`, which v2 clients use, from `environment` and the project type.
 
-type Sides = { readonly client_side: string; readonly server_side: string }
-
 /** Project types that run on one side only. */
 const BY_PROJECT_TYPE: Readonly<Record<string, readonly [string, string]>> = {
   plugin: ['unsupported', 'required'],
@@ -23,7 +21,7 @@ const BY_ENVIRONMENT: Readonly<Record<string, readonly [string, string]>> = {
 }
 
 /** Returns the sides of a version; `unknown` if they cannot be derived. */
-export function sidesOf(projectTypes: readonly string[], environment: string | undefined): Sides {
+export function sidesOf(projectTypes: readonly string[], environment: string | undefined) {
   const only = projectTypes.length === 1 ? BY_PROJECT_TYPE[projectTypes[0] ?? ''] : undefined
   const [client_side, server_side] = only ?? BY_ENVIRONMENT[environment ?? ''] ?? ['unknown', 'unknown']
   return { client_side, server_side }

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ApiError } from '#lib/errors.ts'
 import { OperatorError } from '#lib/operator-error.ts'
-import { filesUnavailable, hostingError } from '../files.ts'
+import { filesUnavailable } from '../files.ts'
 
 export type S3Location = {
   bucket: string
@@ -16,26 +16,7 @@ export type S3Location = {
   prefix: string
 }
 
-type Request = <T>(
-  operation: string,
-  attempt: (signal: AbortSignal) => Promise<T>,
-  options?: {
-    /** Time limit of one attempt. Default: 5 s. */
-    timeoutMs?: number
-    /** Number of attempts. Default: 3. */
-    tries?: number
-  },
-) => Promise<T>
-
-export type StoreHealth = {
-  /**
-   * Runs `attempt`, and repeats it after a temporary failure. While the store is unavailable, calls fail immediately,
-   * except one per second.
-   */
-  request: Request
-  /** Whether the store has responded within the last `ms` milliseconds, and nothing has failed since. */
-  isFresh(ms: number): boolean
-}
+export type StoreHealth = ReturnType<typeof createStoreHealth>
 
 /** Called with the name of each call, its duration in seconds and whether it failed. */
 export type OnCall = (operation: string, seconds: number, failed: boolean) => void
@@ -54,7 +35,7 @@ const TEMPORARY =
 /** Error codes of local files, host names and certificates. */
 const PERMANENT = /^(ENOENT|EIO|EBADF|EISDIR|ENOTFOUND|ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_SSL|EPROTO)/
 
-export function createStoreHealth(onCall: OnCall = () => {}): StoreHealth {
+export function createStoreHealth(onCall: OnCall = () => {}) {
   let respondedAt = Number.NEGATIVE_INFINITY
   let outage: { error: unknown; restUntil: number } | undefined
 
@@ -90,38 +71,47 @@ export function createStoreHealth(onCall: OnCall = () => {}): StoreHealth {
   }
 
   function failure(error: unknown): ApiError {
-    if (!isTemporary(error)) return hostingError(error)
     if (isUnavailable(error)) outage = { error, restUntil: performance.now() + REST_MS }
     return filesUnavailable(error, RETRY_AFTER_SECONDS)
   }
 
-  return {
-    isFresh: (ms) => outage === undefined && performance.now() - respondedAt < ms,
-    async request(operation, attempt, { timeoutMs = TIMEOUT_MS, tries = TRIES } = {}) {
-      const start = performance.now()
-      if (outage !== undefined) {
-        if (start < outage.restUntil) throw filesUnavailable(outage.error, RETRY_AFTER_SECONDS)
-        // Other calls fail immediately during this attempt.
-        outage.restUntil = start + Math.min(timeoutMs, TIMEOUT_MS)
-      }
-      const triesMax = outage === undefined ? tries : 1
-      for (let count = 1; ; count += 1) {
-        try {
-          const result = await attemptOnce(operation, attempt, timeoutMs)
-          noteResponse()
-          return result
-        } catch (error) {
-          if (!isTemporary(error)) {
-            if (statusOf(error) !== undefined) noteResponse()
-            throw error
-          }
-          const late = performance.now() - start >= timeoutMs
-          if (count >= triesMax || late) throw failure(error)
-          await pause(PAUSE_MS * 4 ** (count - 1) * (0.5 + Math.random()))
+  /**
+   * Runs `attempt`, and repeats it after a temporary failure. While the store is unavailable, calls fail immediately,
+   * except one per second. `timeoutMs` limits one attempt.
+   */
+  async function request<T>(
+    operation: string,
+    attempt: (signal: AbortSignal) => Promise<T>,
+    { timeoutMs = TIMEOUT_MS, tries = TRIES } = {},
+  ): Promise<T> {
+    const start = performance.now()
+    if (outage !== undefined) {
+      if (start < outage.restUntil) throw filesUnavailable(outage.error, RETRY_AFTER_SECONDS)
+      // Other calls fail immediately during this attempt.
+      outage.restUntil = start + Math.min(timeoutMs, TIMEOUT_MS)
+    }
+    const triesMax = outage === undefined ? tries : 1
+    for (let count = 1; ; count += 1) {
+      try {
+        const result = await attemptOnce(operation, attempt, timeoutMs)
+        noteResponse()
+        return result
+      } catch (error) {
+        if (!isTemporary(error)) {
+          if (statusOf(error) !== undefined) noteResponse()
+          throw error
         }
+        const late = performance.now() - start >= timeoutMs
+        if (count >= triesMax || late) throw failure(error)
+        await pause(PAUSE_MS * 4 ** (count - 1) * (0.5 + Math.random()))
       }
-    },
+    }
   }
+
+  /** Whether the store has responded within the last `ms` milliseconds, and nothing has failed since. */
+  const isFresh = (ms: number): boolean => outage === undefined && performance.now() - respondedAt < ms
+
+  return { request, isFresh }
 }
 
 /** Returns the HTTP status of the response; undefined if the store did not respond. */

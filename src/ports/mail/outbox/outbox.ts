@@ -1,6 +1,6 @@
 // Stores email as files, for a service without a mail server.
 import { randomBytes } from 'node:crypto'
-import { access, constants, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { access, constants, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { composeMessage, type Mail, mailError } from '../mail.ts'
 
@@ -34,12 +34,7 @@ export function createOutbox({ folder, from, now, messagesMax = MESSAGES_MAX }: 
     const name = `${time}-${String(sent).padStart(8, '0')}-${randomBytes(4).toString('hex')}`
     const path = join(folder, `.${name}.tmp`)
     try {
-      const file = await open(path, 'wx', 0o600)
-      try {
-        await file.writeFile(content)
-      } finally {
-        await file.close()
-      }
+      await writeFile(path, content, { flag: 'wx', mode: 0o600 })
       await rename(path, join(folder, `${name}.eml`))
     } catch (failure) {
       await rm(path, { force: true })

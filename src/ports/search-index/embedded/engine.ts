@@ -72,12 +72,9 @@ export class Engine {
 
   /** Writes the response body and returns the number of hits. `key` identifies the filter in the cache. */
   search(query: SearchQuery, out: ByteWriter, key = JSON.stringify(query.filter)): number {
-    const { docs, facets, text, hits, orders } = this.#parts
-    const sources = { docs, facets }
-    this.#pools.docs.reset(docs.docCount)
-    this.#pools.versions.reset(docs.versionCount)
-    const all: DocSet = { kind: 'all', count: docs.liveCount }
-    const classes = text.search(query.text, docs.live, this.#pools.docs) ?? [all]
+    const sources = this.#parts
+    const { hits, orders } = sources
+    const classes = this.#match(query.text)
     const sets = query.sort === 'relevance' ? classes : [mergeSets(classes, this.#pools.docs)]
     const plan = makePlan(query.filter, sources)
     const narrowed = narrow(sets, { plan, key, cache: this.#cache }, sources, this.#pools)
@@ -94,12 +91,8 @@ export class Engine {
 
   /** Returns the number of hits of each filter. Does not cache the filters, because most of them are used once. */
   count({ text, filters }: CountQuery): number[] {
-    const { docs, facets, text: words } = this.#parts
-    const sources = { docs, facets }
-    this.#pools.docs.reset(docs.docCount)
-    this.#pools.versions.reset(docs.versionCount)
-    const classes = words.search(text, docs.live, this.#pools.docs) ?? [{ kind: 'all', count: docs.liveCount }]
-    const matches = mergeSets(classes, this.#pools.docs)
+    const sources = this.#parts
+    const matches = mergeSets(this.#match(text), this.#pools.docs)
     return filters.map((filter) => countWithin(matches, makePlan(filter, sources), sources, this.#pools))
   }
 
@@ -125,6 +118,14 @@ export class Engine {
   /** Returns the state without copying its arrays. The caller must write them before the next change. */
   save() {
     return { sequence: this.sequence, ...saveParts(this.#parts) }
+  }
+
+  /** Begins a query: returns the documents that match the text, by class of relevance. */
+  #match(text: string): DocSet[] {
+    const { docs, text: index } = this.#parts
+    this.#pools.docs.reset(docs.docCount)
+    this.#pools.versions.reset(docs.versionCount)
+    return index.search(text, docs.live, this.#pools.docs) ?? [{ kind: 'all', count: docs.liveCount }]
   }
 
   #applyEach(changes: readonly SearchChange[]): void {

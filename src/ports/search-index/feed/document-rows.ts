@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { PUBLIC_STATUSES } from '#lib/project-status.ts'
 import type { Db } from '#platform/db/db.ts'
+import type { SearchDependency } from '#ports/search-index/document.ts'
 
 /** Maximum number of indexed versions (the newest) and dependencies (the first) of a project. */
 const VERSIONS_MAX = 5_000
@@ -29,7 +30,7 @@ export type DocumentRow = {
   gallery: { url: string; featured: boolean }[] | null
   /** Newest first. */
   versions: VersionRow[] | null
-  dependencies: DependencyRow[] | null
+  dependencies: SearchDependency[] | null
 }
 
 /** An array, because property names would be most of the data. */
@@ -40,14 +41,6 @@ export type VersionRow = [
   loaders: string[],
   fields: Record<string, unknown>,
 ]
-
-type DependencyRow = {
-  project_id: string
-  dependency_type: string
-  name: string
-  slug: string
-  icon_url: string | null
-}
 
 /** Returns the rows of these projects, except those that are not searchable. Reads from the primary. */
 export function listDocumentRows(db: Db, ids: readonly string[]): Promise<DocumentRow[]> {

@@ -38,13 +38,9 @@ export function sharedLeases({ db, connect, name }: SharedLeaseOptions): IndexLe
   }
 }
 
-type Session = {
-  query(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[]; rowCount: number | null }>
-  isLost(): boolean
-  end(): Promise<void>
-}
+type Session = ReturnType<typeof openSession>
 
-function openSession(client: Client): Session {
+function openSession(client: Client) {
   let isLost = false
   const lose = () => {
     isLost = true
@@ -52,23 +48,20 @@ function openSession(client: Client): Session {
   client.on('error', lose)
   client.on('end', lose)
   const end = async () => {
-    isLost = true
+    lose()
     await within(client.end()).catch(() => undefined)
   }
-  return {
-    isLost: () => isLost,
-    end,
-    async query(text, values = []) {
-      if (isLost) throw new Error('The connection that holds the lease of the search index was lost')
-      try {
-        return await within(client.query(text, values))
-      } catch (error) {
-        // It is unknown whether the session still holds the lock.
-        void end()
-        throw error
-      }
-    },
+  async function query(text: string, values: unknown[] = []) {
+    if (isLost) throw new Error('The connection that holds the lease of the search index was lost')
+    try {
+      return await within(client.query<Record<string, unknown>>(text, values))
+    } catch (error) {
+      // It is unknown whether the session still holds the lock.
+      void end()
+      throw error
+    }
   }
+  return { query, end, isLost: () => isLost }
 }
 
 async function createLease({ db, name, session }: { db: Db; name: string; session: Session }): Promise<IndexLease> {

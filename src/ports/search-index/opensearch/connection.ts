@@ -28,11 +28,7 @@ export type Call = {
 
 export type Response<Body> = { readonly status: number; readonly body: Body }
 
-export type Connection = {
-  /** @throws ApiError `service_unavailable` if OpenSearch does not respond; `EngineError` if it rejects the request. */
-  request<Body>(call: Call): Promise<Response<Body>>
-  close(): Promise<void>
-}
+export type Connection = ReturnType<typeof openConnection>
 
 /** An error response of OpenSearch. */
 export class EngineError extends Error {
@@ -70,10 +66,11 @@ const LIMITS_MS: Readonly<Record<RequestKind, number>> = {
 }
 
 /** Connects with the first request. */
-export function openConnection(options: ConnectionOptions): Connection {
+export function openConnection(options: ConnectionOptions) {
   const client = openClient(options.url)
   const state = { searches: 0, isLost: false, restUntil: 0 }
   return {
+    /** @throws ApiError `service_unavailable` if OpenSearch does not respond; `EngineError` if it rejects the request. */
     async request<Body>(call: Call): Promise<Response<Body>> {
       const isSearch = call.kind === 'search'
       if (isSearch) await admit(state)
@@ -98,7 +95,7 @@ export function openConnection(options: ConnectionOptions): Connection {
         if (isSearch) state.searches -= 1
       }
     },
-    close: () => client.close(),
+    close: (): Promise<void> => client.close(),
   }
 }
 

@@ -14,7 +14,7 @@ import {
 } from '../storage/bits.ts'
 import { type DocSet, few } from '../storage/doc-set.ts'
 import type { FilterCache } from './filter-cache.ts'
-import { matches, newestMatch, type Plan, type Sources } from './plan.ts'
+import { type CodesPlan, matches, newestMatch, type Plan, type RangePlan, type Sources } from './plan.ts'
 
 export type Pools = { readonly docs: BitsPool; readonly versions: BitsPool }
 
@@ -93,7 +93,7 @@ export function docsWhere(plan: Plan, sources: Sources, pools: Pools): Bits {
   const carrying = pools.docs.take()
   for (const code of plan.codes) sources.facets.docs.uniteInto(code, carrying)
   if (!plan.negated) return carrying
-  return plan.isProject ? complemented(carrying, sources) : docsLacking(plan, carrying, sources, pools)
+  return plan.isProject ? complement(carrying, sources.docs.docCount) : docsLacking(plan, carrying, sources, pools)
 }
 
 /** Alternatives that need a pass over the versions share one pass. */
@@ -120,16 +120,13 @@ function isCostly(plan: Plan, sources: Sources): boolean {
 }
 
 /** Returns documents with a version without any of the codes. `carrying`: documents with a code on some version. */
-function docsLacking(plan: Extract<Plan, { kind: 'codes' }>, carrying: Bits, sources: Sources, pools: Pools): Bits {
-  const lacking = pools.docs.take()
-  unite(lacking, carrying)
-  const candidates = carrying
-  complement(lacking, sources.docs.docCount)
-  if (countBits(candidates) * 8 > sources.docs.docCount) {
-    unite(lacking, fold(versionsWhere(plan, sources, pools), sources, pools))
-    return lacking
+function docsLacking(plan: CodesPlan, carrying: Bits, sources: Sources, pools: Pools): Bits {
+  const { docCount } = sources.docs
+  const lacking = complement(unite(pools.docs.take(), carrying), docCount)
+  if (countBits(carrying) * 8 > docCount) {
+    return unite(lacking, fold(versionsWhere(plan, sources, pools), sources, pools))
   }
-  for (const doc of listBits(candidates, sources.docs.docCount)) {
+  for (const doc of listBits(carrying, docCount)) {
     if (newestMatch(plan, sources, doc) !== undefined) setBit(lacking, doc)
   }
   return lacking
@@ -137,7 +134,7 @@ function docsLacking(plan: Extract<Plan, { kind: 'codes' }>, carrying: Bits, sou
 
 /** Only version predicates must match the same version; project predicates match all versions or none. */
 function docsWhereAll(children: readonly Plan[], sources: Sources, pools: Pools): Bits {
-  const result = complemented(pools.docs.take(), sources)
+  const result = complement(pools.docs.take(), sources.docs.docCount)
   const restrict = (find: () => Bits) => pools.docs.within(() => intersect(result, find()))
   for (const child of children) if (child.isProject) restrict(() => docsWhere(child, sources, pools))
   const perVersion = children.filter((child) => !child.isProject)
@@ -166,8 +163,8 @@ function docsMeeting(plans: readonly Plan[], sources: Sources, pools: Pools): Bi
 }
 
 /** Returns the predicate that the fewest versions match, if they are few. */
-function rarest(plans: readonly Plan[], sources: Sources): Extract<Plan, { kind: 'codes' }> | undefined {
-  let best: Extract<Plan, { kind: 'codes' }> | undefined
+function rarest(plans: readonly Plan[], sources: Sources): CodesPlan | undefined {
+  let best: CodesPlan | undefined
   let least = sources.docs.versionCount / RARE
   for (const plan of plans) {
     if (plan.kind !== 'codes' || plan.negated) continue
@@ -235,7 +232,7 @@ function fold(versions: Bits, sources: Sources, pools: Pools): Bits {
   return result
 }
 
-function rangeBits(plan: Extract<Plan, { kind: 'range' }>, result: Bits, size: number): Bits {
+function rangeBits(plan: RangePlan, result: Bits, size: number): Bits {
   const { column, min, max, outside, negated } = plan
   // Compares milliseconds instead of dividing each number by 1000.
   const low = plan.divisor === 1 ? min : Math.ceil(min) * plan.divisor
@@ -251,9 +248,4 @@ function rangeBits(plan: Extract<Plan, { kind: 'range' }>, result: Bits, size: n
     result[start >>> 5] = word
   }
   return result
-}
-
-function complemented(bits: Bits, sources: Sources): Bits {
-  complement(bits, sources.docs.docCount)
-  return bits
 }

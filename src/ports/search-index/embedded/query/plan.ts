@@ -12,17 +12,23 @@ import type { FacetIndex } from '../parts/facet-index.ts'
 export type Plan =
   | (PlanBase & { readonly kind: 'and'; readonly children: readonly Plan[] })
   | (PlanBase & { readonly kind: 'or'; readonly children: readonly Plan[] })
-  | (PlanBase & { readonly kind: 'codes'; readonly codes: readonly number[]; readonly negated: boolean })
-  | (PlanBase & {
-      readonly kind: 'range'
-      readonly column: Float64Array
-      /** Numbers are divided by this and rounded down: milliseconds to seconds. */
-      readonly divisor: number
-      readonly min: number
-      readonly max: number
-      readonly outside: boolean
-      readonly negated: boolean
-    })
+  | CodesPlan
+  | RangePlan
+export type CodesPlan = PlanBase & {
+  readonly kind: 'codes'
+  readonly codes: readonly number[]
+  readonly negated: boolean
+}
+export type RangePlan = PlanBase & {
+  readonly kind: 'range'
+  readonly column: Float64Array
+  /** Numbers are divided by this and rounded down: milliseconds to seconds. */
+  readonly divisor: number
+  readonly min: number
+  readonly max: number
+  readonly outside: boolean
+  readonly negated: boolean
+}
 type PlanBase = { readonly isProject: boolean }
 
 export type Sources = { readonly docs: DocTable; readonly facets: FacetIndex }
@@ -91,7 +97,7 @@ function numberColumn(field: string, { docs, facets }: Sources): { column: Float
   }
 }
 
-export function inRange(plan: Extract<Plan, { kind: 'range' }>, slot: number): boolean {
+export function inRange(plan: RangePlan, slot: number): boolean {
   const stored = plan.column[slot] ?? Number.NaN
   const x = plan.divisor === 1 ? stored : Math.floor(stored / plan.divisor)
   return (!Number.isNaN(x) && (x >= plan.min && x <= plan.max) !== plan.outside) !== plan.negated

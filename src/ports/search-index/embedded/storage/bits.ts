@@ -23,18 +23,19 @@ export function intersect(target: Bits, other: Bits): void {
   target.fill(0, shared)
 }
 
-/** Ignores what is in `other` beyond the length of `target`. */
-export function unite(target: Bits, other: Bits): void {
+/** Ignores what is in `other` beyond the length of `target`. Returns `target`. */
+export function unite(target: Bits, other: Bits): Bits {
   const shared = Math.min(target.length, other.length)
   for (let w = 0; w < shared; w += 1) target[w] = (target[w] ?? 0) | (other[w] ?? 0)
+  return target
 }
 
-/** Inverts the set of integers below `size`. */
-export function complement(target: Bits, size: number): void {
+/** Inverts the set of integers below `size`. Returns `target`. */
+export function complement(target: Bits, size: number): Bits {
   for (let w = 0; w < target.length; w += 1) target[w] = ~(target[w] ?? 0)
   const last = size >>> 5
   if (last < target.length) target[last] = (target[last] ?? 0) & ~(-1 << (size & 31))
-  target.fill(0, last + 1)
+  return target.fill(0, last + 1)
 }
 
 /** Adds the intersection of two sets. */
