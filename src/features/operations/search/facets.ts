@@ -86,8 +86,8 @@ function parseEntry(text: string, counter: Counter): Expression {
 function entryValue(rest: string, position: number): { text: string; quoted: boolean; position: number } {
   if (rest === '') throw filterError(SOURCE, position, 'Entry without a value', 'a value')
   if (/^["'`]/u.test(rest)) {
-    const { token, end } = readQuoted(rest, 0, SOURCE)
-    if (end === rest.length) return { text: token.text, quoted: true, position }
+    const token = readQuoted(rest, 0, SOURCE)
+    if (token.end === rest.length) return { text: token.text, quoted: true, position }
   }
   return { text: rest, quoted: false, position }
 }

@@ -61,9 +61,9 @@ type Options = {
  * therefore let pass at most one eighth of a burst too much per minute.
  * @throws ApiError 503 if the other process does not respond.
  */
-export function remoteCounters(channel: Channel, { now, processes }: Options): Counters {
+export function remoteCounters(channel: Channel, options: Options): Counters {
   const shared = remote<Counters, (typeof METHODS)[number]>('counters', channel, METHODS, { timeoutMs: TIMEOUT_MS })
-  const rates = new SharedRates(channel, { now, processes })
+  const rates = new SharedRates(channel, options)
 
   async function takeShared(key: string, rate: Rate, cost: number): Promise<RateDecision> {
     rates.report(key)
@@ -93,8 +93,7 @@ type KeyState = { others: number; isNearLimit: boolean }
 /** The local part of shared rates. */
 class SharedRates {
   readonly #channel: Channel
-  readonly #processes: number
-  readonly #now: () => number
+  readonly #options: Options
   readonly #local: Generations<LocalUnits>
   /** The units that this process has taken, as if it were alone. */
   readonly #own: ReturnType<typeof createMemoryCounters>
@@ -102,24 +101,24 @@ class SharedRates {
   readonly #toReport = new Map<string, LocalUnits>()
   #timer: NodeJS.Timeout | undefined
 
-  constructor(channel: Channel, { now, processes }: Options) {
+  constructor(channel: Channel, options: Options) {
+    const { now } = options
     this.#channel = channel
-    this.#processes = processes
-    this.#now = now
+    this.#options = options
     this.#local = new Generations(FORGET_MS, LOCAL_KEYS_MAX, now())
     this.#own = createMemoryCounters({ now, keysMax: KEYS_MAX })
   }
 
   /** Returns undefined if only the other process can decide. */
   takeLocally(key: string, rate: Rate, cost: number): RateDecision | undefined {
-    const max = Math.min(LOCAL_UNITS_MAX, Math.floor((rate.burst * LOCAL_SHARE) / this.#processes))
+    const max = Math.min(LOCAL_UNITS_MAX, Math.floor((rate.burst * LOCAL_SHARE) / this.#options.processes))
     const local = this.#local.find(key)
     const { others, isNearLimit } = this.#states.get(key) ?? { others: 0, isNearLimit: false }
     if (isNearLimit || (local?.units ?? 0) + cost > max) return undefined
     const decision = this.#own.take(key, rate, cost)
     if (!decision.allowed || decision.remaining <= others) return undefined
     if (local === undefined) {
-      this.#local.turn(this.#now())
+      this.#local.turn(this.#options.now())
       this.#local.add(key, { rate, units: cost, unsent: cost })
     } else {
       local.units += cost

@@ -5,12 +5,6 @@ import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
 import { describeFile, oneLine, parseScanResult, RESPONSE_BYTES_MAX, type Scanner, ScannerFailure } from '../scanner.ts'
 
-export type CommandScannerOptions = {
-  /** The program and its arguments, which no shell interprets. */
-  words: readonly string[]
-  timeoutMs: number
-}
-
 type Finished = { code: number | null; signal: NodeJS.Signals | null; output: string; errors: string }
 
 /** Does not contain the environment of the server, which includes secrets. `PATH` includes the Node.js of Depot. */
@@ -19,7 +13,9 @@ const ENVIRONMENT = {
   LANG: 'C.UTF-8',
 }
 
-export function createCommandScanner({ words, timeoutMs }: CommandScannerOptions): Scanner {
+/** `words`: the program and its arguments, which no shell interprets. */
+export function createCommandScanner(options: { words: readonly string[]; timeoutMs: number }): Scanner {
+  const { words, timeoutMs } = options
   const [program = '', ...args] = words
   return {
     async scan(file, signal) {

@@ -4,9 +4,9 @@ import { openAsBlob } from 'node:fs'
 import type { Secret } from '#lib/access/secret.ts'
 import { describeFile, parseScanResult, RESPONSE_BYTES_MAX, type Scanner, ScannerFailure } from '../scanner.ts'
 
-export type WebScannerOptions = { url: string; token: Secret | undefined; timeoutMs: number }
+type Options = { url: string; token: Secret | undefined; timeoutMs: number }
 
-export function createWebScanner({ url, token, timeoutMs }: WebScannerOptions): Scanner {
+export function createWebScanner({ url, token, timeoutMs }: Options): Scanner {
   return {
     async scan(file, signal) {
       const limit = AbortSignal.timeout(timeoutMs)

@@ -74,10 +74,8 @@ function run(port: MessagePort, { snapshotFile }: WorkerData): void {
 
 function load(snapshotFile: string | undefined): { engine: Engine; problem: string | undefined } {
   try {
-    return {
-      engine: new Engine(snapshotFile === undefined ? undefined : readSnapshot(snapshotFile)),
-      problem: undefined,
-    }
+    const saved = snapshotFile === undefined ? undefined : readSnapshot(snapshotFile)
+    return { engine: new Engine(saved), problem: undefined }
   } catch (error) {
     return { engine: new Engine(), problem: reasonOf(error) }
   }
@@ -94,14 +92,11 @@ function search(
     const start = out.length
     try {
       const key = filters[i] ?? ''
-      if (key.startsWith('[')) {
-        out.text(JSON.stringify(engine.count({ text: JSON.parse(json).text, filters: JSON.parse(key) })))
-        totals.push(0)
-        ends.push(out.length)
-        continue
-      }
       const query: Omit<SearchQuery, 'filter'> = JSON.parse(json)
-      totals.push(engine.search({ ...query, filter: state.filters.read(key) }, out, key))
+      if (key.startsWith('[')) {
+        out.text(JSON.stringify(engine.count({ text: query.text, filters: JSON.parse(key) })))
+        totals.push(0)
+      } else totals.push(engine.search({ ...query, filter: state.filters.read(key) }, out, key))
     } catch {
       // An error of the engine fails only this search; the caller logs it.
       out.length = start
@@ -123,7 +118,6 @@ function execute(state: State, command: Command): void {
       }
       return
     case 'rebuild-begin':
-      if (state.next !== undefined) throw new Error('The index is already being rebuilt')
       state.next = new Engine()
       return
     case 'rebuild-add': {

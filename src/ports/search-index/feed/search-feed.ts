@@ -60,9 +60,6 @@ const POLL_MS = 500
 const SEARCHES_RUNNING_MAX = 32
 const SEARCHES_WAITING_MAX = 10_000
 
-const BEING_BUILT = 'The search index is being built; try again in a moment'
-const RETRY_AFTER = { 'retry-after': '5' }
-
 type Feed = {
   readonly options: SearchFeedOptions
   readonly followed: FollowedIndex
@@ -122,7 +119,9 @@ async function requireIndex(feed: Feed): Promise<SearchIndex> {
   const index = searchableIndex(feed.followed)
   if (index !== undefined) return index
   const isShared = feed.options.leases.watch !== undefined
-  throw new ApiError(isShared ? 'service_unavailable' : 'search_error', BEING_BUILT, { headers: RETRY_AFTER })
+  const kind = isShared ? 'service_unavailable' : 'search_error'
+  const headers = { 'retry-after': '5' }
+  throw new ApiError(kind, 'The search index is being built; try again in a moment', { headers })
 }
 
 function caughtUp(feed: Feed): Promise<void> {

@@ -20,8 +20,6 @@ import type { Expression } from './tree.ts'
 
 type Parser = { readonly tokens: readonly Token[]; readonly source: FilterSource; next: number; nodes: number }
 
-const END: Token = { kind: 'end', text: '', position: 0 }
-
 /**
  * Parses one expression; returns undefined for blank text.
  * @throws ApiError `invalid_input` with the position and the expected token, also if a limit is exceeded.
@@ -99,7 +97,8 @@ function parseValue(parser: Parser): WrittenValue {
 }
 
 function peek(parser: Parser): Token {
-  return parser.tokens[parser.next] ?? END
+  // The last token is `end`, which nothing consumes.
+  return parser.tokens[parser.next] as Token
 }
 
 function isKeyword(token: Token): boolean {

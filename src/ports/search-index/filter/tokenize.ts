@@ -7,6 +7,8 @@ export type Token = {
   readonly kind: 'word' | 'bare' | 'quoted' | 'operator' | 'mark' | 'end'
   readonly text: string
   readonly position: number
+  /** Position after the token. */
+  readonly end: number
 }
 
 const SPACE = /\s+/uy
@@ -24,49 +26,42 @@ export function tokenize(text: string, source: FilterSource): Token[] {
     position += matchAt(SPACE, text, position)?.length ?? 0
     if (position >= text.length) break
     const token = readToken(text, position, valueNext || listDepth > 0, source)
-    tokens.push(token.token)
+    tokens.push(token)
     position = token.end
-    if (token.token.kind === 'mark' && token.token.text === '[') listDepth += 1
-    if (token.token.kind === 'mark' && token.token.text === ']') listDepth = Math.max(0, listDepth - 1)
-    valueNext = token.token.kind === 'operator'
+    if (token.kind === 'mark' && token.text === '[') listDepth += 1
+    if (token.kind === 'mark' && token.text === ']') listDepth = Math.max(0, listDepth - 1)
+    valueNext = token.kind === 'operator'
   }
-  tokens.push({ kind: 'end', text: '', position: text.length })
+  tokens.push({ kind: 'end', text: '', position: text.length, end: text.length })
   return tokens
 }
 
-function readToken(
-  text: string,
-  position: number,
-  valueNext: boolean,
-  source: FilterSource,
-): { token: Token; end: number } {
+function readToken(text: string, position: number, valueNext: boolean, source: FilterSource): Token {
   const first = text.charAt(position)
-  if ('()[],'.includes(first)) return { token: { kind: 'mark', text: first, position }, end: position + 1 }
   if ('"\'`'.includes(first)) return readQuoted(text, position, source)
-  const operator = valueNext ? undefined : matchAt(OPERATOR, text, position)
-  if (operator !== undefined) {
-    return { token: { kind: 'operator', text: operator, position }, end: position + operator.length }
-  }
-  const word = matchAt(valueNext ? BARE : WORD, text, position)
-  if (word !== undefined) {
-    return { token: { kind: valueNext ? 'bare' : 'word', text: word, position }, end: position + word.length }
-  }
-  const character = String.fromCodePoint(text.codePointAt(position) ?? 0)
-  throw filterError(
-    source,
+  const token = (kind: Token['kind'], found: string): Token => ({
+    kind,
+    text: found,
     position,
-    `Unexpected ${quoted(character)}`,
-    valueNext ? 'a value' : 'a field or an operator',
-  )
+    end: position + found.length,
+  })
+  if ('()[],'.includes(first)) return token('mark', first)
+  const operator = valueNext ? undefined : matchAt(OPERATOR, text, position)
+  if (operator !== undefined) return token('operator', operator)
+  const word = matchAt(valueNext ? BARE : WORD, text, position)
+  if (word !== undefined) return token(valueNext ? 'bare' : 'word', word)
+  const character = String.fromCodePoint(text.codePointAt(position) ?? 0)
+  const expected = valueNext ? 'a value' : 'a field or an operator'
+  throw filterError(source, position, `Unexpected ${quoted(character)}`, expected)
 }
 
 /** Reads text between two equal quotes. A backslash escapes the next character. */
-export function readQuoted(text: string, position: number, source: FilterSource): { token: Token; end: number } {
+export function readQuoted(text: string, position: number, source: FilterSource): Token {
   const quote = text.charAt(position)
   let value = ''
   for (let i = position + 1; i < text.length; i += 1) {
     const char = text.charAt(i)
-    if (char === quote) return { token: { kind: 'quoted', text: value, position }, end: i + 1 }
+    if (char === quote) return { kind: 'quoted', text: value, position, end: i + 1 }
     if (char === '\\') i += 1
     value += text.charAt(i)
   }

@@ -43,13 +43,13 @@ export class EngineError extends Error {
   }
 }
 
-/** Time limit of a search. */
-const SEARCH_MS = 5_000
-/** Documents are large, and the engine can be busy during a rebuild. */
-const WRITE_MS = MINUTE_MS
-const MANAGE_MS = 30_000
-/** Health checks have short time limits. */
-const STATUS_MS = 2_500
+/** Documents are large, and the engine can be busy during a rebuild. Health checks have short time limits. */
+const LIMITS_MS: Readonly<Record<RequestKind, number>> = {
+  search: 5_000,
+  write: MINUTE_MS,
+  manage: 30_000,
+  status: 2_500,
+}
 /** Pause after a failure. Then one search tries again while the others fail immediately. */
 const REST_MS = 1_000
 /** More concurrent searches would only wait for each other. */
@@ -57,13 +57,6 @@ const MAX_SEARCHES = 256
 const RETRY_AFTER_SECONDS = '5'
 /** The server is overloaded, or a proxy cannot reach it. */
 const UNAVAILABLE_STATUSES = [429, 502, 503, 504]
-
-const LIMITS_MS: Readonly<Record<RequestKind, number>> = {
-  search: SEARCH_MS,
-  write: WRITE_MS,
-  manage: MANAGE_MS,
-  status: STATUS_MS,
-}
 
 /** Connects with the first request. */
 export function openConnection(options: ConnectionOptions) {
@@ -107,7 +100,7 @@ async function admit(state: State): Promise<void> {
   if (!state.isLost) return
   if (performance.now() < state.restUntil) throw unavailable('The search engine does not respond')
   // This search tries; others are rejected until it succeeds.
-  state.restUntil = performance.now() + SEARCH_MS
+  state.restUntil = performance.now() + LIMITS_MS.search
 }
 
 function openClient(text: string): Client {

@@ -15,11 +15,10 @@ export type FilterQuery = {
 
 /** A nested query cannot use fields of the project, so the alternatives of both kinds in a conjunction multiply. */
 const MAX_BRANCHES = 64
-const EVERY_VERSION: readonly Filter[] = []
 
 /** @throws ApiError `invalid_input` if there are too many alternatives between fields of projects and of versions. */
 export function filterQuery(filter: Filter): FilterQuery {
-  if (!usesVersions(filter)) return { query: toQuery(filter, ''), branches: 0 }
+  if (!uses(filter, 'version')) return { query: toQuery(filter, ''), branches: 0 }
   const branches = branchesOf(filter)
   const [only] = branches
   if (branches.length === 1 && only !== undefined) return { query: { bool: branchQuery(only, 0) }, branches: 1 }
@@ -35,8 +34,8 @@ export function branchName(i: number): string {
 /** Returns the filter as a disjunction of branches. */
 function branchesOf(filter: Filter): readonly Branch[] {
   const isGroup = filter.kind === 'and' || filter.kind === 'or'
-  if (!usesVersions(filter)) return [{ project: [filter], version: EVERY_VERSION }]
-  if (!isGroup || !usesProject(filter)) return [{ project: [], version: [filter] }]
+  if (!uses(filter, 'version')) return [{ project: [filter], version: [] }]
+  if (!isGroup || !uses(filter, 'project')) return [{ project: [], version: [filter] }]
   if (filter.kind === 'or') return filter.children.length === 0 ? [] : alternatives(filter.children)
   return filter.children.map(branchesOf).reduce((product, next) => {
     if (product.length * next.length > MAX_BRANCHES) {
@@ -52,11 +51,11 @@ function branchesOf(filter: Filter): readonly Branch[] {
 }
 
 function alternatives(children: readonly Filter[]): readonly Branch[] {
-  const ofProject = children.filter((child) => !usesVersions(child))
-  const ofVersions = children.filter((child) => usesVersions(child) && !usesProject(child))
-  const mixed = children.filter((child) => usesVersions(child) && usesProject(child))
+  const ofProject = children.filter((child) => !uses(child, 'version'))
+  const ofVersions = children.filter((child) => uses(child, 'version') && !uses(child, 'project'))
+  const mixed = children.filter((child) => uses(child, 'version') && uses(child, 'project'))
   return [
-    ...(ofProject.length === 0 ? [] : [{ project: [or(ofProject)], version: EVERY_VERSION }]),
+    ...(ofProject.length === 0 ? [] : [{ project: [or(ofProject)], version: [] }]),
     ...(ofVersions.length === 0 ? [] : [{ project: [], version: [or(ofVersions)] }]),
     ...mixed.flatMap(branchesOf),
   ]
@@ -81,16 +80,8 @@ function branchQuery({ project, version }: Branch, i: number): Query {
   return { filter: [...project.map((each) => toQuery(each, '')), { nested }] }
 }
 
-function usesVersions(filter: Filter): boolean {
-  return usesGrain(filter, 'version')
-}
-
-function usesProject(filter: Filter): boolean {
-  return usesGrain(filter, 'project')
-}
-
-function usesGrain(filter: Filter, grain: 'project' | 'version'): boolean {
-  if (filter.kind === 'and' || filter.kind === 'or') return filter.children.some((child) => usesGrain(child, grain))
+function uses(filter: Filter, grain: 'project' | 'version'): boolean {
+  if (filter.kind === 'and' || filter.kind === 'or') return filter.children.some((child) => uses(child, grain))
   return filter.field.grain === grain
 }
 

@@ -38,14 +38,14 @@ export class FacetIndex {
     const projectCategories = document.categories
     for (const [field, values] of Object.entries(projectValues(document))) this.#addValues(field, values, doc)
     // A project without versions has one version slot, with the categories of the project.
-    if (versions.length === 0) this.#addVersionValues('categories', projectCategories, doc, firstVersion)
+    if (versions.length === 0) this.#addValues('categories', projectCategories, doc, firstVersion)
     for (const [i, version] of versions.entries()) {
       const slot = firstVersion + i
-      this.#addVersionValues('categories', projectCategories, doc, slot)
-      this.#addVersionValues('categories', version.categories, doc, slot)
-      this.#addVersionValues('loaders', version.loaders, doc, slot)
-      this.#addVersionValues('project_types', version.project_types, doc, slot)
-      for (const field of VERSION_FIELDS) this.#addVersionValues(field, version.fields[field] ?? [], doc, slot)
+      this.#addValues('categories', projectCategories, doc, slot)
+      this.#addValues('categories', version.categories, doc, slot)
+      this.#addValues('loaders', version.loaders, doc, slot)
+      this.#addValues('project_types', version.project_types, doc, slot)
+      for (const field of VERSION_FIELDS) this.#addValues(field, version.fields[field] ?? [], doc, slot)
     }
     for (const [field, value] of Object.entries(document.components ?? {})) {
       if (typeof value === 'string') this.#addValues(field, [value], doc)
@@ -93,21 +93,16 @@ export class FacetIndex {
     }
   }
 
-  #addValues(field: string, values: readonly string[], doc: number): void {
-    if (values.length === 0) return
-    const codes = this.#codesOf(field)
-    this.docs.add(codes.get(ANY) ?? 0, doc)
-    const isRepetitive = REPETITIVE.has(field)
-    for (const value of values) {
-      this.docs.add(isRepetitive ? this.#codeOf(field, value, codes) : this.#keys.intern(`${field}=${value}`), doc)
-    }
-  }
-
-  #addVersionValues(field: string, values: readonly string[], doc: number, version: number): void {
+  /** `version`: the slot of the version with the values, for a field of versions. */
+  #addValues(field: string, values: readonly string[], doc: number, version?: number): void {
     if (values.length === 0) return
     const codes = this.#codesOf(field)
     this.#addCode(codes.get(ANY) ?? 0, doc, version)
-    for (const value of values) this.#addCode(this.#codeOf(field, value, codes), doc, version)
+    const isCached = version !== undefined || REPETITIVE.has(field)
+    for (const value of values) {
+      const code = isCached ? this.#codeOf(field, value, codes) : this.#keys.intern(`${field}=${value}`)
+      this.#addCode(code, doc, version)
+    }
   }
 
   #codesOf(field: string): Map<string, number> {
@@ -127,9 +122,9 @@ export class FacetIndex {
     return code
   }
 
-  #addCode(code: number, doc: number, version: number): void {
+  #addCode(code: number, doc: number, version: number | undefined): void {
     this.docs.add(code, doc)
-    this.versions.add(code, version)
+    if (version !== undefined) this.versions.add(code, version)
   }
 
   #setNumber(field: string, doc: number, value: number): void {
