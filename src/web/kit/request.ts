@@ -107,7 +107,8 @@ export async function readRequest(
     },
   }
   const isPrivate = req.viewer !== null || isSet(setup)
-  const sending: SendOptions = { req, reply, page, recorder, storage: storageOf(area, isPrivate) }
+  const storage = !area.isStored ? 'never' : isPrivate ? 'private' : 'public'
+  const sending: SendOptions = { req, reply, page, recorder, storage }
   const send = (options: SendOptions, shown: ShownPage) => sendPage(options, { ...area.defaults, ...shown })
   const params = (req.params ?? {}) as Record<string, string>
   return {
@@ -135,11 +136,6 @@ export async function readRequest(
       reply.redirect(pathTo(page, `${path}${/\?.*/.exec(req.raw.url ?? '')?.[0] ?? ''}`), 301),
     toSignIn: (next = page.address) => reply.redirect(pathTo(page, signInPath(next)), 303),
   }
-}
-
-function storageOf({ isStored }: Area, isPrivate: boolean): SendOptions['storage'] {
-  if (!isStored) return 'never'
-  return isPrivate ? 'private' : 'public'
 }
 
 /** Accepts session tokens only: a cookie never contains another kind of token. */

@@ -44,8 +44,7 @@ export async function protectPages(app: App, config: Config): Promise<void> {
   })
   app.addHook('preValidation', (req, reply, done) => {
     if (req.method !== 'POST') return done()
-    const problem = crossSiteProblem(req, config)
-    if (problem !== undefined) return done(problem)
+    if (isCrossSite(req, config)) return done(forbidden('This form was sent from another site'))
     try {
       checkStorable(req.body)
     } catch (error) {
@@ -99,18 +98,14 @@ export function formTargetOf(url: string): string {
   return isWeb && !host.startsWith('[') ? origin : protocol
 }
 
-/** Returns an error if the browser reports that another site sent the form. Without a report, only the token protects. */
-function crossSiteProblem(req: FastifyRequest, config: Config): ApiError | undefined {
+/** Returns whether the browser reports that another site sent the form. Without a report, only the token protects. */
+function isCrossSite(req: FastifyRequest, config: Config): boolean {
   const site = req.headers['sec-fetch-site']
-  if (site !== undefined) return site === 'same-origin' || site === 'none' ? undefined : elsewhere()
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none'
   const { origin } = req.headers
-  if (origin === undefined) return undefined
+  if (origin === undefined) return false
   const host = URL.parse(origin)?.host
-  return host === new URL(config.http.baseUrl).host || host === req.headers.host ? undefined : elsewhere()
-}
-
-function elsewhere(): ApiError {
-  return forbidden('This form was sent from another site')
+  return host !== new URL(config.http.baseUrl).host && host !== req.headers.host
 }
 
 /** Converts an error of the CSRF library into the error to show; undefined for other errors. */

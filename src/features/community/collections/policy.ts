@@ -13,10 +13,8 @@ export type CollectionFacts = { account_id: string; status: string }
 /** The fields of a patch that decide who may apply it. Null means absent, except in `description`. */
 type PatchFacts = { name?: unknown; description?: unknown; new_projects?: unknown; status?: CollectionStatus | null }
 
-/** Statuses of collections that everyone who has the link can see. */
-const PUBLIC_STATUSES = ['listed', 'unlisted'] as const
-/** Statuses between which a creator can switch. */
-const CREATOR_STATUSES: readonly string[] = PUBLIC_STATUSES
+/** Statuses of collections that everyone who has the link can see. A creator can switch between them. */
+const PUBLIC_STATUSES: readonly CollectionStatus[] = ['listed', 'unlisted']
 
 /** @throws ApiError 404 if the collection is hidden, 403 unless the viewer is its creator, even for moderators. */
 export function requireEditable<Collection extends CollectionFacts>(
@@ -49,8 +47,8 @@ export function requirePermittedPatch(
  */
 function requireStatusChange(viewer: Viewer, collection: CollectionFacts, to: CollectionStatus): void {
   if (isModerator(viewer)) return
-  if (!CREATOR_STATUSES.includes(to)) throw forbidden(`Only moderators can set the status ${to}`)
-  if (!CREATOR_STATUSES.includes(collection.status)) {
+  if (!PUBLIC_STATUSES.includes(to)) throw forbidden(`Only moderators can set the status ${to}`)
+  if (!PUBLIC_STATUSES.some((status) => status === collection.status)) {
     throw forbidden(`Only moderators can change the status of a collection from ${collection.status}`)
   }
 }

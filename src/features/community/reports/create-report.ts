@@ -1,9 +1,8 @@
 // Creates a report about a project, a version or a user, and the thread for its discussion.
 
-import { findMembership } from '#features/basics/access/memberships.ts'
-import { canSeeProject } from '#features/basics/access/project-policy.ts'
+import { visibleTo } from '#features/basics/access/project-policy.ts'
 import { attachImages } from '#features/basics/content-images/queries.ts'
-import { canSeeVersion } from '#features/catalogue/versions/policy.ts'
+import { versionVisibleTo } from '#features/catalogue/versions/policy.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
 import { listAccountsByNames } from '#features/people/users/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -79,27 +78,17 @@ async function requireRoom(tx: Tx, viewer: Viewer): Promise<void> {
 
 /** Returns whether the viewer can see the item. Everyone can see users. */
 async function canSeeItem(tx: Tx, viewer: Viewer, { type, id }: NewReport['item']): Promise<boolean> {
-  switch (type) {
-    case 'project': {
-      const project = await tx.selectFrom('project').select(['id', 'status']).where('id', '=', id).executeTakeFirst()
-      return project !== undefined && canSeeProject(viewer, project, await findMembership(tx, viewer.id, project))
-    }
-    case 'version': {
-      const version = await tx
-        .selectFrom('version')
-        .innerJoin('project', 'project.id', 'version.project_id')
-        .select(['version.id', 'version.status', 'project.id as project_id', 'project.status as project_status'])
-        .select(['project.team_id', 'project.organization_id'])
-        .where('version.id', '=', id)
-        .executeTakeFirst()
-      if (version === undefined) return false
-      const { project_id, project_status, team_id, organization_id } = version
-      const project = { id: project_id, status: project_status, team_id, organization_id }
-      return canSeeVersion(viewer, { ...version, project }, await findMembership(tx, viewer.id, project))
-    }
-    case 'user':
-      return (await listAccountsByNames(tx, [id])).some((account) => account.id === id)
-  }
+  if (type === 'user') return (await listAccountsByNames(tx, [id])).some((account) => account.id === id)
+  const projects = tx.selectFrom('project').select('project.id')
+  const row =
+    type === 'project'
+      ? await projects.where('project.id', '=', id).where(visibleTo(viewer)).executeTakeFirst()
+      : await projects
+          .innerJoin('version', 'version.project_id', 'project.id')
+          .where('version.id', '=', id)
+          .where(versionVisibleTo(viewer))
+          .executeTakeFirst()
+  return row !== undefined
 }
 
 function unknownItem(type: ItemType) {

@@ -29,35 +29,9 @@ export type LockedTeam = {
 }
 
 /**
- * Locks a team for a change by `viewer` to the member `targetId`.
+ * Locks a team and changes it in one transaction, for a change by `viewer` to the member `targetId`.
  * @throws ApiError 404 if the team does not exist or belongs to a project that is hidden from the viewer.
  */
-async function lockTeam(
-  tx: Tx,
-  viewer: Viewer,
-  { teamId, targetId }: { teamId: string; targetId: string },
-): Promise<LockedTeam> {
-  const subject = await lockSubject(tx, teamId)
-  const owner = 'project' in subject ? subject.owner : undefined
-  const rows = await tx
-    .selectFrom('team_member')
-    .selectAll()
-    .where('team_id', 'in', owner === undefined ? [teamId] : [teamId, owner.team_id])
-    .where('account_id', 'in', [viewer.id, targetId])
-    .execute()
-  const rowOf = (accountId: string, team: string | undefined): MemberRow | undefined => {
-    const row = rows.find((each) => each.account_id === accountId && each.team_id === team)
-    return row === undefined ? undefined : { ...row, payouts_split: Number(row.payouts_split) }
-  }
-  const rowsOf = (accountId: string): MemberRows => ({
-    team: rowOf(accountId, teamId),
-    organization: rowOf(accountId, owner?.team_id),
-  })
-  const caller = rowsOf(viewer.id)
-  return { teamId, subject, caller, target: rowsOf(targetId), bits: bitsOf(viewer, subject, caller) }
-}
-
-/** Locks a team as `lockTeam` does, and changes it in one transaction. */
 export async function changeTeam(
   deps: { db: Db; cache: EntityCache },
   viewer: Viewer,
@@ -65,9 +39,26 @@ export async function changeTeam(
   change: (tx: Tx, team: LockedTeam, changed: ChangeSet) => Promise<void>,
 ): Promise<void> {
   await transaction(deps, async (tx, changed) => {
-    const team = await lockTeam(tx, viewer, { teamId, targetId })
+    const subject = await lockSubject(tx, teamId)
+    const owner = 'project' in subject ? subject.owner : undefined
+    const rows = await tx
+      .selectFrom('team_member')
+      .selectAll()
+      .where('team_id', 'in', owner === undefined ? [teamId] : [teamId, owner.team_id])
+      .where('account_id', 'in', [viewer.id, targetId])
+      .execute()
+    const rowOf = (accountId: string, team: string | undefined): MemberRow | undefined => {
+      const row = rows.find((each) => each.account_id === accountId && each.team_id === team)
+      return row === undefined ? undefined : { ...row, payouts_split: Number(row.payouts_split) }
+    }
+    const rowsOf = (accountId: string): MemberRows => ({
+      team: rowOf(accountId, teamId),
+      organization: rowOf(accountId, owner?.team_id),
+    })
+    const caller = rowsOf(viewer.id)
+    const bits = bitsOf(viewer, subject, caller)
     changed.add('team', teamId)
-    await change(tx, team, changed)
+    await change(tx, { teamId, subject, caller, target: rowsOf(targetId), bits }, changed)
   })
 }
 

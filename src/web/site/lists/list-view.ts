@@ -131,20 +131,11 @@ function chosenValues(page: PageContext, list: ListRequest): Part {
       chip(listUrl(withoutChoice(list, facet, value)), choiceName(language, facet, value), value.startsWith('-')),
     ),
   )
-  const setup = isSet(list.setup)
-    ? [
-        chip(
-          listUrl(list, { ignoresSetup: true }),
-          language.t('site.for', { setup: setupName(language, list.setup) }),
-          false,
-        ),
-      ]
-    : []
-  const dependency =
-    list.dependency === ''
-      ? []
-      : [chip(listUrl(list, { dependency: '' }), language.t('site.needs', { id: list.dependency }), false)]
-  const all = [...setup, ...dependency, ...choices]
+  const name = language.t('site.for', { setup: setupName(language, list.setup) })
+  const setup = isSet(list.setup) && chip(listUrl(list, { ignoresSetup: true }), name, false)
+  const needs = language.t('site.needs', { id: list.dependency })
+  const dependency = list.dependency !== '' && chip(listUrl(list, { dependency: '' }), needs, false)
+  const all = [setup, dependency, ...choices].filter((each) => each !== false)
   if (all.length === 0) return null
   const bare = listUrl(list, { chosen: NOTHING_CHOSEN, dependency: '' })
   return html`<p class="picked">${all}${hasChoices(list) && html`<a class="clear" href="${pathTo(page, bare)}">${language.t('site.clear')}</a>`}</p>`
