@@ -17,7 +17,6 @@ export type ProjectStatus = (typeof PROJECT_STATUSES)[number]
 
 /** Statuses that an owner can request in a review. */
 export const REQUESTABLE_STATUSES = ['approved', 'archived', 'unlisted', 'private', 'draft'] as const
-export type RequestableStatus = (typeof REQUESTABLE_STATUSES)[number]
 
 /** Statuses of projects that anyone with the URL can see. */
 export const PUBLIC_STATUSES = ['approved', 'archived', 'unlisted', 'withheld'] as const satisfies ProjectStatus[]
