@@ -55,13 +55,12 @@ export function sharedChecks(
   deps: CheckedDeps & Pick<Deps, 'log'>,
   times: Times = { slowMs: SLOW_MS, lostMs: LOST_MS },
 ): (audience?: Audience) => Promise<Dependencies> {
-  const checks = Object.entries(checksOf(deps)).map(([name, check]) => [name, watched(check, times)] as const)
+  const checks = watchedChecks(deps, times)
   const forBalancer = deps.config.files.store.kind === 'folder' ? ['database', 'files'] : ['database']
   const rounds = new Map<Audience, Promise<Dependencies>>()
   const round = async (audience: Audience): Promise<Dependencies> => {
     const requested = checks.filter(([name]) => audience === undefined || forBalancer.includes(name))
-    const states = await Promise.all(requested.map(async ([name, check]) => [name, await check()] as const))
-    const result = summary(Object.fromEntries(states))
+    const result = await runAll(requested)
     for (const [dependency, { error }] of Object.entries(result.dependencies)) {
       if (error !== undefined) deps.log.warn({ dependency, reason: error }, `Not ready: ${dependency} fails`)
     }
@@ -79,12 +78,8 @@ export function sharedChecks(
 }
 
 /** Checks all dependencies concurrently, and waits for each until it succeeds, fails or times out. */
-export async function checkDependencies(deps: CheckedDeps): Promise<Dependencies> {
-  const times = { slowMs: LOST_MS, lostMs: LOST_MS }
-  const states = await Promise.all(
-    Object.entries(checksOf(deps)).map(async ([name, check]) => [name, await watched(check, times)()] as const),
-  )
-  return summary(Object.fromEntries(states))
+export function checkDependencies(deps: CheckedDeps): Promise<Dependencies> {
+  return runAll(watchedChecks(deps, { slowMs: LOST_MS, lostMs: LOST_MS }))
 }
 
 /** Response of /ready after the process has received a signal to stop. */
@@ -93,13 +88,17 @@ export const STOPPING: Dependencies = {
   dependencies: { server: { status: 'failing', state: 'stopping' } },
 }
 
-function summary(dependencies: Record<string, Checked>): Dependencies {
+type WatchedCheck = readonly [name: string, check: () => Promise<Checked>]
+
+async function runAll(checks: readonly WatchedCheck[]): Promise<Dependencies> {
+  const states = await Promise.all(checks.map(async ([name, check]) => [name, await check()] as const))
+  const dependencies = Object.fromEntries(states)
   const failing = Object.values(dependencies).some(({ status }) => status === 'failing')
   return { status: failing ? 'unavailable' : 'ready', dependencies }
 }
 
-function checksOf(deps: CheckedDeps): Record<string, () => Promise<unknown>> {
-  return {
+function watchedChecks(deps: CheckedDeps, times: Times): WatchedCheck[] {
+  const checks: Record<string, () => Promise<unknown>> = {
     database: () => sql`select 1`.execute(deps.db),
     files: async () => deps.files.check(),
     search: () => checkSearch(deps),
@@ -107,6 +106,7 @@ function checksOf(deps: CheckedDeps): Record<string, () => Promise<unknown>> {
     counters: async () => deps.counters.check(),
     mail: async () => deps.mail.check(),
   }
+  return Object.entries(checks).map(([name, check]) => [name, watched(check, times)])
 }
 
 /** An index that is being opened or built is not a failure, because everything except search works. */

@@ -83,8 +83,13 @@ export function tagRoutes(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void 
       return { values: toLoaderFieldValues(taxonomy, loader_field, parseValueFilters(filters)) }
     },
   )
+  licenceTextRoute(app, '/v3/license/:id')
+}
+
+/** The v2 API has the same route at another path. */
+export function licenceTextRoute(app: App, path: string): void {
   app.get(
-    '/v3/license/:id',
+    path,
     {
       config,
       schema: {

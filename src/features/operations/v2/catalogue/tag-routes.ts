@@ -1,9 +1,8 @@
 // v2 routes for categories, loaders and other tags: plain arrays with v2 names.
 import Type, { type Static } from 'typebox'
-import { LicenseParams } from '#features/basics/tags/requests.ts'
+import { licenceTextRoute } from '#features/basics/tags/routes.ts'
 import {
   Category,
-  LicenseText,
   License as LicenseV3,
   type Loader as LoaderV3,
   toCategoryViews,
@@ -12,7 +11,7 @@ import {
 } from '#features/basics/tags/views.ts'
 import { Timestamp } from '#lib/schema/schema-parts.ts'
 import type { App } from '#platform/http/server.ts'
-import { licenseText, listLicenses } from '#platform/taxonomy/licenses.ts'
+import { listLicenses } from '#platform/taxonomy/licenses.ts'
 import type { Deps } from '#ports/deps.ts'
 import { PACK_LOADER } from './pack-loaders.ts'
 import { capitalised } from './project-views.ts'
@@ -78,19 +77,7 @@ export function tagRoutesV2(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): voi
     () => [...SIDES],
   )
   gameVersions(app, { taxonomy })
-  app.get(
-    '/tag/license/:id',
-    {
-      config,
-      schema: {
-        operationId: 'getLicenseV2',
-        summary: 'Get the text of a licence',
-        params: LicenseParams,
-        response: { 200: LicenseText },
-      },
-    },
-    (req) => licenseText(req.params.id),
-  )
+  licenceTextRoute(app, '/tag/license/:id')
 }
 
 function gameVersions(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void {

@@ -9,9 +9,8 @@ import { renameAliases } from '#lib/schema/aliases.ts'
 import { checkBody } from '#lib/schema/schema-errors.ts'
 import { Maybe } from '#lib/schema/schema-parts.ts'
 import { fieldsOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
-import { PACK_LOADERS_FIELD } from '../catalogue/pack-loaders.ts'
+import { isPackName, loadersToWrite, PACK_LOADERS_FIELD } from '../catalogue/pack-loaders.ts'
 import { type FieldNames, firstPart } from '../error-names.ts'
-import { isPackName, loadersToWrite } from './packs.ts'
 
 const data = VersionData.properties
 

@@ -17,10 +17,9 @@ import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
-import { PACK_LOADER } from '../catalogue/pack-loaders.ts'
+import { isPackPart, PACK_LOADER } from '../catalogue/pack-loaders.ts'
 import { VersionV2, versionBytes } from '../catalogue/version-views.ts'
 import { withFieldNames } from '../error-names.ts'
-import { isPackPart } from './packs.ts'
 import { receiveTranslated, type Translate } from './receive.ts'
 import {
   isPackVersion,
