@@ -27,7 +27,9 @@ import { hashRoutes } from '#features/catalogue/versions/hashes/hash-routes.ts'
 import { updateRoutes } from '#features/catalogue/versions/hashes/update-routes.ts'
 import { projectImages, versionImages } from '#features/catalogue/versions/image-owner.ts'
 import { versionJobs } from '#features/catalogue/versions/jobs.ts'
-import { versionRoutes } from '#features/catalogue/versions/routes.ts'
+import { versionEditRoutes } from '#features/catalogue/versions/lifecycle/routes.ts'
+import { versionReadRoutes } from '#features/catalogue/versions/lookup/routes.ts'
+import { versionUploadRoutes } from '#features/catalogue/versions/publish/routes.ts'
 import { collectionRoutes } from '#features/community/collections/routes.ts'
 import { memberRoutes } from '#features/community/members/routes.ts'
 import { moderationRoutes } from '#features/community/moderation/routes.ts'
@@ -167,7 +169,11 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
   })
   tagged(app, 'organizations', (scope) => organizationRoutes(scope, deps))
   tagged(app, 'limits', (scope) => limitRoutes(scope, deps))
-  tagged(app, 'versions', (scope) => versionRoutes(scope, deps))
+  tagged(app, 'versions', (scope) => {
+    versionReadRoutes(scope, deps)
+    versionUploadRoutes(scope, deps)
+    versionEditRoutes(scope, deps)
+  })
   tagged(app, 'version files', (scope) => {
     hashRoutes(scope, deps)
     updateRoutes(scope, deps)

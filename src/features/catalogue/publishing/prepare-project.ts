@@ -2,23 +2,14 @@
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { type HostedImage, toHostedImage } from '#features/basics/images/hosted-image.ts'
-import {
-  type PreparedFile,
-  prepareFiles,
-  type UploadedPart,
-} from '#features/catalogue/versions/publish/prepare-files.ts'
+import { prepareFiles, type UploadedPart } from '#features/catalogue/versions/publish/prepare-files.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { NewProject } from './requests.ts'
 
-export type PreparedProject = {
-  projectId: string
-  versions: { id: string; files: PreparedFile[] }[]
-  icon: HostedImage | undefined
-  gallery: HostedImage[]
-}
+export type PreparedProject = Awaited<ReturnType<typeof prepareProject>>
 
 /** Inspects the archives and scales the images. @throws ApiError `invalid_input` naming the missing or invalid part. */
 export async function prepareProject(
@@ -26,7 +17,7 @@ export async function prepareProject(
   { caller }: Viewer,
   project: NewProject,
   parts: readonly UploadedPart[],
-): Promise<PreparedProject> {
+) {
   const getPart = (name: string): UploadedPart => {
     const part = parts.find((candidate) => candidate.name === name)
     if (part === undefined) throw invalidInput(`The part ${name} is missing`, name)

@@ -17,12 +17,8 @@ export type ReleaseDeps = Pick<Deps, 'db' | 'cache' | 'now' | 'config'>
 const ANNOUNCED_MAX = 20
 
 /** Returns whether a locked row is still scheduled and its time has come. */
-function isDue(
-  row: { status: string; scheduled_at: Date | null; requested_status: string | null },
-  nowMs: number,
-): boolean {
-  const { status, scheduled_at, requested_status } = row
-  return status === 'scheduled' && requested_status !== null && scheduled_at !== null && scheduled_at.getTime() <= nowMs
+function isDue({ status, scheduled_at }: { status: string; scheduled_at: Date | null }, nowMs: number): boolean {
+  return status === 'scheduled' && scheduled_at !== null && scheduled_at.getTime() <= nowMs
 }
 
 /** Returns the IDs of due projects or versions, longest overdue first. */

@@ -1,7 +1,6 @@
 // Enum values of versions, files and dependencies.
 
 export const VERSION_TYPES = ['release', 'beta', 'alpha'] as const
-export type VersionType = (typeof VERSION_TYPES)[number]
 
 export const FILE_TYPES = [
   'required-resource-pack',

@@ -48,7 +48,11 @@ export async function updateVersion(
     if (patch.dependencies !== undefined) await replaceDependencies(tx, viewer, id, patch.dependencies)
     if (patch.file_types !== undefined) await retagFiles(tx, id, patch.file_types)
     if (patch.changelog !== undefined) await dropUnusedImages(tx, { context: 'version', id }, patch.changelog)
-    if (patch.downloads !== undefined) await addToDownloads(tx, project.id, patch.downloads - version.downloads)
+    if (patch.downloads !== undefined) {
+      // The downloads of a project are the sum of the downloads of its versions.
+      const downloads = sql<number>`greatest(0, downloads + ${patch.downloads - version.downloads})`
+      await tx.updateTable('project').set({ downloads }).where('id', '=', project.id).execute()
+    }
     if (Object.keys(update).length > 0) await tx.updateTable('version').set(update).where('id', '=', id).execute()
     else await touchVersion(tx, id)
     await touchProject(tx, project.id, new Date(now))
@@ -73,7 +77,10 @@ type ColumnFields = Omit<VersionKeys, StatusField | 'dependencies' | 'file_types
 /** Returns the columns that each field of the patch sets. */
 function columnsOf(taxonomy: Taxonomy): PatchColumns<ColumnFields, Updateable<Version>> {
   return {
-    name: (name) => ({ name: checkName(name) }),
+    name: (name) => {
+      if (isBlank(name)) throw validationError('name', 'must not be blank')
+      return { name: name.trim() }
+    },
     version_number: (version_number) => ({ version_number }),
     changelog: (changelog) => ({ changelog }),
     version_type: (version_type) => ({ version_type }),
@@ -84,27 +91,12 @@ function columnsOf(taxonomy: Taxonomy): PatchColumns<ColumnFields, Updateable<Ve
   }
 }
 
-function checkName(name: string): string {
-  if (isBlank(name)) throw validationError('name', 'must not be blank')
-  return name.trim()
-}
-
 async function replaceDependencies(tx: Tx, viewer: Viewer, id: string, dependencies: DependencyInput[]): Promise<void> {
   const resolved = await resolveDependencies(tx, viewer, dependencies)
   if (resolved.some(({ version_id }) => version_id === id))
     throw validationError('dependencies', 'cannot contain the version itself')
   await tx.deleteFrom('dependency').where('dependent_id', '=', id).execute()
   await insertDependencies(tx, id, resolved)
-}
-
-/** Adjusts the project's downloads, which are the sum of the downloads of its versions. */
-async function addToDownloads(tx: Tx, projectId: string, difference: number): Promise<void> {
-  if (difference === 0) return
-  await tx
-    .updateTable('project')
-    .set({ downloads: sql`greatest(0, downloads + ${difference})` })
-    .where('id', '=', projectId)
-    .execute()
 }
 
 /** Removes fields that the new loaders do not support. @throws ApiError `validation_error` naming the field. */
