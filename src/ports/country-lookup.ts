@@ -8,10 +8,7 @@ import { OperatorError } from '#lib/operator-error.ts'
 /** Returns the ISO 3166-1 alpha-2 code of an IP address; undefined if the database has no entry. Performs no I/O. */
 export type CountryLookup = (address: string) => string | undefined
 
-/**
- * Loads the country database into memory. Returns undefined if `path` is undefined.
- * @throws OperatorError if the file cannot be read.
- */
+/** Loads the country database, if there is one, into memory. @throws OperatorError if the file cannot be read. */
 export async function openCountryLookup(path: string | undefined): Promise<CountryLookup | undefined> {
   if (path === undefined) return undefined
   const { Reader } = await import('maxmind')

@@ -61,8 +61,7 @@ export interface Counters {
 }
 
 /**
- * Converts a rate to whole microseconds, so that adapters lose nothing to rounding: the interval after which one unit is
- * available again, and the time for `burst` units.
+ * Converts a rate to whole microseconds, to avoid rounding: the interval of one unit, and the time for `burst` units.
  * @throws RangeError
  */
 export function rateIntervals(rate: Rate, cost: number): { intervalUs: number; burstUs: number } {

@@ -121,9 +121,8 @@ const KEY_LENGTH_MAX = 512
 const KEY_SEGMENT = /^(?!\.)[A-Za-z0-9._-]{1,255}$/
 
 /**
- * Checks that a key has 1 to 512 characters: segments of letters, digits, dots, underscores and hyphens, joined by `/`.
- * No segment begins with a dot, so that a key cannot leave the store or name a hidden file.
- * @throws Error, because a wrong key is an error of Depot and not of a client
+ * Checks that a key has 1 to 512 characters: segments of letters, digits, dots, underscores and hyphens, joined by `/`. No
+ * segment begins with a dot, which could leave the store. @throws Error, because a wrong key is an error of Depot
  */
 export function assertFileKey(key: string): void {
   if (key.length > KEY_LENGTH_MAX || !key.split('/').every((segment) => KEY_SEGMENT.test(segment))) {

@@ -15,8 +15,7 @@ export type MailMessage = {
 export interface Mail {
   /**
    * Sends a message to the mail server or writes it to the disk. Can be called concurrently.
-   * @throws ApiError `mail_error` with the reason as its cause: an invalid address, a control character in the subject, a
-   * text that is too long, or a failure to send or write the message
+   * @throws ApiError `mail_error`, with its cause, if the message is invalid or cannot be sent or written
    */
   send(message: MailMessage): Promise<void>
   /** @throws ApiError `mail_error` if a message could not be sent now. */
@@ -47,9 +46,7 @@ export function mailError(cause: unknown): ApiError {
 }
 
 /**
- * Converts a message for nodemailer.
- * @param from the sender, an address or `Name <address>`
- * @param at milliseconds since 1970, for the `Date` header
+ * Converts a message for nodemailer. `from`: an address or `Name <address>`. `at`: milliseconds since 1970, for `Date`.
  * @throws ApiError `mail_error` for an invalid message
  */
 export function toEnvelope(from: string, { to, subject, text, html }: MailMessage, at: number) {

@@ -104,11 +104,8 @@ export function deletionPendingMail(context: MailContext & { due: Date; byOwner:
 }
 
 export function deletionUndoneMail(context: MailContext): MailContent {
-  return securityMail(
-    context,
-    'account is restored',
-    'The deletion of your account was undone. Its access tokens were not restored.',
-  )
+  const sentence = 'The deletion of your account was undone. Its access tokens were not restored.'
+  return securityMail(context, 'account is restored', sentence)
 }
 
 /** `url`: the result of `invitationLink`. */

@@ -22,11 +22,7 @@ export type ScannedFile = {
 }
 
 export interface Scanner {
-  /**
-   * Scans a file.
-   * @throws ScannerFailure if the scanner fails, exceeds its time limit or returns an invalid response. A later attempt
-   * could succeed.
-   */
+  /** @throws ScannerFailure if the scanner fails, is too slow or returns an invalid response. A retry could succeed. */
   scan(file: ScannedFile, signal: AbortSignal): Promise<ScanResult>
 }
 

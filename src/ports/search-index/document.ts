@@ -18,10 +18,7 @@ export type SearchVersion = {
   readonly status: 'listed' | 'archived'
   readonly project_types: readonly string[]
   readonly loaders: readonly string[]
-  /**
-   * Categories in addition to those of the project: the loaders of the version and, for a content pack, the loaders
-   * inside it.
-   */
+  /** Categories in addition to those of the project: the loaders of the version, or those inside a content pack. */
   readonly categories: readonly string[]
   /** Loader fields by name, each a list (`game_versions`, `environment`, …); `client_side` and `server_side` too. */
   readonly fields: Readonly<Record<string, readonly string[]>>

@@ -30,9 +30,8 @@ export type SearchAnswer = {
 }
 
 /**
- * The newest state of a project, or its deletion. `sequence` increases with the commits of the database, at least per
- * project. The index ignores a change whose sequence is not above that of the project's last change, so that changes can
- * be sent again and in any order.
+ * The newest state of a project, or its deletion. The index ignores a change whose `sequence`, which increases with the
+ * commits of the database, is not above that of the project's last change. Changes can therefore be sent in any order.
  */
 export type SearchChange =
   | { readonly kind: 'upsert'; readonly sequence: number; readonly document: SearchDocument }
@@ -77,9 +76,8 @@ export interface SearchIndex {
   apply(changes: readonly SearchChange[]): Promise<void>
 
   /**
-   * Builds a new index from the whole catalogue while the current one is in use, then replaces it. Changes that are
-   * applied from before the call of `open` reach both indexes, so that the new one misses none. If the rebuild fails, the
-   * current index stays. A concurrent second call fails with `search_error`.
+   * Builds a new index from the whole catalogue, then replaces the current one, which stays in use if this fails. Changes
+   * that are applied from before the call of `open` reach both. A concurrent second call fails with `search_error`.
    */
   rebuild(open: () => Promise<Catalogue>): Promise<void>
 

@@ -22,10 +22,9 @@ type Options = {
 /**
  * Creates counters for this process only. Every call returns synchronously.
  *
- * Keys of different time spans (a limit's minute, a throttle's 15 minutes) are separate, and at most `keysMax` keys of a span
- * (default: 100,000; about 25 MB) are stored. Beyond that, the least recently used keys are deleted, so their counts start
- * again. To benefit, an attacker must send 50,000 other keys between two requests, which costs more than it gains. Many keys
- * of one span, such as IP addresses that download, cannot displace another span, such as throttled sign-ins.
+ * At most `keysMax` keys per time span (default: 100,000; about 25 MB) are stored. Beyond that, the least recently used keys
+ * start again. To benefit, an attacker must send 50,000 other keys between two requests, which costs more than it gains.
+ * Keys of one span, such as addresses that download, cannot displace another span, such as throttled sign-ins.
  */
 export function createMemoryCounters({ now, keysMax = 100_000 }: Options) {
   return {

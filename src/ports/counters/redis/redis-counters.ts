@@ -28,8 +28,7 @@ const CALL_TIMEOUT_MS = 400
 const RECONNECT_MS_MAX = 1_000
 
 /**
- * Connects to Redis and tries every operation of the counters. If Redis is unreachable, the counters reject and reconnect
- * automatically.
+ * Connects to Redis and tries every operation. If Redis is unreachable, the counters reject and reconnect automatically.
  * @throws OperatorError if the URL, the password, a permission or the version is wrong.
  */
 export async function openRedisCounters(options: Options): Promise<Counters> {

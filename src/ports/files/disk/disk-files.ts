@@ -52,7 +52,10 @@ export async function openDiskFiles({ folder, minFreeBytes = FREE_BYTES_MIN }: D
     async putAll(items) {
       for (const { key, bytes } of items) {
         const path = pathOf(key)
-        hostedSync(() => writeSmallSync(path, bytes))
+        hostedSync(() => {
+          mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+          writeFileSync(path, bytes, { mode: 0o600 })
+        })
       }
     },
     flush: () => hosted(syncFileSystem(objects)),
@@ -129,11 +132,6 @@ function hostedSync<T>(step: () => T): T {
   } catch (cause) {
     throw hostingError(cause)
   }
-}
-
-function writeSmallSync(path: string, bytes: Uint8Array): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  writeFileSync(path, bytes, { mode: 0o600 })
 }
 
 function readSmallSync(path: string, maxBytes: number): Buffer | 'larger' | undefined {

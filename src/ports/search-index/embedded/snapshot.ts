@@ -1,6 +1,6 @@
 // Saves the state of the engine in one file: a header that describes the arrays, the arrays, a checksum.
 import { randomUUID } from 'node:crypto'
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { endianness } from 'node:os'
 import { dirname } from 'node:path'
@@ -69,13 +69,10 @@ async function writeArrays(file: Awaited<ReturnType<typeof open>>, arrays: reado
   await file.write(end)
 }
 
-/**
- * Reads a snapshot; undefined if it does not exist.
- * @throws Error if the file has another format, is truncated or damaged.
- */
+/** Reads a snapshot; undefined if it does not exist. @throws Error if it has another format, is truncated or damaged. */
 export function readSnapshot(path: string): SavedEngine | undefined {
-  const file = openIfExists(path)
-  if (file === undefined) return undefined
+  if (!existsSync(path)) return undefined
+  const file = openSync(path, 'r')
   try {
     const prefix = readBytes(file, new Uint8Array(MAGIC.length + 8))
     if (MAGIC.compare(prefix.subarray(0, MAGIC.length)) !== 0) throw new Error('not a snapshot of this format')
@@ -109,15 +106,6 @@ function readState(file: number, header: string): SavedEngine {
   const end = Buffer.from(readBytes(file, new Uint8Array(4)))
   if (end.readUInt32LE() !== checksum) throw new Error('damaged data')
   return restored
-}
-
-function openIfExists(path: string): number | undefined {
-  try {
-    return openSync(path, 'r')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
-  }
 }
 
 function readBytes(file: number, bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {

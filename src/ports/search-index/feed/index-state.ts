@@ -99,10 +99,8 @@ export function feedingOf({ state }: FollowedIndex): Feeding | undefined {
   return 'feeding' in state ? state.feeding : undefined
 }
 
-const needsRebuild = ({ catalogue, requested, rebuilt }: Feeding): boolean =>
-  catalogue !== 'current' || requested > rebuilt
-
 /** Returns the state of a feeder that is not rebuilding. */
 export function settle({ index, feeding }: Feeder): Outdated | Ready {
-  return needsRebuild(feeding) ? { name: 'outdated', index, feeding, rebuildAt: 0 } : { name: 'ready', index, feeding }
+  const isOutdated = feeding.catalogue !== 'current' || feeding.requested > feeding.rebuilt
+  return isOutdated ? { name: 'outdated', index, feeding, rebuildAt: 0 } : { name: 'ready', index, feeding }
 }

@@ -69,29 +69,21 @@ function toSearchVersion([id, status, publishedMs, loaders, values]: VersionRow,
   const fields: Record<string, readonly string[]> = {}
   for (const [name, value] of Object.entries(values))
     fields[name] = Array.isArray(value) ? value.map(String) : [`${value}`]
+  const { client_side, server_side } = sidesOf(project_types, fields['environment']?.[0])
+  // The loaders inside a content pack replace the pack.
+  const categoriesOf = (loader: string) => {
+    const inside = fields[`${loader}_loaders`] ?? []
+    return inside.length === 0 ? [loader] : inside
+  }
   return {
     id,
     date_published: new Date(publishedMs).toISOString(),
     status,
     project_types,
     loaders: loaders.toSorted(),
-    categories: loaders.flatMap((loader) => insideLoaders(fields, loader) ?? [loader]).sort(),
-    fields: { ...fields, ...sides(project_types, fields) },
+    categories: loaders.flatMap(categoriesOf).sort(),
+    fields: { ...fields, client_side: [client_side], server_side: [server_side] },
   }
-}
-
-/** Returns the loaders inside a content pack, which replace the pack in the categories. */
-function insideLoaders(
-  fields: Readonly<Record<string, readonly string[]>>,
-  loader: string,
-): readonly string[] | undefined {
-  const inside = fields[`${loader}_loaders`]
-  return inside === undefined || inside.length === 0 ? undefined : inside
-}
-
-function sides(projectTypes: readonly string[], fields: Readonly<Record<string, readonly string[]>>) {
-  const { client_side, server_side } = sidesOf(projectTypes, fields['environment']?.[0])
-  return { client_side: [client_side], server_side: [server_side] }
 }
 
 /** Returns the loader fields of all versions as strings, in the order of the taxonomy. */

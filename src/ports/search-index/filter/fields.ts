@@ -55,9 +55,7 @@ const LEGACY_NAMES: ReadonlyMap<string, string> = new Map([
 /** Live data of game servers, named after the game. Any name of a game is accepted. */
 const COMPONENT = /^[a-z][a-z0-9_]{0,62}_java_server\.(content\.kind|verified_plays_2w|ping\.data\.players_online)$/
 
-/**
- * Returns the field of that name. Ignores a leading `components.`, and accepts previous names with `legacy`.
- */
+/** Returns the field of that name. Ignores a leading `components.`, and accepts previous names with `legacy`. */
 export function findField(written: string, { legacy }: { legacy: boolean }): Field | undefined {
   const name = written.startsWith('components.') ? written.slice('components.'.length) : written
   const field = FIELDS.get((legacy && LEGACY_NAMES.get(name)) || name)

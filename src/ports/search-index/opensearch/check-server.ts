@@ -8,8 +8,7 @@ const MIN_VERSION = [2, 19] as const
 const TLS_FAULT = /certificate|ssl|tls|wrong version number/i
 
 /**
- * Checks version, user, permissions and names.
- * @returns why the server does not respond; undefined if everything is correct.
+ * Checks version, user, permissions and names. Returns why the server does not respond; undefined if all is correct.
  * @throws OperatorError that names the setting to change.
  */
 export async function checkOpenSearch(options: ConnectionOptions & { prefix: string }): Promise<string | undefined> {

@@ -68,15 +68,7 @@ export const INDEX_BODY = {
   },
 }
 
-/** Replaces a deleted project, so that an older change cannot restore it. */
-export function tombstone(sequence: number): object {
-  return { sequence }
-}
-
-/**
- * Returns the document for OpenSearch.
- * @throws ApiError `invalid_input` if it is too large, `search_error` if a date or a count is invalid.
- */
+/** @throws ApiError `invalid_input` if the document is too large, `search_error` if a date or a count is invalid. */
 export function toIndexed(document: SearchDocument, sequence: number): object {
   const dated = datedNewestFirst(document.versions)
   const versions = dated.map(({ version }) => version)
@@ -193,9 +185,8 @@ export function numberName(field: string): string {
 }
 
 /**
- * Returns the keys of the prefixes of a term, for typos. A term also matches by a prefix that is at least as long as the
- * word and ends with its last letter. A key therefore begins with this letter and the length, which a fuzzy query matches
- * exactly.
+ * Returns the keys of the prefixes of a term, for typos. A prefix matches if it is at least as long as the word and ends
+ * with its last letter. A key therefore begins with this letter and the length, which a fuzzy query matches exactly.
  */
 function prefixKeys(term: string): string[] {
   const letters = [...term]

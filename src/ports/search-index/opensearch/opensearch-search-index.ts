@@ -12,7 +12,7 @@ import {
   type SearchQuery,
 } from '../search-index.ts'
 import { type Connection, type ConnectionOptions, EngineError, openConnection, unavailable } from './connection.ts'
-import { toIndexed, tombstone } from './documents.ts'
+import { toIndexed } from './documents.ts'
 import { filterQuery, tooManyClauses } from './filter-query.ts'
 import {
   createIndex,
@@ -170,15 +170,11 @@ async function apply(host: Host, changes: readonly SearchChange[]): Promise<void
 
 type Write = { readonly id: string; readonly sequence: number; readonly body: string }
 
+/** A deleted project keeps its sequence, so that an older change cannot restore it. */
 function toWrite(change: SearchChange): Write {
   const { sequence } = change
-  return change.kind === 'delete'
-    ? { id: change.id, sequence, body: JSON.stringify(tombstone(sequence)) }
-    : documentWrite(change.document, sequence)
-}
-
-function documentWrite(document: Parameters<typeof toIndexed>[0], sequence: number): Write {
-  return { id: document.id, sequence, body: JSON.stringify(toIndexed(document, sequence)) }
+  if (change.kind === 'delete') return { id: change.id, sequence, body: JSON.stringify({ sequence }) }
+  return { id: change.document.id, sequence, body: JSON.stringify(toIndexed(change.document, sequence)) }
 }
 
 /** Writes the documents that are newer than the stored ones. Returns false if the index or alias does not exist. */
@@ -239,7 +235,7 @@ async function rebuild(host: Host, open: () => Promise<Catalogue>): Promise<void
     host.building = name
     const { sequence, batches } = await open()
     for await (const batch of batches) {
-      const writes = batch.map((document) => documentWrite(document, sequence))
+      const writes = batch.map((document) => toWrite({ kind: 'upsert', sequence, document }))
       if (!(await bulk(host, name, writes))) throw failure('The new index was deleted during the build')
     }
     await swapIndex(connection, { prefix, name, sequence })

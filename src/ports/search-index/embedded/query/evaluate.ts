@@ -60,13 +60,9 @@ export function countWithin(set: DocSet, plan: Plan, sources: Sources, pools: Po
 
 /** Evaluates each document. */
 function matching(set: DocSet, plan: Plan, sources: Sources): DocSet {
-  const docs = listed(set, sources)
+  const { live } = sources.docs
+  const docs = set.kind === 'few' ? set.docs : listBits(set.kind === 'all' ? live : set.bits, set.count)
   return few(docs.filter((doc) => newestMatch(plan, sources, doc) !== undefined))
-}
-
-function listed(set: DocSet, { docs: { live } }: Sources): readonly number[] {
-  if (set.kind === 'few') return set.docs
-  return listBits(set.kind === 'all' ? live : set.bits, set.count)
 }
 
 function within(set: DocSet, where: Bits, { docs: { live } }: Sources, pools: Pools): DocSet {

@@ -50,10 +50,7 @@ export class Vocabulary {
     return this.#firstAfter(position, this.#differsFrom(this.codeAt(position), length))
   }
 
-  /**
-   * Returns the first later position whose term does not sort before the first `length` bytes of the term at `position`
-   * followed by `letter`.
-   */
+  /** Returns the first later position whose term is at least `length` bytes of the term at `position` and `letter`. */
   firstFrom(position: number, length: number, letter: number): number {
     return this.#firstAfter(position, this.#reaches(this.codeAt(position), length, letter))
   }
