@@ -16,7 +16,7 @@ import { loadConfig, withPort } from '#platform/config/load-config.ts'
 import { createRateGrants } from '#platform/http/limits/rate-grants.ts'
 import { startWorker } from '#platform/jobs/worker.ts'
 import { createLog, isTextFormat, type Log } from '#platform/telemetry/log.ts'
-import { startStagingSweep } from '#ports/files/staging-sweep.ts'
+import { startStagingSweep } from '#ports/files/staging.ts'
 import { greeting } from './greeting.ts'
 
 const ROLES = ['all', 'api', 'worker'] as const

@@ -1,6 +1,8 @@
 // The files port: stores published files and images. An upload is first staged on the local disk, because checks of
 // archives need random access, and then published under a key. Adapters: `disk/`, `s3/`.
 import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { forEachConcurrently } from '#lib/concurrency/for-each-concurrently.ts'
 import { ApiError } from '#lib/errors.ts'
 
 /** A complete and hashed upload on the local disk, not published yet. */
@@ -89,7 +91,7 @@ export interface Files extends BulkFiles {
   close(): Promise<void>
 }
 
-/** Functions that only commands use (backup, move, seed). `bulk.ts` implements the first three over `put` and `open`. */
+/** Functions that only commands use (backup, move, seed). `concurrentBulk` implements the first three. */
 export interface BulkFiles {
   /**
    * Stores many small files that no one reads yet. Can block the event loop. The files are durable when `flush` has
@@ -102,6 +104,24 @@ export interface BulkFiles {
   readAll(keys: readonly string[], options: { maxBytes: number }): Promise<(Buffer | 'larger' | undefined)[]>
   /** Lists every key with its size, unordered. Files that are added or removed during the call can be missing. */
   list(): AsyncIterable<{ key: string; sizeBytes: number }>
+}
+
+/** Implements the bulk functions of a remote store by concurrent calls of `put`, which is durable, and `open`. */
+export function concurrentBulk({ put, open }: Pick<Files, 'put' | 'open'>): Omit<BulkFiles, 'list'> {
+  return {
+    putAll: (items) => forEachConcurrently(items, ({ key, bytes, contentType }) => put(key, bytes, { contentType })),
+    flush: async () => {},
+    async readAll(keys, { maxBytes }) {
+      const contents = new Map<string, Buffer | 'larger'>()
+      await forEachConcurrently(keys, async (key) => {
+        const opened = await open(key)
+        if (opened === undefined) return
+        if (opened.sizeBytes > maxBytes) opened.stream.destroy()
+        contents.set(key, opened.sizeBytes > maxBytes ? 'larger' : await buffer(opened.stream))
+      })
+      return keys.map((key) => contents.get(key))
+    },
+  }
 }
 
 /** Returns the error of a failed store for the client; the cause is logged. */

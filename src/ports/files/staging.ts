@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { invalidInput } from '#lib/errors.ts'
 import { randomBase62 } from '#lib/ids.ts'
+import { HOUR_MS } from '#lib/time.ts'
+import type { Deps } from '#ports/deps.ts'
 import { describeBytes, hostingError, type StagedFile, type StageOptions } from './files.ts'
 
 // Size of a write: few system calls, and at most two batches in memory.
@@ -127,4 +129,33 @@ export async function sweepStaged(folder: string, olderThanMs: number, nowMs: nu
     removed += 1
   }
   return removed
+}
+
+/** Maximum duration of an upload. */
+const AGE_MAX_MS = 6 * HOUR_MS
+
+/**
+ * Removes staged files of killed processes, now and every hour until stopped. Logs failures. Not a job, which would run on
+ * one machine only.
+ */
+export function startStagingSweep({ files, log, now }: Pick<Deps, 'files' | 'log' | 'now'>): { stop(): Promise<void> } {
+  const sweep = async (): Promise<void> => {
+    try {
+      const removed = await files.sweep({ olderThanMs: AGE_MAX_MS, nowMs: now() })
+      if (removed > 0) log.info({ files: { removed } }, 'Removed unfinished uploads of a stopped process')
+    } catch (error) {
+      log.warn({ err: error }, 'Could not remove unfinished uploads')
+    }
+  }
+  let running = sweep()
+  const timer = setInterval(() => {
+    running = running.then(sweep)
+  }, HOUR_MS)
+  timer.unref()
+  return {
+    stop: async () => {
+      clearInterval(timer)
+      await running
+    },
+  }
 }

@@ -54,11 +54,10 @@ type Options = {
 }
 
 /**
- * Returns the counters of the process at the other end of a channel. The channel outlives them. All operations are exact
- * for all processes together, except `take` far from the limit: a message per request would cost as much as the request,
- * so each process takes a few units locally. It reports them together, 25 ms after they exceed half of the local maximum,
- * and before it asks the other process about the same key. Fewer units might never be reported. All processes together
- * therefore let pass at most one eighth of a burst too much per minute.
+ * Returns the counters of the process at the other end of a channel, which outlives them. All operations are exact, except
+ * `take` far from the limit: a message per request would cost as much as the request, so each process takes a few units
+ * locally. It reports them together, 25 ms after they exceed half of the local maximum, and before it asks about the same
+ * key. All processes together therefore let pass at most one eighth of a burst too much per minute.
  * @throws ApiError 503 if the other process does not respond.
  */
 export function remoteCounters(channel: Channel, options: Options): Counters {

@@ -35,13 +35,12 @@ export class FacetIndex {
   }
 
   add(doc: number, firstVersion: number, document: SearchDocument, versions: readonly SearchVersion[]): void {
-    const projectCategories = document.categories
     for (const [field, values] of Object.entries(projectValues(document))) this.#addValues(field, values, doc)
     // A project without versions has one version slot, with the categories of the project.
-    if (versions.length === 0) this.#addValues('categories', projectCategories, doc, firstVersion)
+    if (versions.length === 0) this.#addValues('categories', document.categories, doc, firstVersion)
     for (const [i, version] of versions.entries()) {
       const slot = firstVersion + i
-      this.#addValues('categories', projectCategories, doc, slot)
+      this.#addValues('categories', document.categories, doc, slot)
       this.#addValues('categories', version.categories, doc, slot)
       this.#addValues('loaders', version.loaders, doc, slot)
       this.#addValues('project_types', version.project_types, doc, slot)
