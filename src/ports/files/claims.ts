@@ -7,7 +7,7 @@ import { enqueue } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { StagedFile } from './files.ts'
 
-/** Number of claims that are read at once. */
+/** Maximum number of claims per statement. */
 const BATCH = 1000
 
 type Stored = { storageKey: string; staged: StagedFile; contentType: string }
