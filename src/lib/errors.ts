@@ -120,11 +120,8 @@ export function notFound(what: string): ApiError {
 
 /** 400 for an invalid path or query value, or an operation that the state does not allow. `field` names the value. */
 export function invalidInput(description: string, field?: string): ApiError {
-  return new ApiError(
-    'invalid_input',
-    description,
-    field === undefined ? {} : { details: { field, message: description } },
-  )
+  const options = field === undefined ? {} : { details: { field, message: description } }
+  return new ApiError('invalid_input', description, options)
 }
 
 /** 400 for a body field of the wrong type, length, range or content. */

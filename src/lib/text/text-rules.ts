@@ -1,9 +1,8 @@
 // Rules for text from clients: names in URLs, lengths, blank text, text that the database cannot store, and URLs.
 import { validationError } from '#lib/errors.ts'
 
-// The patterns are also used in JSON Schema (`Type.String({ pattern })`). They match the input of a client, before slugs are
-// converted to lower case. They reject `.` and `..`, because URL parsers remove these, so that the URL of such a name would
-// not work.
+// The patterns match the input of a client, before slugs are converted to lower case. They reject `.` and `..`, because URL
+// parsers remove these.
 
 /** Project slug: 3-64 letters, digits, dots, underscores, hyphens; stored in lower case. */
 export const PROJECT_SLUG_PATTERN = '^[A-Za-z0-9._-]{3,64}$'

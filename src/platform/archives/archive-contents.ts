@@ -61,12 +61,7 @@ export async function verifyContents(
       await verifyRun(handle, run.value, scratch)
     }
   }
-  const lanes = Array.from({ length: LANES }, () =>
-    lane().catch((error: unknown) => {
-      stop.abort(error)
-    }),
-  )
-  await Promise.all(lanes)
+  await Promise.all(Array.from({ length: LANES }, () => lane().catch((error: unknown) => stop.abort(error))))
   stop.signal.throwIfAborted()
 }
 

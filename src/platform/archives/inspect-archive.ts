@@ -206,13 +206,9 @@ function entryProblem(entry: DirectoryEntry): string | undefined {
   return undefined
 }
 
-/**
- * Returns whether a path stays inside the target folder on every operating system: no NUL, not absolute, no drive, and no
- * `..` segments.
- */
+/** Returns whether a path stays inside the target folder on every operating system. */
 export function isContainedPath(path: string): boolean {
-  if (path === '' || path.includes('\0')) return false
-  if (/^([/\\]|[A-Za-z]:)/.test(path)) return false
+  if (path === '' || path.includes('\0') || /^([/\\]|[A-Za-z]:)/.test(path)) return false
   return !path.split(/[/\\]/).includes('..')
 }
 

@@ -145,11 +145,7 @@ export class DerivedCache<V> implements CachePart {
     }
     const entry: Entry<V> = { key, value, sources, evicted: () => this.#evicted(entry) }
     this.#byKey.set(key, entry)
-    for (const source of sources) {
-      const entries = this.#bySource.get(source)
-      if (entries === undefined) this.#bySource.set(source, new Set([entry]))
-      else entries.add(entry)
-    }
+    for (const source of sources) this.#bySource.set(source, (this.#bySource.get(source) ?? new Set()).add(entry))
     this.#lru.set(entry, true, { size })
   }
 

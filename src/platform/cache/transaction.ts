@@ -17,13 +17,11 @@ export interface TransactionOptions {
 
 /**
  * Runs a transaction that changes cached entities. `run` adds the changes to `changed`. The transaction writes them to the
- * change log; the notice follows the commit. Before the promise settles, this process and its peers have removed their
- * entries. During the commit, reads of these entities go to the database, so that no one gets a replaced value. All this
- * also happens if the transaction fails, because a lost connection leaves the result of the commit unknown.
+ * change log; the notice follows the commit. Reads during the commit go to the database. Before the promise settles, this
+ * process and its peers have removed their entries, also after a failure, because its commit might have succeeded.
  *
- * After a serialization failure or a deadlock, `run` is called again, at most 5 times in total, with pauses of about 5, 10,
- * 20 and 40 ms. So `run` must have no effects outside `tx`, and must not read through the cache. Other errors, and the error
- * of the last attempt, reach the caller unchanged.
+ * After a serialization failure or a deadlock, `run` is called again, at most 5 times in total. So `run` must have no
+ * effects outside `tx`, and must not read through the cache.
  */
 export async function transaction<DB, T>(
   { db, cache }: { db: Kysely<DB>; cache: EntityCache },

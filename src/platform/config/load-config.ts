@@ -36,10 +36,7 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
   return deepFreeze(group(value as Env))
 }
 
-/**
- * Returns the configuration for the port on which the server listens. If `PORT` is 0 and `BASE_URL` is unset, the public
- * URL depends on it.
- */
+/** Returns the configuration for the port on which the server listens, which the default URLs contain. */
 export function withPort(config: Config, port: number): Config {
   const { http, files } = config
   const before = defaultBaseUrl(http.host, http.port)
@@ -52,10 +49,7 @@ export function withPort(config: Config, port: number): Config {
   })
 }
 
-/**
- * Converts the text of a variable to the type of its schema. Other texts stay as they are, so that the check rejects them.
- * `Value.Convert` would read `true` and `1.5` as the integer 1.
- */
+/** Converts a text to the type of its schema, if it can. `Value.Convert` would read `true` and `1.5` as the integer 1. */
 function typedValue(text: string | undefined, type: string | undefined): string | number | boolean | undefined {
   if (text === undefined) return undefined
   if (type === 'integer' || type === 'number') return /^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : text

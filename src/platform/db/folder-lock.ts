@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { OperatorError } from '#lib/operator-error.ts'
 
-/** Kind of process that owns the lock: a server until it stops, a command for its short run. */
+/** Kind of process that owns the lock. */
 export type Holder = 'server' | 'command'
 
 /** Content of the owner file. `ready`: the database of this process accepts connections. */
@@ -20,9 +20,8 @@ const SQLITE_NOTADB = 26
 /**
  * Locks a data folder, or returns undefined if another process (or this one) has locked it.
  *
- * Node.js has no file locks. A file with a process ID can outlive its process, and two processes could both replace such
- * a stale file. SQLite's exclusive lock is a kernel lock, which even `kill -9` releases, so that no lock is ever stale.
- * The lock file stays empty. It is never deleted, because a second process could then lock a new file.
+ * Node.js has no file locks. SQLite's exclusive lock is a kernel lock, which even `kill -9` releases, so that no lock is
+ * ever stale. The lock file stays empty, and is never deleted, because a second process could then lock a new file.
  */
 export function tryLockFolder(dataDir: string): FolderLock | undefined {
   const path = join(dataDir, 'depot.lock')

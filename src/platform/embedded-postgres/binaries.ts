@@ -30,10 +30,9 @@ export async function findPostgresPackage(): Promise<PostgresPackage> {
 }
 
 /**
- * Returns the folder whose `bin` contains programs that `user` can run (undefined: the user of this process). This is the
- * folder of the package if the user can enter it and its library links exist or can be created. npm omits these links if
- * it runs no install scripts. Otherwise it is a copy in `copyRoot`, created once per version. The copy
- * gets its name when it is complete.
+ * Returns the folder whose `bin` contains programs that `user` can run (undefined: the user of this process): the package
+ * if the user can enter it and its library links exist or can be created, otherwise a copy in `copyRoot`. npm omits the
+ * links if it runs no install scripts.
  */
 export async function runnableBinaries(
   { nativeDir, version }: PostgresPackage,

@@ -44,10 +44,7 @@ export type EmbeddedPostgres = {
   owned: boolean
   /** Resolves when an owned PostgreSQL has exited, with `expected` if `stop` caused it. Never resolves if not owned. */
   exited: Promise<PostgresExit>
-  /**
-   * Stops an owned PostgreSQL within 25 seconds. Idempotent; does nothing if not owned. Close all pools first, because
-   * PostgreSQL closes open connections.
-   */
+  /** Stops an owned PostgreSQL within 25 seconds and closes its connections. Idempotent; does nothing if not owned. */
   stop(): Promise<void>
 }
 
@@ -55,10 +52,8 @@ const POLL_MS = 20
 
 /**
  * Starts the PostgreSQL of a data folder and creates its database if necessary, or connects to the PostgreSQL of a
- * running server. At most one process owns the database. If a killed owner left PostgreSQL running, Depot stops it first;
- * the next start recovers the data.
- * @throws OperatorError if another server uses the folder, if another process does not release it within `waitMs`,
- * if the folder is unusable, if the disk is full, or if no PostgreSQL exists for this platform.
+ * running server. At most one process owns the database. Stops a PostgreSQL that a killed owner left running.
+ * @throws OperatorError if the folder is in use or unusable, or if no PostgreSQL exists for this platform.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { holder, waitMs = 15_000 } = options

@@ -22,16 +22,10 @@ export type RouteAuth = 'public' | { read: readonly ScopeName[] } | { scope: rea
  */
 export type CachePolicy = 'public' | 'shared' | 'tags' | 'private' | 'no-store'
 
-/**
- * The request budget of a client address: `api` (the default), `page` for pages of the site, `asset` for what pages
- * load: styles, scripts, fonts and images.
- */
+/** The request budget of a client address: `api` (the default), `page`, and `asset` for styles, scripts and images. */
 export type RateBudget = 'api' | 'page' | 'asset'
 
-/**
- * Costs of expensive requests, such as hashing a password, reading an archive or scaling an image of 40 million pixels.
- * `npm run bench -- routes` compares them with the measured times.
- */
+/** Costs of expensive requests. `npm run bench -- routes` compares them with the measured times. */
 export const COSTS = { password: 5, archive: 3, picture: 3, largePicture: 15, analytics: 5, everything: 20 } as const
 
 /** One operation. */

@@ -62,28 +62,22 @@ type Rules = ScaleRules & {
   isMark?: true
 }
 
-/** Pages offer all these widths, and browsers choose. */
-const GALLERY_WIDTHS = [350, 700, 1400] as const
-const ICON_WIDTH = 96
-
 const ICON: Rules = {
   kinds: ['png', 'jpeg', 'gif', 'webp', 'svg'],
   maxBytes: 262_144,
   maxPixels: 4096 * 4096,
-  width: ICON_WIDTH,
-  widths: [ICON_WIDTH],
+  width: 96,
+  widths: [96],
   square: true,
   field: 'icon',
 }
-
-const MARK_WIDTHS = [96, 192, 512] as const
 
 const MARK: Rules = {
   kinds: ['png', 'webp', 'svg'],
   maxBytes: 262_144,
   maxPixels: 4096 * 4096,
   width: 512,
-  widths: MARK_WIDTHS,
+  widths: [96, 192, 512],
   square: false,
   drawsAtWidth: true,
   field: 'mark',
@@ -95,7 +89,8 @@ const GALLERY: Rules = {
   maxBytes: 5 * 1024 * 1024,
   maxPixels: 8192 * 5120,
   width: 1400,
-  widths: GALLERY_WIDTHS,
+  // Pages offer all these widths, and browsers choose.
+  widths: [350, 700, 1400],
   square: false,
   field: 'image',
 }
@@ -215,24 +210,17 @@ function decodeUtf8(bytes: Uint8Array, field: string): string {
 
 /** Translates errors of decoding to API errors. */
 function toApiError(error: unknown, { maxPixels }: Rules, field: string): unknown {
-  if (error instanceof BrokenImage) return undecodable(field)
-  if (!(error instanceof ScaleError)) return error
-  switch (error.kind) {
-    case 'undecodable':
-      return undecodable(field)
-    case 'too_many_pixels':
-      return invalidInput(`The image has more than ${maxPixels} pixels`, field)
-    case 'too_many_moving_pixels':
-      return invalidInput('The animated image has too many pixels', field)
+  if (!(error instanceof ScaleError || error instanceof BrokenImage)) return error
+  const messages = {
+    undecodable: 'The image cannot be decoded',
+    too_many_pixels: `The image has more than ${maxPixels} pixels`,
+    too_many_moving_pixels: 'The animated image has too many pixels',
   }
+  return invalidInput(messages[error instanceof ScaleError ? error.kind : 'undecodable'], field)
 }
 
 function tooLarge(maxBytes: number, field: string): ApiError {
   return invalidInput(`The image is larger than ${maxBytes} bytes`, field)
-}
-
-function undecodable(field: string): ApiError {
-  return invalidInput('The image cannot be decoded', field)
 }
 
 /** Divides colours into 4,096 cells and returns the mean of the most frequent cell in the centre of the image. */

@@ -42,11 +42,8 @@ export function parseLicense(text: string, field = 'license_id'): string {
   // `ANDMIT`, so each term is replaced by a placeholder of the same kind.
   if (!isExpression(words.map((word) => word.standIn).join(' ')))
     throw validationError(field, 'is not an SPDX licence expression')
-  return words
-    .map((word) => word.text)
-    .join(' ')
-    .replaceAll('( ', '(')
-    .replaceAll(' )', ')')
+  const joined = words.map((word) => word.text).join(' ')
+  return joined.replaceAll('( ', '(').replaceAll(' )', ')')
 }
 
 function checkWord(token: string, afterWith: boolean, field: string): Word {

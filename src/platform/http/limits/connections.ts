@@ -67,14 +67,11 @@ export function endSlowBodies(server: Server, { ms, bytesPerSecond }: BodyPace):
     }
     const { bytesRead } = req.socket
     const sinceMs = now - state.checkedAt
-    // The server has not read the received bytes yet.
-    if (req.readableLength > 0) Object.assign(state, { checkedAt: now, bytesThen: bytesRead })
-    else if (sinceMs >= ms) {
-      if (bytesRead - state.bytesThen < (bytesPerSecond * sinceMs) / 1000) {
-        return invalidInput(`The body is slower than ${bytesPerSecond} bytes per second`, 'body')
-      }
-      Object.assign(state, { checkedAt: now, bytesThen: bytesRead })
-    }
+    // If `readableLength` is not 0, the server has not read the received bytes yet.
+    if (req.readableLength === 0 && sinceMs < ms) return undefined
+    if (req.readableLength === 0 && bytesRead - state.bytesThen < (bytesPerSecond * sinceMs) / 1000)
+      return invalidInput(`The body is slower than ${bytesPerSecond} bytes per second`, 'body')
+    Object.assign(state, { checkedAt: now, bytesThen: bytesRead })
     return undefined
   }
 }

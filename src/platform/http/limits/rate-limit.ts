@@ -18,17 +18,13 @@ const LOST_REQUESTS_PER_MINUTE = 60
  * Size of each budget relative to the API budget, and the prefix of its keys. Separate budgets prevent that a visitor's
  * browser uses up the requests of their programs: a page loads about 30 assets and images, and browsers load pages ahead.
  */
-const BUDGETS: Readonly<Record<RateBudget, { factor: number; prefix: string; usual: Rate }>> = {
-  api: budget(1, 'rate'),
-  page: budget(1, 'page-rate'),
-  asset: budget(10, 'asset-rate'),
+const BUDGETS: Readonly<Record<RateBudget, { factor: number; prefix: string }>> = {
+  api: { factor: 1, prefix: 'rate' },
+  page: { factor: 1, prefix: 'page-rate' },
+  asset: { factor: 10, prefix: 'asset-rate' },
 }
 
-function budget(factor: number, prefix: string) {
-  return { factor, prefix, usual: rateOf(factor, DEFAULT_REQUESTS_PER_MINUTE) }
-}
-
-function rateOf(factor: number, requestsPerMinute: number): Rate {
+function rateOf(factor: number, requestsPerMinute = DEFAULT_REQUESTS_PER_MINUTE): Rate {
   const limit = factor * requestsPerMinute
   return { limit, periodMs: PERIOD_MS, burst: limit, lostPerMinute: factor * LOST_REQUESTS_PER_MINUTE }
 }
@@ -64,9 +60,9 @@ export function createRateLimiter({ counters, bypassKey, grants, countsUnchanged
   const remembered = new WeakMap<IncomingMessage, RateDecision>()
   const budgetOf = ({ headers, address, config }: Countable): Counted => {
     const granted = grants.forRequest(headers.authorization, address)
-    const { factor, prefix, usual } = BUDGETS[config?.budget ?? 'api']
+    const { factor, prefix } = BUDGETS[config?.budget ?? 'api']
     const key = granted === undefined ? `${prefix}:${addressKey(address)}` : `${prefix}-grant:${granted.key}`
-    const rate = granted === undefined ? usual : rateOf(factor, granted.requestsPerMinute)
+    const rate = rateOf(factor, granted?.requestsPerMinute)
     // A granted rate can be smaller than the cost of one request.
     return { key, rate, cost: Math.min(config?.cost ?? 1, rate.limit) }
   }

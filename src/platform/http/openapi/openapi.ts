@@ -102,15 +102,14 @@ async function registerDocument(
   })
 }
 
-const texts = new WeakMap<object, Map<ApiVersion, string>>()
+const texts = new WeakMap<object, Partial<Record<ApiVersion, string>>>()
 
 /** Returns a description as JSON. Cached, because it cannot change while the server runs. */
 export function openApiText(app: App, version: ApiVersion = 'v3'): string {
-  const cached = texts.get(app) ?? new Map<ApiVersion, string>()
+  const cached = texts.get(app) ?? {}
   texts.set(app, cached)
-  const text = cached.get(version) ?? toText(app[DOCUMENTS[version].decorator]())
-  cached.set(version, text)
-  return text
+  cached[version] ??= toText(app[DOCUMENTS[version].decorator]())
+  return cached[version]
 }
 
 const SCALAR = /"(?:[^"\\\n]|\\.)*"|[\w.+-]+/.source
