@@ -150,13 +150,8 @@ export async function restoreCommand(args: readonly string[], env: Env): Promise
     progress.end()
     const { rows, files, events, missing, created } = report
     const lacks = missing === 0 ? '' : `; ${missing} files were missing in the backup`
-    print(
-      {
-        json: report,
-        text: `Restored the backup of ${created}: ${rows} rows, ${files} files, ${events} events${lacks}`,
-      },
-      values.json,
-    )
+    const text = `Restored the backup of ${created}: ${rows} rows, ${files} files, ${events} events${lacks}`
+    print({ json: report, text }, values.json)
   } catch (error) {
     progress.end()
     source.destroy()

@@ -13,7 +13,7 @@ import { isServed } from '#features/operations/backup/rows.ts'
 import { ApiError } from '#lib/errors.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { openStore } from '#main/open-analytics.ts'
-import { openFiles } from '#main/open-files.ts'
+import { openFiles } from '#main/open-ports.ts'
 import type { FilesConfig } from '#platform/config/config.ts'
 import { loadConfig } from '#platform/config/load-config.ts'
 

@@ -38,10 +38,8 @@ export async function userCreate(args: readonly string[], env: Env): Promise<voi
       await recordAudit(tx, { action: 'account.created', actor: COMMAND, subject, details: { role } })
       return created
     })
-    print(
-      { json: { id, username, email, role }, text: `Created the account ${username} (${role}), ID ${id}` },
-      values.json,
-    )
+    const text = `Created the account ${username} (${role}), ID ${id}`
+    print({ json: { id, username, email, role }, text }, values.json)
   })
 }
 
@@ -50,15 +48,9 @@ export async function userRole(args: readonly string[], env: Env): Promise<void>
   const [name = '', roleName = ''] = words
   const role = readRole(roleName)
   await withDeps(env, async (deps) => {
-    const account = await getAccountByName(deps.db, name)
-    await setRole(deps, { accountId: account.id, role, actor: COMMAND })
-    print(
-      {
-        json: { id: account.id, username: account.username, role },
-        text: `${account.username} now has the role ${role}`,
-      },
-      values.json,
-    )
+    const { id, username } = await getAccountByName(deps.db, name)
+    await setRole(deps, { accountId: id, role, actor: COMMAND })
+    print({ json: { id, username, role }, text: `${username} now has the role ${role}` }, values.json)
   })
 }
 
@@ -74,23 +66,12 @@ export async function tokenCreate(args: readonly string[], env: Env): Promise<vo
   const scopes = readScopes(required(values.scopes, 'scopes'))
   const lifetimeMs = duration(values.expires ?? DEFAULT_EXPIRY, 'expires')
   await withDeps(env, async (deps) => {
-    const account = await getAccountByName(deps.db, user)
+    const { id: accountId, username } = await getAccountByName(deps.db, user)
     const expires = new Date(deps.now() + lifetimeMs)
     const name = values.name ?? 'Command line'
-    const { token } = await createAccessToken(deps, {
-      actor: COMMAND,
-      accountId: account.id,
-      name,
-      scopes,
-      expires,
-    })
-    print(
-      {
-        json: { token, user: account.username, scopes: scopeNames(scopes), expires: expires.toISOString() },
-        text: token,
-      },
-      values.json,
-    )
+    const { token } = await createAccessToken(deps, { actor: COMMAND, accountId, name, scopes, expires })
+    const json = { token, user: username, scopes: scopeNames(scopes), expires: expires.toISOString() }
+    print({ json, text: token }, values.json)
   })
 }
 

@@ -30,10 +30,8 @@ export async function invitationCreate(args: readonly string[], env: Env): Promi
     const { registration } = await getSettings(deps)
     const hint = `\nRegistration is ${registration}. To require invitations, run \`depot settings set registration invitation\`.`
     const sent = invitation.mailed ? `\nSent the link to ${email}` : unsent(email, deps.config.mail.kind)
-    print(
-      { json: invitation, text: `${invitation.url}${sent}${registration === 'invitation' ? '' : hint}` },
-      values.json,
-    )
+    const text = `${invitation.url}${sent}${registration === 'invitation' ? '' : hint}`
+    print({ json: invitation, text }, values.json)
   })
 }
 
@@ -48,10 +46,9 @@ export async function invitationList(args: readonly string[], env: Env): Promise
   const { values } = readArguments(args, { json: 'boolean' })
   await withDeps(env, async ({ db }) => {
     const invitations = (await listInvitations(db, { limit: LIST_MAX, offset: 0 })).map(toInvitationView)
-    const rows = invitations.map(({ id, used, uses, expires, email, note }) => [
-      ...[id, `${used} of ${uses}`, expires.slice(0, 10)],
-      ...[email ?? '', note],
-    ])
+    const rows = invitations.map((one) => {
+      return [one.id, `${one.used} of ${one.uses}`, one.expires.slice(0, 10), one.email ?? '', one.note]
+    })
     const text = rows.length === 0 ? 'No invitations' : table(['ID', 'USED', 'EXPIRES', 'FOR', 'NOTE'], rows)
     print({ json: { invitations }, text }, values.json)
   })

@@ -14,21 +14,24 @@ export async function tokenList(args: readonly string[], env: Env): Promise<void
   const user = required(values.user, 'user')
   await withDeps(env, async ({ db, now }) => {
     const account = await getAccountByName(db, user)
-    const tokens = (await listAccessTokens(db, account.id)).map(
-      ({ id, name, scopes, created, expires, last_used }) => ({
-        ...{ id, name, scopes: scopeNames(Number(scopes)) },
-        ...{
-          created: created.toISOString(),
-          expires: expires.toISOString(),
-          last_used: last_used?.toISOString() ?? null,
-        },
-        expired: expires.getTime() <= now(),
-      }),
-    )
-    const rows = tokens.map((token) => [
-      ...[token.id, token.name, token.expired ? 'expired' : token.expires.slice(0, 10)],
-      ...[token.last_used?.slice(0, 10) ?? 'never', token.scopes.join(',')],
-    ])
+    const tokens = (await listAccessTokens(db, account.id)).map((token) => ({
+      id: token.id,
+      name: token.name,
+      scopes: scopeNames(Number(token.scopes)),
+      created: token.created.toISOString(),
+      expires: token.expires.toISOString(),
+      last_used: token.last_used?.toISOString() ?? null,
+      expired: token.expires.getTime() <= now(),
+    }))
+    const rows = tokens.map(({ id, name, expired, expires, last_used, scopes }) => {
+      return [
+        id,
+        name,
+        expired ? 'expired' : expires.slice(0, 10),
+        last_used?.slice(0, 10) ?? 'never',
+        scopes.join(','),
+      ]
+    })
     const text =
       rows.length === 0
         ? `${account.username} has no access tokens`

@@ -23,13 +23,9 @@ export async function userList(args: readonly string[], env: Env): Promise<void>
   const limit = wholeNumber(values.limit ?? LIST_DEFAULT, 'limit', 1, LIST_MAX)
   await withDeps(env, async ({ db }) => {
     const { accounts, total } = await listAccounts(db, { role, text: values.find, limit })
-    const rows = accounts.map((account) => [
-      account.username,
-      account.id,
-      account.role,
-      account.email ?? '',
-      day(account.created),
-    ])
+    const rows = accounts.map(({ username, id, role, email, created }) => {
+      return [username, id, role, email ?? '', created.toISOString().slice(0, 10)]
+    })
     const rest = total > accounts.length ? `\n${accounts.length} of ${total}` : ''
     const text =
       rows.length === 0 ? 'No accounts found' : `${table(['NAME', 'ID', 'ROLE', 'EMAIL', 'SINCE'], rows)}${rest}`
@@ -96,8 +92,6 @@ export async function userRestore(args: readonly string[], env: Env): Promise<vo
     print({ json: { id, username }, text: `Restored ${username}, without tokens` }, values.json)
   })
 }
-
-const day = (date: Date): string => date.toISOString().slice(0, 10)
 
 function summary({ id, username, role, email, email_verified, created, deletion_due }: AccountRow) {
   const dates = { created: created.toISOString(), deletion_due: deletion_due?.toISOString() ?? null }

@@ -11,22 +11,13 @@ export async function jobsCommand(args: readonly string[], env: Env): Promise<vo
   const { values } = readArguments(args, { json: 'boolean' })
   await withDeps(env, async ({ db }) => {
     const [tasks, failed] = [await listJobCounts(db), await listFailedJobs(db)]
-    const counted = tasks.map((one) => [
-      one.task,
-      ...[one.due, one.later, one.running, one.retried, one.failed].map(String),
-    ])
-    const errors = failed.map(({ id, task, attempts, error }) => [
-      id,
-      task,
-      `${attempts} attempts`,
-      (error ?? '').split('\n')[0]?.slice(0, ERROR_SHOWN) ?? '',
-    ])
-    const text = [
-      counted.length === 0
-        ? 'No pending jobs'
-        : table(['TASK', 'DUE', 'LATER', 'RUNNING', 'RETRIED', 'FAILED'], counted),
-      ...(errors.length === 0 ? [] : [`\nFailed permanently:\n${table([], errors)}`]),
-    ].join('\n')
+    const counted = tasks.map((one) => [one.task, one.due, one.later, one.running, one.retried, one.failed].map(String))
+    const errors = failed.map(({ id, task, attempts, error }) => {
+      return [id, task, `${attempts} attempts`, (error ?? '').split('\n')[0]?.slice(0, ERROR_SHOWN) ?? '']
+    })
+    const head = ['TASK', 'DUE', 'LATER', 'RUNNING', 'RETRIED', 'FAILED']
+    const pending = counted.length === 0 ? 'No pending jobs' : table(head, counted)
+    const text = errors.length === 0 ? pending : `${pending}\n\nFailed permanently:\n${table([], errors)}`
     print({ json: { tasks, failed }, text }, values.json)
   })
 }
