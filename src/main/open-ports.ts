@@ -1,15 +1,21 @@
 // Opens the ports of a process.
 import { createArchiveInspector } from '#platform/archives/inspect-archive.ts'
+import type { Config, FilesConfig } from '#platform/config/config.ts'
 import { createImages } from '#platform/images/images.ts'
 import { loadTaxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { Telemetry } from '#platform/telemetry/events.ts'
+import { engineCalls } from '#platform/telemetry/metrics.ts'
+import type { Counters } from '#ports/counters/counters.ts'
+import { withFallback } from '#ports/counters/fallback.ts'
+import { createMemoryCounters } from '#ports/counters/memory/memory-counters.ts'
 import { openCountryLookup } from '#ports/country-lookup.ts'
 import type { Deps } from '#ports/deps.ts'
+import { openDiskFiles } from '#ports/files/disk/disk-files.ts'
+import type { Files } from '#ports/files/files.ts'
 import { createOutbox } from '#ports/mail/outbox/outbox.ts'
 import { createSmtpMail } from '#ports/mail/smtp/smtp.ts'
 import { type OpenedAnalytics, openAnalytics } from './open-analytics.ts'
-import { openCounters } from './open-counters.ts'
 import type { Database } from './open-database.ts'
-import { openFiles } from './open-files.ts'
 import { openSearch } from './open-search.ts'
 
 /** The dependencies of the ports. */
@@ -55,4 +61,48 @@ export async function openSharedPorts(
   const search = openSearch(needs)
   resources.defer(() => search.close())
   return { counters, search, ...analytics }
+}
+
+/** Opens the file store that the operator has chosen. Loads the S3 library only if it is used. */
+export async function openFiles(config: FilesConfig, { log, metrics }: Telemetry): Promise<Files> {
+  if (config.kind === 'folder') return openDiskFiles(config)
+  const { openS3Files } = await import('#ports/files/s3/s3-files.ts')
+  const { staging, links, ...location } = config
+  return openS3Files({
+    location,
+    staging,
+    links,
+    onCall: engineCalls(metrics, 's3'),
+    onUnreachable: (error) =>
+      log.error(
+        { err: error },
+        'The file store does not respond; files cannot be read or stored until it does. Check S3_ENDPOINT',
+      ),
+  })
+}
+
+/** Returns the counters of this process, or those in Redis. If Redis is unavailable, this process counts on its own. */
+export async function openCounters(
+  config: Config['counters'],
+  { log, metrics, now }: Telemetry & { now: () => number },
+): Promise<Counters> {
+  const memory = createMemoryCounters({ now })
+  if (config.kind === 'memory') return memory
+  const { openRedisCounters } = await import('#ports/counters/redis/redis-counters.ts')
+  const redis = await openRedisCounters({
+    url: config.url.reveal(),
+    prefix: config.prefix,
+    onCall: engineCalls(metrics, 'redis'),
+    onUnreachable: (error) =>
+      log.error(
+        { err: error },
+        'Redis does not respond; until it does, each process applies a lower limit. Check the host, the port and TLS in REDIS_URL',
+      ),
+    onAdvice: (sentence) => log.warn(sentence),
+  })
+  return withFallback(redis, memory, {
+    now,
+    onLost: (error) => log.warn({ err: error }, 'Redis does not respond; each process applies a lower limit'),
+    onBack: () => log.info('Redis responds again'),
+  })
 }
