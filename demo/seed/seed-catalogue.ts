@@ -56,8 +56,9 @@ export async function seedCatalogue(
       )
     }
     const written = await writeCatalogue(deps, projects, onProgress)
-    const isLeft = await isStoreHeld(deps)
-    return { ...written, events: { added: isLeft ? 0 : await storeEvents(deps, projects), isLeft } }
+    if (!(await isStoreHeld(deps)))
+      return { ...written, events: { added: await storeEvents(deps, projects), isLeft: false } }
+    return { ...written, events: { added: 0, isLeft: await lacksEvents(deps.db) } }
   })
   const { added } = report.projects
   if (added > 0) await recordAudit(deps.db, { action: 'demo.written', actor: COMMAND, details: { projects: added } })
@@ -115,4 +116,9 @@ async function listApproved(db: Db, ids: readonly string[]): Promise<string[]> {
     select wanted.id from unnest(${ids}::text[]) with ordinality as wanted (id, place)
     join project on project.id = wanted.id where project.status = 'approved' order by place`.execute(db)
   return rows.map(({ id }) => id)
+}
+
+async function lacksEvents(db: Db): Promise<boolean> {
+  const { rows } = await sql`select 1 from demo_item where kind = 'project' and not has_events limit 1`.execute(db)
+  return rows.length > 0
 }
