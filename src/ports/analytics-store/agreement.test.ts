@@ -14,7 +14,7 @@ import type { AnalyticsStore } from './analytics-store.ts'
 import { openClickHouseStore } from './clickhouse/store.ts'
 import { openDuckDbStore } from './duckdb/store.ts'
 import { EVENT_KINDS, type EventKind, type Events } from './events.ts'
-import { METRIC_KEYS, type MetricKey, metricOf } from './metrics.ts'
+import { filtersOf, METRIC_KEYS, type MetricKey, metricOf } from './metrics.ts'
 import { joinSlices } from './points.ts'
 
 /** The week around a leap day. New York's clocks do not change in it, but the offsets of the queries do. */
@@ -159,7 +159,8 @@ function inOffset(ms: number): string {
 }
 
 function aMetric(metric: MetricKey): fc.Arbitrary<object> {
-  const { buckets, filters } = metricOf(metric)
+  const { buckets } = metricOf(metric)
+  const filters = filtersOf(metric)
   const values = (field: string): fc.Arbitrary<(string | boolean)[]> =>
     field === 'monetized'
       ? fc.subarray([true, false])

@@ -87,8 +87,8 @@ export type AnalyticsStore = {
    */
   settledAt(): Promise<number>
 
-  /** Lists batches of downloads with `from <= storedAt < to`, oldest first. The store retains the list for 3 days. */
-  listBatches(range: { from: number; to?: number }): Promise<ListedBatch[]>
+  /** Lists batches of downloads with `from <= storedAt`, oldest first. The store retains the list for 3 days. */
+  listBatches(range: { from: number }): Promise<ListedBatch[]>
 
   /** Counts the downloads of each of these batches (at most READ_BATCHES_MAX), except those that are not stored. */
   readBatches(ids: readonly string[]): Promise<Map<string, VersionDownloads[]>>

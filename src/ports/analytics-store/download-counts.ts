@@ -4,17 +4,11 @@ import type { DownloadEvent } from './events.ts'
 
 /** Counts downloads by project and version, in order of their IDs, which is also the order of row locks. */
 export function countByVersion(events: Iterable<Pick<DownloadEvent, 'project_id' | 'version_id'>>): DownloadCounts {
-  const byProject = new Map<string, Map<string, number>>()
-  for (const { project_id, version_id } of events) {
-    const byVersion = byProject.get(project_id) ?? new Map<string, number>()
-    byVersion.set(version_id, (byVersion.get(version_id) ?? 0) + 1)
-    byProject.set(project_id, byVersion)
-  }
+  const byVersion = Map.groupBy(events, ({ project_id, version_id }) => `${project_id}\t${version_id}`)
   const counts: DownloadCounts = { projects: [], versions: [] }
-  for (const [project_id, byVersion] of [...byProject].sort(byKey)) {
-    for (const [version_id, downloads] of [...byVersion].sort(byKey)) {
-      addDownloads(counts, { project_id, version_id, downloads })
-    }
+  for (const key of [...byVersion.keys()].sort()) {
+    const [project_id = '', version_id = ''] = key.split('\t')
+    addDownloads(counts, { project_id, version_id, downloads: byVersion.get(key)?.length ?? 0 })
   }
   return counts
 }
@@ -26,8 +20,4 @@ export function addDownloads({ projects, versions }: DownloadCounts, version: Ve
   if (last?.project_id === project_id) last.downloads += downloads
   else projects.push({ project_id, downloads })
   versions.push(version)
-}
-
-function byKey(a: readonly [string, unknown], b: readonly [string, unknown]): number {
-  return a[0] < b[0] ? -1 : 1
 }

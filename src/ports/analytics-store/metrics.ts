@@ -11,8 +11,8 @@ type Metric = {
   source: 'project_id' | 'affiliate_code_id'
   /** Values of `bucket_by`, in the order of the points. */
   buckets: readonly string[]
-  /** Fields of `filter_by`: all buckets except the project, and others. */
-  filters: readonly string[]
+  /** Fields of `filter_by` in addition to the buckets without the project. */
+  otherFilters?: readonly string[]
   /** Kind of the counted events, or `records`: rows of the database, which are not in the store. */
   from: EventKind | 'records'
   /** Column to add up. Default: events are counted. */
@@ -28,7 +28,7 @@ export const METRICS = {
     value: 'views',
     source: 'project_id',
     buckets: ['project_id', 'domain', 'site_path', 'monetized', 'country'],
-    filters: ['domain', 'site_path', 'monetized', 'country', 'user_agent'],
+    otherFilters: ['user_agent'],
     from: 'view',
   },
   project_downloads: {
@@ -36,17 +36,7 @@ export const METRICS = {
     value: 'downloads',
     source: 'project_id',
     buckets: ['project_id', 'version_id', 'domain', 'site_path', 'country'],
-    filters: [
-      'version_id',
-      'domain',
-      'site_path',
-      'country',
-      'user_agent',
-      'monetized',
-      'reason',
-      'game_version',
-      'loader',
-    ],
+    otherFilters: ['user_agent', 'monetized', 'reason', 'game_version', 'loader'],
     from: 'download',
   },
   project_playtime: {
@@ -54,7 +44,6 @@ export const METRICS = {
     value: 'seconds',
     source: 'project_id',
     buckets: ['project_id', 'version_id', 'loader', 'game_version'],
-    filters: ['version_id', 'loader', 'game_version'],
     from: 'playtime',
     sum: 'seconds',
   },
@@ -63,7 +52,6 @@ export const METRICS = {
     value: 'revenue',
     source: 'project_id',
     buckets: ['project_id'],
-    filters: [],
     from: 'records',
   },
   affiliate_code_clicks: {
@@ -71,7 +59,6 @@ export const METRICS = {
     value: 'clicks',
     source: 'affiliate_code_id',
     buckets: ['affiliate_code_id'],
-    filters: ['affiliate_code_id'],
     from: 'affiliate_click',
   },
   affiliate_code_conversions: {
@@ -79,7 +66,6 @@ export const METRICS = {
     value: 'conversions',
     source: 'affiliate_code_id',
     buckets: ['affiliate_code_id'],
-    filters: ['affiliate_code_id'],
     from: 'records',
   },
   affiliate_code_revenue: {
@@ -87,7 +73,6 @@ export const METRICS = {
     value: 'revenue',
     source: 'affiliate_code_id',
     buckets: ['affiliate_code_id'],
-    filters: ['affiliate_code_id'],
     from: 'records',
   },
 } as const satisfies Record<string, Metric>
@@ -110,15 +95,20 @@ export function metricOf(key: MetricKey): Metric {
   return METRICS[key]
 }
 
+/** Returns the fields of `filter_by`. */
+export function filtersOf(key: MetricKey): string[] {
+  const { buckets, otherFilters = [] } = metricOf(key)
+  return [...buckets.filter((field) => field !== 'project_id'), ...otherFilters]
+}
+
 /**
  * Returns the columns to group by in addition to the source: buckets and filters. Grouping by filters applies the country
  * floor to each filtered value, so that a filter cannot reveal amounts below it.
  */
 export function dimensionsOf(request: MetricRequest): string[] {
-  const { source, buckets, filters } = metricOf(request.metric)
-  const fields = new Set([...buckets, ...filters])
-  fields.delete(source)
-  return [...fields].filter((field) => request.bucketBy.includes(field) || field in request.filterBy)
+  const { source, buckets, otherFilters = [] } = metricOf(request.metric)
+  const fields = [...buckets, ...otherFilters].filter((field) => field !== source)
+  return fields.filter((field) => request.bucketBy.includes(field) || field in request.filterBy)
 }
 
 /** Returns the dimensions in the order of the points: buckets first, then fields that are only filtered. */

@@ -61,9 +61,9 @@ export function openNaiveStore(): AnalyticsStore {
       return clock
     },
 
-    async listBatches({ from, to = Number.POSITIVE_INFINITY }) {
+    async listBatches({ from }) {
       return [...batches.values()]
-        .filter(({ kind, storedAt }) => kind === 'download' && storedAt >= from && storedAt < to)
+        .filter(({ kind, storedAt }) => kind === 'download' && storedAt >= from)
         .map(({ id, storedAt }) => ({ id, storedAt }))
         .slice(0, LISTED_BATCHES_MAX)
     },

@@ -6,6 +6,11 @@ import { hasProjectPermission } from '#lib/access/permissions.ts'
 import { isAdmin, type Viewer } from '#lib/access/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
 
+/** Returns whether the viewer can see the analytics of every project, so that callers can skip memberships. */
+export function canSeeAllAnalytics(viewer: Viewer | null): boolean {
+  return isAdmin(viewer)
+}
+
 export function canSeeAnalytics(viewer: Viewer, membership: Membership): boolean {
   return hasProjectPermission(projectPermissions(viewer, membership), 'VIEW_ANALYTICS')
 }
@@ -16,6 +21,6 @@ export async function maySeeStatistics(
   viewer: Viewer | null,
   project: ProjectFacts & { isPublic: boolean },
 ): Promise<boolean> {
-  if (project.isPublic || isAdmin(viewer)) return true
+  if (project.isPublic || canSeeAllAnalytics(viewer)) return true
   return viewer !== null && canSeeAnalytics(viewer, await findMembership(db, viewer.id, project))
 }

@@ -6,7 +6,14 @@ import { ID_PATTERN, isIdForm } from '#lib/ids.ts'
 import { Id, Nullable } from '#lib/schema/schema-parts.ts'
 import { NAME_PATTERN } from '#lib/text/text-rules.ts'
 import { MINUTE_MS } from '#lib/time.ts'
-import { METRIC_KEYS, METRICS, type MetricKey, type MetricRequest, metricOf } from '#ports/analytics-store/metrics.ts'
+import {
+  filtersOf,
+  METRIC_KEYS,
+  METRICS,
+  type MetricKey,
+  type MetricRequest,
+  metricOf,
+} from '#ports/analytics-store/metrics.ts'
 import { parseRfc3339 } from '#ports/analytics-store/rfc3339.ts'
 import { type Resolution, type SliceGrid, sliceGrid } from '#ports/analytics-store/slices.ts'
 
@@ -88,11 +95,11 @@ const FilterValues = (name: string) => {
 const ReturnMetrics = Closed(
   Object.fromEntries(
     METRIC_KEYS.map((metric) => {
-      const { buckets, filters } = metricOf(metric)
+      const { buckets } = metricOf(metric)
       const options = Closed({
         bucket_by: Type.Optional(Type.Array(Type.Enum([...buckets]), { maxItems: BUCKET_FIELDS_MAX })),
         filter_by: Type.Optional(
-          Closed(Object.fromEntries(filters.map((name) => [name, Type.Optional(FilterValues(name))]))),
+          Closed(Object.fromEntries(filtersOf(metric).map((name) => [name, Type.Optional(FilterValues(name))]))),
         ),
       })
       return [metric, Type.Optional(options)]
@@ -225,7 +232,7 @@ function parseBuckets(metric: MetricKey, value: unknown, field: string): string[
 
 function parseFilters(metric: MetricKey, value: unknown, field: string): MetricRequest['filterBy'] {
   if (value === undefined) return {}
-  const object = strictObjectAt(value, field, metricOf(metric).filters)
+  const object = strictObjectAt(value, field, filtersOf(metric))
   const filters: Record<string, (string | boolean)[]> = {}
   for (const [name, list] of Object.entries(object)) {
     const values = listAt(list, `${field}.${name}`, FILTER_VALUES_MAX)

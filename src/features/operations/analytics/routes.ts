@@ -3,12 +3,13 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { requireScope, requireViewer } from '#platform/http/auth/auth.ts'
+import { acceptedTypes } from '#platform/http/preferred-type.ts'
 import { sendRaw } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { runAnalyticsQuery } from './query/run-query.ts'
-import { prefersCsv, writeCsv, writeJson } from './query/write-response.ts'
+import { writeCsv, writeJson } from './query/write-response.ts'
 import { AnalyticsQueryBody, needsPayoutsRead, parseAnalyticsQuery } from './requests.ts'
 import { AnalyticsResponse } from './views.ts'
 
@@ -67,4 +68,12 @@ async function sendPieces(reply: FastifyReply, pieces: AsyncGenerator<string>): 
     yield* pieces
   }
   return sendRaw(reply, Readable.from(all(), { objectMode: false }))
+}
+
+/** Returns whether an `Accept` header prefers CSV to JSON. If both have the same quality, the first one wins. */
+function prefersCsv(accept = ''): boolean {
+  const weights = acceptedTypes(accept)
+  const [csv, json] = [weights.get('text/csv') ?? 0, weights.get('application/json') ?? 0]
+  const first = weights.keys().find((type) => type === 'text/csv' || type === 'application/json')
+  return csv > 0 && (csv > json || (csv === json && first === 'text/csv'))
 }

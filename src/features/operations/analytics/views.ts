@@ -1,9 +1,9 @@
 // Response schemas of analytics.
 import Type, { type Static } from 'typebox'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
-import { METRICS, type MetricKey } from '#ports/analytics-store/metrics.ts'
+import { METRIC_KEYS, METRICS, type MetricKey } from '#ports/analytics-store/metrics.ts'
 
-const buckets = [...new Set(bucketFields(Object.keys(METRICS) as MetricKey[]))]
+const buckets = bucketFields(METRIC_KEYS)
 
 const AnalyticsPoint = Type.Object(
   {

@@ -75,10 +75,7 @@ export async function listSequences(client: Client): Promise<Head['sequences']> 
 }
 
 export async function setSequences(client: Client, sequences: Head['sequences']): Promise<void> {
-  const { rows } = await client.query<{ name: string }>(
-    "select sequencename as name from pg_sequences where schemaname = 'public'",
-  )
-  const existing = new Set(rows.map(({ name }) => name))
+  const existing = new Set((await listSequences(client)).map(({ name }) => name))
   for (const { name, next } of sequences) {
     if (existing.has(name)) await client.query('select setval($1::regclass, $2::bigint, false)', [quote(name), next])
   }

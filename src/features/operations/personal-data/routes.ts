@@ -1,7 +1,5 @@
 // Routes to export and delete the data of a user.
-import Type from 'typebox'
-import { OwnerProofFields } from '#features/basics/access/requests.ts'
-import { Nullable } from '#lib/schema/schema-parts.ts'
+
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { UserParams } from '#platform/http/query-values.ts'
@@ -11,10 +9,8 @@ import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import { type DeletingDeps, deleteAccount } from './delete-account.ts'
 import { type ExportReader, exportData } from './export-data.ts'
+import { DeletionProof } from './requests.ts'
 import { ExportView } from './views.ts'
-
-/** null if the user entered their password in this session within the last minutes. */
-const DeletionProof = Nullable(Type.Object(OwnerProofFields, { title: 'DeletionProof' }))
 
 export function personalDataRoutes(app: App, deps: DeletingDeps): void {
   exportRoute(app, deps)

@@ -25,16 +25,13 @@ export async function isStored(
   return rows.length > 0
 }
 
-export async function listBatches(
-  connection: ClickHouse,
-  { from, to = Number.MAX_SAFE_INTEGER }: { from: number; to?: number },
-): Promise<ListedBatch[]> {
+export async function listBatches(connection: ClickHouse, { from }: { from: number }): Promise<ListedBatch[]> {
   // A batch that was stored in two attempts can have two rows until ClickHouse merges them.
   const rows = await connection.all<[id: string, storedAt: number]>({
     sql: `SELECT batch_id, toUnixTimestamp64Milli(min(stored_at)) AS first FROM event_batches
       WHERE kind = 'download' AND stored_at >= ${instant('from')} GROUP BY batch_id
-      HAVING first < {to:Int64} ORDER BY first, batch_id LIMIT ${LISTED_BATCHES_MAX}`,
-    params: { from, to },
+      ORDER BY first, batch_id LIMIT ${LISTED_BATCHES_MAX}`,
+    params: { from },
   })
   return rows.map(([id, storedAt]) => ({ id, storedAt }))
 }

@@ -159,14 +159,9 @@ export async function countDownloads(connection: DuckDBConnection, range: Downlo
   return counts
 }
 
-/** Lists batches of downloads with `from <= stored_at < to`, oldest first. */
-export async function listBatches(
-  connection: DuckDBConnection,
-  { from, to }: { from: number; to?: number },
-): Promise<ListedBatch[]> {
-  const upTo = to === undefined ? '' : `AND stored_at < ${integer(to)}`
+export async function listBatches(connection: DuckDBConnection, { from }: { from: number }): Promise<ListedBatch[]> {
   const result = await connection.run(
-    `SELECT id, stored_at::DOUBLE FROM batches WHERE kind = 'download' AND stored_at >= ${integer(from)} ${upTo}
+    `SELECT id, stored_at::DOUBLE FROM batches WHERE kind = 'download' AND stored_at >= ${integer(from)}
       ORDER BY stored_at LIMIT ${LISTED_BATCHES_MAX}`,
   )
   return ((await result.getRows()) as [string, number][]).map(([id, storedAt]) => ({ id, storedAt }))

@@ -3,27 +3,26 @@
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { createLimiter } from '#lib/concurrency/limiter.ts'
 
-export type ReaderLimits = {
-  connections: number
-  /** Maximum number of queries that wait for a connection. */
-  waitingMax: number
-  timeoutMs: number
-}
+/** Two of the four threads of Node's pool, so that files and passwords can use the others. */
+const CONNECTIONS = 2
+/** Maximum number of queries that wait for a connection. */
+const WAITING_MAX = 128
+const TIMEOUT_MS = 20_000
 
 type Work<T> = (connection: DuckDBConnection) => Promise<T>
 
 /** The readers must be closed before the instance. */
-export async function openReaders(instance: DuckDBInstance, limits: ReaderLimits) {
-  const all = await Promise.all(Array.from({ length: limits.connections }, () => instance.connect()))
+export async function openReaders(instance: DuckDBInstance) {
+  const all = await Promise.all(Array.from({ length: CONNECTIONS }, () => instance.connect()))
   const free = [...all]
-  const limiter = createLimiter({ running: limits.connections, waiting: limits.waitingMax })
+  const limiter = createLimiter({ running: CONNECTIONS, waiting: WAITING_MAX })
   const running = new Set<Promise<unknown>>()
   const closing = new AbortController()
 
   async function run<T>(signal: AbortSignal | undefined, work: Work<T>) {
     const limit = AbortSignal.any([
       ...(signal === undefined ? [] : [signal]),
-      AbortSignal.timeout(limits.timeoutMs),
+      AbortSignal.timeout(TIMEOUT_MS),
       closing.signal,
     ])
     limit.throwIfAborted()

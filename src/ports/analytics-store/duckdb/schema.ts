@@ -17,14 +17,9 @@ import { StoreInUseError } from '../analytics-store.ts'
 import { type ColumnType, columnsOf, EVENT_KINDS, TABLES } from '../events.ts'
 import { TERM_COLUMNS, termTable } from './terms.ts'
 
-export type DuckDbOptions = {
-  /** A dedicated folder; created if missing. */
-  dir: string
-  /** Memory limit of DuckDB. Larger queries use temporary files in the folder. */
-  memoryLimitMb: number
-  threads: number
-}
-
+/** Larger queries use temporary files in the folder. */
+const MEMORY_LIMIT = '512MB'
+const THREADS = '2'
 const FILE_NAME = 'events.duckdb'
 const SPILL_NAME = 'spill'
 
@@ -40,20 +35,20 @@ export const COLUMN_TYPES = {
  * Opens the file and creates missing tables. DuckDB replays its log automatically after a crash.
  * @throws StoreInUseError if another process has opened the file
  */
-export async function openDatabase(options: DuckDbOptions): Promise<DuckDBInstance> {
-  await mkdir(options.dir, { recursive: true })
-  const path = join(options.dir, FILE_NAME)
+export async function openDatabase(dir: string): Promise<DuckDBInstance> {
+  await mkdir(dir, { recursive: true })
+  const path = join(dir, FILE_NAME)
   const instance = await openFile(path, {
-    threads: String(options.threads),
-    memory_limit: `${options.memoryLimitMb}MB`,
-    temp_directory: join(options.dir, SPILL_NAME),
+    threads: THREADS,
+    memory_limit: MEMORY_LIMIT,
+    temp_directory: join(dir, SPILL_NAME),
     max_temp_directory_size: '8GB',
     // Prevents DuckDB from downloading extensions.
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
   })
   // Temporary files of a killed process. The lock of the file ensures that no other process uses them.
-  await rm(join(options.dir, SPILL_NAME), { recursive: true, force: true })
+  await rm(join(dir, SPILL_NAME), { recursive: true, force: true })
   const connection = await instance.connect()
   for (const statement of createStatements()) await connection.run(statement)
   connection.closeSync()

@@ -10,25 +10,18 @@ import {
 } from '../analytics-store.ts'
 import type { EventRow } from '../events.ts'
 import { countDownloads, listBatches, queryMetrics, readBatches, readEvents } from './query.ts'
-import { openReaders, type ReaderLimits } from './readers.ts'
-import { type DuckDbOptions, findIdentity, openDatabase } from './schema.ts'
+import { openReaders } from './readers.ts'
+import { findIdentity, openDatabase } from './schema.ts'
 import { openWriter } from './writer.ts'
-
-const DEFAULTS = { memoryLimitMb: 512, threads: 2 } as const
-
-/** Two of the four threads of Node's pool, so that files and passwords can use the others. */
-const LIMITS: ReaderLimits = { connections: 2, waitingMax: 128, timeoutMs: 20_000 }
 
 /**
  * Opens the store in `dir`, which only one process can open. Recovers automatically after a crash.
  * @throws StoreInUseError if another process has opened the file; OperatorError if it cannot be opened
  */
-export async function openDuckDbStore(
-  options: Pick<DuckDbOptions, 'dir'> & Partial<DuckDbOptions>,
-): Promise<AnalyticsStore> {
-  const instance = await openDatabase({ ...DEFAULTS, ...options })
+export async function openDuckDbStore({ dir }: { dir: string }): Promise<AnalyticsStore> {
+  const instance = await openDatabase(dir)
   const writer = await openWriter(await instance.connect())
-  const readers = await openReaders(instance, LIMITS)
+  const readers = await openReaders(instance)
   let closed: Promise<void> | undefined
 
   async function closeAll(): Promise<void> {

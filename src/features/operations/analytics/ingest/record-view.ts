@@ -1,7 +1,11 @@
+// Records views of project pages and clicks on affiliate links.
 import { findMembership } from '#features/basics/access/memberships.ts'
 import { canSeeProject } from '#features/basics/access/project-policy.ts'
 import { type CachedProject, findProject } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { findAffiliateCode } from '#features/people/affiliates/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
+import { validationError } from '#lib/errors.ts'
+import { isIdForm } from '#lib/ids.ts'
 import { isPublicStatus } from '#lib/project-status.ts'
 import type { Deps } from '#ports/deps.ts'
 import { type Caller, originOf } from './origin.ts'
@@ -37,4 +41,19 @@ async function isVisible(deps: ViewDeps, viewer: Viewer | null, project: CachedP
   if (isPublicStatus(project.status)) return true
   if (viewer === null) return false
   return canSeeProject(viewer, project, await findMembership(deps.db, viewer.id, project))
+}
+
+/**
+ * Records a click on an affiliate link. Ignores unknown codes.
+ * @throws ApiError `validation_error` for an invalid URL or code.
+ */
+export async function recordAffiliateClick(
+  deps: Deps,
+  { url, affiliate_code_id, caller }: { url: string; affiliate_code_id: string; caller: Caller },
+): Promise<void> {
+  const { domain } = parsePageAddress(url, 'url', deps.taxonomy)
+  if (!isIdForm(affiliate_code_id)) throw validationError('affiliate_code_id', 'is not an affiliate code ID')
+  const code = await findAffiliateCode(deps.db, affiliate_code_id)
+  if (code === undefined) return
+  deps.events.add('affiliate_click', { ...originOf(deps, caller), affiliate_code_id: code.id, domain })
 }

@@ -4,9 +4,8 @@ import { requireViewer } from '#platform/http/auth/auth.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import { AffiliateClick, PageView, Playtime } from '../requests.ts'
-import { recordAffiliateClick } from './record-click.ts'
 import { recordPlaytime } from './record-playtime.ts'
-import { recordView, type ViewDeps } from './record-view.ts'
+import { recordAffiliateClick, recordView, type ViewDeps } from './record-view.ts'
 
 export function analyticsIngestRoutes(app: App, deps: ViewDeps): void {
   app.post(

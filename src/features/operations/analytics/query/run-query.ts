@@ -2,14 +2,14 @@
 
 import { listMemberships } from '#features/basics/access/memberships.ts'
 import { listAffiliateCodeIdsOf } from '#features/people/affiliates/queries.ts'
-import { isAdmin, type Viewer } from '#lib/access/viewer.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { toAmount } from '#lib/decimal.ts'
 import { invalidInput } from '#lib/errors.ts'
 import type { Db } from '#platform/db/db.ts'
 import { type AnalyticsStore, SOURCES_MAX, type SourcedMetric } from '#ports/analytics-store/analytics-store.ts'
 import { METRICS, metricOf, sourcesOf } from '#ports/analytics-store/metrics.ts'
 import { joinSlices, type Point, recordSlices } from '#ports/analytics-store/points.ts'
-import { canSeeAnalytics } from '../policy.ts'
+import { canSeeAllAnalytics, canSeeAnalytics } from '../policy.ts'
 import { listProjectIdsByNames, listProjectIdsOfMember, sumConversions, sumProjectRevenue } from '../queries.ts'
 import type { AnalyticsQuery } from '../requests.ts'
 
@@ -55,7 +55,7 @@ async function listReadableProjects(db: Db, viewer: Viewer, names: readonly stri
   if (ids.length > SOURCES_MAX) {
     throw invalidInput(`You have more than ${SOURCES_MAX} projects. List at most ${SOURCES_MAX} of them`, 'project_ids')
   }
-  if (isAdmin(viewer)) return ids
+  if (canSeeAllAnalytics(viewer)) return ids
   const memberships = await listMemberships(db, viewer.id, ids)
   return ids.filter((id) => canSeeAnalytics(viewer, memberships.get(id) ?? {}))
 }

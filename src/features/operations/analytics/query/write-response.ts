@@ -1,7 +1,6 @@
 // Writes query results as JSON or CSV in pieces, because serialising up to 250,000 points would block the event loop.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { csvCell } from '#lib/text/csv.ts'
-import { acceptedTypes } from '#platform/http/preferred-type.ts'
 import { METRICS } from '#ports/analytics-store/metrics.ts'
 import type { Point } from '#ports/analytics-store/points.ts'
 import { type SliceGrid, sliceEdges } from '#ports/analytics-store/slices.ts'
@@ -62,12 +61,4 @@ const VALUE_FIELDS = new Map(Object.values(METRICS).map(({ kind, value }): [stri
 
 function amountOf(point: Point): string {
   return String(point[VALUE_FIELDS.get(String(point['metric_kind'])) ?? ''] ?? '')
-}
-
-/** Returns whether an `Accept` header prefers CSV to JSON. If both have the same quality, the first one wins. */
-export function prefersCsv(accept = ''): boolean {
-  const weights = acceptedTypes(accept)
-  const [csv, json] = [weights.get('text/csv') ?? 0, weights.get('application/json') ?? 0]
-  const first = weights.keys().find((type) => type === 'text/csv' || type === 'application/json')
-  return csv > 0 && (csv > json || (csv === json && first === 'text/csv'))
 }

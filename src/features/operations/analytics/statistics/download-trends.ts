@@ -26,15 +26,7 @@ const TRENDING_MAX = 50
 /** Minimum number of downloads in the last week. */
 const TREND_DOWNLOADS_MIN = 10
 
-export type DownloadTrends = {
-  /**
-   * Returns the weekly downloads by project ID, oldest first, cached for up to one hour. Omits projects without
-   * downloads or without public statistics, and all projects if the store fails.
-   */
-  weekly(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, readonly number[]>>
-  /** Returns the IDs of at most 50 projects whose last week exceeds their previous weeks most, at most two hours old. */
-  trending(reader: Reader): Promise<readonly string[]>
-}
+export type DownloadTrends = ReturnType<typeof createDownloadTrends>
 
 /** The reader of the calling page: a cached page that shows a trend then depends on the project. */
 type Reader = Pick<Deps, 'db' | 'cache' | 'taxonomy'>
@@ -47,7 +39,7 @@ const SHOWS_STATISTICS: DerivedForm<CachedProject, boolean> = {
   sizeOf: () => 8,
 }
 
-export function createDownloadTrends(deps: TrendDeps): DownloadTrends {
+export function createDownloadTrends(deps: TrendDeps) {
   const { cache, now } = deps
   const weeklyDownloads = cache.remember(WEEKS)
   const trending = cache.remember(TRENDING)
@@ -100,7 +92,11 @@ export function createDownloadTrends(deps: TrendDeps): DownloadTrends {
   }
 
   return {
-    weekly: async (reader, projectIds) => {
+    /**
+     * Returns the weekly downloads by project ID, oldest first, cached for up to one hour. Omits projects without
+     * downloads or without public statistics, and all projects if the store fails.
+     */
+    weekly: async (reader: Reader, projectIds: readonly string[]): Promise<ReadonlyMap<string, readonly number[]>> => {
       const ids = await filterPublic(reader, [...new Set(projectIds)])
       await cacheWeeks(ids)
       return new Map(
@@ -110,7 +106,9 @@ export function createDownloadTrends(deps: TrendDeps): DownloadTrends {
         }),
       )
     },
-    trending: async (reader) => filterPublic(reader, await trending.get('all', findTrending)),
+    /** Returns the IDs of at most 50 projects whose last week exceeds their previous weeks most, at most two hours old. */
+    trending: async (reader: Reader): Promise<readonly string[]> =>
+      filterPublic(reader, await trending.get('all', findTrending)),
   }
 }
 

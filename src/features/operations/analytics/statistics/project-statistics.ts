@@ -19,21 +19,19 @@ const STATISTICS: RememberDefinition<DownloadSeries> = {
   sizeOf: (series) => 2 * JSON.stringify(series).length,
 }
 
-export type ProjectStatistics = {
-  /**
-   * Returns the total and, if the viewer can see them, the series of the last `days` full days (UTC), cached for up to
-   * one minute.
-   * @throws ApiError `analytics_database_error` if the store does not respond
-   */
-  read(project: CachedProject, viewer: Viewer | null, days: number): Promise<ProjectStatisticsView>
-}
+export type ProjectStatistics = ReturnType<typeof createProjectStatistics>
 
 type StatisticsDeps = Pick<Deps, 'db' | 'cache' | 'analytics' | 'now'>
 
-export function createProjectStatistics(deps: StatisticsDeps): ProjectStatistics {
+export function createProjectStatistics(deps: StatisticsDeps) {
   const statistics = deps.cache.remember(STATISTICS)
   return {
-    read: async (project, viewer, days) => {
+    /**
+     * Returns the total and, if the viewer can see them, the series of the last `days` full days (UTC), cached for up to
+     * one minute.
+     * @throws ApiError `analytics_database_error` if the store does not respond
+     */
+    read: async (project: CachedProject, viewer: Viewer | null, days: number): Promise<ProjectStatisticsView> => {
       const view = JSON.parse(project.bytes.toString()) as ProjectView
       const { startMs, todayMs } = spanOf(deps.now(), days)
       const isSeen = await maySeeStatistics(deps.db, viewer, { ...project, isPublic: view.public_statistics })

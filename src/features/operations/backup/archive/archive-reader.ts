@@ -25,19 +25,12 @@ import {
 import { createMemberReader, type Member } from './member-reader.ts'
 import { BLOCK, TAR_END } from './tar-blocks.ts'
 
-export type ArchiveReader = {
-  head: Head
-  /** Yields every member between the head and the manifest. Verifies the manifest at the end. @throws ArchiveError */
-  members(): AsyncGenerator<Member>
-  /** After the last member: yields the manifest entries whose files are in other backups or missing, in order. */
-  elsewhere(): AsyncGenerator<ManifestEntry>
-  dispose(): Promise<void>
-}
+export type ArchiveReader = Awaited<ReturnType<typeof openArchive>>
 
 const HEAD_BYTES_MAX = 16 * 1024 * 1024
 
 /** Opens a backup. @throws ArchiveError if the source is not a backup, or from a newer version of Depot. */
-export async function openArchive(source: Readable): Promise<ArchiveReader> {
+export async function openArchive(source: Readable) {
   // `reader.next` throws the error.
   source.on('error', () => undefined)
   const folder = await mkdtemp(join(tmpdir(), 'depot-manifest-'))
@@ -66,6 +59,7 @@ export async function openArchive(source: Readable): Promise<ArchiveReader> {
     return head
   }
 
+  /** Yields every member between the head and the manifest. Verifies the manifest at the end. @throws ArchiveError */
   async function* members(): AsyncGenerator<Member> {
     for (;;) {
       const member = await reader.next()
@@ -98,6 +92,7 @@ export async function openArchive(source: Readable): Promise<ArchiveReader> {
     if (count < seen.length) throw damaged('it contains files that its manifest does not list')
   }
 
+  /** After the last member: yields the manifest entries whose files are in other backups or missing, in order. */
   async function* elsewhere(): AsyncGenerator<ManifestEntry> {
     for await (const { entry } of readEntries(createReadStream(manifestPath))) if (isElsewhere(entry)) yield entry
   }

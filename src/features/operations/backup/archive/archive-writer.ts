@@ -12,20 +12,10 @@ import { paddingOf, TAR_END, tarHeader } from './tar-blocks.ts'
 
 type Content = Iterable<Buffer> | AsyncIterable<Buffer>
 
-export type ArchiveWriter = {
-  add(name: string, bytes: Buffer): Promise<void>
-  /** Adds a member of `size` bytes from a stream. @throws Error if the stream has more or fewer bytes. */
-  addStream(name: string, size: number, stream: Content): Promise<void>
-  /** Adds a manifest entry for a file that is in an earlier backup or missing. */
-  note(entry: ManifestEntry): Promise<void>
-  /** Writes the manifest and the end, and waits until the sink has accepted everything. */
-  finish(): Promise<{ bytes: number }>
-  /** Deletes temporary files. Call it after `finish` or after a failure. */
-  dispose(): Promise<void>
-}
+export type ArchiveWriter = Awaited<ReturnType<typeof createArchiveWriter>>
 
 /** Creates a writer that owns `sink` and ends it. If the sink fails, the current or the next call rejects. */
-export async function createArchiveWriter(head: Head, sink: Writable): Promise<ArchiveWriter> {
+export async function createArchiveWriter(head: Head, sink: Writable) {
   const folder = await mkdtemp(join(tmpdir(), 'depot-manifest-'))
   const manifestPath = join(folder, MANIFEST)
   const manifest = createWriteStream(manifestPath, { mode: 0o600 })
@@ -57,6 +47,7 @@ export async function createArchiveWriter(head: Head, sink: Writable): Promise<A
     return digest.digest('hex')
   }
 
+  /** Adds a manifest entry, also for a file that is in an earlier backup or missing. */
   async function note(entry: ManifestEntry): Promise<void> {
     const line = Buffer.from(`${JSON.stringify(entry)}\n`)
     manifestBytes += line.length
@@ -64,15 +55,17 @@ export async function createArchiveWriter(head: Head, sink: Writable): Promise<A
     await write(manifest, line)
   }
 
+  /** Adds a member of `size` bytes. @throws Error if the content has more or fewer bytes. */
   async function addStream(name: string, size: number, content: Content): Promise<void> {
     await note({ name, size, sha256: await writeMember(name, size, content) })
   }
 
-  const writer: ArchiveWriter = {
-    add: (name, content) => addStream(name, content.length, [content]),
+  const writer = {
+    add: (name: string, content: Buffer) => addStream(name, content.length, [content]),
     addStream,
     note,
-    async finish() {
+    /** Writes the manifest and the end, and waits until the sink has accepted everything. */
+    async finish(): Promise<{ bytes: number }> {
       manifest.end()
       await finished(manifest)
       await writeMember(MANIFEST, manifestBytes, createReadStream(manifestPath))
@@ -83,7 +76,8 @@ export async function createArchiveWriter(head: Head, sink: Writable): Promise<A
       await pipeline(Readable.from([TAR_END]), sink, { end: sink !== process.stdout })
       return { bytes: bytes + TAR_END.length }
     },
-    async dispose() {
+    /** Deletes temporary files. Call it after `finish` or after a failure. */
+    async dispose(): Promise<void> {
       manifest.destroy()
       if (sink !== process.stdout) sink.destroy()
       await rm(folder, { recursive: true, force: true })

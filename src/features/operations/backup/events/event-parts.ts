@@ -8,7 +8,6 @@ import { gunzip, gzip } from 'node:zlib'
 import { newId } from '#lib/ids.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import type { InvalidationSubscriber } from '#platform/cache/listen.ts'
-import { transaction } from '#platform/cache/transaction.ts'
 import type { AnalyticsStore } from '#ports/analytics-store/analytics-store.ts'
 import {
   type ColumnType,
@@ -18,6 +17,7 @@ import {
   type EventRow,
 } from '#ports/analytics-store/events.ts'
 import type { Deps } from '#ports/deps.ts'
+import { EVENTS_KIND, requestEventExport } from './request-event-export.ts'
 
 export type EventPart = { kind: EventKind; count: number; bytes: Buffer }
 
@@ -112,8 +112,6 @@ export async function* readPart(
 
 const EMPTY = { time: 0, term: '', text: '', flag: false, number: 0 } as const satisfies Record<ColumnType, unknown>
 
-/** Kind of the notification. Its ID is the name of the folder in which the server puts the parts. */
-const EVENTS_KIND = 'events-export'
 const FOLDER = 'export'
 const DONE = 'done'
 const FAILED = 'failed'
@@ -132,7 +130,7 @@ export const eventsOfServer = (
     const folder = join(storeFolder, FOLDER, id)
     await mkdir(folder, { recursive: true, mode: 0o700 })
     try {
-      await transaction(deps, async (_tx, changed) => changed.add(EVENTS_KIND, id))
+      await requestEventExport(deps, id)
       const until = performance.now() + beginMs
       for (let next = 1; ; ) {
         const names = await readdir(folder)

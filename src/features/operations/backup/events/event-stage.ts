@@ -10,19 +10,6 @@ import type { Member } from '../archive/member-reader.ts'
 import type { Client } from '../rows.ts'
 import { readPart } from './event-parts.ts'
 
-export type EventStage = {
-  /** Identity of the store, and a time before the first write. */
-  identity: string
-  settledAt: number
-  /** IDs of the batches of downloads. */
-  batches: string[]
-  /** Stages a part of events. */
-  add(kind: string, member: Member): Promise<void>
-  /** Stores all staged events and returns their number. */
-  store(onProgress: (done: number) => void): Promise<number>
-  dispose(): Promise<void>
-}
-
 /** Maximum number of events per batch: all of them are in memory, and each batch costs a commit. */
 const BATCH_EVENTS = 2_000
 
@@ -31,10 +18,7 @@ const BATCH_EVENTS = 2_000
  * @throws OperatorError if the store already has events, except from an interrupted restore of the same backup: the store
  * ignores batches that it already has.
  */
-export async function openEventStage(
-  { config, analytics }: Pick<Deps, 'config' | 'analytics'>,
-  head: Head,
-): Promise<EventStage> {
+export async function openEventStage({ config, analytics }: Pick<Deps, 'config' | 'analytics'>, head: Head) {
   const marker = join(config.dataDir, 'restore-begun')
   const interruptedId = await readFile(marker, 'utf8').catch(() => undefined)
   if (interruptedId?.trim() !== head.id && (await hasEvents(analytics))) {
@@ -48,17 +32,21 @@ export async function openEventStage(
   const parts: { kind: EventKind; path: string; id: string }[] = []
   const batches: string[] = []
   return {
+    /** Identity of the store, and a time before the first write. */
     identity,
     settledAt,
+    /** IDs of the stored batches of downloads. */
     batches,
-    async add(name, member) {
+    /** Stages a part of events. */
+    async add(name: string, member: Member): Promise<void> {
       const kind = EVENT_KINDS.find((eventKind) => eventKind === name)
       if (kind === undefined) throw damaged(`${name} is not a kind of event`)
       const path = join(folder, String(parts.length))
       await writeFile(path, await member.bytes(), { mode: 0o600 })
       parts.push({ kind, path, id: `${head.id}-${parts.length}` })
     },
-    async store(onProgress) {
+    /** Stores all staged events and returns their number. */
+    async store(onProgress: (done: number) => void): Promise<number> {
       if (parts.length > 0) await writeFile(marker, `${head.id}\n`, { mode: 0o600 })
       let done = 0
       for (const { kind, path, id } of parts) {
@@ -77,18 +65,21 @@ export async function openEventStage(
       }
       return done
     },
-    dispose: () => rm(folder, { recursive: true, force: true }),
+    dispose: (): Promise<void> => rm(folder, { recursive: true, force: true }),
   }
 }
 
 /** Returns whether a store has any events. */
 export async function hasEvents(store: Pick<AnalyticsStore, 'readEvents'>): Promise<boolean> {
-  const stop = new Error('The store has events')
+  let isFound = false
   for (const kind of EVENT_KINDS) {
     try {
-      await store.readEvents(kind, () => Promise.reject(stop))
+      await store.readEvents(kind, async () => {
+        isFound = true
+        throw new Error('The store has events')
+      })
     } catch (error) {
-      if (isCausedBy(error, stop)) return true
+      if (isFound) return true
       throw error
     }
   }
@@ -98,7 +89,7 @@ export async function hasEvents(store: Pick<AnalyticsStore, 'readEvents'>): Prom
 /** Makes the download counters follow this store. The batches are recorded as already counted. */
 export async function followStore(
   client: Pick<Client, 'query'>,
-  { identity, settledAt, batches }: Pick<EventStage, 'identity' | 'settledAt' | 'batches'>,
+  { identity, settledAt, batches }: { identity: string; settledAt: number; batches: readonly string[] },
 ): Promise<void> {
   await client.query('delete from download_batch')
   await client.query('insert into download_batch (id) select unnest($1::text[])', [batches])
@@ -106,9 +97,4 @@ export async function followStore(
     identity,
     settledAt,
   ])
-}
-
-function isCausedBy(error: unknown, cause: Error): boolean {
-  for (let current = error; current instanceof Error; current = current.cause) if (current === cause) return true
-  return false
 }
