@@ -28,12 +28,16 @@ export async function countReportedDownloads(
   located: readonly LocatedReport[],
 ): Promise<CountedDownloads> {
   const now = deps.now()
-  const reports = located.map(({ report, field }) => ({
-    recordedAt: checkTime(report.at, { field: `${field}at`, now }),
-    caller: { address: checkAddress(report.ip, `${field}ip`), headers: lowerCaseNames(report.headers) },
-    signedIn: report.signed_in ?? false,
-    file: parseFileUrl(report.url, deps.config.files.baseUrl),
-  }))
+  const reports = located.map(({ report, field }) => {
+    const recordedAt = checkTime(report.at, { field: `${field}at`, now })
+    if (isIP(report.ip) === 0) throw validationError(`${field}ip`, 'must be an IP address')
+    return {
+      recordedAt,
+      caller: { address: report.ip, headers: lowerCaseNames(report.headers) },
+      signedIn: report.signed_in ?? false,
+      file: parseFileUrl(report.url, deps.config.files.baseUrl),
+    }
+  })
   const served = await listServedFiles(
     deps.db,
     reports.flatMap(({ file }) => file ?? []),
@@ -45,15 +49,6 @@ export async function countReportedDownloads(
     else counts.capped += 1
   }
   return counts
-}
-
-/**
- * Counts one report in the format of existing edge workers.
- * @throws ApiError `validation_error` also if the URL is not a Depot file.
- */
-export async function countReportedDownload(deps: DownloadDeps, report: ReportedDownload): Promise<void> {
-  const { unknown } = await countReportedDownloads(deps, [{ report, field: '' }])
-  if (unknown > 0) throw validationError('url', 'must be the URL of a file')
 }
 
 /** Parses the URL of a file, or its path as in logs. Returns undefined for other URLs. */
@@ -71,11 +66,6 @@ function decoded(part: string): string | undefined {
   } catch {
     return undefined
   }
-}
-
-function checkAddress(ip: string, field: string): string {
-  if (isIP(ip) === 0) throw validationError(field, 'must be an IP address')
-  return ip
 }
 
 function checkTime(at: string | undefined, { field, now }: { field: string; now: number }): number | undefined {

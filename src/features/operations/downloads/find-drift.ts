@@ -8,7 +8,6 @@ import { catchUp, type LedgerDeps, readLedger } from './counter-ledger.ts'
 const PAGE = 500
 
 type Counter = { id: string; downloads: number; imported_downloads: number }
-type Page = { caughtUpTo: number; laterBatches: string[]; projects: Counter[]; versions: Counter[] }
 /** Excess of a counter over its events; negative if the counter is too low. */
 export type Difference = { id: string; drift: number }
 
@@ -56,7 +55,7 @@ export async function findDrift(
  * Reads the next projects, their versions, and the batches that their counters (including pending downloads) contain:
  * all batches stored before `caughtUpTo`, and `laterBatches`. Everything is from one snapshot.
  */
-function readPage(db: Db, after: string): Promise<Page> {
+function readPage(db: Db, after: string) {
   return db
     .transaction()
     .setIsolationLevel('repeatable read')
@@ -76,7 +75,6 @@ function readPage(db: Db, after: string): Promise<Page> {
           select sum(downloads) from download_pending where project_id = project.id), 0)::bigint as downloads
         from project where id > ${after} order by id limit ${PAGE}`.execute(tx)
       const ids = projects.map(({ id }) => id)
-      if (ids.length === 0) return { caughtUpTo, laterBatches, projects, versions: [] }
       const { rows: versions } = await sql<Counter>`
         select version.id, imported_downloads, version.downloads + coalesce(download_pending.downloads, 0) as downloads
         from version left join download_pending on download_pending.version_id = version.id

@@ -1,9 +1,10 @@
 // Routes for a CDN that reports downloads which it served from its cache.
 
+import { validationError } from '#lib/errors.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
-import { countReportedDownload, countReportedDownloads } from './count-reported.ts'
+import { countReportedDownloads } from './count-reported.ts'
 import type { DownloadDeps } from './record-download.ts'
 import { CountedDownloads, ReportedDownload, ReportedDownloads } from './requests.ts'
 
@@ -54,7 +55,8 @@ function singleRoute(app: App, deps: DownloadDeps): void {
       },
     },
     async (req, reply) => {
-      await countReportedDownload(deps, req.body)
+      const { unknown } = await countReportedDownloads(deps, [{ report: req.body, field: '' }])
+      if (unknown > 0) throw validationError('url', 'must be the URL of a file')
       return done(reply)
     },
   )

@@ -51,7 +51,11 @@ export function createDownloadTrends(deps: TrendDeps) {
     const missing = ids.filter((id) => weeklyDownloads.peek(id) === undefined).sort()
     if (missing.length === 0 || now() - failedAt < FAILED_MS) return
     const key = missing.join(' ')
-    const running = counting.get(key) ?? countWeeks(deps, missing).then(storeWeeks)
+    const running =
+      counting.get(key) ??
+      countWeeks(deps, missing).then((counts) => {
+        for (const [id, weeks] of counts) weeklyDownloads.store(id, weeks)
+      })
     counting.set(key, running)
     try {
       await running
@@ -61,10 +65,6 @@ export function createDownloadTrends(deps: TrendDeps) {
     } finally {
       counting.delete(key)
     }
-  }
-
-  function storeWeeks(counts: ReadonlyMap<string, readonly number[]>): void {
-    for (const [id, weeks] of counts) weeklyDownloads.store(id, weeks)
   }
 
   async function filterPublic(reader: Reader, ids: readonly string[]): Promise<string[]> {

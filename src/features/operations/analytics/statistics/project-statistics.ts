@@ -33,9 +33,9 @@ export function createProjectStatistics(deps: StatisticsDeps) {
      */
     read: async (project: CachedProject, viewer: Viewer | null, days: number): Promise<ProjectStatisticsView> => {
       const view = JSON.parse(project.bytes.toString()) as ProjectView
-      const { startMs, todayMs } = spanOf(deps.now(), days)
+      const todayMs = Math.floor(deps.now() / DAY_MS) * DAY_MS
+      const startMs = todayMs - days * DAY_MS
       const isSeen = await maySeeStatistics(deps.db, viewer, { ...project, isPublic: view.public_statistics })
-      const span: ProjectSpan = { projectId: project.id, startMs, todayMs }
       const key = `${project.id} ${startMs} ${todayMs}`
       return {
         project_id: project.id,
@@ -43,7 +43,9 @@ export function createProjectStatistics(deps: StatisticsDeps) {
         public_statistics: view.public_statistics,
         start: new Date(startMs).toISOString(),
         end: new Date(todayMs).toISOString(),
-        series: isSeen ? await statistics.get(key, () => countSeries(deps, span)) : null,
+        series: isSeen
+          ? await statistics.get(key, () => countSeries(deps, { projectId: project.id, startMs, todayMs }))
+          : null,
       }
     },
   }
@@ -51,11 +53,6 @@ export function createProjectStatistics(deps: StatisticsDeps) {
 
 /** `todayMs`: start of the current day (UTC), where the span ends. */
 type ProjectSpan = { projectId: string; startMs: number; todayMs: number }
-
-function spanOf(now: number, days: number): { startMs: number; todayMs: number } {
-  const todayMs = Math.floor(now / DAY_MS) * DAY_MS
-  return { startMs: todayMs - days * DAY_MS, todayMs }
-}
 
 async function countSeries(
   { db, analytics }: Pick<StatisticsDeps, 'db' | 'analytics'>,
