@@ -17,12 +17,10 @@ export const MAX_FILTER_COMPARISONS = 32
 export const MAX_FILTER_VERSION_GROUPS = 64
 
 /** Returns `invalid_input`. `position` counts the UTF-16 code units of the parameter from 0. */
-export function filterError(source: FilterSource, position: number, problem: string, expected?: string): ApiError {
-  const hint = expected === undefined ? '' : `, expected ${expected}`
-  const message = `${problem} at position ${position}${hint}`
-  return new ApiError('invalid_input', `${source.parameter}: ${message}`, {
-    details: { field: source.parameter, message, position, ...(expected === undefined ? {} : { expected }) },
-  })
+export function filterError(source: FilterSource, position: number, problem: string, expected: string): ApiError {
+  const field = source.parameter
+  const message = `${problem} at position ${position}, expected ${expected}`
+  return new ApiError('invalid_input', `${field}: ${message}`, { details: { field, message, position, expected } })
 }
 
 /** Rejects a parameter over the size limit before it is parsed. */
