@@ -16,7 +16,7 @@ type TeamProject = { id: string; status: string; team_id: string; organization_i
 type TeamOrganization = { id: string; team_id: string }
 
 /** One account's rows in the team, and in the team of the organization that owns its project. */
-type MemberRows = { team: MemberRow | undefined; organization: MemberRow | undefined }
+type MemberRows = { id: string; team: MemberRow | undefined; organization: MemberRow | undefined }
 
 export type LockedTeam = {
   teamId: string
@@ -52,6 +52,7 @@ export async function changeTeam(
       return row === undefined ? undefined : { ...row, payouts_split: Number(row.payouts_split) }
     }
     const rowsOf = (accountId: string): MemberRows => ({
+      id: accountId,
       team: rowOf(accountId, teamId),
       organization: rowOf(accountId, owner?.team_id),
     })

@@ -7,7 +7,13 @@ import { invalidInput, notFound, validationError } from '#lib/errors.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
 import { changeTeam } from './change-team.ts'
-import { requireGrantable, requireRemovable, requireTeamPermission, requireVisibleRow } from './policy.ts'
+import {
+  requireGrantable,
+  requireRemovable,
+  requireShareable,
+  requireTeamPermission,
+  requireVisibleRow,
+} from './policy.ts'
 import type { MemberChange } from './requests.ts'
 
 /**
@@ -31,6 +37,7 @@ export async function editMember(
       }
     }
     requireGrantable(team, change)
+    if (change.payouts_split !== undefined) requireShareable(team, viewer, change.payouts_split)
     if (Object.keys(change).length === 0) return
     await tx
       .updateTable('team_member')

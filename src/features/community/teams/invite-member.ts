@@ -6,7 +6,7 @@ import { isForeignKeyViolation, onUnique } from '#platform/db/pg-errors.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
 import { changeTeam, type LockedTeam } from './change-team.ts'
-import { requireGrantable, requireTeamPermission } from './policy.ts'
+import { requireGrantable, requireShareable, requireTeamPermission } from './policy.ts'
 import { countMembers } from './queries.ts'
 import type { MemberChange } from './requests.ts'
 
@@ -33,6 +33,7 @@ export async function inviteMember(
       ...(isOrganization && permissions === 0 ? {} : { permissions }),
       ...(organization_permissions === undefined ? {} : { organization_permissions }),
     })
+    requireShareable(team, viewer, fields.payouts_split ?? 0)
     if (isPlaceholder({ id: accountId })) throw unknownAccount()
     if (team.target.team !== undefined) throw alreadyInTeam()
     if ((await countMembers(tx, teamId)) >= TEAM_SIZE_MAX) {

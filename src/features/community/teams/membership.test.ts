@@ -208,6 +208,41 @@ test("no one can grant permissions that they do not have or change the owner's; 
   assertError(await edit(editor, teamId, member, { role: 'x' }), 403, 'unauthorized')
 })
 
+test('only the owner can raise their own share of revenue, and only they change it', async () => {
+  const [owner, editor, member] = await t.make.people(3)
+  const { teamId } = await make.project(owner)
+  await make.member(teamId, editor, { permissions: 64 | 16 })
+  await make.member(teamId, member)
+  const share = (by: By, person: Person, payouts_split: number) => edit(by, teamId, person, { payouts_split })
+  assertError(await share(editor, editor, 1), 403, 'unauthorized')
+  assert.equal((await share(owner, editor, 500)).statusCode, 204)
+  assertError(await share(editor, editor, 500.01), 403, 'unauthorized')
+  assertError(await share(editor, owner, 0), 403, 'unauthorized')
+  const same = { role: 'Editor', payouts_split: 500 }
+  assert.equal((await edit(editor, teamId, editor, same)).statusCode, 204, 'an equal value is not a change')
+  assert.equal((await share(editor, member, 700)).statusCode, 204)
+  assert.equal((await share(editor, editor, 400)).statusCode, 204, 'their own share can fall')
+  assertError(await share(editor, editor, 500), 403, 'unauthorized')
+  assert.equal((await share(owner, owner, 5000)).statusCode, 204)
+  const rows = await members(owner, teamId)
+  const shares = [owner, editor, member].map((person) => memberOf(rows, person).payouts_split)
+  assert.deepEqual(shares, [5000, 400, 700])
+})
+
+test("an organization's member cannot give themselves a share of its projects", async () => {
+  const [head, manager] = await t.make.people(2)
+  const organization = await make.organization(head)
+  const { teamId } = await make.project(undefined, { organization_id: organization.id })
+  await make.member(organization.teamId, manager, { permissions: 64 | 16, organization_permissions: 8 })
+  const own = { user_id: manager.id, permissions: 64 | 16 }
+  const add = (by: By, payouts_split: number) => t.as(by).post(`/v3/team/${teamId}/members`, { ...own, payouts_split })
+  assertError(await add(manager, 5000), 403, 'unauthorized')
+  assertError(await edit(manager, organization.teamId, manager, { payouts_split: 5000 }), 403, 'unauthorized')
+  assert.equal((await add(manager, 0)).statusCode, 204)
+  assertError(await edit(manager, teamId, manager, { payouts_split: 1 }), 403, 'unauthorized')
+  assert.equal((await edit(head, teamId, manager, { payouts_split: 5000 })).statusCode, 204)
+})
+
 test('in an organization: own bits, default permissions with bit 128, and the owner of everything', async () => {
   const [head, editor, giver, member] = await t.make.people(4)
   const { id, teamId } = await make.organization(head)

@@ -63,10 +63,25 @@ export function requireRemovable({ bits, target }: LockedTeam, row: MemberRow): 
   }
 }
 
+/**
+ * Checks the share of revenue that the caller gives to the target. Their own share can only fall, and the owner's share
+ * stays, unless the caller owns the team.
+ * @throws ApiError 403.
+ */
+export function requireShareable({ caller, target }: LockedTeam, viewer: Viewer, share: number): void {
+  const current = target.team?.payouts_split ?? 0
+  if (share === current || ownsTeam(caller, viewer)) return
+  if (target.team?.is_owner === true) throw forbidden('Only the owner can change the payouts_split of the owner')
+  if (target.id === viewer.id && share > current) throw forbidden('You cannot raise your own payouts_split')
+}
+
 /** @throws ApiError 403 unless the caller owns the team or the organization that owns its project, or is an admin. */
 export function requireTeamOwner({ caller }: LockedTeam, viewer: Viewer): void {
-  const isOwner = caller.team?.is_owner === true || caller.organization?.is_owner === true
-  if (!isOwner && !isAdmin(viewer)) throw forbidden('Only the owner can transfer the ownership')
+  if (!ownsTeam(caller, viewer)) throw forbidden('Only the owner can transfer the ownership')
+}
+
+function ownsTeam({ team, organization }: LockedTeam['caller'], viewer: Viewer): boolean {
+  return team?.is_owner === true || organization?.is_owner === true || isAdmin(viewer)
 }
 
 function beyondOwn(field: string): ApiError {

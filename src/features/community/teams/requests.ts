@@ -36,7 +36,9 @@ const MemberFields = Type.Object({
     Type.Number({
       minimum: 0,
       maximum: PAYOUTS_SPLIT_MAX,
-      description: 'Share of revenue, as a weight relative to the shares of the other members',
+      description:
+        'Share of revenue, as a weight relative to the shares of the other members. Only the owner can raise their own ' +
+        'share; nobody else can change the share of the owner.',
     }),
   ),
   ordering: Maybe(Ordering),
