@@ -4,6 +4,7 @@ import Type from 'typebox'
 import { asApiError, handleError } from '#platform/http/error-handler.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Log } from '#platform/telemetry/log.ts'
+import { withV2Paths } from './error-names.ts'
 
 const Absent = Type.Null({ description: 'The resource does not exist or is hidden from the caller. No body' })
 
@@ -36,8 +37,9 @@ function withSuffix({ operationId = '', hide }: FastifySchema): string {
 function answerError(log: Log) {
   const answer = handleError(log)
   return (thrown: FastifyError | Error, req: FastifyRequest, reply: FastifyReply): void => {
-    const isAbsent = asApiError(thrown).status === 404 && req.routeOptions.config.formData === undefined
-    if (!isAbsent) return answer(thrown, req, reply)
+    const error = asApiError(thrown, req.routeOptions.bodyLimit)
+    const isAbsent = error.status === 404 && req.routeOptions.config.formData === undefined
+    if (!isAbsent) return answer(withV2Paths(error), req, reply)
     void reply.removeHeader('etag').removeHeader('content-type').header('cache-control', 'no-store').status(404).send()
   }
 }
@@ -47,13 +49,16 @@ const QUOTED = ['algorithm', 'version_id', 'type']
 /** Numbers that are limited to the range of the schema instead of rejected. */
 const CLAMPED = ['limit', 'offset', 'count']
 
-/** Removes empty values and quotes, and limits the numbers of pages. */
+/** Filters that are ignored if they are not JSON lists of strings. */
+const LISTS = ['loaders', 'game_versions']
+
+/** Removes empty values, quotes and unreadable lists, and limits the numbers of pages. */
 function adaptQuery(req: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   const query = req.query as Record<string, unknown>
   const { properties = {} } = (req.routeOptions.schema?.querystring ?? {}) as { properties?: Record<string, Range> }
   for (const [name, value] of Object.entries(query)) {
     if (typeof value !== 'string') continue
-    if (value === '') delete query[name]
+    if (value === '' || (LISTS.includes(name) && !isListOfStrings(value))) delete query[name]
     else if (QUOTED.includes(name)) query[name] = value.replace(/^"([^"]*)"$/, '$1')
     else if (CLAMPED.includes(name)) query[name] = clamp(value, properties[name])
   }
@@ -63,6 +68,14 @@ function adaptQuery(req: FastifyRequest, _reply: FastifyReply, done: () => void)
 type Range = { minimum?: number; maximum?: number }
 
 function clamp(text: string, { minimum = 0, maximum = Number.MAX_SAFE_INTEGER }: Range = {}): string {
-  const number = /^\d{1,17}$/.test(text) ? Number(text) : Number.NaN
-  return Number.isSafeInteger(number) ? String(Math.min(maximum, Math.max(minimum, number))) : text
+  return /^-?\d+$/.test(text) ? String(Math.min(maximum, Math.max(minimum, Number(text)))) : text
+}
+
+function isListOfStrings(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text)
+    return Array.isArray(value) && value.every((item) => typeof item === 'string')
+  } catch {
+    return false
+  }
 }

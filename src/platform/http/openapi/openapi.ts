@@ -3,6 +3,7 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import Type from 'typebox'
 import { type App, VIEWER_PREFIX } from '../server.ts'
+import { toV2Paths } from '../v2-paths.ts'
 import { describeDocument, describeRoute } from './document.ts'
 import { describeErrors } from './error-responses.ts'
 import { INTRODUCTION, INTRODUCTION_V2, TAGS } from './texts.ts'
@@ -108,8 +109,13 @@ const texts = new WeakMap<object, Partial<Record<ApiVersion, string>>>()
 export function openApiText(app: App, version: ApiVersion = 'v3'): string {
   const cached = texts.get(app) ?? {}
   texts.set(app, cached)
-  cached[version] ??= toText(app[DOCUMENTS[version].decorator]())
+  cached[version] ??= writeDocument(app, version)
   return cached[version]
+}
+
+function writeDocument(app: App, version: ApiVersion): string {
+  const text = toText(app[DOCUMENTS[version].decorator]())
+  return version === 'v2' ? toV2Paths(text) : text
 }
 
 const SCALAR = /"(?:[^"\\\n]|\\.)*"|[\w.+-]+/.source

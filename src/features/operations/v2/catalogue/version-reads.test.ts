@@ -78,9 +78,14 @@ test('a list is filtered, cut and ordered as in the v3 API; unknown words match 
   assert.deepEqual(await list({ version_type: 'beta', filter: 'x' }), [beta.id])
   assert.deepEqual(await list({ limit: '1', offset: '1' }), [older.id])
   assert.deepEqual(await list({ limit: '999999999999' }), [beta.id, older.id])
+  assert.deepEqual(await list({ limit: '-1' }), [])
+  assert.deepEqual(await list({ offset: '-1', limit: '9'.repeat(30) }), [beta.id, older.id])
+  for (const unreadable of ['fabric', '"fabric"', '["fabric"', '{"fabric":1}', '[1]', 'null']) {
+    assert.deepEqual(await list({ loaders: unreadable, game_versions: unreadable }), [beta.id, older.id], unreadable)
+  }
   for (const [query, field] of [
     [{ featured: '"true"' }, 'featured'],
-    [{ loaders: 'fabric' }, 'loaders'],
+    [{ loaders: JSON.stringify(Array.from({ length: 1001 }, (_, index) => `${index}`)) }, 'loaders'],
     [{ limit: '1.5' }, 'limit'],
     [{ version_type: 'final' }, 'version_type'],
   ] as const) {

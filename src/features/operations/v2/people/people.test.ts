@@ -23,8 +23,16 @@ async function assertAbsent(path: string, client: Client = t.anyone) {
 }
 
 /** Returns the v2 form of a v3 user. */
-function older({ allow_friend_requests: _, campaigns: __, ...user }: Record<string, unknown>) {
-  return { ...user, name: null, github_id: null }
+function older({ allow_friend_requests: _, campaigns: __, payout_data, ...user }: Record<string, unknown>) {
+  return { ...user, payout_data: olderPayoutData(payout_data as PayoutData | null), name: null, github_id: null }
+}
+
+type PayoutData = { payout_handle: string | null; balance: string; balance_number: number }
+
+function olderPayoutData(data: PayoutData | null) {
+  if (data === null) return null
+  const { payout_handle, balance } = data
+  return { payout_handle, balance: Number(balance), paypal_address: null, paypal_country: null, venmo_handle: null }
 }
 
 test('a user is the v3 user with other keys, for other users, themselves and admins', async () => {

@@ -17,8 +17,15 @@ import type { DerivedForm } from '#platform/cache/entries.ts'
 const Text = Type.String()
 
 const { campaigns: _campaigns, allow_friend_requests: _requests, ...userFields } = UserView.properties
+const PayoutDataV2 = Type.Object({
+  payout_handle: Nullable(Text),
+  balance: Type.Number({ description: 'Available amount' }),
+  paypal_address: Type.Null(),
+  paypal_country: Type.Null(),
+  venmo_handle: Type.Null(),
+})
 const UserV2 = Type.Object(
-  { ...userFields, name: Type.Null(), github_id: Type.Null() },
+  { ...userFields, payout_data: Nullable(PayoutDataV2), name: Type.Null(), github_id: Type.Null() },
   {
     title: 'AccountUser',
     description: '`email` and the following fields are null unless the caller is this user or an admin.',
@@ -26,8 +33,14 @@ const UserV2 = Type.Object(
 )
 type UserV2 = Static<typeof UserV2>
 
-export function toUserV2({ campaigns: _, allow_friend_requests: _allow, ...shown }: UserView): UserV2 {
-  return { ...shown, name: null, github_id: null }
+export function toUserV2({ campaigns: _, allow_friend_requests: _allow, payout_data, ...shown }: UserView): UserV2 {
+  return { ...shown, payout_data: toPayoutDataV2(payout_data), name: null, github_id: null }
+}
+
+function toPayoutDataV2(data: UserView['payout_data']): UserV2['payout_data'] {
+  if (data === null) return null
+  const { payout_handle, balance_number: balance } = data
+  return { payout_handle, balance, paypal_address: null, paypal_country: null, venmo_handle: null }
 }
 
 const USER: DerivedForm<CachedUser, JsonEntity> = {

@@ -17,11 +17,13 @@ import {
   isPackVersion,
   parseVersionDataV2,
   toVersionData,
+  VersionDataV2,
   versionFieldNames,
   withoutNulls,
 } from './version-requests.ts'
 
 const data = ProjectData.properties
+const InitialVersionV2 = Type.Omit(VersionDataV2, ['project_id'], { title: 'InitialVersion' })
 
 /** v3 names of fields that have another name in the v2 API. */
 const NEWER = { title: 'name', description: 'summary', body: 'description' } as const
@@ -41,7 +43,9 @@ export const ProjectDataV2 = Type.Object(
     body: projectFields.description,
     client_side: SideView,
     server_side: SideView,
-    initial_versions: data.initial_versions,
+    initial_versions: Type.Optional(
+      Type.Array(Type.Unknown(), { ...data.initial_versions, describedAs: { items: InitialVersionV2 } }),
+    ),
     categories: projectFields.categories,
     additional_categories: Maybe(projectFields.additional_categories),
     ...Link.properties,

@@ -105,13 +105,14 @@ test('facets take the older names, in any letter case, with blanks, quotes and e
 test('cuts numbers to their limits and ignores empty values', async () => {
   const { offset, limit, hits } = await search({ limit: '100000', offset: '1' })
   assert.deepEqual([offset, limit, hits.length], [1, 100, 3])
-  assert.equal((await search({ limit: '0' })).limit, 1)
+  for (const limit of ['0', '-1', '-99999999999999999999']) assert.equal((await search({ limit })).limit, 1, limit)
+  assert.equal((await search({ limit: '9'.repeat(30), offset: '-1' })).offset, 0)
   assert.equal((await search({ query: '', facets: '', index: '', offset: '', limit: '', filter: 'x' })).limit, 10)
 })
 
 test('rejects unreadable input with its name', async () => {
   for (const [query, field] of [
-    [{ limit: '-1' }, 'limit'],
+    [{ limit: '-' }, 'limit'],
     [{ limit: '"5"' }, 'limit'],
     [{ index: 'size' }, 'index'],
     [{ facets: '[[[["categories:magic"]]]]' }, 'facets'],
