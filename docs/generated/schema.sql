@@ -603,6 +603,14 @@ create table report (
   constraint report_version_id_fkey FOREIGN KEY (version_id) REFERENCES version(id) ON DELETE SET NULL
 );
 
+create table reserved_username (
+  username text not null,
+  account_id text collate "C" not null,
+  expires timestamp with time zone not null,
+  constraint reserved_username_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint reserved_username_pkey PRIMARY KEY (username)
+);
+
 create table revenue_part (
   id bigint generated always as identity not null,
   external_id text not null,
@@ -933,6 +941,10 @@ CREATE INDEX report_reporter_id_idx ON public.report USING btree (reporter_id);
 CREATE INDEX report_reporter_open_idx ON public.report USING btree (reporter_id, created, id) WHERE (NOT closed);
 
 CREATE INDEX report_version_id_idx ON public.report USING btree (version_id);
+
+CREATE INDEX reserved_username_account_id_idx ON public.reserved_username USING btree (account_id);
+
+CREATE INDEX reserved_username_expires_idx ON public.reserved_username USING btree (expires);
 
 CREATE INDEX revenue_share_account_id_idx ON public.revenue_share USING btree (account_id);
 

@@ -31,7 +31,7 @@ export async function userCreate(args: readonly string[], env: Env): Promise<voi
   const role = readRole(values.role ?? 'developer')
   const password = await readPassword(values.password)
   await withDeps(env, async (deps) => {
-    const prepared = await prepareAccount({ db: deps.db, passwords: createPasswords() }, { username, email, password })
+    const prepared = await prepareAccount({ ...deps, passwords: createPasswords() }, { username, email, password })
     const id = await transaction(deps, async (tx) => {
       const created = await createAccount(tx, { ...prepared, role, emailVerified: true, now: deps.now() })
       const subject = { kind: 'user', id: created } as const

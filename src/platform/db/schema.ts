@@ -467,6 +467,12 @@ export interface Report {
   version_id: string | null;
 }
 
+export interface ReservedUsername {
+  account_id: string;
+  expires: Timestamp;
+  username: string;
+}
+
 export interface RevenuePart {
   amount: Numeric;
   created: Generated<Timestamp>;
@@ -650,6 +656,7 @@ export interface DB {
   quota_override: QuotaOverride;
   rate_limit_grant: RateLimitGrant;
   report: Report;
+  reserved_username: ReservedUsername;
   revenue_part: RevenuePart;
   revenue_share: RevenueShare;
   schema_migration: SchemaMigration;

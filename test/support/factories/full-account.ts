@@ -58,6 +58,10 @@ export async function leaveEverything(db: Db, person: Account, other: Account): 
     })
     .execute()
   await db.insertInto('quota_override').values({ account_id, projects: 7001 }).execute()
+  await db
+    .insertInto('reserved_username')
+    .values({ username: `was-${account_id}`, account_id, expires: soon() })
+    .execute()
   await db.insertInto('backup_code').values({ account_id, code_hash: hash() }).execute()
   const former = { teams: [], follows: [{ project_id: theirs.id }], versions: [], applications: [], collections: [] }
   await db
@@ -82,6 +86,7 @@ export async function leaveEverything(db: Db, person: Account, other: Account): 
   return {
     ...applications,
     ...money,
+    reserved_username: [`was-${account_id}`],
     project: [project.id],
     organization: [organization.id],
     team_member: [project.teamId, theirs.teamId, organization.teamId],

@@ -41,6 +41,8 @@ export async function checkQuota(tx: Tx, config: QuotaConfig, owner: Owner, kind
   }
 }
 
+type RoomLimit = { table: keyof DB; max: number; things: string; remedy?: string }
+
 /**
  * Requires that an account, which the caller has locked, has fewer than `max` rows in a table. `things` names the rows.
  * @throws ApiError `limit_reached`.
@@ -48,12 +50,12 @@ export async function checkQuota(tx: Tx, config: QuotaConfig, owner: Owner, kind
 export async function requireRoom(
   tx: Tx,
   accountId: string,
-  { table, max, things }: { table: keyof DB; max: number; things: string },
+  { table, max, things, remedy = 'Delete one first.' }: RoomLimit,
 ): Promise<void> {
   const { rows } = await sql`
     select from ${sql.table(table)} where account_id = ${accountId} offset ${max - 1} limit 1`.execute(tx)
   if (rows.length === 0) return
-  throw new ApiError('limit_reached', `An account can have at most ${max} ${things}. Delete one first.`)
+  throw new ApiError('limit_reached', `An account can have at most ${max} ${things}. ${remedy}`)
 }
 
 function countOwned(accountId: string, kind: QuotaKind): RawBuilder<number> {

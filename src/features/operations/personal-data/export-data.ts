@@ -91,6 +91,8 @@ const queriesOf = (accountId: string): Record<string, RawBuilder<unknown>> => ({
   versions: sql`
     select id, project_id, name, version_number, date_published
     from version where author_id = ${accountId} order by date_published`,
+  reserved_usernames: sql`
+    select username, expires from reserved_username where account_id = ${accountId} order by expires`,
   follows: sql`select project_id, created from follow where account_id = ${accountId} order by created`,
   reports: sql`
     select id, report_type, item_type, item_id, body, created, closed

@@ -28,6 +28,12 @@ export function requireNoPlaceholder(user: { id: string }): void {
   if (isPlaceholder(user)) throw forbidden('The placeholder account for deleted users cannot be deleted')
 }
 
+/** Requires the user themselves, an admin, or, for a user without a higher role, a moderator. @throws ApiError 403 */
+export function requireNameGiver(viewer: Viewer, user: { id: string; role: string }): void {
+  if (user.id === viewer.id || user.role === 'developer' || isAdmin(viewer)) return
+  throw forbidden('Only admins can change the usernames of admins and moderators')
+}
+
 /** Requires an admin. @throws ApiError 403 */
 export function requireRankGiver(viewer: Viewer): void {
   if (!isAdmin(viewer)) throw forbidden('Only admins can change roles and badges')

@@ -2,9 +2,11 @@
 import { type Expression, type ExpressionBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import { isReservedUsername, PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
 import { listedFor } from '#features/basics/access/project-policy.ts'
+import { requireRoom } from '#features/basics/limits/quota.ts'
 import type { Role, Viewer } from '#lib/access/viewer.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
-import type { Db } from '#platform/db/db.ts'
+import { DAY_MS } from '#lib/time.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
 import { isNamed } from '#platform/db/names.ts'
 import type { Account, DB } from '#platform/db/schema.ts'
 
@@ -46,14 +48,46 @@ export async function getAccountByName(db: Db, name: string, options: FindOption
 
 /**
  * Requires that a username is not the name of another user, the ID of any user, or reserved for the placeholder
- * account, ignoring case. Paths accept both names and IDs, so both must be unique. @throws ApiError `conflict`.
+ * account or a former owner, ignoring case. Paths accept both names and IDs, so both must be unique.
+ * @throws ApiError `conflict`.
  */
-export async function assertUsernameFree(db: Db, username: string, exceptId?: string): Promise<void> {
+export async function assertUsernameFree(
+  { db, now }: { db: Db; now: () => number },
+  username: string,
+  exceptId: string | null = null,
+): Promise<void> {
   if (isReservedUsername(username)) throw usernameTaken()
-  const { rows } = await sql<{ id: string }>`
-    select id from account where (lower(username) = lower(${username}) or lower(id) = lower(${username}))
-      and id is distinct from ${exceptId ?? null} limit 1`.execute(db)
+  const { rows } = await sql`
+    select from account where (lower(username) = lower(${username}) or lower(id) = lower(${username}))
+      and id is distinct from ${exceptId}
+    union all select from reserved_username where username = lower(${username})
+      and account_id is distinct from ${exceptId} and expires > ${new Date(now())} limit 1`.execute(db)
   if (rows.length > 0) throw usernameTaken()
+}
+
+/** Period in which only the former owner of a username can use it again. */
+const RESERVED_MS = 30 * DAY_MS
+const RESERVED_MAX = 20
+
+/**
+ * Reserves the username that an account, which the caller has locked, gives up for `newName`.
+ * @throws ApiError `limit_reached`, so that nobody can reserve any number of names.
+ */
+export async function reserveUsername(
+  tx: Tx,
+  { id: account_id, username, newName }: { id: string; username: string; newName: string },
+  nowMs: number,
+): Promise<void> {
+  await tx.deleteFrom('reserved_username').where('username', '=', newName.toLowerCase()).execute()
+  const things = `former usernames within ${RESERVED_MS / DAY_MS} days`
+  const remedy = 'Wait, or use one of them.'
+  await requireRoom(tx, account_id, { table: 'reserved_username', max: RESERVED_MAX, things, remedy })
+  const row = { account_id, expires: new Date(nowMs + RESERVED_MS) }
+  await tx
+    .insertInto('reserved_username')
+    .values({ username: username.toLowerCase(), ...row })
+    .onConflict((conflict) => conflict.column('username').doUpdateSet(row))
+    .execute()
 }
 
 export function usernameTaken(): ApiError {

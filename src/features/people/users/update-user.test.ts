@@ -51,7 +51,7 @@ test('each field is held to its limits, and a rejected body saves nothing', asyn
   assert.equal((await send({ username: 'n', badges: 0 })).statusCode, 204)
 })
 
-test('a new name works immediately and the old one is free; case can change; a used name is reported', async () => {
+test('a new name works immediately; case can change; a used name is reported', async () => {
   const [person, other] = await Promise.all([t.make.account(), t.make.account()])
   const project = await teamFactories(t.deps.db).project(person)
   await t.anyone.get(`/v3/project/${project.id}`)
@@ -71,7 +71,59 @@ test('a new name works immediately and the old one is free; case can change; a u
     assertError(await patch(other, other.id, { username: taken, bio: 'Changed' }), 409, 'conflict', 'username')
   }
   assert.equal((await read(other.id)).bio, null)
-  assert.equal((await patch(other, other.id, { username: before })).statusCode, 204)
+})
+
+test('a name that was given up stays reserved for its former owner for 30 days', async () => {
+  const [person, admin] = await Promise.all([
+    t.make.account({ username: 'Firefly' }),
+    t.make.account({ role: 'admin' }),
+  ])
+  const rename = (who: Person, username: string) => patch(who, who.id, { username })
+  const days = (count: number) => count * 24 * 3_600_000
+  for (const username of ['Firefly-2', 'FIREFLY', 'firefly-2']) {
+    assert.equal((await rename(person, username)).statusCode, 204, username)
+  }
+  const fields = { email: 'moth@example.com', password: PASSWORD }
+  for (const username of ['firefly', 'Firefly']) {
+    assertError(await rename(admin, username), 409, 'conflict', 'username')
+    const signUp = await t.anyone.post('/_internal/auth/create', { ...fields, username })
+    assertError(signUp, 409, 'conflict', 'username')
+  }
+  t.advance(days(29))
+  await t.runJobs()
+  const later = await t.make.account({ role: 'admin' })
+  assertError(await rename(later, 'firefly'), 409, 'conflict', 'username')
+  t.advance(days(1))
+  assert.equal((await rename(later, 'firefly')).statusCode, 204)
+})
+
+test('an account gives up at most 20 names within 30 days, and can always return to one of them', async () => {
+  const person = await t.make.account()
+  const rename = (name: string) => patch(person, person.id, { username: name })
+  for (let count = 1; count <= 20; count += 1) assert.equal((await rename(`glow-${count}`)).statusCode, 204)
+  assertError(await rename('glow-21'), 400, 'LimitReached')
+  assert.equal((await rename('glow-1')).statusCode, 204)
+  assert.equal((await read('glow-1')).id, person.id)
+})
+
+test('moderators change the names of users, but not of admins and moderators', async () => {
+  const [person, moderator, other, admin] = await Promise.all([
+    t.make.account(),
+    t.make.account({ role: 'moderator' }),
+    t.make.account({ role: 'moderator' }),
+    t.make.account({ role: 'admin' }),
+  ])
+  for (const target of [other, admin]) {
+    for (const username of ['taken-over', target.username.toUpperCase()]) {
+      assertError(await patch(moderator, target.id, { username, bio: 'x' }), 403, 'unauthorized')
+    }
+    assert.deepEqual(await read(target.username), { ...(await read(target.id)), bio: null })
+    const body = { username: target.username, bio: 'Moderated' }
+    assert.equal((await patch(moderator, target.id, body)).statusCode, 204, 'an equal name is not a change')
+  }
+  assert.equal((await patch(moderator, person.id, { username: 'polite-name' })).statusCode, 204)
+  assert.equal((await patch(moderator, moderator.id, { username: 'own-name' })).statusCode, 204)
+  assert.equal((await patch(admin, other.id, { username: 'other-name' })).statusCode, 204)
 })
 
 test('one of two concurrent requests gets a name', async () => {

@@ -11,8 +11,8 @@ import { onUnique } from '#platform/db/pg-errors.ts'
 import type { Account } from '#platform/db/schema.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
-import { requireEditableUser, requireOwnUser, requireRankGiver } from './policy.ts'
-import { assertUsernameFree, getAccountByName, listOwnedProjectIds, usernameTaken } from './queries.ts'
+import { requireEditableUser, requireNameGiver, requireOwnUser, requireRankGiver } from './policy.ts'
+import { assertUsernameFree, getAccountByName, listOwnedProjectIds, reserveUsername, usernameTaken } from './queries.ts'
 import type { UserPatch } from './requests.ts'
 
 const columns = {
@@ -50,7 +50,13 @@ export async function updateUser(
       await lockOtherAdmins(tx, id, deps.now())
     }
     const newName = update.username === locked.username ? undefined : update.username
-    if (newName !== undefined) await assertUsernameFree(tx, newName, id)
+    if (newName !== undefined) {
+      requireNameGiver(viewer, locked)
+      await assertUsernameFree({ ...deps, db: tx }, newName, id)
+      if (newName.toLowerCase() !== locked.username.toLowerCase()) {
+        await reserveUsername(tx, { ...locked, newName }, deps.now())
+      }
+    }
     await tx
       .updateTable('account')
       .set(update)

@@ -17,18 +17,19 @@ export type AccountFields = { username: string; email: string; password: string 
 type PreparedAccount = { username: string; email: string; passwordHash: string }
 
 /** `caller` is the `addressKey` of the client; absent for the operator. */
-type Checks = { db: Db; passwords: Passwords; caller?: string }
+type Checks = { db: Db; now: () => number; passwords: Passwords; caller?: string }
 
 /**
  * Validates the fields of a new account.
  * @throws ApiError `validation_error` or `conflict` naming the first invalid field.
  */
-export async function checkNewAccount({ db, passwords, caller }: Checks, fields: AccountFields): Promise<void> {
+export async function checkNewAccount(checks: Checks, fields: AccountFields): Promise<void> {
+  const { db, passwords, caller } = checks
   const { username, email, password } = fields
   if (!USERNAME.test(username))
     throw validationError('username', 'must be 1 to 39 letters, digits, dots, underscores or hyphens')
   checkEmail(email)
-  await assertUsernameFree(db, username)
+  await assertUsernameFree(checks, username)
   await passwords.check(password, { username, email }, 'password', caller)
   if ((await findAccountBySignInName(db, email)) !== undefined) throw emailTaken()
 }
