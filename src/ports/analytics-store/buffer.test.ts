@@ -38,18 +38,55 @@ test('closing stores everything that was accepted, and accepts nothing more', as
   assert.deepEqual(buffer.stats().view, { pending: 0, stored: 10, dropped: 1, lost: 0, failedAttempts: 0 })
 })
 
-test('a failing store is tried again with growing waits until it answers, and nothing is lost', async () => {
-  const { buffer, stored, clock, breakFor } = setUp({ batchEvents: 1 })
-  breakFor('view', 9)
+test('an event is stored within a second plus one append, however slow the store is and whenever the event arrives', async () => {
+  for (const appendMs of [0, 300, 999, 1_000, 2_500, 9_999]) {
+    const { buffer, clock, storedAt } = setUp({ appendMs })
+    const addedAt: number[] = []
+    // Arrivals at every phase of a second and of an append, and one of another kind at the same time.
+    for (let arrival = 0; arrival < 40; arrival += 1) {
+      addedAt.push(clock.now())
+      buffer.add('download', aDownload())
+      buffer.add('view', aView())
+      await clock.advance(370)
+    }
+    await clock.advance(1_000 + appendMs)
+    const times = storedAt('download')
+    assert.equal(times.length, addedAt.length)
+    for (const [i, at] of addedAt.entries()) {
+      const waited = (times[i] ?? Number.POSITIVE_INFINITY) - at
+      assert.ok(waited <= 1_000 + appendMs, `an append takes ${appendMs} ms, and event ${i} waited ${waited} ms`)
+    }
+    assert.ok(clock.appends() <= 2 * (40 * 0.37 + 2), 'one batch of a kind per second')
+  }
+})
+
+test('events that wait for a stuck store do not start further appends, and are stored when it continues', async () => {
+  const { buffer, clock, tried, stored } = setUp({ appendMs: 100_000 })
+  for (const _ of times(30, () => 0)) {
+    buffer.add('view', aView())
+    await clock.advance(1_000)
+  }
+  assert.equal(tried().length, 16)
+  const closed = buffer.close()
+  await clock.advance(200_000)
+  await closed
+  assert.equal(buffer.stats().view.stored, 30)
+  assert.equal(stored().length, 17)
+})
+
+test('a failing store is tried again at least once per second until it responds, and nothing is lost', async () => {
+  const { buffer, stored, clock, breakFor, logged } = setUp({ batchEvents: 1 })
+  breakFor('view', 65)
   buffer.add('view', aView())
-  for (const _ of times(9, () => 0)) {
+  for (const _ of times(65, () => 0)) {
     await settled()
     clock.pass()
   }
   await buffer.flush()
-  assert.deepEqual(clock.waits(), [200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 30_000])
+  assert.deepEqual(clock.waits(), [200, 400, 800, ...times(62, () => 1000)])
   assert.deepEqual(stored(), ['view 1'])
-  assert.equal(buffer.stats().view.failedAttempts, 9)
+  assert.equal(buffer.stats().view.failedAttempts, 65)
+  assert.equal(logged().length, 3)
 })
 
 test('a caller can stop waiting for a failing store, and the events are still stored', async () => {
@@ -88,12 +125,13 @@ test('when the store stays away the buffer fills up, drops what is too much, and
 
 test('a batch that fails every attempt is given up and counted, and the next one is stored', async () => {
   const { buffer, stored, clock, breakFor, logged } = setUp({ batchEvents: 2 })
-  breakFor('view', 20)
-  for (const event of times(4, () => aView())) buffer.add('view', event)
-  for (const _ of times(20, () => 0)) {
+  breakFor('view', 500)
+  for (const event of times(2, () => aView())) buffer.add('view', event)
+  for (const _ of times(500, () => 0)) {
     await settled()
     clock.pass()
   }
+  for (const event of times(2, () => aView())) buffer.add('view', event)
   await buffer.flush()
   assert.deepEqual(stored(), ['view 2'])
   assert.equal(buffer.stats().view.lost, 2)
@@ -121,7 +159,7 @@ test('a retried batch has the same ID, and every batch has a unique ID', async (
   await settled()
   clock.pass()
   await buffer.flush()
-  const [first, again, second] = tried()
+  const [first, second, again] = tried()
   assert.equal(again, first)
   assert.notEqual(second, first)
   assert.equal(tried().length, 3)
@@ -156,38 +194,33 @@ test('texts are cut to their length and made well-formed before they take up mem
 })
 
 /** Creates a buffer over the naive store, with a clock and failures that the test controls. */
-function setUp(given: { batchEvents?: number; capacity?: number; settling?: Promise<void> } = {}) {
+function setUp(given: { batchEvents?: number; capacity?: number; settling?: Promise<void>; appendMs?: number } = {}) {
+  const { appendMs = 0, settling, ...options } = given
   const store = openNaiveStore()
+  const clock = controlledClock()
   const failures = new Map<EventKind, number>()
-  const stored: string[] = []
+  const stored: { kind: EventKind; events: number; at: number }[] = []
   const logged: string[] = []
   const tried: string[] = []
-  const waits: number[] = []
-  const waiting: (() => void)[] = []
 
   const append: AnalyticsStore['append'] = async (kind, batch) => {
     tried.push(batch.id)
     const left = failures.get(kind) ?? 0
     failures.set(kind, left - 1)
     if (left > 0) throw new Error('The store is unavailable')
-    stored.push(`${kind} ${batch.events.length}`)
+    if (appendMs > 0) await clock.sleep(appendMs)
+    stored.push({ kind, events: batch.events.length, at: clock.now() })
     return store.append(kind, batch)
   }
   const buffer = createEventBuffer({
-    sink: { append, settled: async () => given.settling },
+    sink: { append, settled: async () => settling },
     log: {
       warn: (_, message) => void logged.push(`warn ${message}`),
       error: (_, message) => void logged.push(`error ${message}`),
     },
-    wait: (ms, signal) => {
-      if (signal.aborted) return Promise.resolve()
-      waits.push(ms)
-      return new Promise((resolve) => {
-        waiting.push(resolve)
-        signal.addEventListener('abort', () => resolve())
-      })
-    },
-    ...given,
+    now: clock.now,
+    wait: clock.wait,
+    ...options,
   })
   async function viewCount(): Promise<number> {
     const request = { metric: 'project_views', sources: ['Lantern1'], bucketBy: [], filterBy: {} } as const
@@ -199,15 +232,52 @@ function setUp(given: { batchEvents?: number; capacity?: number; settling?: Prom
     buffer,
     store,
     viewCount,
-    stored: () => stored,
+    stored: () => stored.map(({ kind, events }) => `${kind} ${events}`),
+    /** The time at which each event of the kind was stored. */
+    storedAt: (kind: EventKind) =>
+      stored.filter((batch) => batch.kind === kind).flatMap(({ events, at }) => times(events, () => at)),
     logged: () => logged,
     tried: () => tried,
     breakFor: (kind: EventKind, attempts: number) => failures.set(kind, attempts),
-    clock: {
-      waits: () => waits,
-      pass: () => {
-        for (const resolve of waiting.splice(0)) resolve()
-      },
+    clock: { ...clock, appends: () => stored.length },
+  }
+}
+
+function controlledClock() {
+  const waits: number[] = []
+  const waiting: { at: number; resolve: () => void }[] = []
+  let time = 0
+  const now = (): number => time
+  const sleep = (ms: number): Promise<void> => new Promise((resolve) => waiting.push({ at: time + ms, resolve }))
+  return {
+    now,
+    sleep,
+    waits: () => waits,
+    wait: async (ms: number, signal: AbortSignal): Promise<void> => {
+      if (signal.aborted) return
+      waits.push(ms)
+      const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+      await Promise.race([sleep(ms), aborted])
+    },
+    /** Ends every wait. */
+    pass: () => {
+      for (const { at, resolve } of waiting.splice(0)) {
+        time = Math.max(time, at)
+        resolve()
+      }
+    },
+    /** Ends the waits of the next `ms` milliseconds, each at its time. */
+    async advance(ms: number): Promise<void> {
+      const until = time + ms
+      for (;;) {
+        await settled()
+        const next = waiting.toSorted((a, b) => a.at - b.at)[0]
+        if (next === undefined || next.at > until) break
+        waiting.splice(waiting.indexOf(next), 1)
+        time = next.at
+        next.resolve()
+      }
+      time = until
     },
   }
 }

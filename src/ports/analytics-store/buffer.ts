@@ -1,5 +1,6 @@
-// A bounded buffer in front of the analytics store. Requests only push events into memory; batches are stored within a
-// second. Each kind of event has its own lane, so that a failure of one kind does not affect the others.
+// A bounded buffer in front of the analytics store. Requests only push events into memory. An event is stored within a
+// second plus the time of one append: an append begins when the oldest waiting event is a second old, even if another one
+// has not ended. Each kind of event has its own lane, so that a failure of one kind does not affect the others.
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { APPEND_EVENTS_MAX, type Batch } from './analytics-store.ts'
@@ -9,17 +10,25 @@ import { boundEvent, EVENT_KINDS, type EventKind, type Events } from './events.t
 const CAPACITY = 100_000
 /** The maximum of the store, because each batch costs turns of the event loop. */
 const BATCH_EVENTS = APPEND_EVENTS_MAX
+/** Maximum age of an event when its append begins. */
 const INTERVAL_MS = 1_000
-/** After about 8 minutes of retries a batch is discarded, so that it cannot block its lane forever. */
-const ATTEMPTS = 20
+/** Maximum number of unfinished batches of a kind. A store that needs longer for a batch than this many seconds is stuck. */
+const IN_FLIGHT_MAX = 16
+/** After about 8 minutes of retries a batch is discarded, so that it cannot wait forever. */
+const ATTEMPTS = 500
+/** The log has the first attempt that fails, and then about two per minute. */
+const ATTEMPTS_PER_WARNING = 30
 /** Maximum while the process stops. A batch that has failed more often gets one more attempt. */
 const ATTEMPTS_WHEN_CLOSING = 3
 const FIRST_WAIT_MS = 200
-const LONGEST_WAIT_MS = 30_000
+const LONGEST_WAIT_MS = 1_000
 
 /** Destination of batches: the store, with the steps before and after it. */
 export type EventSink = {
-  /** Resolves when the batch is on disk. After a rejection the same batch can be appended again. */
+  /**
+   * Resolves when the batch is on disk, and must not wait for batches of another kind. After a rejection the same batch can
+   * be appended again.
+   */
   append<K extends EventKind>(kind: K, batch: Batch<K>): Promise<void>
   /** Resolves when the batches of earlier calls have taken effect or failed for now. Never rejects. */
   settled(): Promise<void>
@@ -57,18 +66,21 @@ export type BufferOptions = {
   log: BufferLog
   capacity?: number
   batchEvents?: number
-  /** Tests replace it. */
+  /** Tests replace the clock. */
+  now?: () => number
   wait?: Wait
 }
 
 type Lane = {
   readonly kind: EventKind
   readonly pending: Events[EventKind][]
+  /** Time at which the oldest pending event was added, or earlier. */
+  pendingSince: number
   readonly counts: Omit<LaneStats, 'pending'>
   inFlight: number
   hasTimer: boolean
-  /** Resolves when the events that were pending when it began are stored. */
-  running: Promise<void> | undefined
+  /** Each resolves when a batch is stored or discarded. */
+  readonly running: Set<Promise<void>>
 }
 
 type Buffer = { readonly options: Required<BufferOptions>; readonly closing: AbortController }
@@ -77,7 +89,13 @@ type Buffer = { readonly options: Required<BufferOptions>; readonly closing: Abo
 export function createEventBuffer(options: BufferOptions): EventBuffer {
   const closing = new AbortController()
   const buffer: Buffer = {
-    options: { capacity: CAPACITY, batchEvents: BATCH_EVENTS, wait: waitFor, ...options },
+    options: {
+      capacity: CAPACITY,
+      batchEvents: BATCH_EVENTS,
+      now: performance.now.bind(performance),
+      wait: waitFor,
+      ...options,
+    },
     closing,
   }
   const lanes = perKind(emptyLane)
@@ -107,48 +125,48 @@ function perKind<T>(create: (kind: EventKind) => T): Record<EventKind, T> {
 
 function emptyLane(kind: EventKind): Lane {
   const counts = { stored: 0, dropped: 0, lost: 0, failedAttempts: 0 }
-  return { kind, pending: [], counts, inFlight: 0, hasTimer: false, running: undefined }
+  return { kind, pending: [], pendingSince: 0, counts, inFlight: 0, hasTimer: false, running: new Set() }
 }
 
 function add(buffer: Buffer, lane: Lane, event: Events[EventKind]): boolean {
-  const { capacity, batchEvents } = buffer.options
+  const { capacity, now } = buffer.options
   if (buffer.closing.signal.aborted || lane.pending.length + lane.inFlight >= capacity) {
     lane.counts.dropped += 1
     return false
   }
+  if (lane.pending.length === 0) lane.pendingSince = now()
   lane.pending.push(boundEvent(event))
-  if (lane.pending.length >= batchEvents) start(buffer, lane)
-  else startLater(buffer, lane)
+  startIfDue(buffer, lane)
   return true
 }
 
-function startLater(buffer: Buffer, lane: Lane): void {
-  if (lane.hasTimer || lane.running !== undefined) return
-  lane.hasTimer = true
-  void buffer.options.wait(INTERVAL_MS, buffer.closing.signal).then(() => {
-    lane.hasTimer = false
-    start(buffer, lane)
-  })
+/** Starts if a batch is full or the oldest event has waited for a second; otherwise sets a timer for that second. */
+function startIfDue(buffer: Buffer, lane: Lane): void {
+  const { batchEvents, now, wait } = buffer.options
+  const { signal } = buffer.closing
+  if (lane.pending.length === 0 || lane.running.size >= IN_FLIGHT_MAX) return
+  const waitMs = lane.pendingSince + INTERVAL_MS - now()
+  if (signal.aborted || lane.pending.length >= batchEvents || waitMs <= 0) start(buffer, lane)
+  else if (!lane.hasTimer) {
+    lane.hasTimer = true
+    void wait(waitMs, signal).then(() => {
+      lane.hasTimer = false
+      startIfDue(buffer, lane)
+    })
+  }
 }
 
+/** Starts to store the pending events, except those that exceed the number of batches in flight. */
 function start(buffer: Buffer, lane: Lane): void {
-  if (lane.running !== undefined || lane.pending.length === 0) return
-  lane.running = storePending(buffer, lane).finally(() => {
-    lane.running = undefined
-    if (lane.pending.length >= buffer.options.batchEvents) start(buffer, lane)
-    else if (lane.pending.length > 0) startLater(buffer, lane)
-  })
-}
-
-/** Stores the pending events. Later ones wait for their own second, so that batches stay large. */
-async function storePending(buffer: Buffer, lane: Lane): Promise<void> {
-  let left = lane.pending.length
-  while (left > 0) {
-    const events = lane.pending.splice(0, Math.min(left, buffer.options.batchEvents))
-    left -= events.length
-    lane.inFlight = events.length
-    await storeBatch(buffer, lane, { id: randomUUID(), madeAt: Date.now(), events })
-    lane.inFlight = 0
+  while (lane.pending.length > 0 && lane.running.size < IN_FLIGHT_MAX) {
+    const events = lane.pending.splice(0, buffer.options.batchEvents)
+    lane.inFlight += events.length
+    const running = storeBatch(buffer, lane, { id: randomUUID(), madeAt: Date.now(), events }).finally(() => {
+      lane.inFlight -= events.length
+      lane.running.delete(running)
+      startIfDue(buffer, lane)
+    })
+    lane.running.add(running)
   }
 }
 
@@ -168,7 +186,8 @@ async function storeBatch(buffer: Buffer, { kind, counts }: Lane, batch: Batch):
         log.error(fields, 'Discarded a batch of analytics events after the last attempt')
         return
       }
-      log.warn(fields, 'Could not store a batch of analytics events; trying again')
+      if (attempt % ATTEMPTS_PER_WARNING === 1)
+        log.warn(fields, 'Could not store a batch of analytics events; trying again')
       await waitForAttempt(buffer, attempt)
     }
   }
@@ -181,10 +200,12 @@ function waitForAttempt({ options, closing }: Buffer, attempt: number): Promise<
 }
 
 async function flushLane(buffer: Buffer, lane: Lane): Promise<void> {
-  // The running round can have begun before the newest events arrived; the second round stores them.
-  await lane.running
   start(buffer, lane)
-  await lane.running
+  while (lane.pending.length > 0) {
+    await Promise.race(lane.running)
+    start(buffer, lane)
+  }
+  await Promise.all(lane.running)
 }
 
 /** Resolves with the work. If the signal aborts first, it rejects with the signal's reason and the work continues. */

@@ -84,6 +84,34 @@ test('a batch that cannot be stored leaves nothing, and the next one is stored',
   assert.deepEqual(projects, [{ project_id: 'Lantern1', downloads: 1 }])
 })
 
+test('a download does not wait for batches of another kind', async (t) => {
+  const store = await openStore(t)
+  const order: string[] = []
+  const append = (kind: 'view' | 'download', count: number) => {
+    const events = times(count, () => (kind === 'view' ? aView() : aDownload()))
+    return store.append(kind, batchOf(events)).then(() => order.push(kind))
+  }
+  await Promise.all([...times(4, () => append('view', APPEND_EVENTS_MAX)), append('download', 1)])
+  assert.notEqual(order.at(-1), 'download')
+})
+
+test('stores waiting batches together, and a broken or repeated one does not affect the others', async (t) => {
+  const store = await openStore(t)
+  const [first, second, third] = times(3, () => batchOf([aDownload()]))
+  const broken = batchOf([{} as DownloadEvent])
+  const batches = [first, second, broken, second, third].filter((batch) => batch !== undefined)
+  const results = await Promise.allSettled(batches.map((batch) => store.append('download', batch)))
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', 'fulfilled', 'rejected', 'fulfilled', 'fulfilled'],
+  )
+  assert.deepEqual(
+    (await store.listBatches({ from: 0 })).map(({ id }) => id),
+    [first?.id, second?.id, third?.id],
+  )
+  assert.deepEqual((await store.countDownloads({})).projects, [{ project_id: 'Lantern1', downloads: 3 }])
+})
+
 test('rejects a result beyond the limit of cells with the metric, and the store still works', async (t) => {
   const store = await openStore(t)
   for (let made = 0; made <= CELLS_MAX; made += APPEND_EVENTS_MAX) {

@@ -20,7 +20,7 @@ import { openWriter } from './writer.ts'
  */
 export async function openDuckDbStore({ dir }: { dir: string }): Promise<AnalyticsStore> {
   const instance = await openDatabase(dir)
-  const writer = await openWriter(await instance.connect())
+  const writer = await openWriter(instance)
   const readers = await openReaders(instance)
   let closed: Promise<void> | undefined
 

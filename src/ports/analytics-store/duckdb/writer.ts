@@ -1,11 +1,13 @@
-// The only writer of a file. It stores batches one after another, each in a transaction that also stores the ID of the
-// batch, so that no batch is stored twice. DuckDB commits and syncs outside of the event loop.
+// The only writer of a file. Each kind of event has its own queue and connection, so that a kind never waits for another
+// one. A transaction stores the waiting batches of a kind with their IDs, so that no batch is stored twice. DuckDB commits
+// and syncs outside of the event loop.
 
 import { setImmediate } from 'node:timers/promises'
 import {
   BIGINT,
   type DuckDBConnection,
   DuckDBDataChunk,
+  type DuckDBInstance,
   type DuckDBType,
   type DuckDBValue,
   LIST,
@@ -15,8 +17,16 @@ import {
 } from '@duckdb/node-api'
 import { LRUCache } from 'lru-cache'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
-import { PROJECT_KINDS } from '../analytics-store.ts'
-import { type ColumnType, type ColumnValue, columnsOf, type EventKind, type EventRow, TABLES } from '../events.ts'
+import { APPEND_EVENTS_MAX, PROJECT_KINDS } from '../analytics-store.ts'
+import {
+  type ColumnType,
+  type ColumnValue,
+  columnsOf,
+  EVENT_KINDS,
+  type EventKind,
+  type EventRow,
+  TABLES,
+} from '../events.ts'
 import { COLUMN_TYPES } from './schema.ts'
 import { findLastTermKey, findTermKeys, TERM_COLUMNS, termTable } from './terms.ts'
 
@@ -36,8 +46,13 @@ const CACHED_TERMS = 100_000
 
 type ColumnTerms = { cache: LRUCache<string, number>; lastKey: number }
 
+type Queue = { connection: DuckDBConnection; run<T>(work: () => T | Promise<T>): Promise<T>; close(): Promise<void> }
+type Lane = Queue & { kind: EventKind; waiting: Waiting[] }
+type Waiting = { batch: WrittenBatch; done: PromiseWithResolvers<void> }
+
 type State = {
-  connection: DuckDBConnection
+  /** Stores terms, which all kinds share, in their own transactions. */
+  termQueue: Queue
   terms: Map<string, ColumnTerms>
   lastSequence: number
   /** The newest returned instant in milliseconds since 1970. Each instant is returned once. */
@@ -45,18 +60,20 @@ type State = {
   batchesUntilCleaning: number
 }
 
-/** The terms of one column in a batch; `added` are not stored yet. */
-type BatchTerms = { column: string; keys: Map<string, number>; added: Map<string, number> }
+/** Texts with their keys, by column. */
+type Terms = Map<string, Map<string, number>>
 
-/** Uses the connection exclusively. An instance must have only one writer, which caches the last sequence and the terms. */
-export async function openWriter(connection: DuckDBConnection) {
+/** An instance must have only one writer, which caches the last sequence and the terms. */
+export async function openWriter(instance: DuckDBInstance) {
+  const termQueue = await openQueue(instance)
+  const { connection } = termQueue
   const newest = await connection.run(
     `SELECT (SELECT coalesce(max(sequence), 0)::DOUBLE FROM downloads),
       (SELECT coalesce(max(stored_at), 0)::DOUBLE FROM batches)`,
   )
   const [lastSequence, lastInstant] = ((await newest.getRows())[0] ?? []) as number[]
   const state: State = {
-    connection,
+    termQueue,
     terms: new Map(),
     lastSequence: lastSequence ?? 0,
     lastInstant: lastInstant ?? 0,
@@ -66,20 +83,51 @@ export async function openWriter(connection: DuckDBConnection) {
     const cache = new LRUCache<string, number>({ max: CACHED_TERMS })
     state.terms.set(column, { cache, lastKey: await findLastTermKey(connection, column) })
   }
-  let tail: Promise<unknown> = Promise.resolve()
-  function queued<T>(work: () => T | Promise<T>): Promise<T> {
-    const done = tail.then(work)
-    tail = done.catch(() => undefined)
-    return done
-  }
+  const lanes = new Map<EventKind, Lane>()
+  for (const kind of EVENT_KINDS) lanes.set(kind, { ...(await openQueue(instance)), kind, waiting: [] })
+  const laneOf = (kind: EventKind): Lane => lanes.get(kind) as Lane
   return {
-    /** Stores a batch atomically; ignores a batch that is stored already. Calls run one after another. */
-    append: (kind: EventKind, batch: WrittenBatch) => queued(() => appendBatch(state, kind, batch)),
+    /** Stores a batch atomically; ignores a batch that is stored already. */
+    async append(kind: EventKind, batch: WrittenBatch): Promise<void> {
+      const lane = laneOf(kind)
+      const done = Promise.withResolvers<void>()
+      lane.waiting.push({ batch, done })
+      await Promise.all([done.promise, lane.run(() => storeWaiting(state, lane))])
+    },
     /** Removes all events of these projects. */
-    forgetProjects: (ids: readonly string[]) => queued(() => forgetProjects(connection, ids)),
-    /** Returns an instant after every stored batch and before every later one. */
-    settledAt: () => queued(() => nextInstant(state)),
+    async forgetProjects(ids: readonly string[]): Promise<void> {
+      const keys = [...(await termQueue.run(() => findTermKeys(connection, 'project_id', ids))).values()]
+      if (keys.length === 0) return
+      // Removes no terms, because their numbers must not be reused.
+      await Promise.all(
+        PROJECT_KINDS.map((kind) => {
+          const statement = `DELETE FROM ${TABLES[kind]} WHERE project_id IN (SELECT unnest($1))`
+          const lane = laneOf(kind)
+          return lane.run(() => lane.connection.run(statement, [listValue(keys)], [LIST(UINTEGER)]))
+        }),
+      )
+    },
+    /** Returns an instant after every stored batch of downloads and before every later one. */
+    settledAt: () => laneOf('download').run(() => nextInstant(state)),
     async close(): Promise<void> {
+      await Promise.all([...lanes.values()].map((lane) => lane.close()))
+      await termQueue.close()
+    },
+  }
+}
+
+/** Opens a connection that does one thing after another. */
+async function openQueue(instance: DuckDBInstance): Promise<Queue> {
+  const connection = await instance.connect()
+  let tail: Promise<unknown> = Promise.resolve()
+  return {
+    connection,
+    run(work) {
+      const done = tail.then(work)
+      tail = done.catch(() => undefined)
+      return done
+    },
+    async close() {
       await tail
       connection.closeSync()
     },
@@ -91,7 +139,7 @@ function nextInstant(state: State): number {
   return state.lastInstant
 }
 
-async function isStored({ connection }: State, { id, madeAt }: WrittenBatch): Promise<boolean> {
+async function isStored(connection: DuckDBConnection, { id, madeAt }: WrittenBatch): Promise<boolean> {
   // The time limit makes DuckDB read only the newest rows.
   const result = await connection.run('SELECT 1 FROM batches WHERE id = $1 AND stored_at >= $2', [
     id,
@@ -100,50 +148,50 @@ async function isStored({ connection }: State, { id, madeAt }: WrittenBatch): Pr
   return (await result.getRows()).length > 0
 }
 
-async function appendBatch(state: State, kind: EventKind, batch: WrittenBatch): Promise<void> {
-  const { connection } = state
-  const { id, events: rows } = batch
-  if (await isStored(state, batch)) return
-  const columns = columnsOf(kind)
-  const terms = new Map<string, BatchTerms>()
-  for (const [name, type] of columns) if (type === 'term') terms.set(name, await termsOf(state, name, rows))
-  const sequence = kind === 'download' ? state.lastSequence + 1 : 0
-  const storedAt = nextInstant(state)
-  const removesExpired = state.batchesUntilCleaning === 0
-  const numbered = kind === 'download' ? [BigInt(sequence)] : []
-  const types: DuckDBType[] = [...numbered.map(() => BIGINT), ...columns.map(([, type]) => COLUMN_TYPES[type])]
-  const toColumns = (part: readonly EventRow[]) => [
-    ...numbered.map((number) => part.map(() => number)),
-    ...columns.map(([name, type]) => part.map((row) => stored(row[name], type, terms.get(name)))),
-  ]
-  await inTransaction(connection, async () => {
-    for (const { column, added } of terms.values()) {
-      await appendRows(connection, termTable(column), [UINTEGER, VARCHAR], [...added], (part) => [
-        part.map(([, key]) => key),
-        part.map(([text]) => text),
-      ])
-    }
-    await appendRows(connection, TABLES[kind], types, rows, toColumns)
-    const row = [id, kind, BigInt(sequence), BigInt(storedAt)]
-    await connection.run('INSERT INTO batches VALUES ($1, $2, $3, $4)', row)
-    if (removesExpired)
-      await connection.run('DELETE FROM batches WHERE stored_at < $1', [BigInt(storedAt - BATCHES_RETAINED_MS)])
-  })
-  for (const batch of terms.values()) cacheAdded(state, batch)
-  if (kind === 'download') state.lastSequence = sequence
-  state.batchesUntilCleaning = removesExpired ? BATCHES_BETWEEN_CLEANING : state.batchesUntilCleaning - 1
+/** Stores the batches that arrived during the previous commit together, because each commit waits for the disk. */
+async function storeWaiting(state: State, lane: Lane): Promise<void> {
+  const group: Waiting[] = []
+  let events = 0
+  for (const waiting of lane.waiting) {
+    events += waiting.batch.events.length
+    if (group.length > 0 && events > APPEND_EVENTS_MAX) break
+    group.push(waiting)
+  }
+  lane.waiting.splice(0, group.length)
+  if (group.length === 0) return
+  const store = (part: Waiting[]) => {
+    const batches = part.map(({ batch }) => batch)
+    return storeBatches(state, lane, batches)
+  }
+  try {
+    await store(group)
+    for (const { done } of group) done.resolve()
+  } catch {
+    // A batch must not fail because of another one.
+    for (const waiting of group) await store([waiting]).then(waiting.done.resolve, waiting.done.reject)
+  }
 }
 
-/** Does not remove terms, because their numbers must not be reused. */
-async function forgetProjects(connection: DuckDBConnection, ids: readonly string[]): Promise<void> {
-  const keys = [...(await findTermKeys(connection, 'project_id', ids)).values()]
-  if (keys.length === 0) return
+async function storeBatches(state: State, { kind, connection }: Lane, batches: WrittenBatch[]): Promise<void> {
+  const rows = batches.flatMap(({ events }) => events)
+  const terms = await state.termQueue.run(() => storeTerms(state, kind, rows))
+  let sequence = kind === 'download' ? state.lastSequence : 0
+  const removesExpired = state.batchesUntilCleaning <= 0
+  if (removesExpired) state.batchesUntilCleaning = BATCHES_BETWEEN_CLEANING
+  state.batchesUntilCleaning -= batches.length
   await inTransaction(connection, async () => {
-    for (const kind of PROJECT_KINDS) {
-      const statement = `DELETE FROM ${TABLES[kind]} WHERE project_id IN (SELECT unnest($1))`
-      await connection.run(statement, [listValue(keys)], [LIST(UINTEGER)])
+    for (const batch of batches) {
+      if (await isStored(connection, batch)) continue
+      if (kind === 'download') sequence += 1
+      await appendBatch(connection, { kind, batch, terms, sequence })
+      const row = [batch.id, kind, BigInt(sequence), BigInt(nextInstant(state))]
+      await connection.run('INSERT INTO batches VALUES ($1, $2, $3, $4)', row)
     }
+    if (!removesExpired) return
+    const expired = BigInt(nextInstant(state) - BATCHES_RETAINED_MS)
+    await connection.run('DELETE FROM batches WHERE stored_at < $1', [expired])
   })
+  if (kind === 'download') state.lastSequence = sequence
 }
 
 async function inTransaction(connection: DuckDBConnection, work: () => Promise<void>): Promise<void> {
@@ -158,8 +206,39 @@ async function inTransaction(connection: DuckDBConnection, work: () => Promise<v
   }
 }
 
-async function termsOf(state: State, column: string, rows: readonly EventRow[]): Promise<BatchTerms> {
-  const { cache, lastKey } = columnTerms(state, column)
+/** Returns the keys of all terms in the rows. New terms are stored first, in one transaction. */
+async function storeTerms(state: State, kind: EventKind, rows: readonly EventRow[]): Promise<Terms> {
+  const { connection } = state.termQueue
+  const terms: Terms = new Map()
+  const added: { column: string; entries: [text: string, key: number][] }[] = []
+  for (const [column, type] of columnsOf(kind)) {
+    if (type !== 'term') continue
+    const { keys, unknown } = await findTerms(state, column, rows)
+    const { lastKey } = columnTerms(state, column)
+    const entries = [...unknown].map((text, i): [string, number] => [text, lastKey + 1 + i])
+    if (entries.length > 0) added.push({ column, entries })
+    terms.set(column, new Map([...keys, ...entries]))
+  }
+  if (added.length === 0) return terms
+  await inTransaction(connection, async () => {
+    for (const { column, entries } of added) {
+      await appendRows(connection, termTable(column), [UINTEGER, VARCHAR], entries, (part) => [
+        part.map(([, key]) => key),
+        part.map(([text]) => text),
+      ])
+    }
+  })
+  // The keys of a failed transaction are assigned again.
+  for (const { column, entries } of added) {
+    const stored = columnTerms(state, column)
+    for (const [text, key] of entries) stored.cache.set(text, key)
+    stored.lastKey += entries.length
+  }
+  return terms
+}
+
+async function findTerms(state: State, column: string, rows: readonly EventRow[]) {
+  const { cache } = columnTerms(state, column)
   const keys = new Map<string, number>()
   const unknown = new Set<string>()
   for (const row of rows) {
@@ -169,21 +248,12 @@ async function termsOf(state: State, column: string, rows: readonly EventRow[]):
     if (key === undefined) unknown.add(text)
     else keys.set(text, key)
   }
-  for (const [text, key] of await findTermKeys(state.connection, column, unknown)) {
+  for (const [text, key] of await findTermKeys(state.termQueue.connection, column, unknown)) {
     cache.set(text, key)
     keys.set(text, key)
     unknown.delete(text)
   }
-  const added = new Map([...unknown].map((text, i) => [text, lastKey + 1 + i]))
-  for (const [text, key] of added) keys.set(text, key)
-  return { column, keys, added }
-}
-
-/** Must be called after the batch is stored, because the keys of a failed batch are assigned again. */
-function cacheAdded(state: State, { column, added }: BatchTerms): void {
-  const terms = columnTerms(state, column)
-  for (const [text, key] of added) terms.cache.set(text, key)
-  terms.lastKey += added.size
+  return { keys, unknown }
 }
 
 function columnTerms(state: State, column: string): ColumnTerms {
@@ -192,10 +262,25 @@ function columnTerms(state: State, column: string): ColumnTerms {
   return terms
 }
 
-function stored(value: ColumnValue | undefined, type: ColumnType, terms: BatchTerms | undefined): DuckDBValue {
+type NumberedBatch = { kind: EventKind; batch: WrittenBatch; terms: Terms; sequence: number }
+
+async function appendBatch(
+  connection: DuckDBConnection,
+  { kind, batch, terms, sequence }: NumberedBatch,
+): Promise<void> {
+  const columns = columnsOf(kind)
+  const numbered = kind === 'download' ? [BigInt(sequence)] : []
+  const types: DuckDBType[] = [...numbered.map(() => BIGINT), ...columns.map(([, type]) => COLUMN_TYPES[type])]
+  await appendRows(connection, TABLES[kind], types, batch.events, (part) => [
+    ...numbered.map((number) => part.map(() => number)),
+    ...columns.map(([name, type]) => part.map((row) => stored(row[name], type, terms.get(name)))),
+  ])
+}
+
+function stored(value: ColumnValue | undefined, type: ColumnType, terms: Map<string, number> | undefined): DuckDBValue {
   if (value === undefined) throw new Error('A column of an event is missing')
   if (type === 'time') return BigInt(value)
-  if (type === 'term') return terms?.keys.get(String(value)) ?? null
+  if (type === 'term') return terms?.get(String(value)) ?? null
   return value
 }
 
