@@ -106,6 +106,17 @@ function printable(key: string): string {
   return key.slice(0, SHOWN_KEY_MAX).replaceAll('\0', '\uFFFD').toWellFormed()
 }
 
+const HOST_LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
+const HOST_NAME = new RegExp(`^(?=.{1,253}$)${HOST_LABEL}(?:\\.${HOST_LABEL})*$`)
+
+/**
+ * Whether the host name that the URL parser returns is a name of RFC 1123 or an IPv4 address. The parser itself accepts
+ * characters such as `;` and `'`, which have a meaning in headers.
+ */
+export function isHostName(text: string): boolean {
+  return HOST_NAME.test(text)
+}
+
 /** Returns the problem of a URL, which must be `https` without credentials and at most 2,048 characters; undefined if valid. */
 export function httpsUrlProblem(text: string): string | undefined {
   if (characterCount(text) > URL_LENGTH_MAX) return `must be at most ${URL_LENGTH_MAX} characters long`

@@ -94,8 +94,10 @@ function redirectFromForms(open: Pages['open'], { GET, POST: forms }: Paths): vo
     while (above !== '' && !pages.has(above)) above = above.slice(0, above.lastIndexOf('/'))
     if (above === path || above === '') continue
     const depth = above.split('/').length
-    open('GET', path, `${name}Back`, async ({ req, redirect }) =>
-      redirect((req.raw.url ?? '').split(/[/?]/).slice(0, depth).join('/')),
-    )
+    open('GET', path, `${name}Back`, async ({ req, redirect }) => {
+      // A request line can contain a whole URL, with any host.
+      const { pathname } = new URL(req.raw.url ?? '', 'http://local')
+      return redirect(pathname.split('/').slice(0, depth).join('/'))
+    })
   }
 }

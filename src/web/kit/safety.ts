@@ -4,7 +4,7 @@ import cookie from '@fastify/cookie'
 import csrf from '@fastify/csrf-protection'
 import type { FastifyRequest } from 'fastify'
 import { ApiError, forbidden } from '#lib/errors.ts'
-import { checkStorable } from '#lib/text/text-rules.ts'
+import { checkStorable, isHostName } from '#lib/text/text-rules.ts'
 import type { Config } from '#platform/config/config.ts'
 import type { App } from '#platform/http/server.ts'
 import { cookieName, cookieOptions } from './cookies.ts'
@@ -93,9 +93,9 @@ export function pageHeaders(config: Config) {
  * cannot name the origin (installed programs, and IPv6 hosts such as [::1]).
  */
 export function formTargetOf(url: string): string {
-  const { protocol, origin, host } = new URL(url)
+  const { protocol, origin, hostname } = new URL(url)
   const isWeb = protocol === 'https:' || protocol === 'http:'
-  return isWeb && !host.startsWith('[') ? origin : protocol
+  return isWeb && isHostName(hostname) ? origin : protocol
 }
 
 /** Returns whether the browser reports that another site sent the form. Without a report, only the token protects. */

@@ -145,6 +145,17 @@ test('an IPv6 address, which no policy can name, is let through by its scheme', 
   assertSays(asked, 200, 'you will be sent to <strong>[::1]:49152</strong>')
 })
 
+test('a host that is not a host name never reaches the policy of the page', async () => {
+  const { id } = await makeApplication(t, owner)
+  const uri = 'https://a;sandbox/cb'
+  await t.deps.db.updateTable('oauth_redirect_uri').set({ uri }).where('client_id', '=', id).execute()
+  await t.as(owner).patch(`${BASE}/app/${id}`, { name: 'Chart Maker 2' })
+  const person = visitor(t, (await makeMember(t)).token)
+  const asked = await person.get(`${CONSENT}${question({ client_id: id, redirect_uri: uri })}`)
+  assert.equal(asked.statusCode, 200)
+  assert.match(String(asked.headers['content-security-policy']), /form-action 'self' https:; base-uri 'none'/)
+})
+
 test('another user signs out and returns to the consent page', async () => {
   const person = visitor(t, (await makeMember(t)).token)
   const page = `${CONSENT}${question()}`

@@ -1,6 +1,6 @@
 // Validates and compares redirect URIs. The comparison is exact (RFC 9700, 2.1), except that the port of a loopback URI
 // can differ (RFC 8252, 7.3).
-import { URL_LENGTH_MAX } from '#lib/text/text-rules.ts'
+import { isHostName, URL_LENGTH_MAX } from '#lib/text/text-rules.ts'
 
 /** `http://` is allowed only for a program on the user's own machine, where no one else can intercept the code. */
 const LOOPBACK = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::[1-9]\d{0,4})?([/?].*)?$/s
@@ -17,7 +17,9 @@ export function redirectUriProblem(uri: string): string | undefined {
   if (uri.includes('#')) return 'must not contain a fragment'
   if (url.hostname.includes('*')) return 'must not contain a wildcard'
   if (url.protocol === 'https:')
-    return url.hostname.endsWith('.') ? 'must have a host name without a final dot' : spellingProblem(url, uri)
+    return isHostName(url.hostname) || url.hostname.startsWith('[')
+      ? spellingProblem(url, uri)
+      : 'must have a host name of letters, digits and hyphens, without a final dot, or an IP address'
   if (url.protocol === 'http:')
     return LOOPBACK.test(uri)
       ? spellingProblem(url, uri)
