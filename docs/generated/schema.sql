@@ -369,6 +369,15 @@ create table job_worker (
   constraint job_worker_pkey PRIMARY KEY (id)
 );
 
+create table moderation_claim (
+  project_id text collate "C" not null,
+  account_id text collate "C" not null,
+  until timestamp with time zone not null,
+  constraint moderation_claim_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint moderation_claim_pkey PRIMARY KEY (project_id),
+  constraint moderation_claim_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE
+);
+
 create table notification (
   id text collate "C" not null,
   account_id text collate "C" not null,
@@ -879,6 +888,8 @@ CREATE INDEX image_version_id_idx ON public.image USING btree (version_id) WHERE
 CREATE INDEX image_waiting_idx ON public.image USING btree (created) WHERE ((project_id IS NULL) AND (version_id IS NULL) AND (report_id IS NULL) AND (thread_message_id IS NULL));
 
 CREATE INDEX invitation_expires_idx ON public.invitation USING btree (expires);
+
+CREATE INDEX moderation_claim_account_id_idx ON public.moderation_claim USING btree (account_id);
 
 CREATE INDEX notification_account_id_idx ON public.notification USING btree (account_id, created DESC, id);
 

@@ -296,6 +296,12 @@ export interface JobWorker {
   seen: Timestamp;
 }
 
+export interface ModerationClaim {
+  account_id: string;
+  project_id: string;
+  until: Timestamp;
+}
+
 export interface Notification {
   account_id: string;
   body: Json;
@@ -642,6 +648,7 @@ export interface DB {
   invitation: Invitation;
   job_schedule: JobSchedule;
   job_worker: JobWorker;
+  moderation_claim: ModerationClaim;
   notification: Notification;
   oauth_authorization: OauthAuthorization;
   oauth_client: OauthClient;

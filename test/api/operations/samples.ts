@@ -45,6 +45,13 @@ const picture: Form = { payload: PNG, headers: { 'content-type': 'image/png' } }
 const icon = { query: { ext: 'png' }, raw: picture }
 
 const at = (thing: Thing): Sample => ({ at: { id: thing } })
+
+/** Puts the project into the moderation queue. Returns its ID. */
+async function submitProject(w: World): Promise<string> {
+  const id = await w.id('project')
+  await w.t.deps.db.updateTable('project').set({ status: 'processing' }).where('id', '=', id).execute()
+  return id
+}
 const ids = (thing: Thing): Sample => ({ query: async (w) => ({ ids: JSON.stringify([await w.id(thing)]) }) })
 const slug = (): string => `lantern-${newId().toLowerCase()}`
 const inAYear = (): string => new Date(Date.now() + 365 * DAY_MS).toISOString()
@@ -334,6 +341,9 @@ const OPERATIONS: Record<string, Sample> = {
   postThreadMessage: { ...at('thread'), body: { body: { type: 'text', body: 'Hello' } } },
   deleteThreadMessage: at('message'),
   listModerationQueue: {},
+  claimProject: { at: { id: submitProject } },
+  releaseClaim: at('project'),
+  claimNextProject: { body: { project_type: 'mod' } },
 
   // Accounts
   getGlobals: {},

@@ -31,6 +31,7 @@ export const AUDIT_ACTIONS = [
   'oauth.authorized',
   'oauth.authorization_revoked',
   'project.status_changed',
+  'project.claimed',
   'project.deleted',
   'version.status_changed',
   'version.deleted',

@@ -97,6 +97,8 @@ test("an entry contains the data for a moderator's decision", async () => {
     position: 1,
     scans: [],
     ownership: { kind: 'user', id: owner.id, name: owner.username, icon_url: null },
+    claimed_by: null,
+    claimed_until: null,
   })
   assert.equal(projects[1].id, ofOrganization.id)
   assert.deepEqual(projects[1].ownership, {

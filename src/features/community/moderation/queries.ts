@@ -3,27 +3,36 @@
 import { type RawBuilder, sql } from 'kysely'
 import { SCANS_OF_PROJECT } from '#features/catalogue/scans/queries.ts'
 import type { Db } from '#platform/db/db.ts'
-import type { QueueRow } from './views.ts'
+import type { ClaimRow, QueueRow } from './views.ts'
 
 export type QueueFilter = {
   /** Part of the name or slug, in any case; empty to match all. */
   text: string
   /** Loaders of which a listed version must have one, or none; undefined to match all. */
   loaders: { oneOf: readonly string[] } | { noneOf: readonly string[] } | undefined
+  claim?: (typeof CLAIM_FILTERS)[number] | undefined
+  scan?: (typeof SCAN_FILTERS)[number] | undefined
+  review?: (typeof REVIEW_FILTERS)[number] | undefined
 }
 
-export type QueuePage = QueueFilter & { sort: 'oldest' | 'newest'; count: number; offset: number }
+export const CLAIM_FILTERS = ['unassigned', 'mine', 'others'] as const
+export const SCAN_FILTERS = ['none', 'pending', 'warn', 'quarantine'] as const
+export const REVIEW_FILTERS = ['first', 'repeat'] as const
+
+export type QueueOrder = 'oldest' | 'newest'
+export type QueuePage = QueueFilter & { sort: QueueOrder; count: number; offset: number }
 
 /** Time of submission. Must be the same expression as in the index. */
-const since = sql<Date>`coalesce(project.queued, project.published)`
+export const since = sql<Date>`coalesce(project.queued, project.published)`
 const shownVersions = sql`version.project_id = project.id and is_listed(version.status)`
 
-export async function countQueue(db: Db, filter: QueueFilter): Promise<number> {
+/** @param viewerId moderator to whom the filter `claim` refers */
+export async function countQueue(db: Db, filter: QueueFilter, viewerId: string): Promise<number> {
   const { count } = await db
     .selectFrom('project')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where(sql<boolean>`project.status = 'processing'`)
-    .where(matches(filter))
+    .where(matchesQueue(filter, viewerId))
     .executeTakeFirstOrThrow()
   return count
 }
@@ -31,8 +40,14 @@ export async function countQueue(db: Db, filter: QueueFilter): Promise<number> {
 /**
  * Returns one page of the queue. The inner query numbers all rows and also returns their columns, because joining the
  * numbers with the table costs several times as much in a long queue.
+ * @param page filter and place in the queue; with `id` only this project
+ * @param viewerId moderator to whom the filter `claim` refers
  */
-export function listQueue(db: Db, { sort, count, offset, ...filter }: QueuePage): Promise<QueueRow[]> {
+export function listQueue(
+  db: Db,
+  { sort, count, offset, id, ...filter }: QueuePage & { id?: string | undefined },
+  viewerId: string,
+): Promise<QueueRow[]> {
   const direction = sort === 'oldest' ? 'asc' : 'desc'
   return db
     .selectFrom((eb) =>
@@ -53,6 +68,10 @@ export function listQueue(db: Db, { sort, count, offset, ...filter }: QueuePage)
       sql<string[] | null>`(select array_agg(distinct loader) from version, unnest(version.loaders) loader
         where ${shownVersions})`.as('loaders'),
       SCANS_OF_PROJECT.as('scans'),
+      sql<QueueRow['claim']>`(select jsonb_build_object('id', account.id, 'username', account.username,
+          'claimed_until', claim.until)
+        from moderation_claim claim join account on account.id = claim.account_id
+        where claim.project_id = project.id and claim.until > now())`.as('claim'),
       sql<QueueRow['owner']>`case when organization.id is not null
         then jsonb_build_object('kind', 'organization', 'id', organization.id, 'name', organization.name,
           'icon_url', organization.icon_url)
@@ -61,7 +80,8 @@ export function listQueue(db: Db, { sort, count, offset, ...filter }: QueuePage)
           from team_member inner join account on account.id = team_member.account_id
           where team_member.team_id = project.team_id and team_member.is_owner) end`.as('owner'),
     ])
-    .where(matches(filter))
+    .where(matchesQueue(filter, viewerId))
+    .$if(id !== undefined, (query) => query.where('project.id', '=', id ?? ''))
     .orderBy('project.since', direction)
     .orderBy('project.id', direction)
     .limit(count)
@@ -69,7 +89,8 @@ export function listQueue(db: Db, { sort, count, offset, ...filter }: QueuePage)
     .execute()
 }
 
-function matches({ text, loaders }: QueueFilter) {
+/** SQL condition: whether `project` matches the filter. `viewerId` is the moderator to whom `claim` refers. */
+export function matchesQueue({ text, loaders, claim, scan, review }: QueueFilter, viewerId: string) {
   const conditions: RawBuilder<boolean>[] = [sql<boolean>`true`]
   if (text !== '') {
     const pattern = `%${text.replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`
@@ -81,7 +102,37 @@ function matches({ text, loaders }: QueueFilter) {
       and version.loaders && ${[...names]}::text[])`
     conditions.push('oneOf' in loaders ? has : sql`not ${has}`)
   }
+  if (claim !== undefined) {
+    const holds = sql`moderation_claim.account_id ${sql.raw(claim === 'others' ? '<>' : '=')} ${viewerId} and`
+    const isClaimed = sql<boolean>`exists (select 1 from moderation_claim where ${claim === 'unassigned' ? sql`` : holds}
+      moderation_claim.project_id = project.id and moderation_claim.until > now())`
+    conditions.push(claim === 'unassigned' ? sql`not ${isClaimed}` : isClaimed)
+  }
+  if (scan !== undefined) {
+    const state = scan === 'none' ? sql`version_scan.state <> 'pass'` : sql`version_scan.state = ${scan}`
+    const has = sql<boolean>`exists (select 1 from version_scan join version on version.id = version_scan.version_id
+      where version.project_id = project.id and ${state})`
+    conditions.push(scan === 'none' ? sql`not ${has}` : has)
+  }
+  if (review !== undefined) {
+    const wasDecided = sql<boolean>`exists (select 1 from thread
+      join thread_message message on message.thread_id = thread.id
+      where thread.project_id = project.id and message.body ->> 'type' = 'status_change'
+        and message.body ->> 'old_status' = 'processing' and message.body ->> 'new_status' <> 'draft')`
+    conditions.push(review === 'repeat' ? wasDecided : sql`not ${wasDecided}`)
+  }
   return sql<boolean>`(${sql.join(conditions, sql` and `)})`
+}
+
+/** Returns the claim of a project that has not expired, or undefined. */
+export function findClaim(db: Db, projectId: string): Promise<ClaimRow | undefined> {
+  return db
+    .selectFrom('moderation_claim')
+    .innerJoin('account', 'account.id', 'moderation_claim.account_id')
+    .select(['account.id', 'account.username', 'moderation_claim.until as claimed_until'])
+    .where('moderation_claim.project_id', '=', projectId)
+    .where('moderation_claim.until', '>', sql<Date>`now()`)
+    .executeTakeFirst()
 }
 
 /** Returns a project's position, starting at 1, and the length of the queue. The position is null outside the queue. */

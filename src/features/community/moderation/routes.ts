@@ -1,19 +1,24 @@
 // Routes to the moderation queue, for moderators, and to the position of a project in it, for its members.
 import { requireMember } from '#features/basics/access/project-policy.ts'
-import { getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { getProject, getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { ProjectParams } from '#platform/http/query-values.ts'
+import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
+import { claimNext, claimProject, releaseClaim } from './claim-projects.ts'
 import { countQueue, getQueuePlace, listQueue } from './queries.ts'
-import { parseQueueQuery, QueueQuery } from './requests.ts'
-import { QueuePlaceView, QueueView, toQueuedProjectView } from './views.ts'
+import { NextProjectRequest, parseFilter, parseQueueQuery, QueueQuery } from './requests.ts'
+import { ClaimView, NextProjectView, QueuePlaceView, QueueView, toClaimView, toQueuedProjectView } from './views.ts'
 
 type ModerationDeps = Pick<Deps, 'db' | 'cache' | 'taxonomy'>
 
 export function moderationRoutes(app: App, deps: ModerationDeps): void {
-  mountInternal(app, (scope) => queueRoute(scope, deps))
+  mountInternal(app, (scope) => {
+    queueRoute(scope, deps)
+    claimRoutes(scope, deps)
+  })
   placeRoute(app, deps)
 }
 
@@ -30,10 +35,64 @@ function queueRoute(app: App, { db, taxonomy }: ModerationDeps): void {
       },
     },
     async (req) => {
+      const { id: viewerId } = requireViewer(req)
       const page = parseQueueQuery(req.query, taxonomy)
-      const total = await countQueue(db, page)
-      const rows = await listQueue(db, page)
+      const total = await countQueue(db, page, viewerId)
+      const rows = await listQueue(db, page, viewerId)
       return { total, projects: rows.map((row) => toQueuedProjectView(row, taxonomy)) }
+    },
+  )
+}
+
+function claimRoutes(app: App, deps: ModerationDeps): void {
+  const config = { auth: { scope: ['PROJECT_WRITE'] }, role: 'moderator' } as const
+  app.put(
+    '/moderation/projects/:id/claim',
+    {
+      config,
+      schema: {
+        operationId: 'claimProject',
+        summary: 'Claim a project under review',
+        description: 'For 30 minutes. A repeated request extends the claim. A decision ends it.',
+        params: ProjectParams,
+        response: { 200: ClaimView },
+      },
+    },
+    async (req) => {
+      const viewer = requireViewer(req)
+      const { id } = await getProject(deps, viewer, req.params.id)
+      return toClaimView(await claimProject(deps, viewer, id))
+    },
+  )
+  app.delete(
+    '/moderation/projects/:id/claim',
+    { config, schema: { operationId: 'releaseClaim', summary: 'Release a claimed project', params: ProjectParams } },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      await releaseClaim(deps, viewer, (await getProject(deps, viewer, req.params.id)).id)
+      return done(reply)
+    },
+  )
+  app.post(
+    '/moderation/projects/next',
+    {
+      config,
+      schema: {
+        operationId: 'claimNextProject',
+        summary: 'Claim the next unclaimed project under review',
+        description: 'Concurrent requests claim different projects.',
+        body: NextProjectRequest,
+        response: { 200: NextProjectView },
+      },
+    },
+    async (req) => {
+      const viewer = requireViewer(req)
+      const { sort, ...filter } = parseFilter(req.body, deps.taxonomy)
+      const id = await claimNext(deps, viewer, filter, sort)
+      if (id === undefined) return { project: null }
+      const one = { text: '', loaders: undefined, sort, count: 1, offset: 0, id }
+      const [row] = await listQueue(deps.db, one, viewer.id)
+      return { project: row === undefined ? null : toQueuedProjectView(row, deps.taxonomy) }
     },
   )
 }

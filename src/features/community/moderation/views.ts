@@ -4,6 +4,20 @@ import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '#lib/project-status.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { projectTypesOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 
+const CLAIM = {
+  claimed_by: Nullable(
+    Type.Object(
+      { id: Type.String(), username: Type.String() },
+      { title: 'ClaimHolder', description: 'Moderator who is reviewing the project' },
+    ),
+  ),
+  claimed_until: Nullable(Timestamp),
+}
+
+export const ClaimView = Type.Object(CLAIM, { title: 'ModerationClaim' })
+
+export type ClaimRow = { id: string; username: string; claimed_until: Date }
+
 export const QueuedProjectView = Type.Object(
   {
     id: Type.String(),
@@ -36,17 +50,22 @@ export const QueuedProjectView = Type.Object(
         icon_url: Nullable(Type.String()),
       }),
     ),
+    ...CLAIM,
   },
   { title: 'QueuedProject' },
 )
 type QueuedProjectView = Static<typeof QueuedProjectView>
 
-export type QueueRow = Omit<QueuedProjectView, 'queued' | 'published' | 'updated' | 'project_types' | 'ownership'> & {
+export type QueueRow = Omit<
+  QueuedProjectView,
+  'queued' | 'published' | 'updated' | 'project_types' | 'ownership' | keyof typeof CLAIM
+> & {
   queued: Date | null
   published: Date
   updated: Date
   loaders: string[] | null
   owner: QueuedProjectView['ownership']
+  claim: (Omit<ClaimRow, 'claimed_until'> & { claimed_until: string }) | null
 }
 
 export const QueueView = Type.Object(
@@ -68,7 +87,25 @@ export const QueuePlaceView = Type.Object(
   { title: 'QueuePlace' },
 )
 
-export function toQueuedProjectView({ loaders, owner, ...row }: QueueRow, taxonomy: Taxonomy): QueuedProjectView {
+export const NextProjectView = Type.Object(
+  { project: Nullable(QueuedProjectView) },
+  { title: 'NextProject', description: 'The claimed project, or null if no unclaimed project matches' },
+)
+
+/** @param claim null if the project is not claimed */
+export function toClaimView(claim: { id: string; username: string; claimed_until: Date | string } | null) {
+  return claim === null
+    ? { claimed_by: null, claimed_until: null }
+    : {
+        claimed_by: { id: claim.id, username: claim.username },
+        claimed_until: new Date(claim.claimed_until).toISOString(),
+      }
+}
+
+export function toQueuedProjectView(
+  { loaders, owner, claim, ...row }: QueueRow,
+  taxonomy: Taxonomy,
+): QueuedProjectView {
   return {
     ...row,
     queued: row.queued?.toISOString() ?? null,
@@ -76,5 +113,6 @@ export function toQueuedProjectView({ loaders, owner, ...row }: QueueRow, taxono
     updated: row.updated.toISOString(),
     project_types: projectTypesOf(taxonomy, loaders ?? []),
     ownership: owner,
+    ...toClaimView(claim),
   }
 }

@@ -51,6 +51,7 @@ export async function changeStatus(tx: Tx, change: StatusChange): Promise<Update
       : { scheduled_at: null }
   if (to !== project.status) {
     await announceChange(tx, change, to)
+    await tx.deleteFrom('moderation_claim').where('project_id', '=', project.id).execute()
     await recordAudit(tx, {
       action: 'project.status_changed',
       actor: actorOf(viewer),
