@@ -12,7 +12,7 @@ import type { ClaimRow } from './views.ts'
 
 type ClaimDeps = Pick<Deps, 'db' | 'cache'>
 
-/** How long a claim lasts after it is made or extended. */
+/** Duration of a claim after it is made or extended. */
 const CLAIM_MINUTES = 30
 /** Name of the advisory lock that makes claims of the next project wait for each other. */
 const NEXT_CLAIM_LOCK = 'moderation.next'
