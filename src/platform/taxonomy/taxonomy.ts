@@ -148,6 +148,11 @@ export function sortFieldValues(taxonomy: Taxonomy, field: string, values: Itera
   return [...new Set(values)].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
 }
 
+/** Returns the loaders whose versions have the field. */
+export function loadersWith(taxonomy: Taxonomy, field: string): string[] {
+  return [...taxonomy.loaders.values()].filter(({ fields }) => fields.includes(field)).map(({ name }) => name)
+}
+
 function unionOf(taxonomy: Taxonomy, loaders: Iterable<string>, pick: (loader: LoaderRow) => string[]): string[] {
   const names = new Set<string>()
   for (const name of loaders) {

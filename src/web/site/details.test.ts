@@ -106,3 +106,15 @@ test('only members see the scan result of a version, or that it was not scanned'
   const moderator = await t.make.account({ role: 'moderator' })
   assert.match(await page(path, { cookie: `__Host-depot-session=${moderator.token}` }), /Passed with a warning/)
 })
+
+test('a project of several types runs on the same sides on its page, in lists and in the filter of lists', async () => {
+  const beam = await t.make.project({ owner, slug: 'beam', name: 'Beam' })
+  const fields = { environment: 'client_only_server_optional' }
+  await t.make.version({ project: beam, date_published: new Date('2026-01-01'), fields })
+  await t.make.version({ project: beam, date_published: new Date('2026-01-02'), loaders: ['paper'] })
+  await t.searchable()
+  assert.match(await page('/mod/beam'), />Client, optional on servers<\/p>/)
+  assert.match(await page('/mods'), /<\/svg>Client, optional on servers<\/li>/)
+  assert.match(await page('/mods?e=server'), />Beam</)
+  assert.doesNotMatch(await page('/mods?e=client-only'), />Beam</)
+})

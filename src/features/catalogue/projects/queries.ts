@@ -30,11 +30,11 @@ export type ProjectReadRow = ProjectRow & {
   loaders: string[] | null
   /** Loader field → its distinct values. */
   field_values: Record<string, unknown[]> | null
-  /** The newest version. */
-  newest: { loaders: string[]; environment: string | null } | null
+  /** Environment of the newest version whose loaders have one. */
+  environment: string | null
 }
 
-function readProjects(db: Db) {
+function readProjects(db: Db, environmentLoaders: readonly string[]) {
   return db
     .selectFrom('project')
     .selectAll('project')
@@ -60,23 +60,29 @@ function readProjects(db: Db) {
           case jsonb_typeof(field.value) when 'array' then field.value else jsonb_build_array(field.value) end) element
         where v.project_id = project.id and is_listed(v.status)
         group by field.key) collected)`.as('field_values'),
-      sql<
-        ProjectReadRow['newest']
-      >`(select json_build_object('loaders', v.loaders, 'environment', v.fields ->> 'environment')
-        from version v where v.project_id = project.id and is_listed(v.status)
-        order by v.date_published desc, v.id desc limit 1)`.as('newest'),
+      sql<string | null>`(select v.fields ->> 'environment' from version v
+        where v.project_id = project.id and is_listed(v.status) and v.fields ? 'environment'
+          and v.loaders && ${[...environmentLoaders]}::text[]
+        order by v.date_published desc, v.id limit 1)`.as('environment'),
     ])
 }
 
 /** Number of names per statement, far below the limit of PostgreSQL. */
 const BATCH_NAMES = 5_000
 
-/** Returns the projects whose ID is in `names` or whose slug is in `names`, lower-cased. */
-export async function listProjectReadsByNames(db: Db, names: readonly string[]): Promise<ProjectReadRow[]> {
+/**
+ * Returns the projects whose ID is in `names` or whose slug is in `names`, lower-cased. `environmentLoaders` are the loaders
+ * with the field `environment`.
+ */
+export async function listProjectReadsByNames(
+  db: Db,
+  names: readonly string[],
+  environmentLoaders: readonly string[],
+): Promise<ProjectReadRow[]> {
   const rows: ProjectReadRow[] = []
   for (let start = 0; start < names.length; start += BATCH_NAMES) {
     const named = isNamed('project.id', 'project.slug', names.slice(start, start + BATCH_NAMES))
-    rows.push(...(await readProjects(db).where(named).execute()))
+    rows.push(...(await readProjects(db, environmentLoaders).where(named).execute()))
   }
   return rows
 }

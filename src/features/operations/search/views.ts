@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 
 const Texts = Type.Array(Type.String())
+const Sides = Type.Array(Type.String(), { description: 'One value for the project; empty without versions' })
 const Ids = Type.Array(Type.String())
 
 const SearchHit = Type.Object(
@@ -48,8 +49,8 @@ const SearchHit = Type.Object(
     disclosure_types: Texts,
     loaders: Texts,
     project_loader_fields: Type.Record(Type.String(), Texts),
-    client_side: Texts,
-    server_side: Texts,
+    client_side: Sides,
+    server_side: Sides,
   },
   {
     title: 'SearchHit',

@@ -64,9 +64,9 @@ async function readDocuments(db: Db, condition: RawBuilder<unknown>, order = sql
       owner.username as author, owner.id as author_id, organization.name as organization, project.organization_id,
       (select json_agg(json_build_object('url', url, 'featured', featured) order by ordering, created, id)
         from gallery_item where gallery_item.project_id = project.id) as gallery,
-      (select json_agg(json_build_array(id, status, published_ms, loaders, fields) order by published_ms desc, id) from (
-        select version.id, version.status, (extract(epoch from version.date_published) * 1000)::bigint as published_ms,
-          version.loaders, version.fields
+      (select json_agg(json_build_array(id, status, (extract(epoch from date_published) * 1000)::bigint, loaders, fields)
+        order by date_published desc, id) from (
+        select version.id, version.status, version.date_published, version.loaders, version.fields
         from version where ${listed} order by version.date_published desc, version.id limit ${VERSIONS_MAX}) newest
       ) as versions,
       (select json_agg(shown) from (

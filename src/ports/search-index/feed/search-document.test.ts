@@ -73,9 +73,22 @@ test('field values are texts, in the order of the taxonomy over all versions, an
     shown.map((version) => [version.fields['client_side'], version.fields['server_side']]),
     [
       [['required'], ['unsupported']],
-      [['unsupported'], ['required']],
+      [['required'], ['unsupported']],
     ],
   )
+})
+
+test('the sides of a project with several types follow from the newest version with an environment', () => {
+  const fabric = makeVersion('v0000001', ['fabric'], { game_versions: ['1.20.1'], environment: 'client_only' })
+  const older = makeVersion('v0000002', ['fabric'], { game_versions: ['1.20.1'], environment: 'server_only' })
+  const paper = makeVersion('v0000003', ['paper'], { game_versions: ['1.20.1'], environment: 'client_or_server' })
+  const sidesOf = (versions: VersionRow[]) =>
+    toSearchDocument(makeRow({ versions }), taxonomy).versions.map(({ fields }) =>
+      [fields['client_side'], fields['server_side']].flat().join(' '),
+    )
+  assert.deepEqual(sidesOf([paper, fabric, older]), Array(3).fill('required unsupported'))
+  assert.deepEqual(sidesOf([paper]), ['unsupported required'])
+  assert.deepEqual(sidesOf([paper, makeVersion('v0000004', ['datapack'], {})]), Array(2).fill('unknown unknown'))
 })
 
 test('categories, primary ones apart, and the first licence of an expression', () => {

@@ -1,13 +1,13 @@
 // Converts the row of a project to the document in the index.
 import { hash } from 'node:crypto'
 import { isOpenSource } from '#platform/taxonomy/licenses.ts'
-import { fieldsOf, projectTypesOf, sortFieldValues, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { fieldsOf, loadersWith, projectTypesOf, sortFieldValues, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { MAX_DOCUMENT_BYTES, type SearchDocument, type SearchVersion, union } from '#ports/search-index/document.ts'
 import { sidesOf } from '#ports/search-index/sides.ts'
 import type { DocumentRow, VersionRow } from './document-rows.ts'
 
 /** Increase it with every change of the documents or of the mapping of OpenSearch; the index is then rebuilt. */
-const FORM = 2
+const FORM = 3
 /** Documents with at most this many versions are far below the size limit; larger ones are measured. */
 const SMALL_VERSIONS = 200
 
@@ -33,7 +33,8 @@ export function toSearchDocument(row: DocumentRow, taxonomy: Taxonomy): SearchDo
 }
 
 function createDocument(row: DocumentRow, versionRows: readonly VersionRow[], taxonomy: Taxonomy): SearchDocument {
-  const versions = versionRows.map((version) => toSearchVersion(version, taxonomy))
+  const sides = sidesOfProject(row.versions ?? [], taxonomy)
+  const versions = versionRows.map((version) => toSearchVersion(version, { sides, taxonomy }))
   const gallery = row.gallery ?? []
   const primary = row.categories.toSorted()
   return {
@@ -64,12 +65,25 @@ function createDocument(row: DocumentRow, versionRows: readonly VersionRow[], ta
   }
 }
 
-function toSearchVersion([id, status, publishedMs, loaders, values]: VersionRow, taxonomy: Taxonomy): SearchVersion {
-  const project_types = projectTypesOf(taxonomy, loaders)
+/** Returns the sides of the project, which each of its versions has. */
+function sidesOfProject(versions: readonly VersionRow[], taxonomy: Taxonomy): SearchVersion['fields'] {
+  const types = projectTypesOf(taxonomy, union(versions.map(([, , , loaders]) => loaders)))
+  const withEnvironment = new Set(loadersWith(taxonomy, 'environment'))
+  const newest = versions.find(
+    ([, , , loaders, { environment }]) =>
+      environment !== undefined && loaders.some((name) => withEnvironment.has(name)),
+  )
+  const { client_side, server_side } = sidesOf(types, newest === undefined ? null : String(newest[4]['environment']))
+  return { client_side: [client_side], server_side: [server_side] }
+}
+
+function toSearchVersion(
+  [id, status, publishedMs, loaders, values]: VersionRow,
+  { sides, taxonomy }: { sides: SearchVersion['fields']; taxonomy: Taxonomy },
+): SearchVersion {
   const fields: Record<string, readonly string[]> = {}
   for (const [name, value] of Object.entries(values))
     fields[name] = Array.isArray(value) ? value.map(String) : [`${value}`]
-  const { client_side, server_side } = sidesOf(project_types, fields['environment']?.[0])
   // The loaders inside a content pack replace the pack.
   const categoriesOf = (loader: string) => {
     const inside = fields[`${loader}_loaders`] ?? []
@@ -79,10 +93,10 @@ function toSearchVersion([id, status, publishedMs, loaders, values]: VersionRow,
     id,
     date_published: new Date(publishedMs).toISOString(),
     status,
-    project_types,
+    project_types: projectTypesOf(taxonomy, loaders),
     loaders: loaders.toSorted(),
     categories: loaders.flatMap(categoriesOf).sort(),
-    fields: { ...fields, client_side: [client_side], server_side: [server_side] },
+    fields: { ...fields, ...sides },
   }
 }
 

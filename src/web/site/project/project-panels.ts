@@ -5,9 +5,9 @@ import type { IconName } from '#platform/html/icons.ts'
 import { face } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { sidesOf } from '#ports/search-index/sides.ts'
 import type { Setup } from '#web/kit/cookies.ts'
 import { organizationPath, PATHS, userPath, withQuery } from '#web/kit/paths.ts'
-import { fieldTexts } from '../lists/rows.ts'
 import { releasesIn, runsOn, tagName } from '../names.ts'
 import { galleryImage } from './gallery-image.ts'
 import type { Member, Organization, ProjectData, ProjectPageData } from './project-data.ts'
@@ -41,7 +41,7 @@ const ROWS_MAX = 8
 /** Shows which loaders and game versions the project supports, with a link to the newest version for both. */
 export function compatibility(
   page: PageContext,
-  { view, path, traits }: ProjectPageData,
+  { project, view, path, traits }: ProjectPageData,
   { setup, taxonomy }: { setup: Setup; taxonomy: Taxonomy },
 ): Part {
   const { language } = page
@@ -62,7 +62,8 @@ export function compatibility(
   if (releases.includes(setup.gameVersion) && !recent.includes(setup.gameVersion))
     recent.splice(COLUMNS_MAX - 1, 1, setup.gameVersion)
   const columns = recent.toReversed()
-  const runs = runsOn(language, fieldTexts(view, 'client_side')[0], fieldTexts(view, 'server_side')[0])
+  const { client_side, server_side } = sidesOf(view.project_types, project.environment)
+  const runs = runsOn(language, client_side, server_side)
   if (rows.length === 0 || columns.length === 0) return null
   const cell = (loader: string, cells: ReadonlyMap<string, string>, version: string) => {
     const id = cells.get(version)

@@ -12,7 +12,7 @@ import type { Counted } from '#platform/cache/changes.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
 import type { Db } from '#platform/db/db.ts'
-import { fieldsOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { loadersWith, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { listProjectReadsByNames, type ProjectReadRow } from '../queries.ts'
 import { toProjectView } from '../views.ts'
 
@@ -20,7 +20,7 @@ export type CachedProject = ProjectFacts & {
   slug: string
   /** Whether views and downloads of the project earn revenue. */
   monetized: boolean
-  /** Environment of the newest listed or archived version; null without such a version or field. */
+  /** Environment of the newest listed or archived version whose loaders have one; null without such a version. */
   environment: string | null
   revision: number
   bytes: Buffer
@@ -49,11 +49,7 @@ const PROJECT = {
 
 function toCachedProject(row: ProjectReadRow, taxonomy: Taxonomy): CachedProject {
   const bytes = Buffer.from(JSON.stringify(toProjectView(row, taxonomy)))
-  const { id, slug, status, team_id, organization_id, newest, revision } = row
-  // A loader field is part of the view only if a loader of the version supports it.
-  const environment = fieldsOf(taxonomy, newest?.loaders ?? []).includes('environment')
-    ? (newest?.environment ?? null)
-    : null
+  const { id, slug, status, team_id, organization_id, environment, revision } = row
   const monetized = row.monetization_status === 'monetized'
   return { id, slug, monetized, status, team_id, organization_id, environment, revision, bytes, etag: entityTag(bytes) }
 }
@@ -81,7 +77,9 @@ function peekPublicProjects({ cache }: ProjectReader, names: readonly string[]):
 
 function loaderOf({ db, taxonomy }: ProjectReader) {
   return async (names: readonly string[]): Promise<CachedProject[]> =>
-    (await listProjectReadsByNames(db, names)).map((row) => toCachedProject(row, taxonomy))
+    (await listProjectReadsByNames(db, names, loadersWith(taxonomy, 'environment'))).map((row) =>
+      toCachedProject(row, taxonomy),
+    )
 }
 
 /** Returns the project with this ID or slug, hidden or not. An ID takes precedence over a slug. */

@@ -63,23 +63,22 @@ async function read<T = Json>(path: string): Promise<T> {
   return answer.json()
 }
 
-/** The type that decides on sides, and the one that is shown. */
-function typesOf(types: Texts): { main: string; shown: string } {
+function shownType(types: Texts): string {
   const main = types.includes('modpack') ? 'modpack' : (types[0] ?? 'project')
-  return { main, shown: main === 'plugin' || main === 'datapack' ? 'mod' : main }
+  return main === 'plugin' || main === 'datapack' ? 'mod' : main
 }
 
-function sidesOf(main: string, environment: unknown): Json {
-  const [client_side, server_side] = SIDES[main] ?? SIDES[String(environment)] ?? ['unknown', 'unknown']
+function sidesOf(types: Texts, environment: unknown): Json {
+  const ofType = types.length === 1 ? SIDES[String(types[0])] : undefined
+  const [client_side, server_side] = ofType ?? SIDES[String(environment)] ?? ['unknown', 'unknown']
   return { client_side, server_side }
 }
 
 const sorted = (texts: Iterable<string>): Texts => [...new Set(texts)].sort()
 
 async function expectedProject(v3: Json): Promise<Json> {
-  const newestId = (v3['versions'] as Texts).at(-1)
-  const newest: Json = newestId === undefined ? {} : await read(`/v3/version/${newestId}`)
-  const { main, shown } = typesOf(v3['project_types'] as Texts)
+  const types = v3['project_types'] as Texts
+  const versions = await read<Json[]>(`/v3/project/${v3['id']}/version`)
   const links = v3['link_urls'] as Record<string, { url: string; donation: boolean }>
   const loaders = v3['loaders'] as Texts
   const inside = (v3['mrpack_loaders'] ?? []) as Texts
@@ -95,11 +94,11 @@ async function expectedProject(v3: Json): Promise<Json> {
     description: v3['summary'],
     body: v3['description'],
     body_url: null,
-    project_type: shown,
+    project_type: shownType(types),
     loaders: sorted(loaders.includes('mrpack') ? [...loaders.filter((name) => name !== 'mrpack'), ...inside] : loaders),
     game_versions: v3['game_versions'] ?? [],
     environment: v3['environment'] ?? [],
-    ...sidesOf(main, newest['environment']),
+    ...sidesOf(types, versions.find(({ environment }) => environment !== undefined)?.['environment']),
     ...Object.fromEntries(PLAIN.map((name) => [`${name}_url`, links[name]?.url ?? null])),
     donation_urls: Object.keys(links)
       .filter((id) => links[id]?.donation)
@@ -124,9 +123,9 @@ function expectedVersion(v3: Json): Json {
   }
 }
 
-function expectedHit(v3: Json): Json {
+async function expectedHit(v3: Json): Promise<Json> {
   const fields = v3['project_loader_fields'] as Record<string, Texts>
-  const { main, shown } = typesOf(v3['project_types'] as Texts)
+  const { client_side, server_side } = await read(`/v2/project/${v3['project_id']}`)
   const loaders = [...(v3['loaders'] as Texts), ...(fields['mrpack_loaders'] ?? [])].filter((name) => name !== 'mrpack')
   return {
     ...Object.fromEntries(
@@ -134,7 +133,7 @@ function expectedHit(v3: Json): Json {
         .concat(['follows', 'date_created', 'date_modified', 'license', 'gallery', 'featured_gallery', 'color'])
         .map((key) => [key, v3[key]]),
     ),
-    project_type: shown,
+    project_type: shownType(v3['project_types'] as Texts),
     title: v3['name'],
     description: v3['summary'],
     categories: sorted([...(v3['categories'] as Texts).filter((name) => name !== 'mrpack'), ...loaders]),
@@ -144,7 +143,23 @@ function expectedHit(v3: Json): Json {
     latest_version: v3['version_id'] ?? '',
     environment: fields['environment'] ?? [],
     disclosure_types: [],
-    ...sidesOf(main, fields['environment']?.[0]),
+    client_side,
+    server_side,
+  }
+}
+
+/** Checks that filters find a project by the sides that it shows, and not by others. */
+async function assertFound({ project_id, client_side, server_side, versions }: Json): Promise<void> {
+  if ((versions as Texts).length === 0) return
+  for (const side of ['required', 'optional', 'unsupported', 'unknown']) {
+    for (const [name, shown] of Object.entries({ client_side, server_side })) {
+      const facets = encodeURIComponent(JSON.stringify([[`project_id:${project_id}`], [`${name}:${side}`]]))
+      assert.equal(
+        (await read<Page>(`/v2/search?facets=${facets}`)).total_hits,
+        side === shown ? 1 : 0,
+        `${name} ${side}`,
+      )
+    }
   }
 }
 
@@ -182,8 +197,9 @@ test('the v2 view of any catalogue follows from the v3 view', async () => {
     const page = `limit=100&offset=${offset}`
     const older = await read<Page>(`/v2/search?${page}`)
     const newer = await read<Page>(`/v3/search?${page}`)
-    assert.deepEqual(older.hits, newer.hits.map(expectedHit))
+    assert.deepEqual(older.hits, await Promise.all(newer.hits.map(expectedHit)))
     assert.equal(older.total_hits, newer.total_hits)
+    for (const hit of older.hits) await assertFound(hit)
     if (newer.hits.length < 100) break
   }
 })

@@ -5,14 +5,10 @@ export const ProjectTypeView = Type.String({
   description: 'mod, modpack, resourcepack or shader. `project`: not known yet',
 })
 
-/** Returns the main type: `modpack` has priority, and a project without versions is a `project`. */
-export function mainType(projectTypes: readonly string[]): string {
-  return projectTypes.includes('modpack') ? 'modpack' : (projectTypes[0] ?? 'project')
-}
-
 const SHOWN_AS_MOD = ['plugin', 'datapack']
 
-/** Returns the type that the v2 API shows. */
-export function shownType(projectType: string): string {
-  return SHOWN_AS_MOD.includes(projectType) ? 'mod' : projectType
+/** Returns the type that the v2 API shows: `modpack` has priority, and a project without versions is a `project`. */
+export function shownType(projectTypes: readonly string[]): string {
+  const type = projectTypes.includes('modpack') ? 'modpack' : (projectTypes[0] ?? 'project')
+  return SHOWN_AS_MOD.includes(type) ? 'mod' : type
 }

@@ -11,9 +11,10 @@ import { keepKnownKeys } from '#lib/schema/known-keys.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { bytesToKeep, JsonEntity } from '#lib/text/json-bytes.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
+import { sidesOf } from '#ports/search-index/sides.ts'
 import { PACK_LOADERS_FIELD, projectLoaders } from './pack-loaders.ts'
-import { mainType, ProjectTypeView, shownType } from './project-types.ts'
-import { SideView, toSides } from './sides.ts'
+import { ProjectTypeView, shownType } from './project-types.ts'
+import { SideView } from './sides.ts'
 
 const Text = Type.String()
 const Link = Nullable(Text)
@@ -78,14 +79,13 @@ export const ProjectV2 = Type.Object(
 )
 export type ProjectV2 = Static<typeof ProjectV2>
 
-/** Converts a project. `environment` is the environment of the newest listed or archived version. */
+/** Converts a project. `environment` is that of the cached project. */
 function toProjectV2(view: ProjectView, environment: string | null): ProjectV2 {
   const fields = view as unknown as Record<string, string[] | undefined>
-  const type = mainType(view.project_types)
   const links = view.link_urls
   return keepKnownKeys<ProjectV2>(ProjectV2, {
     ...view,
-    project_type: shownType(type),
+    project_type: shownType(view.project_types),
     team: view.team_id,
     title: view.name,
     description: view.summary,
@@ -94,7 +94,7 @@ function toProjectV2(view: ProjectView, environment: string | null): ProjectV2 {
     loaders: projectLoaders(view.loaders, fields[PACK_LOADERS_FIELD]),
     game_versions: fields['game_versions'] ?? [],
     environment: fields['environment'] ?? [],
-    ...toSides(type, environment),
+    ...sidesOf(view.project_types, environment),
     issues_url: links['issues']?.url ?? null,
     source_url: links['source']?.url ?? null,
     wiki_url: links['wiki']?.url ?? null,

@@ -1,17 +1,11 @@
 // Converts between `client_side` and `server_side` of the v2 API and `environment`, which replaces them in the v3 API.
 import Type from 'typebox'
-import { sidesOf } from '#ports/search-index/sides.ts'
+import { type Side, sidesOf } from '#ports/search-index/sides.ts'
 
-export const SIDES = ['required', 'optional', 'unsupported', 'unknown'] as const
-export type Side = (typeof SIDES)[number]
-export const SideView = Type.Enum([...SIDES])
+export const SIDES: Side[] = ['required', 'optional', 'unsupported', 'unknown']
+export const SideView = Type.Enum(SIDES)
 
 export type Sides = { client_side: Side; server_side: Side }
-
-/** `projectType` is the main type, because some types run on one side only. */
-export function toSides(projectType: string, environment: string | null | undefined): Sides {
-  return sidesOf([projectType], environment ?? undefined) as Sides
-}
 
 const ENVIRONMENTS: Readonly<Record<string, string>> = {
   'required required': 'client_and_server',
@@ -32,7 +26,7 @@ export function environmentOf({ client_side, server_side }: Sides): string {
  * has these sides is unchanged, because several environments have the same sides.
  */
 export function changeSides(environment: string, sides: Partial<Sides>): string {
-  const shown = toSides('mod', environment)
+  const shown = sidesOf([], environment)
   const wanted = { ...shown, ...sides }
   const isSame = wanted.client_side === shown.client_side && wanted.server_side === shown.server_side
   return isSame ? environment : environmentOf(wanted)

@@ -225,6 +225,21 @@ describe('editing', () => {
     await assertRefused(await edit({ client_side: 'always' }), 'client_side')
   })
 
+  test('sides of a project with several types are shown after the edit, in the project and in search', async () => {
+    const mixed = await t.make.project({ owner })
+    await t.make.version({ project: mixed, fields: { environment: 'client_only' }, date_published: new Date(0) })
+    await t.make.version({ project: mixed, loaders: ['paper'] })
+    const sides = { client_side: 'optional', server_side: 'required' }
+    assert.equal((await t.as(owner).patch(`/v2/project/${mixed.id}`, sides)).statusCode, 204)
+    await t.searchable()
+    const facets = JSON.stringify([[`project_id:${mixed.id}`], ['client_side:optional'], ['server_side:required']])
+    const { hits } = (await t.anyone.get('/v2/search', { query: { facets } })).json()
+    for (const { client_side, server_side } of [await read(`/v2/project/${mixed.id}`), ...hits]) {
+      assert.deepEqual({ client_side, server_side }, sides)
+    }
+    assert.equal(hits.length, 1)
+  })
+
   test('sides need the scope and the permission to edit versions besides', async () => {
     const bit = SCOPES.find(({ name }) => name === 'PROJECT_WRITE')?.value ?? 0
     const refused = await edit({ client_side: 'optional' }, await t.make.pat(owner, bit))

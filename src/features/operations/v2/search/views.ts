@@ -3,9 +3,10 @@ import Type, { type Static } from 'typebox'
 import type { SearchHit } from '#features/operations/search/views.ts'
 import { keepKnownKeys } from '#lib/schema/known-keys.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import type { Side } from '#ports/search-index/sides.ts'
 import { PACK_LOADER, PACK_LOADERS_FIELD } from '../catalogue/pack-loaders.ts'
-import { mainType, ProjectTypeView, shownType } from '../catalogue/project-types.ts'
-import { SideView, toSides } from '../catalogue/sides.ts'
+import { ProjectTypeView, shownType } from '../catalogue/project-types.ts'
+import { SideView } from '../catalogue/sides.ts'
 
 const Text = Type.String()
 const Texts = Type.Array(Text)
@@ -56,13 +57,12 @@ export const SearchResultV2 = Type.Object(
 
 export function toHitV2(hit: SearchHit): HitV2 {
   const fields: Partial<typeof hit.project_loader_fields> = hit.project_loader_fields
-  const type = mainType(hit.project_types)
   const loaders = [...hit.loaders, ...(fields[PACK_LOADERS_FIELD] ?? [])]
   const withLoaders = (names: readonly string[]): string[] =>
     [...new Set([...names, ...loaders])].filter((name) => name !== PACK_LOADER).sort()
   return keepKnownKeys<HitV2>(HitV2, {
     ...hit,
-    project_type: shownType(type),
+    project_type: shownType(hit.project_types),
     all_project_types: hit.project_types,
     title: hit.name,
     description: hit.summary,
@@ -71,8 +71,14 @@ export function toHitV2(hit: SearchHit): HitV2 {
     versions: fields['game_versions'] ?? [],
     icon_url: hit.icon_url ?? '',
     latest_version: hit.version_id ?? '',
-    ...toSides(type, fields['environment']?.[0]),
+    client_side: shownSide(hit.client_side),
+    server_side: shownSide(hit.server_side),
     environment: fields['environment'] ?? [],
     disclosure_types: [],
   })
+}
+
+/** Returns the only side in the list, which is empty for a project without versions. */
+function shownSide([side = 'unknown']: readonly string[]): Side {
+  return side as Side
 }
