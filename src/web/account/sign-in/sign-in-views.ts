@@ -181,15 +181,20 @@ ${messages(page, of)}
 ${form(page, { action: pathTo(page, PATHS.resetPassword), content })}`)
 }
 
+const LINK_TEXTS = {
+  verify: { text: 'verify.text', send: 'verify.send' },
+  'undo-email': { text: 'undo-email.text', send: 'undo-email.send' },
+} as const
+
 /** Asks for a click before an emailed link takes effect. */
 export function linkView(
   page: PageContext,
-  of: { what: 'verify' | 'undo-email'; action: string; flow: string; refusal?: FormError | undefined },
+  of: { what: keyof typeof LINK_TEXTS; action: string; flow: string; refusal?: FormError | undefined },
 ): Markup {
   const { t } = page.language
-  const content = html`${hiddenField('flow', of.flow)}<button class="main">${t(`${of.what}.send`)}</button>`
+  const content = html`${hiddenField('flow', of.flow)}<button class="main">${t(LINK_TEXTS[of.what].send)}</button>`
   return slip(html`<h1>${t(of.what)}</h1>
 ${messages(page, of)}
-<p class="soft">${t(`${of.what}.text`)}</p>
+<p class="soft">${t(LINK_TEXTS[of.what].text)}</p>
 ${form(page, { action: pathTo(page, of.action), content })}`)
 }
