@@ -213,7 +213,7 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
     rateLimitRoutes(scope, { ...deps, rateGrants })
     auditOperatorRoutes(scope, deps)
     settingsRoutes(scope, deps)
-    administrationRoutes(scope, deps)
+    administrationRoutes(scope, { ...deps, confirmOwner })
     invitationRoutes(scope, deps)
   })
 }

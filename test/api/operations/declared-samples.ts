@@ -493,6 +493,7 @@ export const DECLARED: Record<string, Declared> = {
     },
     unseen: { external_id: ONCE },
   },
+  makePasswordLink: { view: theAnswer, unseen: { password: 'proves who asks', code: 'proves who asks' } },
   updatePayout: { by: 'operator', view: lastPayout, fields: { status: send('success') } },
   setMark: { by: 'operator', view: (read) => read('/_internal/instance'), unseen: { ext: PICTURE } },
   updateSettings: {

@@ -466,12 +466,14 @@ const OPERATIONS: Record<string, Sample> = {
   suspendUser: { ...at('stranger'), body: { reason: 'Advertising in every project' } },
   unsuspendUser: {
     ...at('stranger'),
+    body: {},
     before: async (w) =>
       suspendAccount(w.t.deps, SYSTEM, { name: await w.id('stranger'), reason: 'Advertising', until: null }),
   },
   listDeletedUsers: {},
   restoreUser: {
     ...at('stranger'),
+    body: {},
     before: async (w) => {
       const { deps } = w.t
       const config = { ...deps.config, accounts: { ...deps.config.accounts, deletionDays: 7 } }
@@ -484,8 +486,8 @@ const OPERATIONS: Record<string, Sample> = {
   revokeInvitation: {
     at: { id: async (w) => (await createInvitation(w.t.deps, SYSTEM, toInvitation({}, w.t.deps.now()))).id },
   },
-  signOutUser: at('stranger'),
-  makePasswordLink: at('stranger'),
+  signOutUser: { ...at('stranger'), body: {} },
+  makePasswordLink: { ...at('stranger'), body: {} },
   exportAuditEntries: {},
   listOwnAuditEntries: {},
 }

@@ -1,5 +1,6 @@
 // Request fields that confirm the owner of an account.
 import Type from 'typebox'
+import { Nullable } from '#lib/schema/schema-parts.ts'
 
 /** Required unless the session was confirmed within the last 10 minutes. */
 export const OwnerProofFields = {
@@ -17,3 +18,6 @@ export const OwnerProofFields = {
     }),
   ),
 }
+
+/** The body of a request that consists of the confirmation. Null for a session that was confirmed. */
+export const OwnerProofBody = Nullable(Type.Object(OwnerProofFields, { title: 'OwnerProof' }))

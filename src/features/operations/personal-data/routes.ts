@@ -1,5 +1,5 @@
 // Routes to export and delete the data of a user.
-
+import { OwnerProofBody } from '#features/basics/access/requests.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { UserParams } from '#platform/http/query-values.ts'
@@ -9,7 +9,6 @@ import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import { type DeletingDeps, deleteAccount } from './delete-account.ts'
 import { type ExportReader, exportData } from './export-data.ts'
-import { DeletionProof } from './requests.ts'
 import { ExportView } from './views.ts'
 
 export function personalDataRoutes(app: App, deps: DeletingDeps): void {
@@ -48,7 +47,7 @@ export function deletionRoute(app: App, deps: DeletingDeps, prefix = '/v3'): voi
           'Users can delete their own account, admins any account. Transfers its projects, versions, organizations and ' +
           'applications to a placeholder account, and deletes everything else.',
         params: UserParams,
-        body: DeletionProof,
+        body: OwnerProofBody,
       },
     },
     async (req, reply) => {

@@ -10,13 +10,15 @@ export function requireEditableUser<User extends { id: string }>(viewer: Viewer,
   return user
 }
 
-/** Requires the user themselves or an admin. @throws ApiError 403 */
+/** Requires the user themselves or the session of an admin. @throws ApiError 403 */
 export function requireOwnUser<User extends { id: string }>(viewer: Viewer, user: User): User {
-  if (user.id !== viewer.id && !isAdmin(viewer)) throw forbidden('You cannot change the account of another user')
+  if (user.id === viewer.id) return user
+  if (!isAdmin(viewer)) throw forbidden('You cannot change the account of another user')
+  requireSession(viewer)
   return user
 }
 
-/** Requires the user themselves or an admin, and not the placeholder account. @throws ApiError 403 */
+/** Requires the user themselves or the session of an admin, and not the placeholder account. @throws ApiError 403 */
 export function requireDeletableUser<User extends { id: string }>(viewer: Viewer, user: User): User {
   requireOwnUser(viewer, user)
   requireNoPlaceholder(user)
@@ -34,9 +36,17 @@ export function requireNameGiver(viewer: Viewer, user: { id: string; role: strin
   throw forbidden('Only admins can change the usernames of admins and moderators')
 }
 
-/** Requires an admin. @throws ApiError 403 */
+/** Requires the session of an admin. @throws ApiError 403 */
 export function requireRankGiver(viewer: Viewer): void {
   if (!isAdmin(viewer)) throw forbidden('Only admins can change roles and badges')
+  requireSession(viewer)
+}
+
+/** A stolen token must not be able to make its holder an admin. @throws ApiError 403 */
+function requireSession({ token }: Viewer): void {
+  if (token.kind !== 'session') {
+    throw forbidden('Tokens cannot change roles and badges, or the accounts of other users. Use a session.')
+  }
 }
 
 /** Returns whether the viewer sees the private fields of all users, subject to the scopes of the token. */

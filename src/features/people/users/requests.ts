@@ -13,7 +13,11 @@ export const UserPatch = Type.Object(
     bio: Maybe(Type.String({ maxLength: 160 })),
     role: Maybe(Role),
     badges: Maybe(
-      Type.Integer({ minimum: 0, maximum: ALL_BADGES, description: 'Bit field; only admins can change it' }),
+      Type.Integer({
+        minimum: 0,
+        maximum: ALL_BADGES,
+        description: 'Bit field; only the session of an admin can change it, with `password`',
+      }),
     ),
     payout_handle: Maybe(
       Type.String({ maxLength: 160, description: 'Payout handle; requires the scope PAYOUTS_WRITE and `password`' }),

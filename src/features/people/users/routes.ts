@@ -136,7 +136,7 @@ function updateRoute(app: App, deps: UpdatingDeps, prefix: string): void {
         operationId: 'updateUser',
         summary: 'Edit a user',
         description:
-          'Users can edit themselves. Moderators can edit the bio and avatar of every user, and the username of users who are neither admins nor moderators. Only admins can change roles, badges and the payout handles of others. Only the former owner can use a username again within 30 days after a change.',
+          'Users can edit themselves. Moderators can edit the bio and avatar of every user, and the username of users who are neither admins nor moderators. Only the session of an admin with a confirmed password can change roles, badges and the payout handles of others. Only the former owner can use a username again within 30 days after a change.',
         params: UserParams,
         body: UserPatch,
       },

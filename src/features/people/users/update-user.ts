@@ -27,7 +27,8 @@ const columns = {
 export type UpdatingDeps = Pick<Deps, 'db' | 'cache' | 'log' | 'metrics' | 'now'> & { confirmOwner: ConfirmOwner }
 
 /**
- * Edits a user. If a field is invalid, nothing is saved. A change of the payout handle requires `proof`.
+ * Edits a user. If a field is invalid, nothing is saved. A change of the role, the badges or the payout handle
+ * requires `proof`.
  * @throws ApiError 404, 403 for fields that the viewer cannot change, `conflict` naming `username`, 400 for the role of
  * the last admin, and like `ConfirmOwner`.
  */
@@ -38,11 +39,10 @@ export async function updateUser(
 ): Promise<void> {
   const { id } = requireEditableUser(viewer, await getAccountByName(deps.db, name))
   const update: Updateable<Account> = toColumns(patch, columns)
-  if (update.role !== undefined || update.badges !== undefined) requireRankGiver(viewer)
-  if (update.payout_handle !== undefined) {
-    requireOwnUser(viewer, { id })
-    await deps.confirmOwner(viewer, proof)
-  }
+  const isRank = update.role !== undefined || update.badges !== undefined
+  if (isRank) requireRankGiver(viewer)
+  if (update.payout_handle !== undefined) requireOwnUser(viewer, { id })
+  if (isRank || update.payout_handle !== undefined) await deps.confirmOwner(viewer, proof)
   if (Object.keys(update).length === 0) return
   await transaction(deps, async (tx, changed) => {
     const locked = await lockAccount(tx, id)
@@ -69,7 +69,7 @@ export async function updateUser(
     // Search shows projects with the name of their owner, and finds them by it.
     if (newName !== undefined) changed.add('project', ...(await listOwnedProjectIds(tx, id)))
   })
-  const isByAdmin = update.role !== undefined || update.badges !== undefined || update.payout_handle !== undefined
+  const isByAdmin = isRank || update.payout_handle !== undefined
   if (isByAdmin && id !== viewer.id) {
     recordEvent(deps, 'account.changed_by_admin', { account_id: id, admin_id: viewer.id })
   }

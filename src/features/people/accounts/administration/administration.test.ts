@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, before, beforeEach, test } from 'node:test'
 import { PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
 import { SYSTEM } from '#features/basics/audit/actor.ts'
 import { ALL_SCOPES } from '#lib/access/scopes.ts'
@@ -28,6 +28,10 @@ let admin: Person
 before(async () => {
   t = await testApp()
   admin = await t.make.account({ role: 'admin' })
+})
+// Tests advance the clock, and the session of an admin is confirmed for 10 minutes.
+beforeEach(async () => {
+  admin = { ...admin, token: await t.make.session(admin.id) }
 })
 after(() => t.close())
 

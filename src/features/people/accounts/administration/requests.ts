@@ -1,5 +1,6 @@
 // Requests for the administration of accounts.
 import Type, { type Static } from 'typebox'
+import { OwnerProofFields } from '#features/basics/access/requests.ts'
 import { validationError } from '#lib/errors.ts'
 import { Maybe } from '#lib/schema/schema-parts.ts'
 import { checkStorable, isBlank } from '#lib/text/text-rules.ts'
@@ -14,6 +15,7 @@ export const Suspension = Type.Object(
         description: 'When the suspension expires. Default: it lasts until an operator lifts it',
       }),
     ),
+    ...OwnerProofFields,
   },
   { title: 'Suspension' },
 )

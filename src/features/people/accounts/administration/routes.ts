@@ -1,9 +1,13 @@
 // Operator routes for suspended, deleted and locked-out accounts.
 import Type from 'typebox'
-import { operatorOf } from '#features/basics/audit/actor.ts'
+import type { ConfirmOwner, OwnerProof } from '#features/basics/access/confirm-owner.ts'
+import { OwnerProofBody } from '#features/basics/access/requests.ts'
+import { type Actor, operatorOf } from '#features/basics/audit/actor.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { PageQuery, UserParams } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
+import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { listPendingDeletions } from '../deletion/queries.ts'
@@ -15,9 +19,11 @@ import { signOutAccount } from './sign-out-account.ts'
 import { suspendAccount, unsuspendAccount } from './suspend-account.ts'
 import { DeletedAccount, PasswordLink, SuspendedAccount, toDeletedAccount, toSuspendedAccount } from './views.ts'
 
-type AdministrationDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now'>
+type AdministrationDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now'> & { confirmOwner: ConfirmOwner }
 
 const config = { auth: 'operator' } as const
+/** Configuration of the routes for which an admin confirms the password. */
+const confirmed = { auth: 'operator', cost: COSTS.password } as const
 
 export function administrationRoutes(app: App, deps: AdministrationDeps): void {
   mountInternal(app, (scope) => {
@@ -25,6 +31,18 @@ export function administrationRoutes(app: App, deps: AdministrationDeps): void {
     deletionRoutes(scope, deps)
     credentialRoutes(scope, deps)
   })
+}
+
+/**
+ * Returns the operator of a request. An admin's session must be confirmed; the holder of the admin key has no password.
+ * @throws ApiError like `ConfirmOwner`
+ */
+async function confirmedOperator(
+  { confirmOwner }: AdministrationDeps,
+  req: { viewer: Viewer | null; clientAddress: string; body: OwnerProof | null },
+): Promise<Actor> {
+  if (req.viewer !== null) await confirmOwner(req.viewer, req.body ?? {})
+  return operatorOf(req)
 }
 
 function suspensionRoutes(app: App, deps: AdministrationDeps): void {
@@ -47,7 +65,7 @@ function suspensionRoutes(app: App, deps: AdministrationDeps): void {
   app.put(
     '/admin/user/:id/suspension',
     {
-      config,
+      config: confirmed,
       schema: {
         operationId: 'suspendUser',
         summary: 'Suspend an account, or change the reason and the end of its suspension',
@@ -60,18 +78,23 @@ function suspensionRoutes(app: App, deps: AdministrationDeps): void {
     },
     async (req, reply) => {
       const suspension = toSuspension(req.body, deps.now())
-      await suspendAccount(deps, operatorOf(req), { name: req.params.id, ...suspension })
+      await suspendAccount(deps, await confirmedOperator(deps, req), { name: req.params.id, ...suspension })
       return done(reply)
     },
   )
   app.delete(
     '/admin/user/:id/suspension',
     {
-      config,
-      schema: { operationId: 'unsuspendUser', summary: 'Lift the suspension of an account', params: UserParams },
+      config: confirmed,
+      schema: {
+        operationId: 'unsuspendUser',
+        summary: 'Lift the suspension of an account',
+        params: UserParams,
+        body: OwnerProofBody,
+      },
     },
     async (req, reply) => {
-      await unsuspendAccount(deps, operatorOf(req), req.params.id)
+      await unsuspendAccount(deps, await confirmedOperator(deps, req), req.params.id)
       return done(reply)
     },
   )
@@ -97,7 +120,7 @@ function deletionRoutes(app: App, deps: AdministrationDeps): void {
   app.delete(
     '/admin/user/:id/deletion',
     {
-      config,
+      config: confirmed,
       schema: {
         operationId: 'restoreUser',
         summary: 'Undo the deletion of an account',
@@ -105,10 +128,11 @@ function deletionRoutes(app: App, deps: AdministrationDeps): void {
           'Restores what the account owned, published and followed, except what was deleted or has a new owner. ' +
           'Sessions and tokens are not restored. Notifies the user by email.',
         params: UserParams,
+        body: OwnerProofBody,
       },
     },
     async (req, reply) => {
-      await restoreAccount(deps, operatorOf(req), req.params.id)
+      await restoreAccount(deps, await confirmedOperator(deps, req), req.params.id)
       return done(reply)
     },
   )
@@ -118,34 +142,36 @@ function credentialRoutes(app: App, deps: AdministrationDeps): void {
   app.delete(
     '/admin/user/:id/sessions',
     {
-      config,
+      config: confirmed,
       schema: {
         operationId: 'signOutUser',
         summary: 'End all sessions of an account, and optionally revoke its tokens',
         params: UserParams,
         querystring: SignOutQuery,
+        body: OwnerProofBody,
       },
     },
     async (req, reply) => {
       const { tokens = false } = req.query
-      await signOutAccount(deps, operatorOf(req), { name: req.params.id, tokens })
+      await signOutAccount(deps, await confirmedOperator(deps, req), { name: req.params.id, tokens })
       return done(reply)
     },
   )
   app.post(
     '/admin/user/:id/password-link',
     {
-      config,
+      config: confirmed,
       schema: {
         operationId: 'makePasswordLink',
         summary: 'Create a link with which a user can set a new password',
         description: 'The link works once and expires after 24 hours. Depot does not send it: give it to the user.',
         params: UserParams,
+        body: OwnerProofBody,
         response: { 201: PasswordLink },
       },
     },
     async (req, reply) => {
-      const { url, expires } = await makePasswordLink(deps, operatorOf(req), req.params.id)
+      const { url, expires } = await makePasswordLink(deps, await confirmedOperator(deps, req), req.params.id)
       return reply.status(201).send({ url, expires: expires.toISOString() })
     },
   )
