@@ -5,22 +5,14 @@ if (major < 24 || (major === 24 && minor < 12)) await handOver()
 else await start()
 
 async function start() {
-  // Variables of the environment override those of the file.
-  try {
-    process.loadEnvFile('.env')
-  } catch (error) {
-    if (error.code !== 'ENOENT') {
-      console.error(`Depot cannot read the file .env in ${process.cwd()}: ${error.message}`)
-      process.exit(1)
-    }
-  }
+  const { args, ...prepared } = (await import('./prepare.mjs')).prepare(process.argv.slice(2))
   // File access, archives, images and password hashes share these threads. Node.js reads the variable only when it starts
   // the first thread, so set it before any import.
   process.env.UV_THREADPOOL_SIZE ??= '16'
   const { enableCompileCache } = await import('node:module')
   enableCompileCache()
   const { main } = await import('#cli/main.ts')
-  await main(process.argv.slice(2), process.env)
+  await main(args, process.env, prepared)
 }
 
 /** Runs the same command with the Node.js of the npm package `node`, and exits with its exit code or signal. */
@@ -35,7 +27,7 @@ async function handOver() {
     )
     process.exit(1)
   }
-  const child = spawn(own, [...process.execArgv, ...process.argv.slice(1)], { stdio: 'inherit' })
+  const child = spawn(own, [...process.execArgv, '--', ...process.argv.slice(1)], { stdio: 'inherit' })
   // A terminal sends Ctrl-C to both processes; a service manager signals only this process.
   for (const signal of ['SIGTERM', 'SIGHUP', 'SIGUSR2']) process.on(signal, () => child.kill(signal))
   process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'))

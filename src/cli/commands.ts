@@ -298,7 +298,9 @@ export function findCommand(args: readonly string[]): { command: Command; rest: 
 /** Returns the list of all commands. */
 export function usageOfAll(): string {
   const lines = COMMANDS.map(({ name, usage, about }) => `  ${`${name} ${usage}`.trim()}\n      ${about}`)
-  return `Usage: depot COMMAND\n${lines.join('\n')}\n\n\`depot help COMMAND\` explains a command; \`depot --version\` prints the version.\n`
+  return `Usage: depot COMMAND\n${lines.join('\n')}\n\n\`depot help COMMAND\` explains a command; \`depot --version\` prints the version.
+Each command reads settings from the file that \`--env-file FILE\` names, otherwise from .env in the working folder,
+otherwise from /etc/depot.env. Variables of the environment override the file.\n`
 }
 
 /** Returns the usage of a command with its options. */

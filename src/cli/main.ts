@@ -1,16 +1,25 @@
 // The command line. Only this layer reads the environment and the arguments.
 import { UsageError } from '#cli/kit/arguments.ts'
+import { reasonOf } from '#lib/errors.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { VERSION } from '#main/version.ts'
+import { checkSettingsFile, type SettingsFile } from '#platform/config/settings-file.ts'
 import { COMMANDS, type Command, findCommand, usageOf, usageOfAll } from './commands.ts'
 
 const HELP = ['--help', '-h']
+
+/** The result of bin/prepare.mjs: the settings file, and why no command can run. */
+type Prepared = { settings?: SettingsFile; problem?: string | undefined }
 
 /**
  * Runs one command and sets the exit code: 0 for success, 1 for failure, 2 for wrong usage. Expected errors print one
  * sentence, other errors their stack; after a usage error, the usage follows.
  */
-export async function main(args: readonly string[], env: Record<string, string | undefined>): Promise<void> {
+export async function main(
+  args: readonly string[],
+  env: Record<string, string | undefined>,
+  { settings, problem }: Prepared = {},
+): Promise<void> {
   if (args[0] === '--version' || args[0] === '-v') return void process.stdout.write(`${VERSION}\n`)
   const found = findCommand(args)
   try {
@@ -20,6 +29,8 @@ export async function main(args: readonly string[], env: Record<string, string |
     const end = rest.indexOf('--')
     const wantsHelp = rest.slice(0, end === -1 ? rest.length : end).some((arg) => HELP.includes(arg))
     if (wantsHelp) return void process.stdout.write(usageOf(command))
+    if (problem !== undefined) throw new OperatorError(problem)
+    if (settings !== undefined) warn(checkSettingsFile(settings))
     await (await command.load())(rest, env)
   } catch (error) {
     process.exitCode = error instanceof UsageError ? 2 : 1
@@ -50,10 +61,14 @@ function noSuchCommand(args: readonly string[]): string {
   return `Unknown command: ${args.join(' ').slice(0, 200)}`
 }
 
+function warn(warnings: readonly string[]): void {
+  for (const warning of warnings) process.stderr.write(`${warning}\n`)
+}
+
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const isExpected = error instanceof UsageError || error instanceof OperatorError || error.name === 'ApiError'
-  if (isExpected) return error.message
+  if (isExpected) return reasonOf(error)
   const cause = error.cause instanceof Error ? `\n  caused by: ${error.cause.message}` : ''
   return `${error.stack ?? error.message}${cause}`
 }

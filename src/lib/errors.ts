@@ -138,3 +138,10 @@ export function forbidden(description: string): ApiError {
 export function accountDeleted(): ApiError {
   return new ApiError('unauthorized', 'The account of this token was deleted')
 }
+
+/** Returns the message of an error for the operator. That of a failed store includes the cause, which names the file. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const isOfFiles = error instanceof ApiError && error.kind === 'file_hosting_error' && error.cause instanceof Error
+  return isOfFiles ? `${error.message}: ${(error.cause as Error).message}` : error.message
+}

@@ -4,26 +4,62 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { OperatorError } from '#lib/operator-error.ts'
 import type { Config } from '#platform/config/config.ts'
+import { createPool } from '#platform/db/db.ts'
 import { type FolderLock, tryLockFolder } from '#platform/db/folder-lock.ts'
+import { hasSchema } from '#platform/db/migrate.ts'
+import { hasDatabase } from '#platform/embedded-postgres/location.ts'
+import { connectionsOf } from './open-database.ts'
 
 /** @throws OperatorError for the first problem that would fail the start later. */
 export async function checkBeforeStart(config: Config, { listens }: { listens: boolean }): Promise<void> {
   openDataFolder(config.dataDir)
-  if (config.scanner.kind === 'command') checkProgram(config.scanner.words[0] ?? '')
-  const { geoipDatabase } = config.analytics
-  if (geoipDatabase !== undefined) checkReadable(geoipDatabase)
+  checkNamedFiles(config)
   const { host, port } = config.http
   if (listens) await freePort(host, port).catch((cause: unknown) => Promise.reject(cannotListen(cause, host, port)))
 }
 
+/** @throws OperatorError if Depot cannot use a file that the settings name. */
+export function checkNamedFiles({ scanner, analytics: { geoipDatabase } }: Config): void {
+  if (scanner.kind === 'command') checkProgram(scanner.words[0] ?? '')
+  if (geoipDatabase !== undefined) checkReadable(geoipDatabase)
+}
+
+/** Checks that the settings lead to an instance, and creates nothing. @throws OperatorError otherwise. */
+export async function requireInstance(config: Config): Promise<void> {
+  const { dataDir, database } = config
+  const found = usable(dataDir, () => statSync(dataDir, { throwIfNoEntry: false }))
+  if (found === undefined || (database.kind === 'embedded' && !hasDatabase(dataDir))) {
+    throw noInstance(`The data folder ${dataDir} (DATA_DIR) contains no instance of Depot`)
+  }
+  if (database.kind === 'embedded') return
+  const pool = createPool(connectionsOf(config, undefined).direct, { max: 1, applicationName: 'depot-check' })
+  try {
+    if (!(await hasSchema(pool))) throw noInstance('The database of DATABASE_URL contains no instance of Depot')
+  } finally {
+    await pool.end()
+  }
+}
+
+function noInstance(sentence: string): OperatorError {
+  const message = `${sentence}. Create one with \`depot serve\`, or use the settings of an existing instance (--env-file).`
+  return new OperatorError(message, { dependency: 'instance' })
+}
+
 /** Creates the data folder. @throws OperatorError with the reason if Depot cannot use it. */
 export function openDataFolder(dataDir: string): void {
-  try {
+  usable(dataDir, () => {
     if (statSync(dataDir, { throwIfNoEntry: false })?.isDirectory() === false)
       throw new Error('it is a file, not a folder')
     // If root runs Depot, the user of the database must be able to pass through.
     mkdirSync(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 })
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
+  })
+}
+
+/** Runs `act`. @throws OperatorError that says why Depot cannot use the data folder, if `act` fails. */
+function usable<T>(dataDir: string, act: () => T): T {
+  try {
+    return act()
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
     const reasons: Record<string, string> = {

@@ -9,9 +9,10 @@ import { after, test } from 'node:test'
 import { tryLockFolder } from '#platform/db/folder-lock.ts'
 import { openDuckDbStore } from '#ports/analytics-store/duckdb/store.ts'
 import { testDatabase } from '#test/support/app/database.ts'
-import { depot, makeDataDir, startDepot } from '#test/support/processes/running-depot.ts'
+import { depot, type Finished, makeDataDir, startDepot } from '#test/support/processes/running-depot.ts'
 
 const ENTRY = join(import.meta.dirname, '../../bin/depot.mjs')
+const BIN = join(import.meta.dirname, '../../bin/depot')
 
 function folder(): string {
   const { dataDir, remove } = makeDataDir()
@@ -67,9 +68,39 @@ test('.env in the working folder is read, and variables of the environment win',
   assert.doesNotMatch(answer, /REGISTRATION/)
   mkdirSync(join(cwd, 'other', '.env'), { recursive: true })
   const unreadable = await new Promise<string>((resolve) => {
-    execFile(process.execPath, [ENTRY, 'help'], { cwd: join(cwd, 'other') }, (_e, _out, stderr) => resolve(stderr))
+    execFile(process.execPath, [ENTRY, 'jobs'], { cwd: join(cwd, 'other') }, (_e, _out, stderr) => resolve(stderr))
   })
-  assert.match(unreadable, /^Depot cannot read the file \.env in /)
+  assert.match(unreadable, /^Depot cannot read the file .*other\/\.env: EISDIR/)
+})
+
+test('--env-file names the settings file, before or after the command, instead of .env; help needs none', async () => {
+  const cwd = folder()
+  const file = join(cwd, 'depot.env')
+  writeFileSync(join(cwd, '.env'), 'PORT=eighty\nBASE_URL=ftp://x\n')
+  writeFileSync(file, 'PORT=ninety\n')
+  const run = (...args: string[]) =>
+    new Promise<Finished>((resolve) => {
+      execFile(BIN, args, { cwd }, (error, stdout, stderr) => resolve({ code: error === null ? 0 : 1, stdout, stderr }))
+    })
+  for (const args of [
+    ['--env-file', file, 'settings', 'list'],
+    ['settings', 'list', `--env-file=${file}`],
+    ['settings', '--env-file', 'depot.env', 'list'],
+  ]) {
+    const { code, stderr } = await run(...args)
+    assert.equal(code, 1)
+    assert.match(stderr, /PORT must be .*, not "ninety"/)
+    assert.doesNotMatch(stderr, /BASE_URL/, 'one file only')
+  }
+  writeFileSync(file, 'PORT=ninety\nREGISTRATON=closed\nnonsense\n')
+  const { stderr } = await run('serve', '--env-file', file)
+  assert.match(
+    stderr,
+    /^Invalid settings in .*depot\.env:\n {2}line 2: REGISTRATON .* REGISTRATION\n {2}line 3: must be/,
+  )
+  assert.match((await run('jobs', '--env-file', '/nowhere')).stderr, /^Depot cannot read the file \/nowhere: ENOENT/)
+  assert.match((await run('jobs', '--env-file', file, '--env-file', file)).stderr, /can be used only once/)
+  assert.equal((await run('help', 'jobs', '--env-file', '/nowhere')).code, 0)
 })
 
 test('on a database of the operator, a second server on the same data folder is rejected with the reason', async () => {
@@ -132,6 +163,7 @@ test('a damaged analytics file says what to do, and the command does it without 
     openDuckDbStore({ dir }),
     /Could not open the analytics database .*events\.duckdb: .*`depot analytics set-aside`/,
   )
+  assert.equal((await depot(dataDir, ['migrate'])).code, 0)
   const { code, stdout, stderr } = await depot(dataDir, ['analytics', 'set-aside'])
   assert.equal(code, 0, stderr)
   assert.match(stdout, /^Renamed to .*events\.duckdb\.set-aside-/)

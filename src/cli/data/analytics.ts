@@ -6,7 +6,7 @@ import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { OperatorError } from '#lib/operator-error.ts'
-import { lockAnalytics, openDataFolder } from '#main/preflight.ts'
+import { lockAnalytics, openDataFolder, requireInstance } from '#main/preflight.ts'
 import type { Config } from '#platform/config/config.ts'
 import { loadConfig } from '#platform/config/load-config.ts'
 
@@ -20,6 +20,7 @@ export async function analyticsSetAside(args: readonly string[], env: Env): Prom
   const { store } = config.analytics
   if (store.kind !== 'embedded')
     throw new OperatorError('CLICKHOUSE_URL is set, so there is no analytics file to rename')
+  await requireInstance(config)
   const { moved, text } = setAside(config, store.folder)
   if (moved.length > 0) {
     const details = { files: moved.length }

@@ -16,6 +16,7 @@ import { openStore } from '#main/open-analytics.ts'
 import { openFiles } from '#main/open-ports.ts'
 import type { FilesConfig } from '#platform/config/config.ts'
 import { loadConfig } from '#platform/config/load-config.ts'
+import { checkSettingsFile } from '#platform/config/settings-file.ts'
 
 export async function moveFilesCommand(args: readonly string[], env: Env): Promise<void> {
   const { path, variables, settings, values } = readTarget(args, env)
@@ -60,12 +61,12 @@ export async function moveAnalyticsCommand(args: readonly string[], env: Env): P
       'The events of this instance are already in ClickHouse. To move them, use the backup of ClickHouse.',
     )
   }
-  const target = await openStore(store).catch((cause: unknown) => {
-    if (!(cause instanceof ApiError)) throw cause
-    throw new OperatorError(`ClickHouse does not respond at the CLICKHOUSE_URL in ${path}`, { cause })
-  })
-  try {
-    await withDeps(env, async (deps) => {
+  await withDeps(env, async (deps) => {
+    const target = await openStore(store).catch((cause: unknown) => {
+      if (!(cause instanceof ApiError)) throw cause
+      throw new OperatorError(`ClickHouse does not respond at the CLICKHOUSE_URL in ${path}`, { cause })
+    })
+    try {
       const steps = createSteps(EVENTS)
       const report = await moveAnalytics(deps, target, steps).finally(steps.end)
       const { events, days, resumed } = report
@@ -74,10 +75,10 @@ export async function moveAnalyticsCommand(args: readonly string[], env: Env): P
       const counted = `Copied ${events} events${again}; counts and hashes of each kind and day are equal`
       const next = `Restart Depot with the settings in ${path}. The old data is unchanged.`
       print({ json: report, text: `${counted}\n${next}` }, values.json)
-    })
-  } finally {
-    await target.close()
-  }
+    } finally {
+      await target.close()
+    }
+  })
 }
 
 const CLICKHOUSE_EXAMPLE = 'CLICKHOUSE_URL=https://depot:password@clickhouse.example.org:8443/depot'
@@ -90,14 +91,17 @@ function readTarget(args: readonly string[], env: Env) {
   return { path, values, variables, settings: loadConfig({ ...env, ...variables }) }
 }
 
-/** Reads variables in the format of `.env`. @throws OperatorError if the file cannot be read. */
+/** Reads variables in the format of `.env`. @throws OperatorError if the file cannot be read or has an invalid line. */
 function readSettings(path: string): Env {
+  let text: string
   try {
-    return parseEnv(readFileSync(path, 'utf8'))
+    text = readFileSync(path, 'utf8')
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new OperatorError(`Cannot read the settings in ${path}: ${reason}`, { cause })
   }
+  for (const warning of checkSettingsFile({ path, text })) process.stderr.write(`${warning}\n`)
+  return parseEnv(text)
 }
 
 const locationOf = (store: FilesConfig): string =>

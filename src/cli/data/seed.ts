@@ -1,7 +1,7 @@
 // `depot seed`: creates or removes a demo catalogue.
 import { readArguments, UsageError, wholeNumber } from '#cli/kit/arguments.ts'
 import { withProgress } from '#cli/kit/progress.ts'
-import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
+import { type Env, print, withDeps, withNewDeps } from '#cli/kit/with-deps.ts'
 import { PROJECTS_MAX } from '#demo/catalogue/catalogue.ts'
 import { type RemovalReport, removeCatalogue } from '#demo/remove/remove-catalogue.ts'
 import { type SeedReport, seedCatalogue } from '#demo/seed/seed-catalogue.ts'
@@ -14,7 +14,7 @@ export async function seedCommand(args: readonly string[], env: Env): Promise<vo
   const { values } = readArguments(args, { projects: 'string', remove: 'boolean', yes: 'boolean', json: 'boolean' })
   if (values.remove === true) return remove(values, env)
   const projects = wholeNumber(values.projects ?? DEFAULT_PROJECTS, 'projects', 0, PROJECTS_MAX)
-  await withDeps(env, async (deps) => {
+  await withNewDeps(env, async (deps) => {
     const report = await withProgress({ label: 'Writing demo projects' }, (update) =>
       seedCatalogue(deps, projects, (done) => update(done, projects)),
     )

@@ -5,9 +5,13 @@ import { withProgress } from '#cli/kit/progress.ts'
 import { type Env, print, withUnmigratedDeps } from '#cli/kit/with-deps.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { checkDependencies } from '#features/basics/meta/readiness.ts'
+import { reasonOf } from '#lib/errors.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { migrateInstance } from '#main/migrate-instance.ts'
+import { checkNamedFiles, requireInstance } from '#main/preflight.ts'
 import { loadConfig } from '#platform/config/load-config.ts'
+import { pendingMigrations } from '#platform/db/migrate.ts'
+import type { Deps } from '#ports/deps.ts'
 
 export async function migrateCommand(args: readonly string[], env: Env): Promise<void> {
   const { values } = readArguments(args, { json: 'boolean' })
@@ -20,25 +24,41 @@ export async function migrateCommand(args: readonly string[], env: Env): Promise
   })
 }
 
-/** Prints the state of each dependency. Exits with 1 if a check fails or Depot cannot open. */
+type State = { status: string; state?: string; error?: string }
+
+/** Prints the state of each dependency. Exits with 1 if a check fails, there is no instance, or Depot cannot open. */
 export async function checkCommand(args: readonly string[], env: Env): Promise<void> {
   const { values } = readArguments(args, { json: 'boolean' })
-  const states: Record<string, { status: string; error?: string }> = {}
+  const states: Record<string, State> = {}
   try {
-    loadConfig(env)
+    const config = loadConfig(env)
+    checkNamedFiles(config)
     states['configuration'] = { status: 'ok' }
+    await requireInstance(config)
     await withUnmigratedDeps(env, async (deps) => {
+      states['schema'] = await checkSchema(deps)
       Object.assign(states, (await checkDependencies(deps)).dependencies)
     })
   } catch (error) {
     const dependency = error instanceof OperatorError ? error.dependency : undefined
     const failed = 'configuration' in states ? (dependency ?? 'database') : 'configuration'
-    states[failed] = { status: 'failing', error: error instanceof Error ? error.message : String(error) }
+    states[failed] = { status: 'failing', error: reasonOf(error) }
   }
   const bad = Object.values(states).some(({ status }) => status !== 'ok')
   const lines = Object.entries(states).map(
-    ([name, { status, error }]) => `${name}: ${status}${error === undefined ? '' : ` (${error})`}`,
+    ([name, { status, state, error = state }]) => `${name}: ${status}${error === undefined ? '' : ` (${error})`}`,
   )
   print({ json: { status: bad ? 'failing' : 'ok', dependencies: states }, text: lines.join('\n') }, values.json)
   if (bad) process.exitCode = 1
+}
+
+async function checkSchema({ pool }: Pick<Deps, 'pool'>): Promise<State> {
+  try {
+    const pending = await pendingMigrations(pool)
+    return pending.length === 0
+      ? { status: 'ok' }
+      : { status: 'ok', state: `the next start applies ${pending.join(', ')}` }
+  } catch (error) {
+    return { status: 'failing', error: reasonOf(error) }
+  }
 }

@@ -10,11 +10,15 @@ import { HOUR_MS } from '#lib/time.ts'
 const MIGRATIONS = join(import.meta.dirname, '../../../migrations')
 /** Arbitrary key of the advisory lock that lets only one process migrate at a time. */
 const LOCK_KEY = 7_300_421
+const NEXT_STEPS =
+  'Install the release of Depot that last used the database, or a newer one. To use this release, restore a backup of this release into an empty instance.'
 const LOCK_TIMEOUT_MS = 4_000
 /** Limit for a whole file, which is sent as one message. The statement timeout of the session also applies. */
 const FILE_TIMEOUT_MS = HOUR_MS
 const OLDEST_SERVER = 15
 const INSUFFICIENT_PRIVILEGE = '42501'
+/** Codes of `create` for a table, type or function that exists. */
+const DUPLICATES = ['42P07', '42710', '42723']
 
 export type Migration = { name: string; sql: string; checksum: string }
 
@@ -45,20 +49,14 @@ export type MigrateOptions = {
 export async function migrate(pool: pg.Pool, { through, onProgress }: MigrateOptions = {}): Promise<string[]> {
   const known = await readMigrations()
   const migrations = through === undefined ? known : known.filter(({ name }) => name <= through)
-  const client = await pool.connect().catch((cause: unknown) => {
-    const reason = cause instanceof Error ? cause.message || ('code' in cause ? cause.code : cause.name) : cause
-    throw new OperatorError(`The database cannot be reached: ${reason}`, { cause })
-  })
+  const client = await connect(pool)
   try {
     await checkServer(client)
     await client.query('select pg_advisory_lock($1)', [LOCK_KEY])
     await runMigrations({ pgPool: pool, logger: new Logger(() => () => {}) })
     await client.query(`create table if not exists schema_migration (
       name text primary key, checksum text not null, applied timestamptz not null default now())`)
-    const { rows } = await client.query<{ name: string; checksum: string }>(
-      'select name, checksum from schema_migration order by name',
-    )
-    const applied = new Map(rows.map((row) => [row.name, row.checksum]))
+    const applied = await readApplied(client)
     checkHistory(applied, known)
     const pending = migrations.filter((migration) => !applied.has(migration.name))
     for (const [done, migration] of pending.entries()) {
@@ -67,20 +65,61 @@ export async function migrate(pool: pg.Pool, { through, onProgress }: MigrateOpt
     }
     return pending.map((migration) => migration.name)
   } catch (error) {
-    throw lacksRight(error) ?? error
+    throw explained(error) ?? error
   } finally {
     await client.query('select pg_advisory_unlock($1)', [LOCK_KEY]).catch(() => {})
     client.release()
   }
 }
 
-/** Returns the error for a role without the permissions that the schema needs; undefined for other errors. */
-function lacksRight(error: unknown): OperatorError | undefined {
+/** Returns whether the database has the schema of an instance, of any version. @throws OperatorError if it is unreachable */
+export async function hasSchema(pool: pg.Pool): Promise<boolean> {
+  const client = await connect(pool)
+  try {
+    const { rows } = await client.query("select to_regclass('schema_migration') is not null as found")
+    return rows[0]?.found === true
+  } finally {
+    client.release()
+  }
+}
+
+/** Returns the migrations that the next start applies. @throws OperatorError as `migrate` if the schema is unknown. */
+export async function pendingMigrations(pool: pg.Pool): Promise<string[]> {
+  const known = await readMigrations()
+  const applied = (await hasSchema(pool)) ? await readApplied(pool) : new Map<string, string>()
+  checkHistory(applied, known)
+  return known.map(({ name }) => name).filter((name) => !applied.has(name))
+}
+
+function connect(pool: pg.Pool): Promise<pg.PoolClient> {
+  return pool.connect().catch((cause: unknown) => {
+    const reason = cause instanceof Error ? cause.message || ('code' in cause ? cause.code : cause.name) : cause
+    throw new OperatorError(`The database cannot be reached: ${reason}`, { cause, dependency: 'database' })
+  })
+}
+
+/** Returns the checksums of the applied migrations by name. */
+async function readApplied(client: pg.Pool | pg.PoolClient): Promise<Map<string, string>> {
+  const { rows } = await client.query<{ name: string; checksum: string }>(
+    'select name, checksum from schema_migration order by name',
+  )
+  return new Map(rows.map((row) => [row.name, row.checksum]))
+}
+
+/** Returns the error for a database that the operator must change; undefined for other errors. */
+function explained(error: unknown): OperatorError | undefined {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  if (!(cause instanceof Error) || !('code' in cause) || cause.code !== INSUFFICIENT_PRIVILEGE) return undefined
+  if (!(cause instanceof Error) || !('code' in cause)) return undefined
+  if (cause.code === INSUFFICIENT_PRIVILEGE) {
+    return new OperatorError(
+      `The role of DATABASE_URL lacks a permission (${cause.message}). Make the role the owner of the database, or grant it ` +
+        'CREATE on the database and on the schema public.',
+      { cause },
+    )
+  }
+  if (!DUPLICATES.includes(String(cause.code))) return undefined
   return new OperatorError(
-    `The role of DATABASE_URL lacks a permission (${cause.message}). Make the role the owner of the database, or grant it ` +
-      'CREATE on the database and on the schema public.',
+    `The database contains something that Depot did not create (${cause.message}). Set DATABASE_URL to an empty database.`,
     { cause },
   )
 }
@@ -102,10 +141,11 @@ function checkHistory(applied: Map<string, string>, migrations: Migration[]): vo
     const current = known.get(name)
     if (current === undefined) {
       throw new OperatorError(
-        `The database contains migration ${name}, which this version of Depot does not know. Use a newer version of Depot.`,
+        `The database contains migration ${name}, which this version of Depot does not know. ${NEXT_STEPS}`,
       )
     }
-    if (current !== checksum) throw new OperatorError(`Migration ${name} was changed after it was applied.`)
+    if (current !== checksum)
+      throw new OperatorError(`Migration ${name} was changed after it was applied. ${NEXT_STEPS}`)
   }
 }
 

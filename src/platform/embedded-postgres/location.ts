@@ -62,6 +62,11 @@ export function resolveLocation(dataDir: string, systemDir: string): DatabaseLoc
   return { root: folder, clusterDir: join(folder, 'postgres'), user }
 }
 
+/** Returns whether the data folder has a database, inside or elsewhere. Creates nothing. */
+export function hasDatabase(dataDir: string): boolean {
+  return existsSync(join(dataDir, 'postgres')) || readNote(dataDir)?.created === true
+}
+
 /** Records that the database was created, so that a later start reports a missing database. */
 export function recordLocation(dataDir: string, place: DatabaseLocation): void {
   if (place.root !== dataDir && readNote(dataDir)?.created !== true)

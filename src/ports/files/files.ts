@@ -124,8 +124,10 @@ export function concurrentBulk({ put, open }: Pick<Files, 'put' | 'open'>): Omit
   }
 }
 
-/** Returns the error of a failed store for the client; the cause is logged. */
-export function hostingError(cause: unknown): ApiError {
+/** Returns the error of a failed store for the client; the cause, which names the path, is logged. */
+export function hostingError(cause: unknown, path?: string): ApiError {
+  // Calls on an open file, such as writes to a full disk, do not name it.
+  if (cause instanceof Error && path !== undefined && !cause.message.includes(path)) cause.message += ` '${path}'`
   return new ApiError('file_hosting_error', 'The file store failed; nothing was stored', { cause })
 }
 

@@ -14,12 +14,12 @@ const BATCH_BYTES = 1024 * 1024
 // A long upload is synced as it arrives, so that the final sync does not take seconds.
 const SYNC_EVERY_BYTES = 32 * 1024 * 1024
 
-/** Converts a failure of the step to `file_hosting_error` with the cause. */
-export async function hosted<T>(step: Promise<T>): Promise<T> {
+/** Converts a failure of the step to `file_hosting_error` with the cause, which names `path`. */
+export async function hosted<T>(step: Promise<T>, path?: string): Promise<T> {
   try {
     return await step
   } catch (cause) {
-    throw hostingError(cause)
+    throw hostingError(cause, path)
   }
 }
 
@@ -36,7 +36,7 @@ export async function stageFile(folder: string, source: Readable, options: Stage
   source.on('error', () => undefined)
   try {
     if (options.signal !== undefined) addAbortSignal(options.signal, source)
-    writer = batchWriter(await hosted(open(path, 'wx', 0o600)))
+    writer = batchWriter(await hosted(open(path, 'wx', 0o600)), path)
     const hashed = await pump(source, writer, options)
     await writer.close()
     return { path, ...hashed }
@@ -67,7 +67,7 @@ async function pump(source: Readable, writer: BatchWriter, { maxBytes, field }: 
 type BatchWriter = ReturnType<typeof batchWriter>
 
 /** Writes each batch of chunks while the next one is received and hashed. */
-function batchWriter(handle: FileHandle) {
+function batchWriter(handle: FileHandle, path: string) {
   let batch: Buffer[] = []
   let batchBytes = 0
   let unsyncedBytes = 0
@@ -81,7 +81,7 @@ function batchWriter(handle: FileHandle) {
     if (sync) unsyncedBytes = 0
     batch = []
     batchBytes = 0
-    writing = writeBatch(handle, full, { sync })
+    writing = hosted(writeBatch(handle, full, { sync }), path)
     // The next `flush` or `close` throws the error; until then it must not count as unhandled.
     writing.catch(() => undefined)
   }
@@ -95,7 +95,7 @@ function batchWriter(handle: FileHandle) {
     async close(): Promise<void> {
       if (batchBytes > 0) await flush()
       await writing
-      await hosted(handle.close())
+      await hosted(handle.close(), path)
     },
     /** Closes the file and ignores errors, because the file is removed next. */
     async abandon(): Promise<void> {
@@ -107,10 +107,10 @@ function batchWriter(handle: FileHandle) {
 
 async function writeBatch(handle: FileHandle, batch: Buffer[], { sync }: { sync: boolean }): Promise<void> {
   const total = batch.reduce((sum, chunk) => sum + chunk.length, 0)
-  const { bytesWritten } = await hosted(handle.writev(batch))
+  const { bytesWritten } = await handle.writev(batch)
   // A nearly full disk accepts a part and fails with the next call.
-  if (bytesWritten < total) await hosted(handle.appendFile(Buffer.concat(batch).subarray(bytesWritten)))
-  if (sync) await hosted(handle.datasync())
+  if (bytesWritten < total) await handle.appendFile(Buffer.concat(batch).subarray(bytesWritten))
+  if (sync) await handle.datasync()
 }
 
 /** Implements `Files.discard`. */

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
+import { reasonOf } from '#lib/errors.ts'
 import type { Deps } from '#ports/deps.ts'
 
 const DependencyState = Type.Object({
@@ -159,6 +160,6 @@ async function outcome(check: () => Promise<unknown>): Promise<Checked> {
     const state = await check()
     return { status: 'ok', ...(typeof state === 'string' ? { state } : {}) }
   } catch (error) {
-    return { status: 'failing', error: error instanceof Error ? error.message : String(error) }
+    return { status: 'failing', error: reasonOf(error) }
   }
 }

@@ -35,15 +35,15 @@ export async function openDiskFiles({ folder, minFreeBytes = FREE_BYTES_MIN }: D
     stage: (source, options) => stageFile(staging, source, options),
     async publish(staged, key) {
       const path = pathOf(key)
-      await hosted(syncPath(staged.path))
-      await hosted(moveDurably(staged.path, path, top))
+      await hosted(syncPath(staged.path), staged.path)
+      await hosted(moveDurably(staged.path, path, top), path)
     },
     async put(key, bytes) {
       const path = pathOf(key)
       const temporary = newStagedPath(staging)
       try {
-        await hosted(writeFile(temporary, bytes, { flag: 'wx', mode: 0o600, flush: true }))
-        await hosted(moveDurably(temporary, path, top))
+        await hosted(writeFile(temporary, bytes, { flag: 'wx', mode: 0o600, flush: true }), temporary)
+        await hosted(moveDurably(temporary, path, top), path)
       } catch (error) {
         await rm(temporary, { force: true }).catch(() => undefined)
         throw error
@@ -52,16 +52,16 @@ export async function openDiskFiles({ folder, minFreeBytes = FREE_BYTES_MIN }: D
     async putAll(items) {
       for (const { key, bytes } of items) {
         const path = pathOf(key)
-        hostedSync(() => {
+        hostedSync(path, () => {
           mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
           writeFileSync(path, bytes, { mode: 0o600 })
         })
       }
     },
-    flush: () => hosted(syncFileSystem(objects)),
+    flush: () => hosted(syncFileSystem(objects), objects),
     async readAll(keys, { maxBytes }) {
       const paths = keys.map(pathOf)
-      return paths.map((path) => hostedSync(() => readSmallSync(path, maxBytes)))
+      return paths.map((path) => hostedSync(path, () => readSmallSync(path, maxBytes)))
     },
     open: (key, range) => openFile(pathOf(key), range ?? {}),
     async stat(key) {
@@ -81,9 +81,11 @@ export async function openDiskFiles({ folder, minFreeBytes = FREE_BYTES_MIN }: D
     sweep: ({ olderThanMs, nowMs }) => sweepStaged(staging, olderThanMs, nowMs),
     async check() {
       const probe = newStagedPath(staging)
-      await hosted(writeFile(probe, 'ok', { flag: 'wx', flush: true }).finally(() => rm(probe, { force: true })))
+      await hosted(writeFile(probe, 'ok', { flag: 'wx', flush: true }), probe)
+      await hosted(rm(probe), probe)
       const { bavail, bsize } = await hosted(statfs(objects))
-      if (bavail * bsize < minFreeBytes) throw hostingError(new Error(`Only ${bavail * bsize} bytes are free`))
+      if (bavail * bsize < minFreeBytes)
+        throw hostingError(new Error(`only ${bavail * bsize} bytes are free in`), objects)
     },
   }
 }
@@ -105,7 +107,7 @@ async function openFile(path: string, { start = 0, end }: ByteRange): Promise<Op
   const handle = await hosted(absentAsUndefined(open(path, 'r')))
   if (handle === undefined) return undefined
   try {
-    const info = await hosted(handle.stat())
+    const info = await hosted(handle.stat(), path)
     if (!info.isFile()) {
       await handle.close()
       return undefined
@@ -126,11 +128,11 @@ async function openFile(path: string, { start = 0, end }: ByteRange): Promise<Op
 // For files of a few KB, the thread pool costs more than the system calls: a restore takes a third of the time with the
 // synchronous functions.
 
-function hostedSync<T>(step: () => T): T {
+function hostedSync<T>(path: string, step: () => T): T {
   try {
     return step()
   } catch (cause) {
-    throw hostingError(cause)
+    throw hostingError(cause, path)
   }
 }
 

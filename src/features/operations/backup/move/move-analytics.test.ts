@@ -122,7 +122,7 @@ test('rejects invalid requests with one sentence', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'depot-move-'))
   after(() => rmSync(folder, { recursive: true, force: true }))
   const path = join(folder, 'new.env')
-  const env = { DATABASE_URL: url, DATA_DIR: join(folder, 'data') }
+  const env = { DATABASE_URL: url, DATA_DIR: folder }
   const away = 'http://depot:secret@127.0.0.1:1/depot'
   for (const [settings, more, sentence] of [
     ['# nothing', {}, /does not set CLICKHOUSE_URL, for example CLICKHOUSE_URL=/],
