@@ -83,7 +83,7 @@ describe('three servers, a worker, a balancer and four engines', {
     test('a command rebuilds the shared index while the servers run', async () => {
       const { code, stdout, stderr } = await depot(cluster.dataDir, ['reindex'], cluster.env)
       assert.equal(code, 0, stderr)
-      assert.match(stdout, /running server has rebuilt/)
+      assert.match(stdout, /The server rebuilt its search index/)
     })
   })
 

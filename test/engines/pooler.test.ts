@@ -64,10 +64,11 @@ describe('a pooler in transaction mode', { skip: noPooler() }, () => {
     const statements = error.message.match(/ALTER ROLE [^;]*;/g) ?? []
     assert.equal(statements.length, 2)
     await database.pool.query(statements.join('\n'))
-    // The pooler has to connect again.
+    // The pooler must open new connections, and notice first that the old ones ended.
     await database.pool.query(
-      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+      'select pg_terminate_backend(pid, 60000) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
     )
+    await pooler.ready()
     const booted = await open(direct)
     const { rows } = await sql<{ limit: string }>`select current_setting('statement_timeout') as limit`.execute(
       booted.deps.db,

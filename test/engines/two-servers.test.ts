@@ -186,7 +186,7 @@ describe('two processes, one S3 store, one Redis', { skip: missing.length > 0 &&
 
   test('a start with an invalid setting fails and names the setting', async () => {
     for (const [wrong, sentence] of [
-      [{ S3_BUCKET: 'no-such-bucket' }, /^files: failing .*the bucket does not exist. Make it, or check S3_BUCKET/m],
+      [{ S3_BUCKET: 'no-such-bucket' }, /^files: failing .*the bucket does not exist. Create it, or check S3_BUCKET/m],
       [{ AWS_SECRET_ACCESS_KEY: 'another-secret' }, /^files: failing .*(Check the keys|keys are invalid)/m],
       [
         { REDIS_URL: `redis://depot:hidden@127.0.0.1:${counters.port}` },

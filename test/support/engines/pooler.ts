@@ -17,8 +17,15 @@ export function noPooler(): string | false {
   return PROGRAMS.some((path) => existsSync(path)) ? false : 'pgbouncer is not installed'
 }
 
-/** A pooler before this database: its address, and its end. It ignores the settings of a session that clients ask for. */
-export async function startPooler(connectionString: string): Promise<{ url: string; stop(): Promise<void> }> {
+type Pooler = {
+  url: string
+  /** Waits until a query succeeds. */
+  ready(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Starts a pooler for this database. The pooler ignores the session settings that clients request. */
+export async function startPooler(connectionString: string): Promise<Pooler> {
   const program = PROGRAMS.find((path) => existsSync(path)) ?? 'pgbouncer'
   const folder = mkdtempSync(join(tmpdir(), 'depot-pooler-'))
   chmodSync(folder, 0o755)
@@ -48,9 +55,11 @@ ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeou
     output += String(chunk)
   })
   const url = `postgres://${user}@127.0.0.1:${port}/depot`
-  await whenAnswering(url, child, () => output)
+  const ready = () => whenAnswering(url, child, () => output)
+  await ready()
   return {
     url,
+    ready,
     stop: async () => {
       child.kill('SIGKILL')
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')

@@ -68,9 +68,7 @@ test('random filters, orders and texts are answered as the rules say', { skip },
 test('the wanted projects come in the same order as from the embedded index', { skip }, async (t) => {
   type Row = [slug: string, name: string, summary: string, author: string, downloads: number]
   const fixture = async (name: string) =>
-    JSON.parse(
-      await readFile(new URL(`../../../../test/system/relevance/fixtures/${name}.json`, import.meta.url), 'utf8'),
-    )
+    JSON.parse(await readFile(new URL(`../../../../test/api/relevance/fixtures/${name}.json`, import.meta.url), 'utf8'))
   const rows: Row[] = await fixture('catalogue')
   const queries: [text: string, wanted: string][] = await fixture('queries')
   const documents = rows.map(([slug, name, summary, author, downloads], i) =>
