@@ -205,17 +205,27 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
     scanRoutes(scope, deps)
   })
   v2Routes(app, { ...deps, confirmOwner })
-  tagged(app, 'operator', (scope) => {
-    reindexRoutes(scope, deps)
-    downloadOperatorRoutes(scope, { ...deps, caps })
-    affiliateOperatorRoutes(scope, deps)
-    payoutOperatorRoutes(scope, deps)
-    rateLimitRoutes(scope, { ...deps, rateGrants })
-    auditOperatorRoutes(scope, deps)
-    settingsRoutes(scope, deps)
-    administrationRoutes(scope, { ...deps, confirmOwner })
-    invitationRoutes(scope, deps)
-  })
+  tagged(app, 'operator', (scope) => addOperatorRoutes(scope, { deps, confirmOwner, rateGrants, caps }))
+}
+
+function addOperatorRoutes(
+  scope: App,
+  {
+    deps,
+    confirmOwner,
+    rateGrants,
+    caps,
+  }: Omit<Shared, 'accounts' | 'tokens'> & { confirmOwner: ReturnType<typeof createConfirmOwner> },
+): void {
+  reindexRoutes(scope, deps)
+  downloadOperatorRoutes(scope, { ...deps, caps })
+  affiliateOperatorRoutes(scope, deps)
+  payoutOperatorRoutes(scope, deps)
+  rateLimitRoutes(scope, { ...deps, rateGrants })
+  auditOperatorRoutes(scope, deps)
+  settingsRoutes(scope, deps)
+  administrationRoutes(scope, { ...deps, confirmOwner })
+  invitationRoutes(scope, deps)
 }
 
 /** Jobs that change content. They skip their turn in read-only mode, and find their work again later. */

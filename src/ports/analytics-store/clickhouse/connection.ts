@@ -22,6 +22,16 @@ const SETTINGS: ClickHouseSettings = {
   cancel_http_readonly_queries_on_client_close: 1,
 }
 
+/** Settings of a stored batch, in addition to its deduplication token. */
+const INSERT_SETTINGS: ClickHouseSettings = {
+  async_insert: 0,
+  insert_deduplicate: 1,
+  // A batch that was stored without its row in `event_batches` gets the row when it is sent again.
+  deduplicate_blocks_in_dependent_materialized_views: 1,
+  // Keeps a batch in one block, so that it is stored and deduplicated as a whole.
+  input_format_parallel_parsing: 0,
+}
+
 /** Error codes of temporary failures: limits, memory, connections to replicas, shutdown. */
 const TEMPORARY = new Set('159 160 202 203 209 210 236 241 242 252 279 285 319 999'.split(' '))
 
@@ -121,15 +131,7 @@ export function connectClickHouse(url: string): ClickHouse {
         const { stream } = await client.exec({
           query: `INSERT INTO ${table} (${columns.join(', ')}) FORMAT JSONCompactEachRow`,
           values: lines,
-          clickhouse_settings: {
-            async_insert: 0,
-            insert_deduplicate: 1,
-            insert_deduplication_token: token,
-            // A batch that was stored without its row in `event_batches` gets the row when it is sent again.
-            deduplicate_blocks_in_dependent_materialized_views: 1,
-            // Keeps a batch in one block, so that it is stored and deduplicated as a whole.
-            input_format_parallel_parsing: 0,
-          },
+          clickhouse_settings: { ...INSERT_SETTINGS, insert_deduplication_token: token },
         })
         await finished(stream.resume())
       }),
