@@ -2,6 +2,7 @@
 import { entityTag } from '#lib/text/json-bytes.ts'
 import { ASSETS_PATH, type Assets } from '#platform/html/assets.ts'
 import { codedTag, codingFor } from '#platform/http/responses/content-coding.ts'
+import { matchesEntityTag } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import { accountPages } from './account/routes.ts'
 import { createSessionCookie } from './kit/cookies.ts'
@@ -49,7 +50,7 @@ function assetRoutes(app: App, assets: Assets): void {
         if (encode !== undefined) void reply.header('vary', 'accept-encoding')
         const tag = coding === undefined ? etag : codedTag(etag, coding)
         void reply.header('etag', tag)
-        if (req.headers['if-none-match'] === tag) return reply.status(304).send()
+        if (matchesEntityTag(req.headers['if-none-match'] ?? '', tag)) return reply.status(304).send()
         if (encode === undefined || coding === undefined) return reply.send(bytes)
         return reply.header('content-encoding', coding).send(await encode(coding))
       },

@@ -25,12 +25,15 @@ export function errorBody(error: ApiError, requestId: string): ErrorBody {
   return { error: error.error, description, ...(error.details === undefined ? {} : { details: error.details }) }
 }
 
+/** Headers of a response that an error replaces. */
+const CONTENT_HEADERS = ['etag', 'content-encoding', 'content-disposition', 'accept-ranges']
+
 export function handleError(log: Log) {
   return (thrown: FastifyError | Error, req: FastifyRequest, reply: FastifyReply): void => {
     const error = asApiError(thrown, req.routeOptions.bodyLimit)
     if (error.status >= 500) log.error({ request_id: req.id, err: error.cause ?? error }, error.message)
     for (const [name, value] of Object.entries(error.headers ?? {})) void reply.header(name, value)
-    void reply.removeHeader('etag').removeHeader('content-disposition').removeHeader('accept-ranges')
+    for (const name of CONTENT_HEADERS) void reply.removeHeader(name)
     void reply.header('cache-control', 'no-store').type('application/json; charset=utf-8').status(error.status)
     void reply.serializer(JSON.stringify).send(errorBody(error, req.id))
   }

@@ -37,7 +37,7 @@ import {
 } from './request-context.ts'
 import { createRequestLog, logRequest } from './request-log.ts'
 import { completeResponses } from './responses/declared-responses.ts'
-import { tagResponse } from './responses/entity-tags.ts'
+import { omitBody, tagResponse } from './responses/entity-tags.ts'
 import { createListBuffers } from './responses/list-buffers.ts'
 import type { RouteEntry } from './route-config.ts'
 import { traceRequests } from './traces.ts'
@@ -140,8 +140,10 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   })
   app.addHook('onRoute', (route) => {
     // The compressor has just added its hook to the route as the last one.
-    const compressor = asArray(route.onSend).at(-1) as onSendHookHandler
-    route.onSend = [...asArray(route.onSend).slice(0, -1), compressIfAccepted(compressor)]
+    const own = [...asArray(route.onSend)]
+    const compressor = compressIfAccepted(own.pop() as onSendHookHandler)
+    // Fastify's hook for HEAD fails without a body, and measures a body before it is compressed.
+    route.onSend = asArray(route.method).includes('HEAD') ? [compressor, omitBody] : [...own, compressor]
   })
   return app
 }

@@ -17,7 +17,7 @@ export async function showError(web: WebDeps, { area, thrown, req, reply }: Fail
   const status = error.kind === 'search_error' ? 503 : error.status
   if (status >= 500) web.deps.log.error({ request_id: req.id, err: error.cause ?? error }, error.message)
   for (const [name, value] of Object.entries(error.headers ?? {})) void reply.header(name, value)
-  void reply.removeHeader('etag')
+  void reply.removeHeader('etag').removeHeader('content-encoding')
   const request = await readRequest(web, req, reply, { area }).catch(() => undefined)
   if (request === undefined)
     return reply

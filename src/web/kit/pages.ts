@@ -80,7 +80,7 @@ function forUser(handler: Handler<OwnRequest>): Handler<PageRequest> {
     const { viewer, deps, req, redirect, toSignIn, page } = request
     const account = viewer === null ? undefined : await findAccount(deps.db, viewer.id)
     if (viewer !== null && account !== undefined) return handler({ ...request, viewer, account })
-    return req.method === 'GET' ? toSignIn() : redirect(page.site.paths.signIn)
+    return req.method === 'POST' ? redirect(page.site.paths.signIn) : toSignIn()
   }
 }
 

@@ -7,8 +7,7 @@ import { test } from 'node:test'
 import type { RouteEntry } from '#platform/http/route-config.ts'
 import { asList, asObject, type Json, operationsOf, resolve } from '#test/support/http/openapi-rules.ts'
 import { t } from './fixture.ts'
-import { authorizationOf, buildRequest, type Request } from './requests.ts'
-import { createWorld } from './world.ts'
+import { authorizedRequest, type Request } from './requests.ts'
 
 /** No pattern, enumeration or format of the description has it. */
 const ODD = '!? /'
@@ -53,22 +52,13 @@ function withOdd(request: Request, { in: part, name, route }: Place): Request {
   return { ...request, url }
 }
 
-async function authorizedRequest(route: RouteEntry): Promise<Request> {
-  const world = createWorld(t)
-  const request = await buildRequest(world, route)
-  const { auth, role } = route.config
-  const caller = auth === 'operator' || role !== undefined ? 'admin' : 'owner'
-  const authorization = await authorizationOf(world, caller)
-  return { ...request, headers: { ...request.headers, ...(authorization === undefined ? {} : { authorization }) } }
-}
-
 test('rejects values that do not match a pattern of the description', async () => {
   const wrong: string[] = []
   const all = [...places('openapi.json'), ...places('openapi-v2.json')]
   // A rejected request changes nothing, so all places of an operation can share its request.
   const requests = new Map<RouteEntry, Promise<Request>>()
   for (const place of all) {
-    const known = requests.get(place.route) ?? authorizedRequest(place.route)
+    const known = requests.get(place.route) ?? authorizedRequest(t, place.route)
     requests.set(place.route, known)
     const request = await known
     if (place.in === 'body' && (Buffer.isBuffer(request.payload) || typeof request.payload !== 'object')) continue

@@ -33,6 +33,16 @@ export async function buildRequest(world: World, route: RouteEntry, absent: read
   }
 }
 
+/** Returns the sample request of a route, in a new world, by a caller who may send it. */
+export async function authorizedRequest(t: TestApp, route: RouteEntry): Promise<Request> {
+  const world = createWorld(t)
+  const request = await buildRequest(world, route)
+  const { auth, role } = route.config
+  const caller = auth === 'operator' || role !== undefined ? 'admin' : 'owner'
+  const authorization = await authorizationOf(world, caller)
+  return { ...request, headers: { ...request.headers, ...(authorization === undefined ? {} : { authorization }) } }
+}
+
 /**
  * Returns a request to the route with placeholder IDs and an empty body, for checks that reject it before its content
  * matters.

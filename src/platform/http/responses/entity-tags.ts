@@ -1,4 +1,5 @@
 // Strong ETags, conditional requests and Cache-Control.
+import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { entityTag, type JsonPart, joinedLength, joinJson, joinJsonObject } from '#lib/text/json-bytes.ts'
 import { sendRaw } from './declared-responses.ts'
@@ -21,13 +22,10 @@ export const CACHE_CONTROL = {
   'no-store': 'no-store',
 } as const
 
+type SendDone = (error: null, payload?: unknown) => void
+
 /** The onSend hook that sets ETag and Cache-Control, and sends 304 if the client has the current version. */
-export function tagResponse(
-  req: FastifyRequest,
-  reply: FastifyReply,
-  payload: unknown,
-  done: (error: null, payload?: unknown) => void,
-): void {
+export function tagResponse(req: FastifyRequest, reply: FastifyReply, payload: unknown, done: SendDone): void {
   if (reply.hasHeader('cache-control')) return done(null, payload)
   const policy = req.routeOptions.config?.cache ?? 'no-store'
   const isPrivate = req.viewer !== null && policy === 'public'
@@ -43,6 +41,15 @@ export function tagResponse(
   const ifNoneMatch = req.headers['if-none-match']
   if (ifNoneMatch === undefined || !matchesEntityTag(ifNoneMatch, etag)) return done(null, payload)
   void reply.status(304).removeHeader('content-type').removeHeader('content-length')
+  done(null, null)
+}
+
+/** The last onSend hook: leaves out the body of a response to HEAD, and keeps the headers of the response to GET. */
+export function omitBody(req: FastifyRequest, reply: FastifyReply, payload: unknown, done: SendDone): void {
+  if (req.method !== 'HEAD') return done(null, payload)
+  const body = payload as Readable | Buffer | string | null | undefined
+  if (typeof body === 'object' && body !== null && 'destroy' in body) body.on('error', () => {}).destroy()
+  else if (![204, 304].includes(reply.statusCode)) void reply.header('content-length', Buffer.byteLength(body ?? ''))
   done(null, null)
 }
 
