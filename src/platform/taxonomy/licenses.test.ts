@@ -139,9 +139,7 @@ test('a text is found by identifier, with a + ignored, and by both forms of All 
   assert.match((await licenseText('GPL-2.0')).title, /General Public License/)
 })
 
-test('an unknown identifier is absent, and an expression is invalid input', async () => {
-  for (const id of ['mit', 'custom', 'LicenseRef-x', 'constructor'])
+test('an unknown identifier, an expression and a malformed text are not found', async () => {
+  for (const id of ['mit', 'custom', 'LicenseRef-x', 'constructor', '', 'MIT OR ISC', '../MIT', '__proto__', 'MIT\0'])
     await assert.rejects(licenseText(id), { kind: 'not_found' })
-  for (const id of ['', 'MIT OR ISC', '../MIT', 'MIT/..', '__proto__', 'MIT\0'])
-    await assert.rejects(licenseText(id), { kind: 'invalid_input' })
 })

@@ -29,8 +29,10 @@ export async function showError(web: WebDeps, { area, thrown, req, reply }: Fail
   const key = `error.${status}`
   const title = t(isMessageKey(key) ? key : 'error.other')
   const { wayOut, missing } = area
+  const known = status === 404 ? missing : status === 429 ? 'error.wait' : undefined
+  const seconds = Number(error.headers?.['retry-after'] ?? 1)
   const body = slip(html`<h1>${title}</h1>
-${status === 404 && missing !== undefined ? html`<p>${t(missing)}</p>` : html`<p lang="en">${error.message}</p>`}
+${known === undefined ? html`<p lang="en">${error.message}</p>` : html`<p>${t(known, { seconds })}</p>`}
 ${status >= 500 && html`<p class="hint">${rich('error.request', { id: html`<code>${req.id}</code>` })}</p>`}
 <p><a class="button" href="${pathTo(page, wayOut.path)}">${t(wayOut.label)}</a></p>`)
   return show({ status, title, body, isUnlisted: true })

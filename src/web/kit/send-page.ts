@@ -27,7 +27,7 @@ export type SendOptions = {
   req: FastifyRequest
   reply: FastifyReply
   page: PageContext
-  /** `never`: browsers do not store the page. `private`: only the visitor's browser stores it, otherwise every cache. */
+  /** `never`: browsers do not store the page. `private`: only the visitor's browser stores it, otherwise every cache. No cache stores errors. */
   storage: 'never' | 'private' | 'public'
   recorder?: PageRecorder | undefined
 }
@@ -51,14 +51,13 @@ export function sendPage({ req, reply, page, storage, recorder }: SendOptions, s
     return sendCachedPage(req, reply, cached)
   }
   void reply.status(status).type(PAGE_TYPE)
-  if (storage === 'never') return reply.send(document)
-  void reply.header('cache-control', cacheControl(isPrivate)).header('vary', 'accept, accept-language, cookie')
-  if (status === 200) {
-    const etag = entityTag(document)
-    void reply.header('etag', etag)
-    if (matchesEntityTag(req.headers['if-none-match'] ?? '', etag)) return reply.status(304).send()
-  }
-  return reply.send(document)
+  if (storage === 'never' || status !== 200) return reply.send(document)
+  const etag = entityTag(document)
+  void reply
+    .header('cache-control', cacheControl(isPrivate))
+    .header('vary', 'accept, accept-language, cookie')
+    .header('etag', etag)
+  return matchesEntityTag(req.headers['if-none-match'] ?? '', etag) ? reply.status(304).send() : reply.send(document)
 }
 
 export function sendCachedPage(req: FastifyRequest, reply: FastifyReply, page: CachedPage): FastifyReply {

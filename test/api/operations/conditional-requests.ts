@@ -45,7 +45,7 @@ async function problemsOf(route: RouteEntry, request: Request, coding: string): 
     const other = await sendWith(request, method, { ...accepting, 'if-none-match': '"other"' })
     expect(other.statusCode === get.statusCode, other, `${method} without a match is ${get.statusCode}`)
     if (etag === undefined || VARYING.has(route.operationId)) continue
-    for (const match of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+    for (const match of coding === 'identity' ? [etag, `W/${etag}`, `"other", ${etag}`, '*'] : [etag]) {
       const answer = await sendWith(request, method, { ...accepting, 'if-none-match': match })
       const { 'content-length': length, 'content-encoding': encoding } = answer.headers
       const isBare = answer.body === '' && length === undefined && encoding === undefined

@@ -34,5 +34,5 @@ export function parseValueFilters(text: string | undefined): ValueFilters {
 }
 
 export const LicenseParams = Type.Object({
-  id: Type.String({ maxLength: 256, description: 'SPDX identifier, or ARR' }),
+  id: Type.String({ maxLength: 2048, description: 'SPDX identifier, or ARR' }),
 })

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { assertError } from '#test/support/http/account-steps.ts'
 
 const PLAYERS = { name: 'players', type: 'array_integer', optional: true, created: '2024-01-01T00:00:00.000Z' } as const
 
@@ -146,5 +147,9 @@ test('licences are listed, and each has its text', async () => {
   const answer = await t.anyone.get('/v3/license/MIT')
   assert.equal(answer.json().title, 'MIT License')
   assert.match(answer.json().body, /Permission is hereby granted/)
-  assert.equal((await t.anyone.get('/v3/license/Unknown-1.0')).statusCode, 404)
+  for (const id of ['Unknown-1.0', 'MIT OR ISC', '(MIT)', 'MIT/..', '%', 'é', 'x'.repeat(2000)]) {
+    const path = `license/${encodeURIComponent(id)}`
+    assertError(await t.anyone.get(`/v3/${path}`), 404, 'not_found')
+    assert.equal((await t.anyone.get(`/v2/tag/${path}`)).statusCode, 404, id)
+  }
 })

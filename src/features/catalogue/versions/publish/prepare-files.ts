@@ -78,10 +78,12 @@ export async function prepareFiles(
   rejectDuplicates(parts)
   rejectUnknownTypes(version.fileTypes, parts, at)
   const context = fileContext(deps, version)
+  const partNames = new Set(parts.map(({ name }) => name))
   const files: (PreparedFile & { verdict: Verdict })[] = []
   for (const { name: part, filename, staged } of parts) {
     const name = checkFilename(deps.fileRules, part, filename)
-    const fileType = version.fileTypes.get(part) ?? version.fileTypes.get(filename) ?? null
+    const typeOfName = partNames.has(filename) ? undefined : version.fileTypes.get(filename)
+    const fileType = version.fileTypes.get(part) ?? typeOfName ?? null
     const archive = name.isArchive ? await deps.archives.inspect(staged.path, { field: part, caller }) : undefined
     const verdict = await validateFile(deps.fileRules, { part, name, fileType, archive }, context)
     const id = newId()

@@ -63,7 +63,9 @@ const known = {
   ),
   status: Type.Optional(Type.Enum([...SETTABLE_VERSION_STATUSES])),
   file_types: Maybe(
-    Type.Record(Type.String({ maxLength: 255 }), FileTypeInput, { description: 'Form part name → type of the file' }),
+    Type.Record(Type.String({ maxLength: 255 }), FileTypeInput, {
+      description: 'Type of each file by the name of its form part, or by its file name if no part has that name',
+    }),
   ),
   uploaded_images: Type.Optional(ImageIds('changelog')),
   ordering: versionFields.ordering,

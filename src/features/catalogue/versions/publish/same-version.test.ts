@@ -14,9 +14,9 @@ before(async () => {
 })
 after(() => t.close())
 
-async function publish(fields: Record<string, unknown>, salt: string) {
+async function publish(fields: Record<string, unknown>, salt: string, filename = 'a.jar') {
   const data = { project_id: project.id, ...versionData(fields) }
-  const { payload, headers } = await form(data, [{ name: 'file', filename: 'a.jar', bytes: modJar(salt) }])
+  const { payload, headers } = await form(data, [{ name: 'file', filename, bytes: modJar(salt) }])
   return t.as(project.owner).post('/v3/version', payload, { headers })
 }
 
@@ -48,6 +48,32 @@ test('primary_file and file_types must name parts of the form', async () => {
     const answer = await t.as(project.owner).post('/v3/project', payload, { headers })
     assertError(answer, 400, 'validation_error', field)
   }
+})
+
+test('a key of file_types names the part with that name, otherwise the file', async () => {
+  const bytes = ['one', 'two', 'three'].map((text) => modJar(`named ${text}`))
+  const files = ['a.jar', 'b.jar', 'c.jar'].map((filename, n) => ({
+    name: ['b.jar', 'second', 'third'][n] ?? '',
+    filename,
+    bytes: bytes[n] ?? Buffer.alloc(0),
+  }))
+  const file_types = { 'b.jar': 'sources-jar', 'c.jar': 'dev-jar' }
+  const typesOf = async (path: string, data: object): Promise<object> => {
+    const { payload, headers } = await form(data, files)
+    const answer = await t.as(project.owner).post(path, payload, { headers })
+    assert.ok(answer.statusCode < 300, answer.body)
+    const { id } = answer.statusCode === 204 ? { id: path.split('/')[3] } : answer.json()
+    const { files: stored } = (await t.as(project.owner).get(`/v3/version/${id}`)).json()
+    return Object.fromEntries(
+      stored.map((file: { filename: string; file_type: string | null }) => [file.filename, file.file_type]),
+    )
+  }
+  const wanted = { 'a.jar': 'sources-jar', 'b.jar': null, 'c.jar': 'dev-jar' }
+  const file_parts = files.map(({ name }) => name)
+  const data = versionData({ version_number: '6.0.0', file_types, file_parts })
+  assert.deepEqual(await typesOf('/v3/version', { project_id: project.id, ...data }), wanted)
+  const { id } = (await publish({ version_number: '6.0.1' }, 'base', 'base.jar')).json()
+  assert.deepEqual(await typesOf(`/v3/version/${id}/file`, { file_types }), { ...wanted, 'base.jar': null })
 })
 
 test('messages say what is needed', async () => {
