@@ -213,6 +213,9 @@ describe('payouts', () => {
       withdrawn_lifetime: '60.00',
       withdrawn_ytd: '60.00',
       dates: {},
+      requested_form_type: null,
+      form_completion_status: null,
+      tax_compliance: null,
     })
     const [earned, withdrawn, ...none] = (await t.as(person).get('/v3/payout/history')).json()
     assert.deepEqual(
@@ -233,6 +236,9 @@ describe('payouts', () => {
     assert.deepEqual(none, [])
     const self = (await t.as(person).get('/v3/user')).json()
     assert.deepEqual(self.payout_data, { payout_handle: 'me@bank', balance: '38.50', balance_number: 38.5 })
+    const older = (await t.as(person).get('/v2/user')).json().payout_data
+    const unused = { paypal_address: null, paypal_country: null, venmo_handle: null }
+    assert.deepEqual(older, { payout_handle: 'me@bank', balance: 38.5, ...unused })
   })
 
   test('are recorded once, and never exceed the balance, also concurrently', async () => {

@@ -46,6 +46,9 @@ export async function getBalance(db: Db, accountId: string, now: number): Promis
     withdrawn_lifetime: toAmount(totals?.withdrawn_lifetime ?? '0'),
     withdrawn_ytd: toAmount(totals?.withdrawn_ytd ?? '0'),
     dates: Object.fromEntries(dates.map(({ available, amount }) => [available.toISOString(), toAmount(amount)])),
+    requested_form_type: null,
+    form_completion_status: null,
+    tax_compliance: null,
   }
 }
 

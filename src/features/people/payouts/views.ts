@@ -39,6 +39,8 @@ export const PayoutView = Type.Object(
 )
 export type PayoutView = Static<typeof PayoutView>
 
+const NoTaxForm = Type.Null({ description: 'Depot has no tax forms; existing clients require the key' })
+
 export const BalanceView = Type.Object(
   {
     available: Amount,
@@ -46,6 +48,9 @@ export const BalanceView = Type.Object(
     withdrawn_lifetime: Amount,
     withdrawn_ytd: Type.String({ description: 'Amount withdrawn since 1 January, UTC' }),
     dates: Type.Record(Type.String(), Amount, { description: 'Amount that becomes available on each date' }),
+    requested_form_type: NoTaxForm,
+    form_completion_status: NoTaxForm,
+    tax_compliance: NoTaxForm,
   },
   { title: 'Balance' },
 )

@@ -18,6 +18,11 @@ export function requireOwnUser<User extends { id: string }>(viewer: Viewer, user
   return user
 }
 
+/** Requires the user themselves or a moderator. @throws ApiError 403 */
+export function requirePreferenceReader(viewer: Viewer, user: { id: string }): void {
+  if (user.id !== viewer.id && !isModerator(viewer)) throw forbidden('You cannot read the preferences of another user')
+}
+
 /** Requires the user themselves or the session of an admin, and not the placeholder account. @throws ApiError 403 */
 export function requireDeletableUser<User extends { id: string }>(viewer: Viewer, user: User): User {
   requireOwnUser(viewer, user)

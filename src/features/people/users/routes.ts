@@ -11,6 +11,7 @@ import { sendBytes, sendList } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { avatarOwner } from './avatar.ts'
+import { emptyRoutes } from './empty-routes.ts'
 import { canSeePrivateFields } from './policy.ts'
 import { getPrivateView } from './private-view.ts'
 import { findAccountByEmail, getAccount, listUsersByPrefix } from './queries.ts'
@@ -23,6 +24,7 @@ export function userRoutes(app: App, deps: Deps & { confirmOwner: ConfirmOwner }
   userReads(app, deps)
   foundUsers(app, deps)
   userWrites(app, deps)
+  emptyRoutes(app, deps)
 }
 
 /** `prefix`: the v2 API has the same routes. */

@@ -96,3 +96,7 @@ export const FoundUserView = Type.Object(
   { id: Type.String(), username: Type.String(), avatar_url: Nullable(Type.String()) },
   { title: 'FoundUser' },
 )
+
+/** Responses of the empty routes. */
+export const NoUsers = Type.Array(Type.Unknown(), { maxItems: 0 })
+export const NoPreferences = Type.Object({})

@@ -232,7 +232,8 @@ test('an application gets an icon and loses it', async () => {
   const headers = { 'content-type': 'image/png' }
   const set = await t.as(owner).patch(`${APP}/${id}/icon`, payload, { query: { ext: 'png' }, headers })
   assert.equal(set.statusCode, 204, set.body)
-  assert.match((await t.anyone.get(`${APP}/${id}`)).json().icon_url, /^https:\/\/depot\.test\/data\//)
+  const { icon_url, raw_icon_url } = (await t.anyone.get(`${APP}/${id}`)).json()
+  for (const url of [icon_url, raw_icon_url]) assert.match(url, /^https:\/\/depot\.test\/data\//)
   const absent = await t.as(owner).patch(`${APP}/${newId()}/icon`, payload, { query: { ext: 'png' }, headers })
   assertError(absent, 404, 'not_found')
   const other = await t
@@ -240,7 +241,8 @@ test('an application gets an icon and loses it', async () => {
     .patch(`${APP}/${id}/icon`, payload, { query: { ext: 'png' }, headers })
   assertError(other, 403, 'unauthorized')
   assert.equal((await t.as(owner).delete(`${APP}/${id}/icon`)).statusCode, 204)
-  assert.equal((await t.anyone.get(`${APP}/${id}`)).json().icon_url, null)
+  const without = (await t.anyone.get(`${APP}/${id}`)).json()
+  assert.deepEqual([without.icon_url, without.raw_icon_url], [null, null])
   await t.runJobs()
 })
 

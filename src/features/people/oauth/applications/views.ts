@@ -9,6 +9,7 @@ const fields = {
   description: Nullable(Type.String()),
   url: Nullable(Type.String()),
   icon_url: Nullable(Type.String()),
+  raw_icon_url: Nullable(Type.String({ description: 'URL of the icon as it was uploaded' })),
   max_scopes: Type.Number({ description: 'Bit field of up to 48 bits' }),
   redirect_uris: Type.Array(Type.Object({ id: Type.String(), client_id: Type.String(), uri: Type.String() })),
   public_client: Type.Boolean({ description: 'Whether the application has no secret and must use PKCE' }),
