@@ -252,6 +252,19 @@ test('the owner learns whether PostgreSQL exited unexpectedly or after stop', as
   assert.equal((await next.exited).expected, true)
 })
 
+test('a stop that ends the connections that remain logs no warning', async () => {
+  const lines: Line[] = []
+  const database = await startEmbeddedPostgres(options(shared, { log: recordingLog(lines) }))
+  const client = new pg.Client(database.connection)
+  await client.connect()
+  client.on('error', () => {})
+  await database.stop()
+  const isEnd = ({ message }: Line) => message.includes('terminating connection due to administrator command')
+  while (!lines.some(isEnd)) await nextTurn()
+  assert.equal(lines.find(isEnd)?.level, 'debug')
+  assert.ok(lines.every(({ level }) => level === 'debug' || level === 'info'))
+})
+
 test('a folder with a path too long for a socket and awkward characters serves and is found by others', async () => {
   const dataDir = join(base, 'a "long", awkward folder’s name '.repeat(4), 'data')
   const server = await started({ dataDir })

@@ -102,8 +102,8 @@ function spawnPostmaster({ binDir, place, socketDir, log, settings }: Postmaster
     stdio: ['ignore', 'ignore', 'pipe'],
     ...spawnAs(place.user),
   })
-  const startLines = forwardLog(child, log)
   let isStopping = false
+  const startLines = forwardLog(child, log, () => isStopping)
   // PostgreSQL stops whenever this process exits. If this process is killed, the next start stops PostgreSQL.
   const endWithUs = () => child.kill('SIGINT')
   process.once('exit', endWithUs)
@@ -125,14 +125,20 @@ function spawnPostmaster({ binDir, place, socketDir, log, settings }: Postmaster
   return { child, startLines, postmaster: { pid: child.pid ?? 0, exited, stop } satisfies Postmaster }
 }
 
-/** Forwards PostgreSQL's log. Returns a growing list of its first lines, for the error message of a failed start. */
-function forwardLog(child: ChildProcess, log: EmbeddedLog): string[] {
+/**
+ * Forwards PostgreSQL's log. Returns a growing list of its first lines, for the error message of a failed start. A stop
+ * ends the connections that remain; their messages are not warnings.
+ */
+function forwardLog(child: ChildProcess, log: EmbeddedLog, isStopping: () => boolean): string[] {
   const startLines: string[] = []
   if (child.stderr === null) return startLines
   createInterface({ input: child.stderr }).on('line', (line) => {
     if (startLines.length < START_LINES_MAX) startLines.push(line)
     const [, level = 'LOG', text = line] = /^([A-Z]+): +(.*)$/.exec(line) ?? []
-    log[logLevel(level, text)]({ postgres: { pid: child.pid } }, `PostgreSQL: ${text}`)
+    log[level === 'FATAL' && isStopping() ? 'debug' : logLevel(level, text)](
+      { postgres: { pid: child.pid } },
+      `PostgreSQL: ${text}`,
+    )
   })
   return startLines
 }

@@ -2,7 +2,7 @@
 
 import { csrfField } from './forms.ts'
 import { attributes, html, type Markup, type Part, trusted } from './html.ts'
-import { OFFERED_LANGUAGES } from './languages.ts'
+import { type MessageKey, OFFERED_LANGUAGES } from './languages.ts'
 import { face } from './lists.ts'
 import { assetHref, icon, type PageContext, pathTo, type SiteLink, THEMES } from './page-context.ts'
 
@@ -53,7 +53,9 @@ ${head(context, page)}
 </head>
 <body>
 <a class="skip" href="#content">${language.t('layout.skip')}</a>
-${site.announcement !== undefined && announcement(context, site.announcement)}${header(context)}
+${site.readOnly !== undefined && notice(context, 'layout.read-only', site.readOnly(language))}${
+  site.announcement !== undefined && notice(context, 'layout.announcement', site.announcement)
+}${header(context)}
 <main${attributes({ id: 'content', class: page.className })}>
 ${page.body}
 </main>
@@ -158,9 +160,9 @@ function dataScript(data: object): Markup {
   return trusted(`<script type="application/ld+json">${inert}</script>\n`)
 }
 
-/** The announcement can be in another language and direction than the page. */
-function announcement(context: PageContext, text: string): Markup {
-  return html`<aside class="announcement" aria-label="${context.language.t('layout.announcement')}"><p class="page">${icon(context, 'info')}<span dir="auto">${text}</span></p></aside>
+/** The text of an operator can be in another language and direction than the page. */
+function notice(context: PageContext, label: MessageKey, text: string): Markup {
+  return html`<aside class="announcement" aria-label="${context.language.t(label)}"><p class="page">${icon(context, 'info')}<span dir="auto">${text}</span></p></aside>
 `
 }
 

@@ -17,6 +17,8 @@ export type Site = {
   mark?: { url: string; rawUrl: string; sizes: readonly { width: number; url: string }[] }
   /** Announcement at the top of every page. */
   announcement?: string
+  /** Text at the top of every page in read-only mode; absent otherwise. */
+  readOnly?: (language: Language) => string
   paths: { home: string; signIn: string; signOut: string; account: string; preferences: string }
   /** Search form in the header; absent if the site is off. */
   search?: { action: string; projectCount?: number }

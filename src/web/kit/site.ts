@@ -1,5 +1,5 @@
 // The instance as its pages show it: name, colours, links and the number of projects.
-import { getShownSettings } from '#features/basics/settings/settings-cache.ts'
+import { getShownSettings, READ_ONLY_MESSAGE } from '#features/basics/settings/settings-cache.ts'
 import type { Settings } from '#features/basics/settings/views.ts'
 import { getStatistics } from '#features/basics/statistics/queries.ts'
 import { isBlank } from '#lib/text/text-rules.ts'
@@ -57,7 +57,7 @@ export function operatorLinks(settings: Pick<Settings, OperatorText>): SiteLink[
 /** Returns the instance with its current settings, which are cached until they change. */
 export async function currentSite(deps: Deps, site: Site): Promise<Site> {
   const settings = await getShownSettings(deps)
-  const { name, accent_hue: hue, announcement, mark } = settings
+  const { name, accent_hue: hue, announcement, mark, read_only_message: message } = settings
   const links = deps.config.site.isServed ? operatorLinks(settings) : []
   const projectCount = site.search === undefined ? undefined : await countProjects(deps)
   return {
@@ -65,6 +65,9 @@ export async function currentSite(deps: Deps, site: Site): Promise<Site> {
     name,
     ...(hue === null ? {} : { accentHue: hue }),
     ...(announcement === null ? {} : { announcement }),
+    ...(settings.read_only
+      ? { readOnly: ({ t }) => (message === READ_ONLY_MESSAGE ? t('layout.read-only.text') : message) }
+      : {}),
     ...(mark === null ? {} : { mark: { url: mark.url, rawUrl: mark.raw_url, sizes: mark.sizes } }),
     ...(site.search === undefined || !projectCount ? {} : { search: { ...site.search, projectCount } }),
     footer: [...links, ...(site.footer ?? [])],

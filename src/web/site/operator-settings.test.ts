@@ -57,6 +57,29 @@ test('an announcement and a hue appear on every page immediately, and disappear 
   assert.equal((await someone.get('/mods')).headers.etag, tags.get('/mods'))
 })
 
+test('every page announces read-only mode, in the language of the visitor or with the message of the operator', async () => {
+  const someone = visitor(t)
+  const label = 'aria-label="Read-only mode"'
+  for (const [path] of PAGES) assert.ok(!(await someone.get(path)).body.includes(label), path)
+  await set(t, { read_only: true, announcement: 'Tea at five' })
+  for (const [path, status] of PAGES) {
+    const answer = await someone.get(path)
+    for (const text of [label, 'This site is currently read-only.', 'Tea at five']) assertSays(answer, status, text)
+    assertValidHtml(answer.body, path)
+  }
+  const german = await t.anyone.get('/mods', { headers: { accept: 'text/html', 'accept-language': 'de' } })
+  assertSays(german, 200, 'Diese Seite ist zurzeit schreibgeschützt.')
+  await set(t, { read_only_message: `Back at six ${HOSTILE}` })
+  for (const [path, status] of PAGES) {
+    const answer = await someone.get(path)
+    assertSays(answer, status, 'Back at six')
+    assert.ok(!answer.body.includes('This site is currently read-only'), path)
+    assertValidHtml(answer.body, path)
+  }
+  await set(t, { read_only: null, read_only_message: null })
+  for (const [path] of PAGES) assert.ok(!(await someone.get(path)).body.includes(label), path)
+})
+
 test('a hue is shown as the nearest one that the style has', async () => {
   const someone = visitor(t)
   for (const [hue, name] of [

@@ -7,7 +7,8 @@ import type { Settings, SettingsRow } from './views.ts'
 
 export type SettingsReader = { db: Db; cache: EntityCache; config: Config }
 
-const READ_ONLY_MESSAGE = 'This service is currently read-only. Please try again later.'
+/** Message for callers in read-only mode, unless an operator has set another one. */
+export const READ_ONLY_MESSAGE = 'This service is currently read-only. Please try again later.'
 
 /** The only ID of this kind of cache entry. */
 export const SETTINGS_ID = 'instance'
