@@ -9,7 +9,7 @@ import { authorizationOf, buildRequest, type Caller, type Request } from '#test/
 import { createWorld, type Thing, type World } from '#test/api/operations/world.ts'
 import { ADMIN_KEY } from '#test/support/app/test-app.ts'
 import { type Json, operationsOf } from '#test/support/http/openapi-rules.ts'
-import { type Fuzzed, startFuzzed } from './judge.ts'
+import { type Fuzzed, type Judgement, startFuzzed } from './judge.ts'
 import { type Recipe, recipesOf } from './recipe.ts'
 import { toRequest } from './send.ts'
 import { thingsIn } from './values.ts'
@@ -108,9 +108,20 @@ async function fuzzOperation(fuzzed: Fuzzed, report: Report, work: Work): Promis
     }
     const request = await toRequest(recipe, { route, sample: place.sample, ids: place.ids })
     if (place.authorization !== undefined) request.headers['authorization'] ??= place.authorization
-    const { status, problem } = await fuzzed.judge(operation, { ...request, remoteAddress: addressOf(report.requests) })
-    report.requests += 1
-    report.statuses.set(status, (report.statuses.get(status) ?? 0) + 1)
+    const send = async (sent: Request): Promise<Judgement> => {
+      const judged = await fuzzed.judge(operation, { ...sent, remoteAddress: addressOf(report.requests) })
+      report.requests += 1
+      report.statuses.set(judged.status, (report.statuses.get(judged.status) ?? 0) + 1)
+      return judged
+    }
+    const { status, etag, problem } = await send(request)
+    if (recipe.ifMatching && status === 200 && etag !== undefined && problem === undefined) {
+      request.headers['if-none-match'] = etag
+      const again = await send(request)
+      const isFine = again.status === 304 || (again.status === 200 && again.etag !== etag)
+      const wrong = isFine ? again.problem : `${again.status} for the ETag of its own response`
+      if (wrong !== undefined) throw new Problem(wrong, request)
+    }
     // Read-only mode would reject all later requests.
     if (route.operationId === 'updateSettings' && status < 300) await resetSettings(fuzzed)
     // A change invalidates the fixtures, so the next request gets new ones.

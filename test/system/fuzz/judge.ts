@@ -27,7 +27,7 @@ export type Fuzzed = {
   close(): Promise<void>
 }
 
-export type Judgement = { status: number; processorMs: number; problem?: string }
+export type Judgement = { status: number; etag: string | undefined; processorMs: number; problem?: string }
 
 /** Starts a separate application, which checks its responses after it measured them. */
 export async function startFuzzed(): Promise<Fuzzed> {
@@ -86,7 +86,8 @@ export async function startFuzzed(): Promise<Fuzzed> {
         undeclared ??
         (problems.length > 0 ? `against its schema: ${JSON.stringify(problems.slice(0, 2))}` : undefined) ??
         (await findHold(request, status, ms))
-      return { status, processorMs: ms, ...(problem === undefined ? {} : { problem }) }
+      const { etag } = answer.headers
+      return { status, etag: etag?.toString(), processorMs: ms, ...(problem === undefined ? {} : { problem }) }
     },
     close: () => t.close(),
   }
@@ -103,6 +104,8 @@ function problemOf(operation: Json, answer: LightMyRequestResponse, errors: read
   if (headers['x-request-id'] === undefined) return `${status} without X-Request-Id`
   if (status < 400) return undefined
   if (status === 404 && id.endsWith('V2') && body === '') return undefined
+  // A response to HEAD.
+  if (body === '' && headers['content-length'] !== '0') return undefined
   // An address that no route takes is a page to those who ask for pages.
   if (status === 404 && String(headers['content-type']).startsWith('text/html')) return undefined
   return errorProblem(id, status, body)

@@ -19,7 +19,8 @@ export type Body =
   | { kind: 'form'; data: unknown; files: number }
   | { kind: 'fields'; fields: Record<string, unknown> }
 
-export type Recipe = { headers: Record<string, string> } & (
+/** `asHead` sends a GET as HEAD; `ifMatching` then sends the request again with the ETag of its response. */
+export type Recipe = { headers: Record<string, string>; asHead: boolean; ifMatching: boolean } & (
   | { from: 'sample'; edits: Edit[] }
   | { from: 'schema'; path: Record<string, string>; query: [name: string, value: unknown][]; body: Body }
 )
@@ -54,6 +55,8 @@ const headers = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(...ODD_HEADERS) },
 )
 
+const reading = { asHead: fc.boolean(), ifMatching: fc.boolean() }
+
 const edit: fc.Arbitrary<Edit> = fc.record({
   part: fc.constantFrom<Edit['part']>('path', 'query', 'query', 'body', 'body', 'body', 'bytes'),
   action: fc.constantFrom<Edit['action']>('replace', 'replace', 'replace', 'remove', 'add', 'repeat'),
@@ -65,7 +68,8 @@ const BROKEN_JSON = ['', '{', '[1,', 'nul', '"', '\ufeff{}', '{"a":1}}', '[[[[',
 
 /** Everything that may be sent to this operation. */
 export function recipesOf(document: Json, path: string, operation: Json): fc.Arbitrary<Recipe> {
-  const changed = fc.record({ from: fc.constant('sample' as const), edits: fc.array(edit, { maxLength: 3 }), headers })
+  const edits = fc.array(edit, { maxLength: 3 })
+  const changed = fc.record({ from: fc.constant('sample' as const), edits, headers, ...reading })
   return fc.oneof({ weight: 3, arbitrary: changed }, { weight: 2, arbitrary: fromSchema(document, path, operation) })
 }
 
@@ -86,6 +90,7 @@ function fromSchema(document: Json, path: string, operation: Json): fc.Arbitrary
     query: queryOf(document, inQuery),
     body: bodyOf(document, operation),
     headers,
+    ...reading,
   })
 }
 

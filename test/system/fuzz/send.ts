@@ -15,7 +15,7 @@ export async function toRequest(
   recipe: Recipe,
   { route, sample, ids }: { route: RouteEntry; sample: Sample; ids: ReadonlyMap<Thing, string> },
 ): Promise<Request> {
-  const method = sample.method as 'GET'
+  const method = recipe.asHead && sample.method === 'GET' ? 'HEAD' : (sample.method as 'GET')
   if (recipe.from === 'sample') {
     const parts = recipe.edits.reduce((known, edit) => apply(known, edit, route, ids), partsOf(sample))
     const payload = parts.bytes ?? (parts.body === undefined ? undefined : toJson(parts.body, ids))
