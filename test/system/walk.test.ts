@@ -1,7 +1,8 @@
-// Runs the blocks of docs/operating.md in their order, in an empty folder, as an operator would. Only the port numbers
-// differ; `npm ci` uses the packages of this checkout unless WALK_NPM=1 requests a real installation.
+// Runs the blocks of docs/operating.md in their order, as an operator would: the walkthrough in an empty folder, with other
+// port numbers; the other chapters as root, in separate namespaces with copies of the folders that the blocks change. `npm
+// ci` uses the packages of this checkout; in the walkthrough, WALK_NPM=1 requests a real installation.
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -31,10 +32,7 @@ test('the walk of docs/operating.md leads where it says', {
   const shell = openShell(walk, {
     env: {
       ...(tools === undefined ? {} : { PATH: `${tools}:${process.env['PATH']}` }),
-      // The URL in the document leads to the checkout.
-      GIT_CONFIG_COUNT: '1',
-      GIT_CONFIG_KEY_0: `url.${origin}.insteadOf`,
-      GIT_CONFIG_VALUE_0: 'https://git.example.org/depot',
+      ...clonedFrom(origin),
     },
   })
   after(async () => {
@@ -55,6 +53,130 @@ test('the walk of docs/operating.md leads where it says', {
     assert.match(readFileSync(join(walk, 'depot.log'), 'utf8'), /"migrations":\["9999_.*Updated the database schema/)
   }
 })
+
+const ROOT_PROGRAMS = [...PROGRAMS, 'unshare', 'setpriv', 'useradd', 'ip']
+
+test('the chapters of docs/operating.md work as written, as root for a service user', {
+  skip: process.getuid?.() === 0 ? notInstalled(ROOT_PROGRAMS) || notReadable() : 'only root can create the namespaces',
+}, async () => {
+  const { dataDir: folder, remove } = makeDataDir()
+  const origin = join(folder, 'origin')
+  mkdirSync(join(folder, 'work'))
+  makeOrigin(origin, (text) => text)
+  const tools = makeFakeNpm(join(folder, 'tools'))
+  writeFileSync(join(tools, 'systemctl'), SYSTEMCTL, { mode: 0o755 })
+  const shell = openShell(join(folder, 'work'), {
+    env: {
+      ...clonedFrom(origin),
+      PATH: `${tools}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
+      NODE: process.execPath,
+      FOLDER: folder,
+    },
+    command: ['unshare', '--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'],
+  })
+  after(async () => {
+    await shell.end()
+    remove()
+  })
+  await shell.run(SERVER)
+  for (const chapter of CHAPTERS) {
+    if (chapter === 'Upgrade') releaseNext(origin)
+    for (const [n, { script, expected }] of readSteps('docs/operating.md', chapter).entries()) {
+      const lines = await shell.run(script)
+      checkOutput(lines, expected, `${chapter}, block ${n + 1}`)
+      if (chapter === 'Upgrade') assert.ok(lines.includes('9.9.9'), 'the new release runs')
+      if (chapter === 'Behind a proxy') checkOutput(await shell.run(THROUGH_PROXY), ['200'], 'the proxy')
+      if (script.includes('/etc/cron.d')) checkOutput(await shell.run(TWO_NIGHTS), CRON_FILES, 'the cron job')
+    }
+  }
+  checkOutput(await shell.run(AFTERWARDS), ['admins: 1', 'files of others: 0'], 'the instance')
+})
+
+/** The chapters with blocks, except the walkthrough. */
+const CHAPTERS = readFileSync(join(ROOT, 'docs/operating.md'), 'utf8')
+  .split(/^## /m)
+  .filter((text) => text.includes('```sh\n') && !text.startsWith('Walkthrough\n'))
+  .map((text) => text.split('\n')[0] ?? '')
+
+/** Returns why the user of the service cannot use the packages of this checkout, or false. */
+function notReadable(): string | false {
+  const readable = spawnSync('setpriv', ['--reuid', 'nobody', 'test', '-x', process.execPath, '-a', '-r', ROOT])
+  return readable.status !== 0 && 'other users cannot read this checkout'
+}
+
+const SERVER = `
+cp -a /etc $FOLDER/etc && mount --bind $FOLDER/etc /etc
+sed -i '/^depot:/d' /etc/passwd /etc/group /etc/shadow /etc/gshadow
+for folder in /srv /usr/local/bin /var/lib /var/log /var/backups /run; do mount -t tmpfs -o mode=755 tmpfs $folder; done
+mkdir -p /var/lib/nginx /var/log/nginx /etc/nginx/conf.d /etc/systemd/system /etc/cron.d /etc/letsencrypt/live/depot.example.org
+rm -f /etc/nginx/conf.d/* /etc/depot.env
+printf 'pid /run/nginx.pid;\\nevents {}\\nhttp { include /etc/nginx/conf.d/*.conf; }\\n' > /etc/nginx/nginx.conf
+openssl req -x509 -newkey rsa:2048 -nodes -days 7 -subj /CN=depot.example.org \\
+  -keyout /etc/letsencrypt/live/depot.example.org/privkey.pem -out /etc/letsencrypt/live/depot.example.org/fullchain.pem
+ln -s $NODE /usr/local/bin/node
+ip link set lo up
+echo '<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64"><circle cx="32" cy="32" r="30"/></svg>' > /srv/lantern.svg
+`
+
+/** Stands in for systemd, which runs in no container: does what the unit says, and waits until Depot is ready. */
+const SYSTEMCTL = `#!/bin/bash
+set -e
+unit() { sed -n "s/^$1=//p" /etc/systemd/system/depot.service; }
+start() {
+  install -d -o "$(unit User)" -g "$(unit Group)" -m "$(unit StateDirectoryMode)" "/var/lib/$(unit StateDirectory)"
+  cd "$(unit WorkingDirectory)"
+  env -i PATH=/usr/local/bin:/usr/bin:/bin setpriv --reuid "$(unit User)" --regid "$(unit Group)" --clear-groups \\
+    --no-new-privs $(unit ExecStart) > /run/depot.log 2>&1 < /dev/null &
+  echo $! > /run/depot.pid
+  curl -sf -o /dev/null --retry 120 --retry-all-errors --retry-delay 1 http://127.0.0.1:8080/ready || cat /run/depot.log
+}
+stop() {
+  kill "$(cat /run/depot.pid)"
+  tail --pid="$(cat /run/depot.pid)" -f /dev/null
+}
+case "$*" in
+  daemon-reload) ;;
+  "enable --now depot" | "start depot") start ;;
+  "stop depot") stop ;;
+  "restart depot") stop && start ;;
+  "reload nginx") nginx -q -t && nginx ;;
+  *) echo "systemctl $*: not expected" >&2; exit 1 ;;
+esac
+`
+
+const THROUGH_PROXY = `
+curl -sk -o /dev/null -w '%{http_code}\\n' --resolve depot.example.org:443:127.0.0.1 https://depot.example.org/v3/statistics
+`
+
+/** Does what cron does with the file on two nights. */
+const TWO_NIGHTS = `
+for night in 2031-05-01 2031-05-02; do
+  grep -E '^[0-9]' /etc/cron.d/depot | while read -r _ _ _ _ _ user line; do
+    line=\${line//\\\\%/%}
+    (cd / && env -i "$(grep ^PATH= /etc/cron.d/depot)" setpriv --reuid $user --regid $user --clear-groups \\
+      sh -c "\${line//date +/date -d $night +}")
+  done
+done
+ls /var/backups/depot
+`
+const CRON_FILES = ['2031-05.tar', '2031-05-02.tar']
+
+const AFTERWARDS = `
+systemctl restart depot
+echo "admins: $(depot user list --role admin --json | grep -o '"username":"mira"' | wc -l)"
+echo "files of others: $(find /var/lib/depot /var/backups/depot ! -user depot ! -name '*.gz' | wc -l)"
+systemctl stop depot
+kill $(cat /run/nginx.pid)
+`
+
+/** Lets the URL in the document lead to the checkout. */
+function clonedFrom(origin: string): Record<string, string> {
+  return {
+    GIT_CONFIG_COUNT: '1',
+    GIT_CONFIG_KEY_0: `url.${origin}.insteadOf`,
+    GIT_CONFIG_VALUE_0: 'https://git.example.org/depot',
+  }
+}
 
 /** This checkout as it is now, committed or not, as a repository that can be cloned. */
 function makeOrigin(folder: string, withPorts: (text: string) => string): void {

@@ -51,10 +51,14 @@ async function markSet(deps: Deps, path: string | undefined, asJson: boolean | u
 }
 
 async function readImage(path: string): Promise<Buffer> {
-  const found = await stat(path).catch(() => undefined)
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw new UsageError(`Cannot read the file ${path}: ${error.message}`)
+  })
   if (found?.isFile() !== true) throw new UsageError(`The file ${path} does not exist`)
   if (found.size > MARK_BYTES_MAX) throw new UsageError(`${path} is larger than ${MARK_BYTES_MAX} bytes`)
-  return readFile(path)
+  return readFile(path).catch((error: Error) => {
+    throw new UsageError(`Cannot read the file ${path}: ${error.message}`)
+  })
 }
 
 function printSet(settings: Settings, name: SetName, asJson: boolean | undefined): void {
