@@ -3,7 +3,7 @@ import { UsageError } from '#cli/kit/arguments.ts'
 import { reasonOf } from '#lib/errors.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { VERSION } from '#main/version.ts'
-import { checkSettingsFile, type SettingsFile } from '#platform/config/settings-file.ts'
+import type { SettingsFile } from '#platform/config/settings-file.ts'
 import { COMMANDS, type Command, findCommand, usageOf, usageOfAll } from './commands.ts'
 
 const HELP = ['--help', '-h']
@@ -30,7 +30,7 @@ export async function main(
     const wantsHelp = rest.slice(0, end === -1 ? rest.length : end).some((arg) => HELP.includes(arg))
     if (wantsHelp) return void process.stdout.write(usageOf(command))
     if (problem !== undefined) throw new OperatorError(problem)
-    if (settings !== undefined) warn(checkSettingsFile(settings))
+    if (settings !== undefined) await check(settings)
     await (await command.load())(rest, env)
   } catch (error) {
     process.exitCode = error instanceof UsageError ? 2 : 1
@@ -61,8 +61,10 @@ function noSuchCommand(args: readonly string[]): string {
   return `Unknown command: ${args.join(' ').slice(0, 200)}`
 }
 
-function warn(warnings: readonly string[]): void {
-  for (const warning of warnings) process.stderr.write(`${warning}\n`)
+/** Prints warnings about a settings file. The check loads the schema, which help does not need. @throws OperatorError */
+async function check(settings: SettingsFile): Promise<void> {
+  const { checkSettingsFile } = await import('#platform/config/settings-file.ts')
+  for (const warning of checkSettingsFile(settings)) process.stderr.write(`${warning}\n`)
 }
 
 function describe(error: unknown): string {
