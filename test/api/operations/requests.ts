@@ -1,13 +1,27 @@
 // Sends the sample request of an operation as each kind of caller.
 import assert from 'node:assert/strict'
 import type { InjectOptions } from 'fastify'
+import { GRANTABLE_SCOPES } from '#lib/access/scopes.ts'
 import type { RouteEntry } from '#platform/http/route-config.ts'
 import { BYPASS_KEY, type TestApp } from '#test/support/app/test-app.ts'
 import { SAMPLES, type Sample } from './samples.ts'
 import { absentThing, createWorld, type Role, unknownToken, type World } from './world.ts'
 
-/** `unknown` sends a token that does not exist, `weak` a token of the owner without scopes, the others a session. */
-export const CALLERS = ['anonymous', 'unknown', 'weak', 'stranger', 'member', 'moderator', 'admin', 'owner'] as const
+/**
+ * `unknown` sends a token that does not exist, `weak` a token of the owner without scopes, `token` a token of the admin
+ * with every scope that a token can have, the others a session.
+ */
+export const CALLERS = [
+  'anonymous',
+  'unknown',
+  'weak',
+  'stranger',
+  'member',
+  'moderator',
+  'admin',
+  'token',
+  'owner',
+] as const
 export type Caller = (typeof CALLERS)[number]
 /** Callers for routes that do not check the caller. */
 export const ANYONE = ['anonymous', 'unknown', 'owner'] as const satisfies readonly Caller[]
@@ -80,6 +94,7 @@ export async function authorizationOf(world: World, caller: Caller): Promise<str
   if (caller === 'anonymous') return undefined
   if (caller === 'unknown') return unknownToken()
   if (caller === 'weak') return (await world.t.make.pat(await world.person('owner'), 0)).token
+  if (caller === 'token') return (await world.t.make.pat(await world.person('admin'), GRANTABLE_SCOPES)).token
   return (await world.person(caller satisfies Role)).token
 }
 
