@@ -6,7 +6,6 @@ import { crc32 } from 'node:zlib'
 import type { Random } from '#demo/catalogue/random.ts'
 import IMAGES from '#demo/data/images.json' with { type: 'json' }
 import { type HostedImage, toHostedImage } from '#features/basics/images/hosted-image.ts'
-import type { Deps } from '#ports/deps.ts'
 import type { StoredBytes } from '#ports/files/files.ts'
 
 const FOLDER = join(import.meta.dirname, '../images')
@@ -45,10 +44,10 @@ export function demoScenes(random: Random, count: number): DemoScene[] {
 }
 
 /** Returns the files and the row of a demo image. A demo image is small, so it needs no scaled copies. */
-export function hostImage(config: Deps['config'], png: Buffer, folder: string): HostedImage {
+export function hostImage(png: Buffer, folder: string): HostedImage {
   const size = { width: png.readUInt32BE(16), height: png.readUInt32BE(20) }
   const raw = { bytes: png, ext: 'png', contentType: 'image/png' }
-  return toHostedImage(config, { raw, copies: [], size, color: null }, folder)
+  return toHostedImage({ raw, copies: [], size, color: null }, folder)
 }
 
 export function bytesOf({ stored }: HostedImage): StoredBytes[] {

@@ -6,7 +6,7 @@ import { eraseProjects } from '#features/catalogue/projects/edit/delete-project.
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 
-type RemovalDeps = Pick<Deps, 'db' | 'cache' | 'config'>
+type RemovalDeps = Pick<Deps, 'db' | 'cache'>
 type Row = {
   id: string
   slug: string | null
@@ -38,7 +38,7 @@ export function removeProjects(deps: RemovalDeps, ids: readonly string[]): Promi
     const { kept, going, goingIds } = split(rows)
     if (going.length === 0) return kept
     await sql`delete from thread where project_id = any(${goingIds}::text[])`.execute(tx)
-    await eraseProjects(tx, changed, deps.config, going)
+    await eraseProjects(tx, changed, going)
     // Includes projects that an account of the demo created, so that their events are deleted.
     await sql`insert into demo_item (kind, id) select 'project', unnest(${goingIds}::text[])
       on conflict do nothing`.execute(tx)
@@ -58,7 +58,7 @@ export function removeOrganizations(deps: RemovalDeps, ids: readonly string[]): 
     const icons = going.flatMap(({ icon_url, raw_icon_url }) => [icon_url, raw_icon_url])
     await sql`delete from organization where id = any(${goingIds}::text[])`.execute(tx)
     await sql`delete from team where id = any(${teams}::text[])`.execute(tx)
-    await removeImages(tx, deps.config, icons)
+    await removeImages(tx, icons)
     changed.addEach('organization', goingIds)
     changed.addEach('team', teams)
     return kept

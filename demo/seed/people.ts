@@ -25,14 +25,14 @@ export function seedPeople(deps: SeedDeps, people: readonly DemoPerson[], mark: 
     const wanted = missing.map(({ username }) => username)
     const names = await freeNames(deps.db, 'account', wanted)
     const avatars = missing.map(({ id, hasAvatar, n }) =>
-      hasAvatar ? hostImage(deps.config, demoAvatar(demoRandom('avatar', n)), `${id}-${mark}`) : undefined,
+      hasAvatar ? hostImage(demoAvatar(demoRandom('avatar', n)), `${id}-${mark}`) : undefined,
     )
     const rows = missing.map(({ id, username, bio, created }, i) => ({
       id,
       username: names.get(username) ?? username,
       bio: `${DEMO_BIO} ${bio}`.slice(0, 160),
-      avatar_url: avatars[i]?.url ?? null,
-      raw_avatar_url: avatars[i]?.rawUrl ?? null,
+      avatar_url: avatars[i]?.key ?? null,
+      raw_avatar_url: avatars[i]?.rawKey ?? null,
       created,
     }))
     const bytes = avatars.flatMap((avatar) => (avatar === undefined ? [] : bytesOf(avatar)))
@@ -56,9 +56,9 @@ export function seedOrganizations(
     const names = await freeNames(deps.db, 'organization', wanted)
     const prepared = missing.map(({ id, n, slug, name, description, owner, members, created }) => {
       const { bytes, color } = demoIcon(demoRandom('emblem', n), 'organization')
-      const icon = hostImage(deps.config, bytes, `${id}-${mark}`)
+      const icon = hostImage(bytes, `${id}-${mark}`)
       const teamId = demoId('organizationTeam', n)
-      const urls = { icon_url: icon.url, raw_icon_url: icon.rawUrl, color }
+      const urls = { icon_url: icon.key, raw_icon_url: icon.rawKey, color }
       return {
         icon,
         row: { id, slug: names.get(slug) ?? slug, name, description, team_id: teamId, created, ...urls },

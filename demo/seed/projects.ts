@@ -11,6 +11,7 @@ import { between, type Indexed, type Names } from '#demo/seed/names.ts'
 import { memberRow, ownerRow } from '#demo/seed/people.ts'
 import { storeFirst } from '#demo/seed/store-first.ts'
 import { insertVersions, prepareVersions } from '#demo/seed/versions.ts'
+import { imageUrl } from '#features/basics/images/hosted-image.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { Deps } from '#ports/deps.ts'
 
@@ -34,7 +35,7 @@ export async function writeProjects(deps: SeedDeps, missing: readonly Indexed[],
   await storeFirst(deps, [...versions.map(({ stored }) => stored), ...images.flatMap(bytesOf)], async (tx, changed) => {
     const teams = prepared.map(({ teamId }) => ({ id: teamId }))
     const members = prepared.flatMap((one) => teamRows(one, names))
-    const projects = prepared.map((one) => projectRow(one, { names, slugs }))
+    const projects = prepared.map((one) => projectRow(deps.config, one, { names, slugs }))
     const pictures = prepared.flatMap(({ gallery }) => gallery.map(({ row }) => row))
     const follows = prepared.flatMap((one) => one.follows)
     await insertRows(tx, 'team', teams)
@@ -49,30 +50,30 @@ export async function writeProjects(deps: SeedDeps, missing: readonly Indexed[],
   })
 }
 
-function prepareProject({ fileRules, config }: SeedDeps, indexed: Indexed, names: Names) {
+function prepareProject({ fileRules }: SeedDeps, indexed: Indexed, names: Names) {
   const { project, index, id } = indexed
   const icon = project.hasIcon ? demoIcon(demoRandom('icon', index), project.projectType) : undefined
   return {
     ...indexed,
     teamId: demoId('projectTeam', index),
-    icon: icon && hostImage(config, icon.bytes, `${id}-${names.mark}`),
+    icon: icon && hostImage(icon.bytes, `${id}-${names.mark}`),
     color: icon?.color ?? null,
-    gallery: galleryOf(config, indexed, names),
+    gallery: galleryOf(indexed, names),
     follows: followsOf(indexed, names),
     versions: prepareVersions(fileRules, indexed, names),
   }
 }
 
-function galleryOf(config: Deps['config'], { project, index, id: projectId }: Indexed, { mark, until }: Names) {
+function galleryOf({ project, index, id: projectId }: Indexed, { mark, until }: Names) {
   const scenes = demoScenes(demoRandom('gallery', index), Math.min(project.gallery, PICTURES_MAX))
   return scenes.map(({ bytes, title, caption }, n) => {
     const id = demoPartId('gallery', index, n)
-    const image = hostImage(config, bytes, `${projectId}-${mark}${id}/images`)
+    const image = hostImage(bytes, `${projectId}-${mark}${id}/images`)
     const row = {
       id,
       project_id: projectId,
-      url: image.url,
-      raw_url: image.rawUrl,
+      url: image.key,
+      raw_url: image.rawKey,
       content_sha1: image.contentSha1,
       width: image.width,
       height: image.height,
@@ -108,6 +109,7 @@ function teamRows({ project, teamId }: PreparedProject, { accountOf }: Names) {
 }
 
 function projectRow(
+  config: SeedDeps['config'],
   { project, index, id, teamId, icon, color, gallery, follows }: PreparedProject,
   { names, slugs }: { names: Names; slugs: ReadonlyMap<string, string> },
 ) {
@@ -119,7 +121,10 @@ function projectRow(
     slug: slugs.get(slug) ?? slug,
     name: project.name,
     summary: project.summary,
-    description: project.description.replace(/\{picture\}(\n\n)?/, first ? `![${first.name}](${first.url})$1` : ''),
+    description: project.description.replace(
+      /\{picture\}(\n\n)?/,
+      first ? `![${first.name}](${imageUrl(config, first.url)})$1` : '',
+    ),
     status,
     requested_status: 'approved' as const,
     license: project.licenseId,
@@ -136,8 +141,8 @@ function projectRow(
     moderation_message: status === 'rejected' ? REJECTION : null,
     team_id: teamId,
     organization_id: organization === null ? null : names.organizationOf(organization),
-    icon_url: icon?.url ?? null,
-    raw_icon_url: icon?.rawUrl ?? null,
+    icon_url: icon?.key ?? null,
+    raw_icon_url: icon?.rawKey ?? null,
     color,
   }
 }

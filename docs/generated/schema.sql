@@ -288,7 +288,7 @@ create table image (
   id text collate "C" not null,
   owner_id text collate "C",
   context text not null,
-  url text not null,
+  url text,
   storage_key text collate "C" not null,
   size_bytes integer not null,
   created timestamp with time zone default now() not null,
@@ -725,6 +725,11 @@ create table team_member (
   constraint team_member_pkey PRIMARY KEY (team_id, account_id),
   constraint team_member_role_check CHECK ((char_length(role) <= 255)),
   constraint team_member_team_id_fkey FOREIGN KEY (team_id) REFERENCES team(id) ON DELETE CASCADE
+);
+
+create table text_base_url (
+  url text not null,
+  constraint text_base_url_pkey PRIMARY KEY (url)
 );
 
 create table thread (

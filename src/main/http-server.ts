@@ -1,5 +1,6 @@
 // The HTTP server of `depot serve`: in this process, or in several (`processes/supervisor.ts`).
 import { setTimeout as sleep } from 'node:timers/promises'
+import { updateFileUrls } from '#features/basics/content-images/update-file-urls.ts'
 import { withPort } from '#platform/config/load-config.ts'
 import type { RateGrantDirectory } from '#platform/http/limits/rate-grants.ts'
 import type { App } from '#platform/http/server.ts'
@@ -30,7 +31,9 @@ export function createHttpServer(log: Log): HttpServer {
       const { host, port: requested } = deps.config.http
       // With PORT=0, the public URL depends on the port.
       const port = requested === 0 ? await freePort(host, 0) : requested
-      app = await buildApp(requested === 0 ? { ...deps, config: withPort(deps.config, port) } : deps, rateGrants)
+      const served = requested === 0 ? { ...deps, config: withPort(deps.config, port) } : deps
+      await updateFileUrls(served)
+      app = await buildApp(served, rateGrants)
       return app.listen({ host, port }).catch((cause: unknown) => Promise.reject(cannotListen(cause, host, port)))
     },
     async drain(ms, cut) {

@@ -5,6 +5,7 @@ import { type Env, print, withDeps, withNewDeps } from '#cli/kit/with-deps.ts'
 import { PROJECTS_MAX } from '#demo/catalogue/catalogue.ts'
 import { type RemovalReport, removeCatalogue } from '#demo/remove/remove-catalogue.ts'
 import { type SeedReport, seedCatalogue } from '#demo/seed/seed-catalogue.ts'
+import { updateFileUrls } from '#features/basics/content-images/update-file-urls.ts'
 
 const DEFAULT_PROJECTS = '200'
 
@@ -15,6 +16,8 @@ export async function seedCommand(args: readonly string[], env: Env): Promise<vo
   if (values.remove === true) return remove(values, env)
   const projects = wholeNumber(values.projects ?? DEFAULT_PROJECTS, 'projects', 0, PROJECTS_MAX)
   await withNewDeps(env, async (deps) => {
+    // The texts of the demo contain URLs of images.
+    await updateFileUrls(deps)
     const report = await withProgress({ label: 'Writing demo projects' }, (update) =>
       seedCatalogue(deps, projects, (done) => update(done, projects)),
     )

@@ -5,9 +5,11 @@ import { getCompileCacheDir } from 'node:module'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { updateFileUrls } from '#features/basics/content-images/update-file-urls.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import type { Booted } from '#main/boot.ts'
 import { drain, type HttpServer } from '#main/http-server.ts'
+import { withPort } from '#platform/config/load-config.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { observeProcesses } from '#platform/telemetry/observe.ts'
 import { Hub } from './hub.ts'
@@ -73,8 +75,10 @@ export class Supervisor implements HttpServer {
   }
 
   /** Offers the ports of the main process to the others, and resolves with the URL when all of them accept requests. */
-  start(booted: Booted): Promise<string> {
-    observeProcesses(booted.deps.metrics, () => this.#hub.members.filter(({ isListening }) => isListening).length)
+  async start(booted: Booted): Promise<string> {
+    const { deps } = booted
+    await updateFileUrls({ ...deps, config: withPort(deps.config, this.#options.port) })
+    observeProcesses(deps.metrics, () => this.#hub.members.filter(({ isListening }) => isListening).length)
     this.#hub.expose(booted)
     return this.#started.promise
   }

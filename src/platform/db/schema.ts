@@ -248,7 +248,7 @@ export interface Image {
   size_bytes: number;
   storage_key: string;
   thread_message_id: string | null;
-  url: string;
+  url: string | null;
   version_id: string | null;
 }
 
@@ -559,6 +559,10 @@ export interface TeamMember {
   team_id: string;
 }
 
+export interface TextBaseUrl {
+  url: string;
+}
+
 export interface Thread {
   id: string;
   project_id: string | null;
@@ -673,6 +677,7 @@ export interface DB {
   session: Session;
   team: Team;
   team_member: TeamMember;
+  text_base_url: TextBaseUrl;
   thread: Thread;
   thread_message: ThreadMessage;
   upload_claim: UploadClaim;

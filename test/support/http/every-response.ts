@@ -66,7 +66,7 @@ export async function everyAddress(db: Db): Promise<string[]> {
     ...all,
     ...files.map(encodeURI),
     ...numbers.map(encodeURI),
-    ...pictures.map((url) => url.replace(/^https?:\/\/[^/]+/, '')),
+    ...pictures.map((key) => key.replace('pictures/', '/data/')),
   ]
 }
 

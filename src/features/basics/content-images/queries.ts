@@ -1,6 +1,7 @@
 // Rows of images inside texts. An image is unused at first, then belongs to one target, and is deleted with its target
 // or when the text no longer contains it.
 import { type ExpressionBuilder, sql } from 'kysely'
+import { IMAGE_KEYS } from '#features/basics/images/hosted-image.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError, accountDeleted, notFound, validationError } from '#lib/errors.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
@@ -33,7 +34,6 @@ const isUnused = (eb: ExpressionBuilder<DB, 'image'>) =>
 export type NewImage = {
   id: string
   context: ImageContext
-  url: string
   storage_key: string
   size_bytes: number
   created: Date
@@ -125,12 +125,12 @@ export async function lockTarget(tx: Tx, { context, id }: ImageTarget): Promise<
   if (row === undefined) throw notFound(context)
 }
 
-/** Deletes the images of a target whose URL is not in its new text. */
+/** Deletes the images of a target that its new text does not contain, at any base URL. */
 export async function dropUnusedImages(tx: Tx, { context, id }: ImageTarget, text: string): Promise<void> {
   const rows = await tx
     .deleteFrom('image')
     .where(COLUMNS[context], '=', id)
-    .where(sql<boolean>`strpos(${text}, image.url) = 0`)
+    .where(sql<boolean>`strpos(${text}, substr(image.storage_key, ${IMAGE_KEYS.length})) = 0`)
     .returning('storage_key')
     .execute()
   await removeStored(tx, rows)

@@ -1,5 +1,5 @@
 // Validates and stores an image for a text, and attaches it if the request names a target.
-import { storeImageFiles, toHostedImage } from '#features/basics/images/hosted-image.ts'
+import { imageUrl, storeImageFiles, toHostedImage } from '#features/basics/images/hosted-image.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { accountDeleted } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
@@ -35,11 +35,11 @@ export async function uploadImage(
   const { raw } = await deps.images.processTextImage(bytes, ext, limits)
   const id = newId()
   // Each upload has a separate folder, so that deleting one of two equal images leaves the other.
-  const image = toHostedImage(deps.config, { raw, copies: [], color: null }, id)
+  const image = toHostedImage({ raw, copies: [], color: null }, id)
   const [stored] = image.stored
   if (stored === undefined) throw new Error('unreachable: an image has at least its raw file')
   const created = new Date(deps.now())
-  const row = { id, context, url: image.rawUrl, storage_key: stored.key, size_bytes: raw.bytes.length, created }
+  const row = { id, context, storage_key: stored.key, size_bytes: raw.bytes.length, created }
   await transaction(deps, (tx) => insertImage(tx, viewer, row))
   try {
     await storeImageFiles(deps.files, image.stored)
@@ -48,7 +48,14 @@ export async function uploadImage(
     await discard(deps, { id, key: stored.key })
     throw error
   }
-  const view = { id, url: row.url, size: row.size_bytes, created: created.toISOString(), owner_id: viewer.id, context }
+  const view = {
+    id,
+    url: imageUrl(deps.config, row.storage_key),
+    size: row.size_bytes,
+    created: created.toISOString(),
+    owner_id: viewer.id,
+    context,
+  }
   return { ...view, [`${context}_id`]: target?.id ?? null }
 }
 

@@ -1,4 +1,5 @@
-// Icons, logos and gallery images: their storage keys and URLs.
+// Icons, logos, gallery images and images in texts. Rows contain storage keys; responses contain URLs, which depend on the
+// settings.
 import { createHash } from 'node:crypto'
 import type { ProcessedImage, StoredImage } from '#platform/images/images.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -7,9 +8,9 @@ import type { Deps } from '#ports/deps.ts'
 export type ImageFile = { key: string; image: StoredImage }
 
 export type HostedImage = {
-  /** URL of the narrowest copy if it is smaller than the raw image, otherwise the raw URL. */
-  url: string
-  rawUrl: string
+  /** Key of the narrowest copy if it is smaller than the raw image, otherwise the key of the raw image. */
+  key: string
+  rawKey: string
   /** Hash of the raw image, to detect uploads of the same image. */
   contentSha1: string
   color: number | null
@@ -21,40 +22,59 @@ export type HostedImage = {
   stored: ImageFile[]
 }
 
-/** Returns the URL of a scaled copy of an image. */
-export function copyUrl(rawUrl: string, width: number): string {
-  return `${rawUrl.replace(/\.[a-z]+$/, '')}_${width}.webp`
+/** The settings on which the URLs of files depend. */
+export type FilesConfig = { files: { baseUrl: string } }
+
+/** Prefix of the keys of images, which their URLs do not contain. */
+export const IMAGE_KEYS = 'pictures/'
+
+/** Returns the URL of an image at the current base URL. A value that is not a key is the URL of another service. */
+export function imageUrl<Key extends string | null>(config: FilesConfig, key: Key): Key | string {
+  return key?.startsWith(IMAGE_KEYS) === true ? `${config.files.baseUrl}/data/${key.slice(IMAGE_KEYS.length)}` : key
 }
 
-/** Returns all URLs of an image. */
-export function imageUrls(item: { url: string; raw_url: string; copy_widths: readonly number[] }): string[] {
-  return [item.url, item.raw_url, ...item.copy_widths.map((width) => copyUrl(item.raw_url, width))]
+/** Returns the key for the URL of an image at any base URL, so that clients can use previous ones. */
+export function imageKey(url: string): string {
+  return url.replace(/^https?:\/\/.*\/data\//, IMAGE_KEYS)
+}
+
+/** Returns the row with URLs instead of the keys of its icon. */
+export function withIconUrls<Row extends { icon_url: string | null; raw_icon_url: string | null }>(
+  config: FilesConfig,
+  row: Row,
+): Row {
+  return { ...row, icon_url: imageUrl(config, row.icon_url), raw_icon_url: imageUrl(config, row.raw_icon_url) }
+}
+
+/** Returns the key of a scaled copy of an image. */
+export function copyKey(rawKey: string, width: number): string {
+  return `${rawKey.replace(/\.[a-z]+$/, '')}_${width}.webp`
+}
+
+/** Returns all keys of an image. */
+export function imageKeys(item: { url: string; raw_url: string; copy_widths: readonly number[] }): string[] {
+  return [item.url, item.raw_url, ...item.copy_widths.map((width) => copyKey(item.raw_url, width))]
 }
 
 /**
- * Returns the URLs and files of a processed upload. The file names contain the hash of the content, so that responses
+ * Returns the keys and files of a processed upload. The file names contain the hash of the content, so that responses
  * can be cached permanently.
  */
-export function toHostedImage(
-  config: Deps['config'],
-  { raw, copies, optimized, size, color }: ProcessedImage,
-  folder: string,
-): HostedImage {
+export function toHostedImage({ raw, copies, optimized, size, color }: ProcessedImage, folder: string): HostedImage {
   const hash = createHash('sha1').update(raw.bytes).digest('hex')
-  const rawPath = `${folder}/${hash}.${raw.ext}`
-  const rawUrl = `${config.files.baseUrl}/data/${rawPath}`
+  const rawKey = `${IMAGE_KEYS}${folder}/${hash}.${raw.ext}`
   const [first] = copies
   return {
-    url: optimized === undefined || first === undefined ? rawUrl : copyUrl(rawUrl, first.madeFor),
-    rawUrl,
+    key: optimized === undefined || first === undefined ? rawKey : copyKey(rawKey, first.madeFor),
+    rawKey,
     contentSha1: hash,
     color,
     width: size?.width ?? null,
     height: size?.height ?? null,
     copyWidths: copies.map(({ madeFor }) => madeFor),
     stored: [
-      { key: `pictures/${rawPath}`, image: raw },
-      ...copies.map(({ image, madeFor }) => ({ key: `pictures/${copyUrl(rawPath, madeFor)}`, image })),
+      { key: rawKey, image: raw },
+      ...copies.map(({ image, madeFor }) => ({ key: copyKey(rawKey, madeFor), image })),
     ],
   }
 }
@@ -62,10 +82,4 @@ export function toHostedImage(
 /** Stores the files of an image. Storing the same files again is harmless, because each name is a hash. */
 export async function storeImageFiles(files: Deps['files'], images: readonly ImageFile[]): Promise<void> {
   for (const { key, image } of images) await files.put(key, image.bytes, { contentType: image.contentType })
-}
-
-/** Returns the storage key for the URL of an image; undefined for the URL of another service. */
-export function imageKey(config: Deps['config'], url: string | null): string | undefined {
-  const prefix = `${config.files.baseUrl}/data/`
-  return url?.startsWith(prefix) === true ? `pictures/${url.slice(prefix.length)}` : undefined
 }

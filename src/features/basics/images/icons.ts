@@ -7,7 +7,7 @@ import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
 import { dropClaims, removeLater, withClaims } from '#ports/files/claims.ts'
-import { type HostedImage, imageKey, storeImageFiles, toHostedImage } from './hosted-image.ts'
+import { type HostedImage, IMAGE_KEYS, storeImageFiles, toHostedImage } from './hosted-image.ts'
 
 /** A kind of resource that has an icon, as its feature describes it. */
 export type IconOwner = {
@@ -25,14 +25,14 @@ export type IconOwner = {
    */
   authorize(viewer: Viewer, name: string): Promise<string>
   /**
-   * Locks the row, saves the URLs (null clears them) and reports the change.
-   * @returns the previous URLs.
+   * Locks the row, saves the keys (null clears them) and reports the change.
+   * @returns the previous keys.
    * @throws ApiError 404 if the resource was deleted during the upload.
    */
   write(tx: Tx, changed: ChangeSet, change: IconChange): Promise<readonly (string | null)[]>
 }
 
-export type IconChange = { id: string; viewer: Viewer; icon: Pick<HostedImage, 'url' | 'rawUrl' | 'color'> | null }
+export type IconChange = { id: string; viewer: Viewer; icon: Pick<HostedImage, 'key' | 'rawKey' | 'color'> | null }
 
 /** Maximum size of the icons of organizations and projects. */
 export const ICON_BYTES_MAX = 262_144
@@ -43,7 +43,7 @@ export type IconUpload = { id: string; viewer: Viewer; bytes: Buffer; ext: strin
 export async function setIcon(deps: Deps, owner: IconOwner, { id, viewer, bytes, ext }: IconUpload): Promise<void> {
   const processed = await deps.images.processIcon(bytes, ext, { maxBytes: owner.maxBytes, caller: viewer.caller })
   // Each upload has a separate folder, so that a failed upload cannot delete the files of a concurrent one.
-  const icon = toHostedImage(deps.config, processed, `${id}-${newId()}`)
+  const icon = toHostedImage(processed, `${id}-${newId()}`)
   const keys = icon.stored.map(({ key }) => key)
   await withClaims(deps, {
     keys,
@@ -54,18 +54,18 @@ export async function setIcon(deps: Deps, owner: IconOwner, { id, viewer, bytes,
 
 /** Saves or clears an icon and deletes the previous files; the files `claimed` then belong to the row. */
 export async function replaceIcon(
-  deps: Pick<Deps, 'db' | 'cache' | 'config'>,
+  deps: Pick<Deps, 'db' | 'cache'>,
   owner: IconOwner,
   change: IconChange,
   claimed: readonly string[] = [],
 ): Promise<void> {
   await transaction(deps, async (tx, changed) => {
     await dropClaims(tx, claimed)
-    await removeImages(tx, deps.config, await owner.write(tx, changed, change))
+    await removeImages(tx, await owner.write(tx, changed, change))
   })
 }
 
-/** Schedules the deletion of the images with these URLs for when the transaction commits. */
-export async function removeImages(tx: Tx, config: Deps['config'], urls: readonly (string | null)[]): Promise<void> {
-  await removeLater(tx, [...new Set(urls.flatMap((url) => imageKey(config, url) ?? []))])
+/** Schedules the deletion of the images with these keys for when the transaction commits. */
+export async function removeImages(tx: Tx, keys: readonly (string | null)[]): Promise<void> {
+  await removeLater(tx, [...new Set(keys.flatMap((key) => (key?.startsWith(IMAGE_KEYS) === true ? key : [])))])
 }

@@ -1,6 +1,6 @@
 import type { Actor } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
-import { type HostedImage, imageUrls, storeImageFiles, toHostedImage } from '#features/basics/images/hosted-image.ts'
+import { type HostedImage, imageKeys, storeImageFiles, toHostedImage } from '#features/basics/images/hosted-image.ts'
 import { removeImages } from '#features/basics/images/icons.ts'
 import { newId } from '#lib/ids.ts'
 import { transaction } from '#platform/cache/transaction.ts'
@@ -18,7 +18,7 @@ export const MARK_BYTES_MAX = 262_144
 export async function setMark(deps: Deps, actor: Actor, { bytes, ext }: { bytes: Buffer; ext: string }): Promise<void> {
   const processed = await deps.images.processMark(bytes, ext)
   // Each upload has a separate folder, so that concurrent uploads of the same image share no file.
-  const mark = toHostedImage(deps.config, processed, `mark-${newId()}`)
+  const mark = toHostedImage(processed, `mark-${newId()}`)
   const keys = mark.stored.map(({ key }) => key)
   await withClaims(deps, {
     keys,
@@ -27,18 +27,18 @@ export async function setMark(deps: Deps, actor: Actor, { bytes, ext }: { bytes:
   })
 }
 
-/** Saves the URLs of a logo, or resets it to the default; the files `claimed` then belong to the row. */
+/** Saves the keys of a logo, or resets it to the default; the files `claimed` then belong to the row. */
 export async function replaceMark(
   deps: Pick<Deps, 'db' | 'cache' | 'config' | 'now'>,
   actor: Actor,
-  mark: Pick<HostedImage, 'url' | 'rawUrl' | 'copyWidths'> | null,
+  mark: Pick<HostedImage, 'key' | 'rawKey' | 'copyWidths'> | null,
   claimed: readonly string[] = [],
 ): Promise<void> {
   await transaction(deps, async (tx, changed) => {
     await dropClaims(tx, claimed)
     const values = {
-      mark_url: mark?.url ?? null,
-      raw_mark_url: mark?.rawUrl ?? null,
+      mark_url: mark?.key ?? null,
+      raw_mark_url: mark?.rawKey ?? null,
       mark_widths: mark?.copyWidths ?? [],
       changed: new Date(deps.now()),
     }
@@ -53,7 +53,7 @@ export async function replaceMark(
     await tx.updateTable('instance_settings').set(values).execute()
     if (before.mark_url !== null && before.raw_mark_url !== null) {
       const { mark_url: url, raw_mark_url: raw_url, mark_widths: copy_widths } = before
-      await removeImages(tx, deps.config, imageUrls({ url, raw_url, copy_widths }))
+      await removeImages(tx, imageKeys({ url, raw_url, copy_widths }))
     }
     await recordAudit(tx, {
       action: 'settings.changed',

@@ -1,5 +1,5 @@
 // The cached settings that operators change while the service runs.
-import { copyUrl } from '#features/basics/images/hosted-image.ts'
+import { copyKey, imageUrl } from '#features/basics/images/hosted-image.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { Config } from '#platform/config/config.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -60,9 +60,11 @@ export async function getSettingsRow(db: Db): Promise<SettingsRow> {
 }
 
 /** Returns the settings in effect: from the database, otherwise from the environment, otherwise the defaults. */
-export function toSettings(row: SettingsRow, { site, accounts, readOnly }: Config): Settings {
-  const { accent_hue, about, rules, announcement, mark_url: url, raw_mark_url: raw_url } = row
-  const sizes = row.mark_widths.map((width) => ({ width, url: copyUrl(raw_url ?? '', width) }))
+export function toSettings(row: SettingsRow, config: Config): Settings {
+  const { site, accounts, readOnly } = config
+  const { accent_hue, about, rules, announcement, raw_mark_url } = row
+  const [url, raw_url] = [imageUrl(config, row.mark_url), imageUrl(config, raw_mark_url)]
+  const sizes = row.mark_widths.map((width) => ({ width, url: imageUrl(config, copyKey(raw_mark_url ?? '', width)) }))
   return {
     name: row.name ?? site.name,
     accent_hue,

@@ -1,6 +1,6 @@
 // Response schema of a project. Everyone who can see a project gets the same response.
 import Type, { type Static } from 'typebox'
-import { copyUrl } from '#features/basics/images/hosted-image.ts'
+import { copyKey, type FilesConfig, imageUrl } from '#features/basics/images/hosted-image.ts'
 import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '#lib/project-status.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { licenseName } from '#platform/taxonomy/licenses.ts'
@@ -106,7 +106,10 @@ export type ProjectView = Static<typeof ProjectView>
 export const ProjectCheckView = Type.Object({ id: Type.String() })
 
 /** Returns the view of a project. Array loader fields without a value are empty arrays. */
-export function toProjectView(row: ProjectReadRow, taxonomy: Taxonomy): ProjectView {
+export function toProjectView(
+  row: ProjectReadRow,
+  { taxonomy, config }: { taxonomy: Taxonomy; config: FilesConfig },
+): ProjectView {
   const loaders = (row.loaders ?? []).sort()
   return {
     ...aggregatedFields(row, loaders, taxonomy),
@@ -136,10 +139,10 @@ export function toProjectView(row: ProjectReadRow, taxonomy: Taxonomy): ProjectV
     additional_categories: row.additional_categories.toSorted(),
     loaders,
     versions: row.version_ids ?? [],
-    icon_url: row.icon_url,
-    raw_icon_url: row.raw_icon_url,
+    icon_url: imageUrl(config, row.icon_url),
+    raw_icon_url: imageUrl(config, row.raw_icon_url),
     link_urls: linkViews(row.link_urls as Record<string, string>, taxonomy),
-    gallery: row.gallery.map(toGalleryItemView),
+    gallery: row.gallery.map((item) => toGalleryItemView(item, config)),
     color: row.color,
     thread_id: row.thread_id,
     monetization_status: row.monetization_status,
@@ -148,20 +151,21 @@ export function toProjectView(row: ProjectReadRow, taxonomy: Taxonomy): ProjectV
   }
 }
 
-function toGalleryItemView({ copy_widths, ...item }: GalleryRow): Static<typeof GalleryItemView> {
-  const { width, height, raw_url, name, created } = item
+function toGalleryItemView({ copy_widths, ...item }: GalleryRow, config: FilesConfig): Static<typeof GalleryItemView> {
+  const { width, height, name, created } = item
+  const [url, raw_url] = [imageUrl(config, item.url), imageUrl(config, item.raw_url)]
   const sizes =
     width === null || height === null
       ? []
       : copy_widths.map((madeFor) => {
           const shown = Math.min(madeFor, width)
           return {
-            url: copyUrl(raw_url, madeFor),
+            url: imageUrl(config, copyKey(item.raw_url, madeFor)),
             width: shown,
             height: Math.max(1, Math.round((height * shown) / width)),
           }
         })
-  return { ...item, sizes, title: name, created: new Date(created).toISOString() }
+  return { ...item, url, raw_url, sizes, title: name, created: new Date(created).toISOString() }
 }
 
 function aggregatedFields(row: ProjectReadRow, loaders: string[], taxonomy: Taxonomy): Record<string, unknown[]> {

@@ -43,8 +43,8 @@ export async function insertProject(
       updated: at,
       queued: project.isDraft ? null : at,
       team_id: teamId,
-      icon_url: icon?.url ?? null,
-      raw_icon_url: icon?.rawUrl ?? null,
+      icon_url: icon?.key ?? null,
+      raw_icon_url: icon?.rawKey ?? null,
       color: icon?.color ?? null,
     })
     .execute()

@@ -45,7 +45,6 @@ export async function prepareProject(
     iconPart === undefined
       ? undefined
       : toHostedImage(
-          deps.config,
           await deps.images.processIcon(...(await readImage(iconPart)), { field: 'icon', extField: 'icon', caller }),
           projectId,
         )
@@ -53,7 +52,7 @@ export async function prepareProject(
   for (const { item } of project.gallery) {
     const options = { field: item, extField: item, caller }
     const processed = await deps.images.processGalleryImage(...(await readImage(getPart(item))), options)
-    const image = toHostedImage(deps.config, processed, `${projectId}/images`)
+    const image = toHostedImage(processed, `${projectId}/images`)
     if (gallery.some(({ contentSha1 }) => contentSha1 === image.contentSha1))
       throw invalidInput(`The image in part ${item} has the same content as another gallery image`, item)
     gallery.push(image)

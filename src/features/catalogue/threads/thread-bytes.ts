@@ -18,7 +18,7 @@ export const THREAD: ThreadForm = { schema: ThreadView, toShown: (message) => me
 
 /** Returns the JSON of each thread as the viewer can see it. Runs two statements for any number of threads. */
 export async function listThreadBytes(
-  { db, cache }: Pick<Deps, 'db' | 'cache'>,
+  { db, cache, config }: Pick<Deps, 'db' | 'cache' | 'config'>,
   viewer: Viewer,
   threads: readonly ThreadRow[],
   { toShown }: ThreadForm = THREAD,
@@ -31,7 +31,7 @@ export async function listThreadBytes(
     await yieldToOthers()
   }
   const authors = new Set(views.flatMap(({ messages }) => authorsOf(messages)))
-  const users = new Map((await listCachedUsers({ db, cache }, [...authors])).map((user) => [user.id, user]))
+  const users = new Map((await listCachedUsers({ db, cache, config }, [...authors])).map((user) => [user.id, user]))
   const threadBytes: Buffer[] = []
   for (const { thread, messages } of views) {
     threadBytes.push(await toThreadBytes(thread, messages.map(toShown), membersOf(messages, users)))

@@ -23,7 +23,7 @@ export function collectionRoutes(app: App, deps: Deps): void {
   iconRoutes(app, deps, collectionIconOwner(deps))
 }
 
-function collectionReads(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
+function collectionReads(app: App, deps: Pick<Deps, 'db' | 'cache' | 'config'>): void {
   const config = { auth: { read: ['COLLECTION_READ'] }, cache: 'public' } as const
   const list = { 200: Type.Array(CollectionView) }
   app.get(
@@ -40,7 +40,7 @@ function collectionReads(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
     async (req) => {
       const [collection] = await listCollections(deps.db, req.viewer, [parseId(req.params.id, 'id')])
       if (collection === undefined) throw notFound('collection')
-      return toCollectionView(collection)
+      return toCollectionView(deps.config)(collection)
     },
   )
   app.get(
@@ -61,7 +61,7 @@ function collectionReads(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
         reply,
         await writeJsonArray(
           ids.flatMap((id) => byId.get(id) ?? []),
-          toCollectionView,
+          toCollectionView(deps.config),
         ),
       )
     },
@@ -80,7 +80,10 @@ function collectionReads(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
     },
     async (req, reply) => {
       const { id } = await getCachedUser(deps, req.params.id)
-      return sendBytes(reply, await writeJsonArray(await listCollectionsOf(deps.db, req.viewer, id), toCollectionView))
+      return sendBytes(
+        reply,
+        await writeJsonArray(await listCollectionsOf(deps.db, req.viewer, id), toCollectionView(deps.config)),
+      )
     },
   )
 }
@@ -102,7 +105,7 @@ function collectionWrites(app: App, deps: Deps): void {
       const id = await createCollection(deps, viewer, req.body)
       const [collection] = await listCollections(deps.db, viewer, [id])
       if (collection === undefined) throw notFound('collection')
-      return reply.status(201).send(toCollectionView(collection))
+      return reply.status(201).send(toCollectionView(deps.config)(collection))
     },
   )
   app.patch(

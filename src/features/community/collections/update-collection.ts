@@ -60,7 +60,7 @@ export async function deleteCollection(
   await transaction(deps, async (tx) => {
     const { icon_url, raw_icon_url } = requireEditable(viewer, await lockVisibleCollection(tx, viewer, id))
     await tx.deleteFrom('collection').where('id', '=', id).execute()
-    await removeImages(tx, deps.config, [icon_url, raw_icon_url])
+    await removeImages(tx, [icon_url, raw_icon_url])
     const subject = { kind: 'collection', id } as const
     await recordAudit(tx, { action: 'collection.deleted', actor: actorOf(viewer), subject })
   })
@@ -105,8 +105,8 @@ export function collectionIconOwner({ db, now }: Pick<Deps, 'db' | 'now'>): Icon
       await tx
         .updateTable('collection')
         .set({
-          icon_url: icon?.url ?? null,
-          raw_icon_url: icon?.rawUrl ?? null,
+          icon_url: icon?.key ?? null,
+          raw_icon_url: icon?.rawKey ?? null,
           color: icon?.color ?? null,
           updated: new Date(now()),
         })

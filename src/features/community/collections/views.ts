@@ -1,5 +1,6 @@
 // Response schema of a collection.
 import Type, { type Static } from 'typebox'
+import { type FilesConfig, imageUrl } from '#features/basics/images/hosted-image.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { COLLECTION_STATUSES } from './policy.ts'
 import type { CollectionReadRow } from './queries.ts'
@@ -24,18 +25,18 @@ export const CollectionView = Type.Object(
 )
 export type CollectionView = Static<typeof CollectionView>
 
-export function toCollectionView(row: CollectionReadRow): CollectionView {
-  return {
+export const toCollectionView =
+  (config: FilesConfig) =>
+  (row: CollectionReadRow): CollectionView => ({
     id: row.id,
     user: row.account_id,
     name: row.name,
     description: row.description,
-    icon_url: row.icon_url,
-    raw_icon_url: row.raw_icon_url,
+    icon_url: imageUrl(config, row.icon_url),
+    raw_icon_url: imageUrl(config, row.raw_icon_url),
     color: row.color,
     status: row.status,
     created: row.created.toISOString(),
     updated: row.updated.toISOString(),
     projects: row.projects,
-  }
-}
+  })

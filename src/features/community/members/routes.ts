@@ -14,7 +14,7 @@ const read = { auth: { read: ['PROJECT_READ'] }, cache: 'public' } as const
 /** Registers the routes. The v2 API has another prefix and another form of members. */
 export function memberRoutes(
   app: App,
-  deps: Pick<Deps, 'db' | 'cache' | 'taxonomy'>,
+  deps: Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'config'>,
   prefix = '/v3',
   { schema, toJson }: { schema: Type.TSchema; toJson: MemberWriter } = { schema: TeamMemberView, toJson: toMemberJson },
 ): void {

@@ -12,7 +12,7 @@ import { countQueue, getQueuePlace, listQueue } from './queries.ts'
 import { NextProjectRequest, parseFilter, parseQueueQuery, QueueQuery } from './requests.ts'
 import { ClaimView, NextProjectView, QueuePlaceView, QueueView, toClaimView, toQueuedProjectView } from './views.ts'
 
-type ModerationDeps = Pick<Deps, 'db' | 'cache' | 'taxonomy'>
+type ModerationDeps = Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'config'>
 
 export function moderationRoutes(app: App, deps: ModerationDeps): void {
   mountInternal(app, (scope) => {
@@ -22,7 +22,8 @@ export function moderationRoutes(app: App, deps: ModerationDeps): void {
   placeRoute(app, deps)
 }
 
-function queueRoute(app: App, { db, taxonomy }: ModerationDeps): void {
+function queueRoute(app: App, deps: ModerationDeps): void {
+  const { db, taxonomy } = deps
   app.get(
     '/moderation/projects',
     {
@@ -39,7 +40,7 @@ function queueRoute(app: App, { db, taxonomy }: ModerationDeps): void {
       const page = parseQueueQuery(req.query, taxonomy)
       const total = await countQueue(db, page, viewerId)
       const rows = await listQueue(db, page, viewerId)
-      return { total, projects: rows.map((row) => toQueuedProjectView(row, taxonomy)) }
+      return { total, projects: rows.map((row) => toQueuedProjectView(row, deps)) }
     },
   )
 }
@@ -92,7 +93,7 @@ function claimRoutes(app: App, deps: ModerationDeps): void {
       if (id === undefined) return { project: null }
       const one = { text: '', loaders: undefined, sort, count: 1, offset: 0, id }
       const [row] = await listQueue(deps.db, one, viewer.id)
-      return { project: row === undefined ? null : toQueuedProjectView(row, deps.taxonomy) }
+      return { project: row === undefined ? null : toQueuedProjectView(row, deps) }
     },
   )
 }

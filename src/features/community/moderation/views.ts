@@ -1,5 +1,6 @@
 // Response schemas of the moderation queue.
 import Type, { type Static } from 'typebox'
+import { type FilesConfig, imageUrl } from '#features/basics/images/hosted-image.ts'
 import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '#lib/project-status.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { projectTypesOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
@@ -104,15 +105,16 @@ export function toClaimView(claim: { id: string; username: string; claimed_until
 
 export function toQueuedProjectView(
   { loaders, owner, claim, ...row }: QueueRow,
-  taxonomy: Taxonomy,
+  { taxonomy, config }: { taxonomy: Taxonomy; config: FilesConfig },
 ): QueuedProjectView {
   return {
     ...row,
+    icon_url: imageUrl(config, row.icon_url),
     queued: row.queued?.toISOString() ?? null,
     published: row.published.toISOString(),
     updated: row.updated.toISOString(),
     project_types: projectTypesOf(taxonomy, loaders ?? []),
-    ownership: owner,
+    ownership: owner && { ...owner, icon_url: imageUrl(config, owner.icon_url) },
     ...toClaimView(claim),
   }
 }

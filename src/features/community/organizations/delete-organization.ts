@@ -34,7 +34,7 @@ export async function deleteOrganization(
     await markInvitationsRead(tx, members)
     await tx.deleteFrom('organization').where('id', '=', row.id).execute()
     await tx.deleteFrom('team').where('id', '=', row.team_id).execute()
-    await removeImages(tx, deps.config, [row.icon_url, row.raw_icon_url])
+    await removeImages(tx, [row.icon_url, row.raw_icon_url])
     const details = { slug: row.slug, name: row.name }
     const subject = { kind: 'organization', id: row.id } as const
     await recordAudit(tx, { action: 'organization.deleted', actor: actorOf(viewer), subject, details })

@@ -1,19 +1,19 @@
 // Caches the JSON of organizations up to their members, which depend on the viewer. A command that changes an
 // organization must add its ID to the change set, under `organization`; changes of members belong to `team`.
 
+import type { FilesConfig } from '#features/basics/images/hosted-image.ts'
 import { requireSizeLimit, shownMembers, toMemberLists } from '#features/community/teams/member-lists.ts'
 import type { TeamRead } from '#features/community/teams/queries.ts'
 import { listCachedTeams } from '#features/community/teams/team-cache.ts'
+import type { UserReader } from '#features/people/users/user-cache.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
-import type { EntityCache } from '#platform/cache/entity-cache.ts'
-import type { Db } from '#platform/db/db.ts'
 import { listOrganizationsByNames, type OrganizationRow } from './queries.ts'
 import { toOpenView } from './views.ts'
 
 export type CachedOrganization = Pick<OrganizationRow, 'id' | 'slug' | 'team_id' | 'revision'> & { openView: string }
 
-export type OrganizationReader = { db: Db; cache: EntityCache }
+export type OrganizationReader = UserReader
 
 const ORGANIZATION = {
   name: 'organization' as const,
@@ -24,19 +24,21 @@ const ORGANIZATION = {
   revisionOf: (organization: CachedOrganization) => organization.revision,
 }
 
-function toCachedOrganization(row: OrganizationRow): CachedOrganization {
+function toCachedOrganization(row: OrganizationRow, config: FilesConfig): CachedOrganization {
   const { id, slug, team_id, revision } = row
-  return { id, slug, team_id, revision, openView: toOpenView(row) }
+  return { id, slug, team_id, revision, openView: toOpenView(row, config) }
 }
 
 /** Returns the organizations with these IDs or slugs, in this order and without duplicates. An ID takes precedence. */
 export async function listCachedOrganizations(
-  { db, cache }: OrganizationReader,
+  { db, cache, config }: OrganizationReader,
   names: readonly string[],
 ): Promise<CachedOrganization[]> {
   const byName = await cache
     .kind(ORGANIZATION)
-    .getManyNamed(names, async (missing) => (await listOrganizationsByNames(db, missing)).map(toCachedOrganization))
+    .getManyNamed(names, async (missing) =>
+      (await listOrganizationsByNames(db, missing)).map((row) => toCachedOrganization(row, config)),
+    )
   const found = names.flatMap((name) => byName.get(name) ?? [])
   return [...new Map(found.map((organization) => [organization.id, organization])).values()]
 }

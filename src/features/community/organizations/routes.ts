@@ -34,7 +34,7 @@ export function organizationRoutes(app: App, deps: Deps): void {
   iconRoutes(app, deps, organizationIconOwner(deps.db))
 }
 
-function reads(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxonomy'>): void {
+function reads(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'config'>): void {
   app.get(
     '/v3/organization/:id',
     {

@@ -50,7 +50,7 @@ export function organizationIconOwner(db: Db): IconOwner {
       requirePermissionIn(viewer, await findMember(tx, row.team_id, viewer.id), 'EDIT_DETAILS')
       await tx
         .updateTable('organization')
-        .set({ icon_url: icon?.url ?? null, raw_icon_url: icon?.rawUrl ?? null, color: icon?.color ?? null })
+        .set({ icon_url: icon?.key ?? null, raw_icon_url: icon?.rawKey ?? null, color: icon?.color ?? null })
         .where('id', '=', id)
         .execute()
       changed.add('organization', id)

@@ -1,5 +1,6 @@
 // Response schemas of organizations.
 import Type from 'typebox'
+import { type FilesConfig, withIconUrls } from '#features/basics/images/hosted-image.ts'
 import { ProjectView } from '#features/catalogue/projects/views.ts'
 import { TeamMemberView } from '#features/community/teams/views.ts'
 import { Nullable } from '#lib/schema/schema-parts.ts'
@@ -21,8 +22,8 @@ export const OrganizationView = Type.Object(
 )
 
 /** Returns the JSON of the view up to the array of members, which depends on the viewer. */
-export function toOpenView(row: OrganizationRow): string {
-  const { id, slug, name, description, team_id, icon_url, raw_icon_url, color } = row
+export function toOpenView(row: OrganizationRow, config: FilesConfig): string {
+  const { id, slug, name, description, team_id, icon_url, raw_icon_url, color } = withIconUrls(config, row)
   const json = JSON.stringify({ id, slug, name, description, team_id, icon_url, raw_icon_url, color })
   return `${json.slice(0, -1)},"members":`
 }

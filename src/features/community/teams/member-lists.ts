@@ -1,11 +1,9 @@
 // Writes lists of members for one viewer, who cannot see every row and every field.
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { canSeeRow, isAcceptedIn } from '#features/basics/access/team-policy.ts'
-import { listCachedUsers } from '#features/people/users/user-cache.ts'
+import { listCachedUsers, type UserReader } from '#features/people/users/user-cache.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput } from '#lib/errors.ts'
-import type { EntityCache } from '#platform/cache/entity-cache.ts'
-import type { Db } from '#platform/db/db.ts'
 import type { TeamRead } from './queries.ts'
 import { type MemberWriter, type ShownMember, toMemberJson } from './views.ts'
 
@@ -46,7 +44,7 @@ export function requireSizeLimit(lists: readonly (readonly ShownMember[])[]): vo
  * Writes each list as a JSON array. Skips deleted users. Runs at most one statement.
  */
 export async function toMemberLists(
-  reader: { db: Db; cache: EntityCache },
+  reader: UserReader,
   lists: readonly (readonly ShownMember[])[],
   toJson: MemberWriter = toMemberJson,
 ): Promise<string[]> {

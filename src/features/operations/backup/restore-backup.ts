@@ -31,7 +31,7 @@ import {
   type Table,
   type WaitingJob,
 } from './rows.ts'
-import { IMAGE_COLUMNS, imageBase, storedKeysSql } from './stored-keys.ts'
+import { storedKeysSql } from './stored-keys.ts'
 
 export type RestoreDeps = Pick<Deps, 'pool' | 'db' | 'cache' | 'files' | 'analytics' | 'config' | 'log'>
 
@@ -176,7 +176,7 @@ async function restoreAll(
     if (folder === 'jobs') await restoreJobs(client, member)
     if (folder === 'files') {
       // Claimed before the files are stored, so that the sweep deletes the files if this process is killed.
-      if (!claimed) await claimKeys(deps, client, head)
+      if (!claimed) await claimKeys(deps, client)
       claimed = true
       await files.add(member)
       report.files += 1
@@ -186,16 +186,13 @@ async function restoreAll(
   }
   report.rows += await rows.end()
   await files.end()
-  if (!claimed) await claimKeys(deps, client, head)
+  if (!claimed) await claimKeys(deps, client)
   for (const [id, path] of earlier) report.files += await restoreEarlier(deps, reader, { id, path })
   for await (const entry of reader.elsewhere()) if ('absent' in entry) report.missing += 1
   await setSequences(client, head.sequences)
   report.events = await events.store((done) => options.onProgress?.('events', done))
   await followStore(client, events)
-  await client.query(`delete from upload_claim where storage_key in (select key from (${storedKeysSql()}) stored)`, [
-    imageBase(head.filesBaseUrl),
-  ])
-  await changeImageUrls(client, head.filesBaseUrl, deps.config.files.baseUrl)
+  await client.query(`delete from upload_claim where storage_key in (select key from (${storedKeysSql()}) stored)`)
   for (const { name } of tables) await client.query(`alter table ${quote(name)} enable trigger user`)
   return report
 }
@@ -269,11 +266,11 @@ async function restoreJobs(client: Client, member: Member): Promise<void> {
 const CLAIMS_PER_STATEMENT = 5_000
 
 /** Claims all file keys on another connection, so that the claims are committed immediately. */
-async function claimKeys({ pool }: Pick<Deps, 'pool'>, client: Client, head: Head): Promise<void> {
+async function claimKeys({ pool }: Pick<Deps, 'pool'>, client: Client): Promise<void> {
   for (let after = ''; ; ) {
     const { rows } = await client.query<{ key: string }>(
-      `select key from (${storedKeysSql()}) stored where key > $2 collate "C" order by key collate "C" limit ${CLAIMS_PER_STATEMENT}`,
-      [imageBase(head.filesBaseUrl), after],
+      `select key from (${storedKeysSql()}) stored where key > $1 collate "C" order by key collate "C" limit ${CLAIMS_PER_STATEMENT}`,
+      [after],
     )
     if (rows.length === 0) return
     after = rows.at(-1)?.key ?? after
@@ -281,19 +278,6 @@ async function claimKeys({ pool }: Pick<Deps, 'pool'>, client: Client, head: Hea
       `insert into upload_claim (storage_key) select unnest($1::text[])
       on conflict (storage_key) do update set created = now()`,
       [rows.map(({ key }) => key)],
-    )
-  }
-}
-
-/** Changes the URLs of images to the base URL of this instance. */
-async function changeImageUrls(client: Client, from: string, to: string): Promise<void> {
-  if (from === to) return
-  const [before, after] = [imageBase(from), imageBase(to)]
-  for (const [table, column] of [...IMAGE_COLUMNS, ['image', 'url'] as const]) {
-    await client.query(
-      `update ${quote(table)} set ${quote(column)} = $2 || substr(${quote(column)}, length($1) + 1)
-      where starts_with(${quote(column)}, $1)`,
-      [before, after],
     )
   }
 }

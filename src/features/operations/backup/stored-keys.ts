@@ -1,7 +1,8 @@
 // Lists the files to which rows refer, in the order of their keys.
+import { IMAGE_KEYS } from '#features/basics/images/hosted-image.ts'
 import { type Client, quote } from './rows.ts'
 
-/** Columns with URLs of images. Only URLs below the base URL of the instance refer to a file. */
+/** Columns with keys of images. Rows of an older schema contain URLs. */
 export const IMAGE_COLUMNS = [
   ['account', 'avatar_url'],
   ['account', 'raw_avatar_url'],
@@ -25,10 +26,10 @@ const SCALED_IMAGES = [
   ['instance_settings', 'raw_mark_url', 'mark_widths'],
 ] as const
 
-/** Returns the prefix of image URLs. */
-export const imageBase = (filesBaseUrl: string): string => `${filesBaseUrl}/data/`
-/** Prefix of the keys of images. */
-const IMAGE_KEYS = 'pictures/'
+/** Converts the URL of an image of this instance, at any base URL, to its key, as migrations/0009_store_image_keys.sql does. */
+const keyIn = (column: string): string =>
+  `regexp_replace(${column}, '^https?://.*/data/(?=[^/]+/(?:images/)?[0-9a-f]{40}(?:_[0-9]+)?[.][a-z]+$)', '${IMAGE_KEYS}')`
+const hasKey = (column: string): string => `starts_with(${keyIn(column)}, '${IMAGE_KEYS}')`
 
 export type StoredKey = {
   key: string
@@ -39,18 +40,15 @@ export type StoredKey = {
   sizeBytes: number | null
 }
 
-/** Returns a query of `key, is_uploading, sha512, size_bytes` with unique keys. `$1` is the prefix of image URLs. */
+/** Returns a query of `key, is_uploading, sha512, size_bytes` with unique keys. */
 export function storedKeysSql(): string {
   const images = IMAGE_COLUMNS.map(
-    ([table, column]) =>
-      `select '${IMAGE_KEYS}' || substr(${column}, length($1::text) + 1), false, null, null
-      from ${quote(table)} where starts_with(${column}, $1)`,
+    ([table, column]) => `select ${keyIn(column)}, false, null, null from ${quote(table)} where ${hasKey(column)}`,
   )
   const copies = SCALED_IMAGES.map(
     ([table, raw, widths]) =>
-      `select '${IMAGE_KEYS}' || substr(regexp_replace(${raw}, '[.][a-z]+$', ''), length($1::text) + 1)
-        || '_' || made_for || '.webp', false, null, null
-      from ${quote(table)}, unnest(${widths}) made_for where starts_with(${raw}, $1)`,
+      `select regexp_replace(${keyIn(raw)}, '[.][a-z]+$', '') || '_' || made_for || '.webp', false, null, null
+      from ${quote(table)}, unnest(${widths}) made_for where ${hasKey(raw)}`,
   )
   return `select key, bool_and(is_uploading) as is_uploading, min(sha512) as sha512, min(size_bytes) as size_bytes from (
       select storage_key as key, false as is_uploading, sha512, size_bytes from file
@@ -63,13 +61,8 @@ export function storedKeysSql(): string {
 const PAGE = 2_000
 
 /** Yields every key in byte order, from the snapshot of the current transaction. */
-export async function* storedKeys(client: Client, filesBaseUrl: string): AsyncGenerator<StoredKey> {
-  await client.query({
-    text: `declare stored_keys cursor for ${storedKeysSql()} order by key collate "C"`.replaceAll(
-      /\$1(::text)?/g,
-      literal(imageBase(filesBaseUrl)),
-    ),
-  })
+export async function* storedKeys(client: Client): AsyncGenerator<StoredKey> {
+  await client.query(`declare stored_keys cursor for ${storedKeysSql()} order by key collate "C"`)
   for (;;) {
     const { rows } = await client.query<{
       key: string
@@ -85,13 +78,9 @@ export async function* storedKeys(client: Client, filesBaseUrl: string): AsyncGe
   await client.query('close stored_keys')
 }
 
-/** Quotes a string, because a cursor cannot have parameters. The only escape in standard strings is a doubled quote. */
-const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
-
-export async function countStoredKeys(client: Client, filesBaseUrl: string): Promise<number> {
+export async function countStoredKeys(client: Client): Promise<number> {
   const { rows } = await client.query<{ count: number }>(
     `select count(*)::int as count from (${storedKeysSql()}) stored`,
-    [imageBase(filesBaseUrl)],
   )
   return rows[0]?.count ?? 0
 }

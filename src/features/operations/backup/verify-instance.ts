@@ -5,7 +5,7 @@ import { findDrift } from '#features/operations/downloads/find-drift.ts'
 import { forEachConcurrently } from '#lib/concurrency/for-each-concurrently.ts'
 import type { Deps } from '#ports/deps.ts'
 import { type Client, connectAlone } from './rows.ts'
-import { imageBase, inBatches, type StoredKey, storedKeys, storedKeysSql } from './stored-keys.ts'
+import { inBatches, type StoredKey, storedKeys, storedKeysSql } from './stored-keys.ts'
 
 export type Finding =
   /** A row refers to a file that is not in the store. */
@@ -40,7 +40,7 @@ const CONCURRENCY = 4
 const KEYS_PER_QUERY = 1_000
 
 export async function verifyInstance(
-  deps: Pick<Deps, 'pool' | 'db' | 'cache' | 'files' | 'analytics' | 'config' | 'log'>,
+  deps: Pick<Deps, 'pool' | 'db' | 'cache' | 'files' | 'analytics' | 'log'>,
   { quick = false, canReadEvents, onProgress }: VerifyOptions,
 ): Promise<VerifyReport> {
   const report: VerifyReport = { files: 0, findings: 0, listed: [], skipped: [] }
@@ -70,7 +70,7 @@ export async function verifyInstance(
 type Note = (finding: Finding) => void
 
 async function verifyFiles(
-  { files, config }: Pick<Deps, 'files' | 'config'>,
+  { files }: Pick<Deps, 'files'>,
   client: Client,
   { quick, note, onFile }: { quick: boolean; note: Note; onFile: () => void },
 ): Promise<void> {
@@ -82,11 +82,11 @@ async function verifyFiles(
     if (finding?.what === 'missing-file') suspects.push(stored)
     else if (finding !== undefined) note(finding)
   }
-  await forEachConcurrently(storedKeys(client, config.files.baseUrl), check, CONCURRENCY)
+  await forEachConcurrently(storedKeys(client), check, CONCURRENCY)
   await client.query('commit')
   // Files that were deleted after the snapshot are not missing.
   const missing = suspects.filter(({ isUploading }) => !isUploading)
-  for await (const [{ key }, isReferenced] of withReferences(client, config.files.baseUrl, missing)) {
+  for await (const [{ key }, isReferenced] of withReferences(client, missing)) {
     if (isReferenced) note({ what: 'missing-file', key })
   }
 }
@@ -116,17 +116,13 @@ function imageHash(key: string): { algorithm: string; hash: string } | undefined
   return hash === undefined ? undefined : { algorithm: 'sha1', hash }
 }
 
-async function verifyListing(
-  { files, config }: Pick<Deps, 'files' | 'config'>,
-  client: Client,
-  note: Note,
-): Promise<void> {
+async function verifyListing({ files }: Pick<Deps, 'files'>, client: Client, note: Note): Promise<void> {
   const suspects: { key: string; sizeBytes: number }[] = []
-  for await (const [file, isReferenced] of withReferences(client, config.files.baseUrl, files.list())) {
+  for await (const [file, isReferenced] of withReferences(client, files.list())) {
     if (!isReferenced) suspects.push(file)
   }
   // A row can be added after its file was listed.
-  for await (const [file, isReferenced] of withReferences(client, config.files.baseUrl, suspects)) {
+  for await (const [file, isReferenced] of withReferences(client, suspects)) {
     if (!isReferenced) note({ what: 'unused-file', ...file })
   }
 }
@@ -134,18 +130,17 @@ async function verifyListing(
 /** Yields each file, and whether a row, a claim or a scheduled removal refers to it. */
 async function* withReferences<File extends { key: string }>(
   client: Client,
-  filesBaseUrl: string,
   files: AsyncIterable<File> | Iterable<File>,
 ): AsyncGenerator<[file: File, isReferenced: boolean]> {
   for await (const part of inBatches(files, KEYS_PER_QUERY)) {
     const { rows } = await client.query<{ key: string }>(
-      `select key from (${storedKeysSql()}) stored where key = any($2::text[])
-      union select storage_key from upload_claim where storage_key = any($2::text[])
+      `select key from (${storedKeysSql()}) stored where key = any($1::text[])
+      union select storage_key from upload_claim where storage_key = any($1::text[])
       union select removed.key from graphile_worker._private_jobs job
         join graphile_worker._private_tasks task on task.id = job.task_id and task.identifier = 'files.remove',
         json_array_elements_text(job.payload -> 'keys') as removed (key)
-        where removed.key = any($2::text[])`,
-      [imageBase(filesBaseUrl), part.map(({ key }) => key)],
+        where removed.key = any($1::text[])`,
+      [part.map(({ key }) => key)],
     )
     const referenced = new Set(rows.map(({ key }) => key))
     for (const file of part) yield [file, referenced.has(file.key)]

@@ -66,7 +66,7 @@ const packed = (bytes: Buffer): Promise<Buffer> => compress(bytes, { level: 1 })
  * @throws OperatorError if another backup runs or `since` is unusable.
  */
 export async function writeBackup(
-  deps: Pick<Deps, 'pool' | 'files' | 'config' | 'now'>,
+  deps: Pick<Deps, 'pool' | 'files' | 'now'>,
   options: BackupOptions,
 ): Promise<BackupReport> {
   const previous = options.since === undefined ? undefined : await openPrevious(options.since)
@@ -97,7 +97,7 @@ export async function writeBackup(
 
 async function describeInstance(
   client: Client,
-  { config, now }: Pick<Deps, 'config' | 'now'>,
+  { now }: Pick<Deps, 'now'>,
   version: string,
   previous: Head | undefined,
 ): Promise<Head> {
@@ -114,7 +114,6 @@ async function describeInstance(
     version,
     migrations: applied,
     postgres: server[0]?.version ?? '',
-    filesBaseUrl: config.files.baseUrl,
     tables: await listTables(client),
     sequences: await listSequences(client),
     events: EVENT_COLUMNS,
@@ -183,7 +182,7 @@ async function* inParts(stream: Readable, size: number): AsyncGenerator<Buffer> 
 
 type Previous = Awaited<ReturnType<typeof openPrevious>>
 
-type FilesNeeds = Pick<Deps, 'files' | 'config'> & {
+type FilesNeeds = Pick<Deps, 'files'> & {
   writer: ArchiveWriter
   previous: Previous | undefined
   options: BackupOptions
@@ -193,8 +192,8 @@ type FilesNeeds = Pick<Deps, 'files' | 'config'> & {
 type ListedFile = StoredKey & { entry: ManifestEntry | undefined }
 type ReadFile = ListedFile & { content: Awaited<ReturnType<Files['readAll']>>[number] }
 
-async function copyFiles(client: Client, { files, config, writer, previous, options }: FilesNeeds) {
-  const total = await countStoredKeys(client, config.files.baseUrl)
+async function copyFiles(client: Client, { files, writer, previous, options }: FilesNeeds) {
+  const total = await countStoredKeys(client)
   const report = { files: 0, earlier: 0, missing: [] as string[] }
 
   async function read(batch: readonly ListedFile[]): Promise<ReadFile[]> {
@@ -218,7 +217,7 @@ async function copyFiles(client: Client, { files, config, writer, previous, opti
     options.onProgress?.('files', report.files, total)
   }
 
-  const listed = withEntries(storedKeys(client, config.files.baseUrl), previous)
+  const listed = withEntries(storedKeys(client), previous)
   for await (const batch of oneAhead(inBatches(listed, BATCH_FILES), read)) for (const file of batch) await write(file)
   return report
 }

@@ -55,7 +55,7 @@ export async function deleteAccountOf(deps: Deps, account: AccountRow, actor?: A
     const { role, deletion_due } = await lockAll(erasure)
     // An admin whose deletion is pending no longer counts as an admin.
     if (role === 'admin' && deletion_due === null) await lockOtherAdmins(tx, account.id, deps.now())
-    await erase(erasure, deps.config, actor)
+    await erase(erasure, actor)
   })
   recordEvent(deps, 'account.deleted', { account_id: account.id })
 }
@@ -66,14 +66,14 @@ export async function deleteDueAccount(deps: Deps, accountId: string): Promise<b
     const erasure = { tx, changed, accountId }
     const account = await lockAll(erasure)
     if (account.deletion_due === null || account.deletion_due.getTime() > deps.now()) return false
-    await erase(erasure, deps.config, SYSTEM)
+    await erase(erasure, SYSTEM)
     return true
   })
   if (isDeleted) recordEvent(deps, 'account.deleted', { account_id: accountId })
   return isDeleted
 }
 
-async function erase(erasure: Erasure, config: Deps['config'], actor: Actor | undefined): Promise<void> {
+async function erase(erasure: Erasure, actor: Actor | undefined): Promise<void> {
   const { tx, changed, accountId } = erasure
   await ensurePlaceholder(tx)
   await handOver(erasure)
@@ -84,7 +84,7 @@ async function erase(erasure: Erasure, config: Deps['config'], actor: Actor | un
     where body ->> 'invited_by' = ${accountId}`.execute(tx)
   await removeJobsOf(tx, accountId)
   await nameTokens(erasure)
-  await removeOwnPictures(erasure, config)
+  await removeOwnPictures(erasure)
   await tx.deleteFrom('account').where('id', '=', accountId).execute()
   // The counter of authors leaves a row with the value 0.
   await tx.deleteFrom('author').where('account_id', '=', accountId).where('teams', '=', 0).execute()
@@ -117,14 +117,13 @@ async function eraseConversations({ tx, accountId }: Erasure): Promise<void> {
     .execute()
 }
 
-async function removeOwnPictures({ tx, accountId }: Erasure, config: Deps['config']): Promise<void> {
-  const { rows } = await sql<{ url: string | null }>`
-    select unnest(array[avatar_url, raw_avatar_url]) as url from account where id = ${accountId}
+async function removeOwnPictures({ tx, accountId }: Erasure): Promise<void> {
+  const { rows } = await sql<{ key: string | null }>`
+    select unnest(array[avatar_url, raw_avatar_url]) as key from account where id = ${accountId}
     union
     select unnest(array[icon_url, raw_icon_url]) from collection where account_id = ${accountId}`.execute(tx)
   await removeImages(
     tx,
-    config,
-    rows.map(({ url }) => url),
+    rows.map(({ key }) => key),
   )
 }

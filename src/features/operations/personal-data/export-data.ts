@@ -1,6 +1,7 @@
 // Exports all data that Depot stores about a user, without secrets and without texts of other users.
 
 import { type RawBuilder, sql } from 'kysely'
+import { type FilesConfig, IMAGE_KEYS, imageUrl } from '#features/basics/images/hosted-image.ts'
 import { listVisibleProjects, type ProjectReader } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { listCollectionsOf } from '#features/community/collections/queries.ts'
 import { toCollectionView } from '#features/community/collections/views.ts'
@@ -21,22 +22,22 @@ export type ExportReader = ProjectReader & { now: () => number }
 
 /** Returns the export as JSON. The number of statements does not depend on the amount of data. */
 export async function exportData(reader: ExportReader, viewer: Viewer): Promise<Buffer> {
-  const { db } = reader
+  const { db, config } = reader
   const now = reader.now()
   const balance = await getBalance(db, viewer.id, now)
   const row = await getAccount(db, viewer.id)
   const organizations = await listCachedOrganizations(reader, await listOrganizationIdsOf(db, viewer.id))
   const projects = await listVisibleProjects(reader, viewer, await listProjectIdsOf(db, viewer, viewer.id))
   const parts: Record<string, Buffer> = {
-    user: toJson(toPrivateUserView(row, { email: true, balance: balance.available })),
-    account: toJson(await toOwnFacts(db, row)),
+    user: toJson(toPrivateUserView(row, { config, email: true, balance: balance.available })),
+    account: toJson(await toOwnFacts(db, { ...row, raw_avatar_url: imageUrl(config, row.raw_avatar_url) })),
     projects: joinJson(projects),
     orgs: joinJson(await toOrganizationViews(reader, viewer, organizations)),
-    collections: await writeJsonArray(await listCollectionsOf(db, viewer, viewer.id), toCollectionView),
+    collections: await writeJsonArray(await listCollectionsOf(db, viewer, viewer.id), toCollectionView(config)),
     notifs: await writeJsonArray(await listAllNotificationsOf(db, viewer.id), toNotificationView),
     balance: toJson(balance),
     payouts: await writeJsonArray(await getHistory(db, viewer.id, now), (entry) => entry),
-    ...(await exportRows(db, viewer)),
+    ...(await exportRows(reader, viewer)),
   }
   const pieces = Object.entries(parts).flatMap(([key, bytes], index) => [
     Buffer.from(`${index === 0 ? '{' : ','}${JSON.stringify(key)}:`),
@@ -62,7 +63,7 @@ async function toOwnFacts(db: Db, { id, code_host_id, raw_avatar_url }: AccountR
   return { code_host_id, raw_avatar_url, limits: limits ?? null, backup_codes: count }
 }
 
-async function exportRows(db: Db, { id, token }: Viewer): Promise<Record<string, Buffer>> {
+async function exportRows({ db, config }: ExportReader, { id, token }: Viewer): Promise<Record<string, Buffer>> {
   const sessions = await db.selectFrom('session').selectAll().where('account_id', '=', id).orderBy('created').execute()
   const pats = await db
     .selectFrom('personal_access_token')
@@ -76,14 +77,14 @@ async function exportRows(db: Db, { id, token }: Viewer): Promise<Record<string,
     ),
     pats: await writeJsonArray(pats, (row) => toAccessTokenView(row, null)),
   }
-  for (const [name, query] of Object.entries(queriesOf(id))) {
+  for (const [name, query] of Object.entries(queriesOf(id, config))) {
     parts[name] = await writeJsonArray((await query.execute(db)).rows, (row) => row)
   }
   return parts
 }
 
 /** Queries whose rows are exported unchanged. */
-const queriesOf = (accountId: string): Record<string, RawBuilder<unknown>> => ({
+const queriesOf = (accountId: string, config: FilesConfig): Record<string, RawBuilder<unknown>> => ({
   teams: sql`
     select team_id, role, is_owner, permissions, organization_permissions, accepted,
       payouts_split::float8 as payouts_split, ordering, created
@@ -110,7 +111,7 @@ const queriesOf = (accountId: string): Record<string, RawBuilder<unknown>> => ({
   affiliate_codes: sql`
     select id, source_name, share, created from affiliate_code where account_id = ${accountId} order by created`,
   uploaded_images: sql`
-    select id, url, context, size_bytes, created, project_id, version_id, report_id, thread_message_id
+    select id, ${imageUrl(config, IMAGE_KEYS)} || substr(storage_key, ${IMAGE_KEYS.length + 1}) as url, context, size_bytes, created, project_id, version_id, report_id, thread_message_id
     from image where owner_id = ${accountId} order by created`,
   released_scans: sql`
     select version_id, finished from version_scan where released_by = ${accountId} order by finished`,

@@ -9,9 +9,10 @@ import type { Deps } from '#ports/deps.ts'
 import { countFacets } from './facet-counts.ts'
 import { requestRebuild } from './request-rebuild.ts'
 import { FacetParameters, parseSearchRequest, SearchBody, SearchParameters } from './requests.ts'
+import { searchProjects } from './search-projects.ts'
 import { FacetCounts, SearchResult } from './views.ts'
 
-type SearchDeps = Pick<Deps, 'db' | 'cache' | 'search' | 'taxonomy'>
+type SearchDeps = Pick<Deps, 'db' | 'cache' | 'search' | 'taxonomy' | 'config'>
 
 const about =
   'Searches approved and archived projects. Filters are joined by AND. One version must meet all conditions on versions. ' +
@@ -31,7 +32,7 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
       },
     },
     async (req, reply) =>
-      sendBytes(reply, (await deps.search.search(parseSearchRequest(req.query), callerOf(req))).body),
+      sendBytes(reply, (await searchProjects(deps, parseSearchRequest(req.query), callerOf(req))).body),
   )
   app.get(
     '/v3/search/facets',
@@ -60,7 +61,7 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
       },
     },
     async (req, reply) =>
-      sendBytes(reply, (await deps.search.search(parseSearchRequest(req.body), callerOf(req))).body),
+      sendBytes(reply, (await searchProjects(deps, parseSearchRequest(req.body), callerOf(req))).body),
   )
 }
 

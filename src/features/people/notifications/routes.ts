@@ -42,7 +42,7 @@ const CHANGES = [
   },
 ] as const
 
-export function notificationRoutes(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
+export function notificationRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'config'>): void {
   notificationReads(app, deps)
   notificationWrites(app, deps)
 }
@@ -50,7 +50,7 @@ export function notificationRoutes(app: App, deps: Pick<Deps, 'db' | 'cache'>): 
 /** Registers the routes that read notifications. The v2 API has another prefix and another form of notifications. */
 export function notificationReads(
   app: App,
-  deps: Pick<Deps, 'db' | 'cache'>,
+  deps: Pick<Deps, 'db' | 'cache' | 'config'>,
   prefix = '/v3',
   { schema, toView }: NotificationForm = { schema: NotificationView, toView: toNotificationView },
 ): void {

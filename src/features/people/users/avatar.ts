@@ -16,7 +16,7 @@ export function avatarOwner({ db }: Pick<Deps, 'db'>): IconOwner {
       const before = await lockAccount(tx, id)
       await tx
         .updateTable('account')
-        .set({ avatar_url: icon?.url ?? null, raw_avatar_url: icon?.rawUrl ?? null })
+        .set({ avatar_url: icon?.key ?? null, raw_avatar_url: icon?.rawKey ?? null })
         .where('id', '=', id)
         .execute()
       changed.add('user', id)

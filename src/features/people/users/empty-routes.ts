@@ -11,7 +11,7 @@ const config = { auth: { scope: ['USER_READ'] }, cache: 'private' } as const
 const description = 'Always empty; existing clients call this route'
 
 /** Registers the routes for friends, blocked users and preferences. */
-export function emptyRoutes(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
+export function emptyRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'config'>): void {
   app.get(
     '/v3/friends',
     {

@@ -7,11 +7,11 @@ import { toPrivateUserView, type UserView } from './views.ts'
 
 /** Returns the view of an account for the user and admins, with the fields that the scopes of the token allow. */
 export async function getPrivateView(
-  { db, now }: Pick<Deps, 'db' | 'now'>,
+  { db, now, config }: Pick<Deps, 'db' | 'now' | 'config'>,
   viewer: Viewer | null,
   account: AccountRow,
 ): Promise<UserView> {
   const scopes = viewer?.scopes ?? 0
   const balance = hasScope(scopes, 'PAYOUTS_READ') ? (await getBalance(db, account.id, now())).available : undefined
-  return toPrivateUserView(account, { email: hasScope(scopes, 'USER_READ_EMAIL'), balance })
+  return toPrivateUserView(account, { config, email: hasScope(scopes, 'USER_READ_EMAIL'), balance })
 }

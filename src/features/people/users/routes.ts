@@ -1,6 +1,7 @@
 // Public profiles of users, and the caller's own account.
 import Type from 'typebox'
 import type { ConfirmOwner } from '#features/basics/access/confirm-owner.ts'
+import { imageUrl } from '#features/basics/images/hosted-image.ts'
 import { iconRoutes } from '#features/basics/images/icon-routes.ts'
 import { notFound } from '#lib/errors.ts'
 import type { EntityForm } from '#lib/text/json-bytes.ts'
@@ -33,7 +34,7 @@ export function userWrites(app: App, deps: Deps & { confirmOwner: ConfirmOwner }
   iconRoutes(app, deps, avatarOwner(deps), prefix)
 }
 
-type UserDeps = Pick<Deps, 'db' | 'cache' | 'now'>
+type UserDeps = Pick<Deps, 'db' | 'cache' | 'now' | 'config'>
 
 /** Response schema of a user, and the forms of a private and a public user. */
 export type UserForm = EntityForm<CachedUser> & { toView: (user: UserView) => unknown }
@@ -107,7 +108,8 @@ function foundUsers(app: App, deps: UserDeps): void {
     },
     async (req) => {
       const prefix = req.query.query.trim()
-      return prefix === '' ? [] : listUsersByPrefix(deps.db, prefix)
+      const users = prefix === '' ? [] : await listUsersByPrefix(deps.db, prefix)
+      return users.map((user) => ({ ...user, avatar_url: imageUrl(deps.config, user.avatar_url) }))
     },
   )
   app.get(

@@ -1,5 +1,6 @@
 // Users as everybody sees them, kept as ready bytes. A change of an account names its ID under `user`.
 
+import type { FilesConfig } from '#features/basics/images/hosted-image.ts'
 import { notFound } from '#lib/errors.ts'
 import { entityTag } from '#lib/text/json-bytes.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
@@ -7,6 +8,8 @@ import type { DerivedForm } from '#platform/cache/entries.ts'
 import type { Db } from '#platform/db/db.ts'
 import { type AccountRow, listAccountsByNames } from './queries.ts'
 import { toPublicUserView } from './views.ts'
+
+export type UserReader = { db: Db; cache: EntityCache; config: FilesConfig }
 
 export type CachedUser = {
   id: string
@@ -25,8 +28,8 @@ const USER = {
   revisionOf: (user: CachedUser) => user.revision,
 }
 
-function toCachedUser(row: AccountRow): CachedUser {
-  const bytes = Buffer.from(JSON.stringify(toPublicUserView(row)))
+function toCachedUser(row: AccountRow, config: FilesConfig): CachedUser {
+  const bytes = Buffer.from(JSON.stringify(toPublicUserView(row, config)))
   return { id: row.id, username: row.username, revision: row.revision, bytes, etag: entityTag(bytes) }
 }
 
@@ -37,12 +40,14 @@ export function userForm<D>({ cache }: { cache: EntityCache }, user: CachedUser,
 
 /** Users by ID or username (the ID wins), in the order asked for, each once; unknown ones are left out. */
 export async function listCachedUsers(
-  { db, cache }: { db: Db; cache: EntityCache },
+  { db, cache, config }: UserReader,
   names: readonly string[],
 ): Promise<CachedUser[]> {
   const found = await cache
     .kind(USER)
-    .getManyNamed(names, async (missing) => (await listAccountsByNames(db, missing)).map(toCachedUser))
+    .getManyNamed(names, async (missing) =>
+      (await listAccountsByNames(db, missing)).map((row) => toCachedUser(row, config)),
+    )
   const byId = new Map<string, CachedUser>()
   for (const name of names) {
     const user = found.get(name)
@@ -52,7 +57,7 @@ export async function listCachedUsers(
 }
 
 /** The user that `name` names as ID or username. @throws ApiError 404. */
-export async function getCachedUser(reader: { db: Db; cache: EntityCache }, name: string): Promise<CachedUser> {
+export async function getCachedUser(reader: UserReader, name: string): Promise<CachedUser> {
   const [user] = await listCachedUsers(reader, [name])
   if (user === undefined) throw notFound('user')
   return user

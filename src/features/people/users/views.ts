@@ -1,5 +1,6 @@
 // Response schemas of users, with the fields that only the user and admins see.
 import Type, { type Static } from 'typebox'
+import { type FilesConfig, imageUrl } from '#features/basics/images/hosted-image.ts'
 import { Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
 import type { AccountRow } from './queries.ts'
 
@@ -43,9 +44,10 @@ export const UserView = Type.Object(
 export type UserView = Static<typeof UserView>
 
 /** Maps an account to the public view. */
-export function toPublicUserView(row: AccountRow): UserView {
+export function toPublicUserView(row: AccountRow, config: FilesConfig): UserView {
   return toView(UserView, {
     ...row,
+    avatar_url: imageUrl(config, row.avatar_url),
     campaigns: { pride_26: null },
     email: null,
     email_verified: null,
@@ -58,9 +60,12 @@ export function toPublicUserView(row: AccountRow): UserView {
 }
 
 /** Maps an account for the user and admins, with the email address and balance if the scopes of the token allow it. */
-export function toPrivateUserView(row: AccountRow, show: { email: boolean; balance: string | undefined }): UserView {
+export function toPrivateUserView(
+  row: AccountRow,
+  show: { config: FilesConfig; email: boolean; balance: string | undefined },
+): UserView {
   return {
-    ...toPublicUserView(row),
+    ...toPublicUserView(row, show.config),
     email: show.email ? row.email : null,
     email_verified: row.email_verified,
     has_password: row.password_hash !== null,

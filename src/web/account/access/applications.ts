@@ -1,5 +1,6 @@
 // The OAuth applications of a user.
 import type { FastifyReply } from 'fastify'
+import { imageUrl } from '#features/basics/images/hosted-image.ts'
 import { replaceIcon, setIcon } from '#features/basics/images/icons.ts'
 import { createApplication } from '#features/people/oauth/applications/create-application.ts'
 import { applicationIconOwner } from '#features/people/oauth/applications/icon.ts'
@@ -107,7 +108,12 @@ async function showApplications(request: OwnRequest): Promise<FastifyReply> {
   const { t, rich } = page.language
   const path = pathTo(page, PATHS.applications)
   const items = (await listApplicationsOf(deps.db, viewer.id)).map(
-    ({ id, name, icon_url: url, created }) => html`<li class="row">${face({ name, url, isSquare: true })}
+    ({
+      id,
+      name,
+      icon_url,
+      created,
+    }) => html`<li class="row">${face({ name, url: imageUrl(deps.config, icon_url), isSquare: true })}
 <div class="grow"><h2><a href="${path}/${id}">${name}</a></h2>
 <p class="hint">${rich('applications.facts', { id: html`<code>${id}</code>`, at: timeAgo(page.language, created, page.now) })}</p></div></li>`,
   )
@@ -191,14 +197,14 @@ ${application === undefined && publicClient}
 ${application !== undefined && html`<p>${t('client-id')} <code>${application.id}</code></p>`}
 ${form(page, { action, content })}
 </section>
-${application !== undefined && applicationActions(page, typed, application, action)}`
+${application !== undefined && applicationActions(page, typed, { name: application.name, url: imageUrl(request.deps.config, application.icon_url) }, action)}`
   return showSettings(request, { title: application?.name ?? t('applications.new'), body, refusal: typed.refusal })
 }
 
 function applicationActions(
   page: PageContext,
   typed: Typed,
-  { name, icon_url: url }: Application,
+  { name, url }: { name: string; url: string | null },
   action: string,
 ): Part {
   const { t } = page.language

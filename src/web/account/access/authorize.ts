@@ -1,5 +1,6 @@
 // The consent page of OAuth: which application requests which permissions; and the applications that have them.
 import type { FastifyReply } from 'fastify'
+import { imageUrl } from '#features/basics/images/hosted-image.ts'
 import type { Application } from '#features/people/oauth/applications/queries.ts'
 import { listAuthorizations } from '#features/people/oauth/authorizations/queries.ts'
 import { revokeAuthorization } from '#features/people/oauth/authorizations/revoke-authorization.ts'
@@ -75,7 +76,7 @@ async function showConsent(
     (key) => html`<li>${icon(page, 'x')}<span>${t(key)}</span></li>`,
   )
   const body =
-    slip(html`<div class="stack center">${face({ name: application.name, url: application.icon_url, isLarge: true, isSquare: true })}
+    slip(html`<div class="stack center">${face({ name: application.name, url: imageUrl(deps.config, application.icon_url), isLarge: true, isSquare: true })}
 <h1>${rich('consent.title', { name })}</h1>
 <p class="soft">${rich('consent.by', { maker: html`<strong><bdi>${maker}</bdi></strong>${site !== undefined && html`, <a href="${application.url}" rel="noopener noreferrer nofollow" target="_blank">${site}</a>`}` })}</p>
 ${application.description !== null && application.description !== '' && html`<p>${rich('consent.says', { text: html`<q><bdi>${application.description}</bdi></q>` })}</p>`}</div>
@@ -105,7 +106,7 @@ async function showAuthorizations(request: OwnRequest): Promise<FastifyReply> {
       one.last_used === null
         ? t('not-used-lately')
         : rich('last-used', { at: timeAgo(page.language, one.last_used, page.now) })
-    return html`<li class="row">${face({ name: one.name, url: one.icon_url, isSquare: true })}
+    return html`<li class="row">${face({ name: one.name, url: imageUrl(deps.config, one.icon_url), isSquare: true })}
 <div class="grow"><h2><bdi>${one.name}</bdi></h2>
 <p class="hint">${rich('authorizations.allowed', { at: timeAgo(page.language, one.created, page.now) })} ${used}</p>
 <details><summary>${t('authorizations.may')}</summary>${allowed.length === 0 && html`<p>${t('authorizations.public-only')}</p>`}${allowed}</details></div>

@@ -1,5 +1,6 @@
 // The profile settings: name, description, avatar.
 import type { FastifyReply } from 'fastify'
+import { imageUrl } from '#features/basics/images/hosted-image.ts'
 import { replaceIcon, setIcon } from '#features/basics/images/icons.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
 import { avatarOwner } from '#features/people/users/avatar.ts'
@@ -53,7 +54,8 @@ function showProfile(
   const content = html`${textField(page, { name: 'username', label: t('field.username'), value: username, maxLength: 39, autocomplete: 'username', isName: true, errors })}
 ${textArea(page, { name: 'bio', label: t('profile.bio'), hint: t('profile.bio.hint'), value: bio, maxLength: 160, isOptional: true, errors })}
 <div><button class="main">${t('save')}</button></div>`
-  const { avatar_url: url, username: name } = account
+  const { username: name } = account
+  const url = imageUrl(request.deps.config, account.avatar_url)
   const body = html`${pictureSection(page, { refusal, action: `${action}/picture`, url, name, isSquare: false, limit: 'smaller' })}
 <section class="section"><h2>${t('profile.about')}</h2>
 ${form(page, { action, content })}

@@ -1,6 +1,7 @@
 // The home page: project types, trending and new projects, new collections.
 
 import type { FastifyReply } from 'fastify'
+import { imageUrl } from '#features/basics/images/hosted-image.ts'
 import { getStatistics } from '#features/basics/statistics/queries.ts'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
@@ -143,6 +144,10 @@ ${cards}</ul>
 ${linkPanel(
   page,
   language.t('site.home.collections'),
-  collections.map(({ name, id, icon_url }) => ({ name, url: icon_url, path: collectionPath(id) })),
+  collections.map(({ name, id, icon_url }) => ({
+    name,
+    url: imageUrl(request.deps.config, icon_url),
+    path: collectionPath(id),
+  })),
 )}</div>`
 }

@@ -1,6 +1,7 @@
 // Queries the search index for a list: the projects of one page, and the counts next to the filters.
 
 import { countChoices, fieldIs, fieldNamed, releasesOf } from '#features/operations/search/facet-counts.ts'
+import { searchProjects } from '#features/operations/search/search-projects.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -30,7 +31,7 @@ export type FoundList = {
 /** The results of the index, and a function that parses them. A cached page needs no parsing. */
 type ListResults = { results: readonly (Uint8Array | string)[]; parse(): FoundList }
 
-type ListDeps = Pick<Deps, 'search' | 'taxonomy' | 'now' | 'cache'>
+type ListDeps = Pick<Deps, 'search' | 'taxonomy' | 'now' | 'cache' | 'config'>
 
 /** `caller` identifies the client: the index serves clients fairly. */
 type HitsRequest = Pick<ListRequest, 'text' | 'sort' | 'page'> & { caller: string }
@@ -83,12 +84,12 @@ export async function queryList(deps: ListDeps, list: ListRequest, caller: strin
 
 /** Searches one page of hits. `readHits` parses the body. */
 export function searchHits(
-  { search }: Pick<Deps, 'search'>,
+  deps: Pick<Deps, 'search' | 'config'>,
   { text, sort, page, caller }: HitsRequest,
   filter: Filter,
   limit = PER_PAGE,
 ): Promise<SearchAnswer> {
-  return search.search({ text, filter, sort, offset: (page - 1) * limit, limit }, caller)
+  return searchProjects(deps, { text, filter, sort, offset: (page - 1) * limit, limit }, caller)
 }
 
 export function readHits(body: Uint8Array): Hit[] {
@@ -96,7 +97,7 @@ export function readHits(body: Uint8Array): Hit[] {
 }
 
 export async function findHits(
-  deps: Pick<Deps, 'search'>,
+  deps: Pick<Deps, 'search' | 'config'>,
   request: HitsRequest,
   filter: Filter,
   limit = PER_PAGE,

@@ -63,7 +63,7 @@ export async function showUser(request: PageRequest): Promise<FastifyReply> {
   const organizations = (await listCachedOrganizations(deps, await listOrganizationIdsOf(deps.db, user.id))).map(
     ({ openView }) => JSON.parse(`${openView}[]}`) as Organization,
   )
-  const collections = (await listCollectionsOf(deps.db, viewer, user.id)).map(toCollectionView)
+  const collections = (await listCollectionsOf(deps.db, viewer, user.id)).map(toCollectionView(deps.config))
   const role =
     user.role === 'developer' ? null : badge('good', language.t(`site.role.${user.role as 'moderator' | 'admin'}`))
   const aside = html`${linkPanel(
@@ -126,7 +126,7 @@ export async function showCollection(request: PageRequest): Promise<FastifyReply
   const id = param('id')
   const [row] = isIdForm(id) ? await listCollections(deps.db, viewer, [id]) : []
   if (row === undefined) throw notFound('collection')
-  const collection = toCollectionView(row)
+  const collection = toCollectionView(deps.config)(row)
   const [owner] = await listCachedUsers(deps, [collection.user])
   const projects = await loadSlice(request, collection.projects, { isOrdered: true })
   const by =

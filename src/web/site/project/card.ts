@@ -48,9 +48,8 @@ export function createCardHandler(): (request: PageRequest) => Promise<FastifyRe
 }
 
 async function readIcon(deps: Pick<Deps, 'files' | 'config'>, url: string | null): Promise<Uint8Array | undefined> {
-  const key = imageKey(deps.config, url)
-  if (key === undefined || !ICON_TYPES.test(key)) return undefined
-  const opened = await deps.files.open(key)
+  if (url === null || !ICON_TYPES.test(url)) return undefined
+  const opened = await deps.files.open(imageKey(url))
   return opened === undefined ? undefined : buffer(opened.stream)
 }
 

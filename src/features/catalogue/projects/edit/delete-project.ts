@@ -5,7 +5,7 @@ import { type Membership, requirePermission } from '#features/basics/access/proj
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { dropImages } from '#features/basics/content-images/queries.ts'
-import { imageUrls } from '#features/basics/images/hosted-image.ts'
+import { imageKeys } from '#features/basics/images/hosted-image.ts'
 import { removeImages } from '#features/basics/images/icons.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
@@ -30,7 +30,7 @@ export async function deleteProject(
     if (locked === undefined) throw notFound('project')
     // Checked only after the lock: if the project was deleted concurrently, the response must be 404 and not 403.
     requirePermission(viewer, membership, 'DELETE_PROJECT')
-    await eraseProjects(tx, changed, deps.config, [locked])
+    await eraseProjects(tx, changed, [locked])
     const details = { slug: locked.slug ?? null, name: locked.name }
     const subject = { kind: 'project', id: locked.id } as const
     await recordAudit(tx, { action: 'project.deleted', actor: actorOf(viewer), subject, details })
@@ -41,12 +41,7 @@ export async function deleteProject(
 type LockedProject = Pick<Selectable<Project>, 'id' | 'team_id' | 'icon_url' | 'raw_icon_url'>
 
 /** Deletes at least one locked project with its team, versions, files and images. Its thread and reports remain. */
-export async function eraseProjects(
-  tx: Tx,
-  changed: ChangeSet,
-  config: Deps['config'],
-  projects: readonly LockedProject[],
-): Promise<void> {
+export async function eraseProjects(tx: Tx, changed: ChangeSet, projects: readonly LockedProject[]): Promise<void> {
   const ids = projects.map(({ id }) => id)
   const teamIds = projects.map(({ team_id }) => team_id)
   const versions = await tx.selectFrom('version').select('id').where('project_id', 'in', ids).execute()
@@ -76,7 +71,7 @@ export async function eraseProjects(
   const fileKeys = files.map(({ storage_key }) => storage_key)
   await removeLater(tx, fileKeys)
   const icons = projects.flatMap(({ icon_url, raw_icon_url }) => [icon_url, raw_icon_url])
-  await removeImages(tx, config, [...icons, ...gallery.flatMap(imageUrls)])
+  await removeImages(tx, [...icons, ...gallery.flatMap(imageKeys)])
   changed.addEach('project', ids)
   changed.addEach('version', [...versionIds, ...dependents.map(({ id }) => id)])
 }

@@ -24,8 +24,8 @@ export function projectIconOwner(deps: ProjectReader & Pick<Deps, 'now'>): IconO
       await tx
         .updateTable('project')
         .set({
-          icon_url: icon?.url ?? null,
-          raw_icon_url: icon?.rawUrl ?? null,
+          icon_url: icon?.key ?? null,
+          raw_icon_url: icon?.rawKey ?? null,
           color: icon?.color ?? null,
           updated: new Date(deps.now()),
         })

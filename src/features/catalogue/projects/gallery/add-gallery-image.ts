@@ -33,7 +33,7 @@ export async function addGalleryImage(
   requirePermission(viewer, membership, 'EDIT_DETAILS')
   const processed = await deps.images.processGalleryImage(await readBytes(), ext, { caller: viewer.caller })
   // Each upload has its own folder, so deleting one image never deletes the files of another.
-  const image = toHostedImage(deps.config, processed, `${projectId}-${newId()}/images`)
+  const image = toHostedImage(processed, `${projectId}-${newId()}/images`)
   const keys = image.stored.map(({ key }) => key)
   await withClaims(deps, {
     keys,

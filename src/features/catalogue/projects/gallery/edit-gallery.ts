@@ -1,7 +1,7 @@
 // Edits and deletes images of a project's gallery.
 
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
-import { imageUrls } from '#features/basics/images/hosted-image.ts'
+import { imageKeys } from '#features/basics/images/hosted-image.ts'
 import { removeImages } from '#features/basics/images/icons.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
@@ -55,6 +55,6 @@ export async function removeGalleryImage(
   await editGallery(deps, projectId, async (tx) => {
     const item = await getGalleryItem(tx, projectId, url)
     await tx.deleteFrom('gallery_item').where('id', '=', item.id).execute()
-    await removeImages(tx, deps.config, imageUrls(item))
+    await removeImages(tx, imageKeys(item))
   })
 }

@@ -1,6 +1,6 @@
 // Rows of a project's gallery.
 
-import type { HostedImage } from '#features/basics/images/hosted-image.ts'
+import { type HostedImage, imageKey } from '#features/basics/images/hosted-image.ts'
 import { notFound } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import type { Tx } from '#platform/db/db.ts'
@@ -14,8 +14,8 @@ export async function insertGalleryItems(tx: Tx, projectId: string, items: reado
   const rows = items.map(({ image, fields, created }) => ({
     id: newId(),
     project_id: projectId,
-    url: image.url,
-    raw_url: image.rawUrl,
+    url: image.key,
+    raw_url: image.rawKey,
     content_sha1: image.contentSha1,
     width: image.width,
     height: image.height,
@@ -42,7 +42,7 @@ export async function getGalleryItem(tx: Tx, projectId: string, url: string) {
     .selectFrom('gallery_item')
     .select(['id', 'url', 'raw_url', 'copy_widths'])
     .where('project_id', '=', projectId)
-    .where('url', '=', url)
+    .where('url', '=', imageKey(url))
     .executeTakeFirst()
   if (item === undefined) throw notFound('image')
   return item

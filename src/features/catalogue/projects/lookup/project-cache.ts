@@ -3,6 +3,7 @@
 
 import { findMembership, listMemberships } from '#features/basics/access/memberships.ts'
 import { canSeeProject, type Membership, type ProjectFacts } from '#features/basics/access/project-policy.ts'
+import type { FilesConfig } from '#features/basics/images/hosted-image.ts'
 import { hasScope } from '#lib/access/scopes.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
@@ -27,7 +28,7 @@ export type CachedProject = ProjectFacts & {
   etag: string
 }
 
-export type ProjectReader = { db: Db; cache: EntityCache; taxonomy: Taxonomy }
+export type ProjectReader = { db: Db; cache: EntityCache; taxonomy: Taxonomy; config: FilesConfig }
 
 const PROJECT = {
   name: 'project' as const,
@@ -47,8 +48,8 @@ const PROJECT = {
   },
 }
 
-function toCachedProject(row: ProjectReadRow, taxonomy: Taxonomy): CachedProject {
-  const bytes = Buffer.from(JSON.stringify(toProjectView(row, taxonomy)))
+function toCachedProject(row: ProjectReadRow, reader: Pick<ProjectReader, 'taxonomy' | 'config'>): CachedProject {
+  const bytes = Buffer.from(JSON.stringify(toProjectView(row, reader)))
   const { id, slug, status, team_id, organization_id, environment, revision } = row
   const monetized = row.monetization_status === 'monetized'
   return { id, slug, monetized, status, team_id, organization_id, environment, revision, bytes, etag: entityTag(bytes) }
@@ -75,10 +76,10 @@ function peekPublicProjects({ cache }: ProjectReader, names: readonly string[]):
   return [...projects]
 }
 
-function loaderOf({ db, taxonomy }: ProjectReader) {
+function loaderOf(reader: ProjectReader) {
   return async (names: readonly string[]): Promise<CachedProject[]> =>
-    (await listProjectReadsByNames(db, names, loadersWith(taxonomy, 'environment'))).map((row) =>
-      toCachedProject(row, taxonomy),
+    (await listProjectReadsByNames(reader.db, names, loadersWith(reader.taxonomy, 'environment'))).map((row) =>
+      toCachedProject(row, reader),
     )
 }
 

@@ -4,6 +4,7 @@
 
 import { findMembership, listMemberships } from '#features/basics/access/memberships.ts'
 import type { Membership, ProjectFacts } from '#features/basics/access/project-policy.ts'
+import type { FilesConfig } from '#features/basics/images/hosted-image.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { JsonEntityWithTail, withLargerNumber } from '#lib/text/json-bytes.ts'
@@ -41,7 +42,7 @@ function toCachedVersion(row: VersionReadRow, { taxonomy, config }: VersionReade
   )
 }
 
-export type VersionReader = { db: Db; cache: EntityCache; taxonomy: Taxonomy; config: { files: { baseUrl: string } } }
+export type VersionReader = { db: Db; cache: EntityCache; taxonomy: Taxonomy; config: FilesConfig }
 
 const VERSION = {
   name: 'version' as const,

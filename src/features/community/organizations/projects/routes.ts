@@ -17,7 +17,7 @@ import { addProject, removeProject } from './add-project.ts'
 
 const move = { auth: { scope: ['PROJECT_WRITE', 'ORGANIZATION_WRITE'] } } as const
 
-export function organizationProjectRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxonomy'>): void {
+export function organizationProjectRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'config'>): void {
   app.get(
     '/v3/organization/:id/projects',
     {

@@ -29,9 +29,9 @@ const TREND_DOWNLOADS_MIN = 10
 export type DownloadTrends = ReturnType<typeof createDownloadTrends>
 
 /** The reader of the calling page: a cached page that shows a trend then depends on the project. */
-type Reader = Pick<Deps, 'db' | 'cache' | 'taxonomy'>
+type Reader = Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'config'>
 
-type TrendDeps = Pick<Deps, 'db' | 'dbRead' | 'cache' | 'taxonomy' | 'analytics' | 'now' | 'log'>
+type TrendDeps = Pick<Deps, 'db' | 'dbRead' | 'cache' | 'taxonomy' | 'config' | 'analytics' | 'now' | 'log'>
 
 const SHOWS_STATISTICS: DerivedForm<CachedProject, boolean> = {
   derive: ({ status, bytes }) =>

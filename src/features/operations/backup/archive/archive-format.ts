@@ -23,8 +23,6 @@ const Head = Type.Object({
   /** Migrations of the schema, oldest first. They identify the schema of the rows. */
   migrations: Type.Array(Type.Object({ name: Type.String(), checksum: Type.String() })),
   postgres: Type.String(),
-  /** Base URL of images, which a restore replaces by the URL of the new instance. */
-  filesBaseUrl: Type.String(),
   /** Tables with their columns, each after the tables to which it refers. */
   tables: Type.Array(Type.Object({ name: Type.String(), columns: Names })),
   /** The next value of each sequence. */

@@ -27,7 +27,7 @@ const MISSING_MAX = 1_000
  * @throws OperatorError if a file does not match the database. Also throws the errors of the stores.
  */
 export async function moveFiles(
-  deps: Pick<Deps, 'pool' | 'files' | 'config'>,
+  deps: Pick<Deps, 'pool' | 'files'>,
   target: Files,
   { onProgress }: { onProgress?: (done: number, total: number) => void } = {},
 ): Promise<MoveReport> {
@@ -35,7 +35,7 @@ export async function moveFiles(
   const client = await connectAlone(deps.pool, 'depot-move')
   try {
     await client.query('begin isolation level repeatable read read only')
-    const total = await countStoredKeys(client, deps.config.files.baseUrl)
+    const total = await countStoredKeys(client)
     let done = 0
     const copy = async (stored: StoredKey): Promise<void> => {
       const outcome = await moveFile(deps.files, target, stored)
@@ -47,7 +47,7 @@ export async function moveFiles(
       done += 1
       onProgress?.(done, total)
     }
-    await forEachConcurrently(storedKeys(client, deps.config.files.baseUrl), copy, CONCURRENCY)
+    await forEachConcurrently(storedKeys(client), copy, CONCURRENCY)
     return report
   } finally {
     await client.end()

@@ -1,5 +1,6 @@
 // The v2 search route.
 import { parseSearchRequest, SearchParameters } from '#features/operations/search/requests.ts'
+import { searchProjects } from '#features/operations/search/search-projects.ts'
 import { joinedLength, joinJson } from '#lib/text/json-bytes.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
@@ -11,7 +12,7 @@ import { caseFolder } from './fold-case.ts'
 import { createHitMemory, type HitMemory } from './hit-memory.ts'
 import { SearchResultV2 } from './views.ts'
 
-export function searchRoutesV2(app: App, deps: Pick<Deps, 'search' | 'cache'>): void {
+export function searchRoutesV2(app: App, deps: Pick<Deps, 'search' | 'cache' | 'config'>): void {
   const foldCase = caseFolder()
   const memory = createHitMemory(deps.cache)
   app.get(
@@ -30,7 +31,7 @@ export function searchRoutesV2(app: App, deps: Pick<Deps, 'search' | 'cache'>): 
     },
     async (req, reply) => {
       const query = parseSearchRequest(req.query, foldCase)
-      return sendBytes(reply, writeResult(query, await deps.search.search(query, callerOf(req)), memory))
+      return sendBytes(reply, writeResult(query, await searchProjects(deps, query, callerOf(req)), memory))
     },
   )
 }

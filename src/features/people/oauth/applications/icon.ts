@@ -16,7 +16,7 @@ export function applicationIconOwner({ db }: Pick<Deps, 'db'>): IconOwner {
       const before = requireEditable(viewer, await lockApplication(tx, id))
       await tx
         .updateTable('oauth_client')
-        .set({ icon_url: icon?.url ?? null, raw_icon_url: icon?.rawUrl ?? null })
+        .set({ icon_url: icon?.key ?? null, raw_icon_url: icon?.rawKey ?? null })
         .where('id', '=', id)
         .execute()
       return [before.icon_url, before.raw_icon_url]

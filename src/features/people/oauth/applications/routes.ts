@@ -24,7 +24,7 @@ export function applicationRoutes(app: App, deps: Deps): void {
   iconRoutes(app, deps, applicationIconOwner(deps))
 }
 
-function reads(app: App, { db }: Deps): void {
+function reads(app: App, { db, config }: Deps): void {
   app.get(
     '/oauth/app/:id',
     {
@@ -36,7 +36,7 @@ function reads(app: App, { db }: Deps): void {
         response: { 200: ApplicationView },
       },
     },
-    async (req) => toApplicationView(await getApplication(db, parseId(req.params.id, 'id'))),
+    async (req) => toApplicationView(config)(await getApplication(db, parseId(req.params.id, 'id'))),
   )
   app.get(
     '/oauth/apps',
@@ -49,7 +49,7 @@ function reads(app: App, { db }: Deps): void {
         response: { 200: Type.Array(ApplicationView) },
       },
     },
-    async (req) => (await listApplications(db, readIds(req.query.ids))).map(toApplicationView),
+    async (req) => (await listApplications(db, readIds(req.query.ids))).map(toApplicationView(config)),
   )
 }
 
@@ -74,7 +74,7 @@ function writes(app: App, deps: Deps): void {
     },
     async (req, reply) => {
       const { id, secret } = await createApplication(deps, requireViewer(req), req.body)
-      const view = toApplicationView(await getApplication(deps.db, id))
+      const view = toApplicationView(deps.config)(await getApplication(deps.db, id))
       return reply.status(201).send({ ...view, client_secret: secret })
     },
   )
@@ -130,7 +130,7 @@ function writes(app: App, deps: Deps): void {
 }
 
 /** Registers the route below the path of a user, which exists under one prefix only. */
-export function userApplicationRoutes(app: App, { db }: Deps): void {
+export function userApplicationRoutes(app: App, { db, config }: Deps): void {
   app.get(
     '/v3/user/:id/oauth_apps',
     {
@@ -145,7 +145,7 @@ export function userApplicationRoutes(app: App, { db }: Deps): void {
     async (req) => {
       const viewer = requireViewer(req)
       const { id } = requireOwnUser(viewer, await getAccountByName(db, req.params.id))
-      return (await listApplicationsOf(db, id)).map(toApplicationView)
+      return (await listApplicationsOf(db, id)).map(toApplicationView(config))
     },
   )
 }

@@ -89,7 +89,7 @@ export async function deleteApplication(
     const { account_id, icon_url, raw_icon_url } = requireEditable(viewer, await lockApplication(tx, id))
     await deleteTokens(tx, changed, { column: 'client_id', value: id })
     await tx.deleteFrom('oauth_client').where('id', '=', id).execute()
-    await removeImages(tx, deps.config, [icon_url, raw_icon_url])
+    await removeImages(tx, [icon_url, raw_icon_url])
     await recordAudit(tx, {
       action: 'oauth.application_deleted',
       actor: actorOf(viewer),

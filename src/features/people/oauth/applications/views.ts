@@ -1,5 +1,6 @@
 // Response schemas of OAuth applications.
 import Type, { type Static } from 'typebox'
+import { type FilesConfig, withIconUrls } from '#features/basics/images/hosted-image.ts'
 import { Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
 import type { Application } from './queries.ts'
 
@@ -39,11 +40,12 @@ export const ClientSecretView = Type.Object(
   { title: 'OAuthClientSecret' },
 )
 
-export function toApplicationView(row: Application): ApplicationView {
-  return toView(ApplicationView, {
-    ...row,
-    redirect_uris: row.redirect_uris.map(({ id, uri }) => ({ id, client_id: row.id, uri })),
-    public_client: row.secret_hash === null,
-    created_by: row.account_id,
-  })
-}
+export const toApplicationView =
+  (config: FilesConfig) =>
+  (row: Application): ApplicationView =>
+    toView(ApplicationView, {
+      ...withIconUrls(config, row),
+      redirect_uris: row.redirect_uris.map(({ id, uri }) => ({ id, client_id: row.id, uri })),
+      public_client: row.secret_hash === null,
+      created_by: row.account_id,
+    })

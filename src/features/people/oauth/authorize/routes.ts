@@ -36,7 +36,7 @@ export function authorizeRoutes(app: App, deps: Deps): void {
       const query = req.query as AuthorizeQuery
       const authorization = await startAuthorization(deps, { accountId: viewer.id, query })
       if (authorization.next === 'redirect') return sendUrl(reply, authorization.url)
-      return toConsent(authorization)
+      return toConsent(deps.config, authorization)
     },
   )
   answerRoute(app, deps, { name: 'accept', accept: true })

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { type FilesConfig, imageUrl } from '#features/basics/images/hosted-image.ts'
 import type { Application } from '../applications/queries.ts'
 
 export const Consent = Type.Object(
@@ -12,13 +13,16 @@ export const Consent = Type.Object(
   { title: 'OAuthConsent' },
 )
 
-export function toConsent(request: { application: Application; flow: string; scopes: number }): Static<typeof Consent> {
+export function toConsent(
+  config: FilesConfig,
+  request: { application: Application; flow: string; scopes: number },
+): Static<typeof Consent> {
   const { application, flow, scopes } = request
   return {
     flow_id: flow,
     client_id: application.id,
     client_name: application.name,
-    client_icon: application.icon_url,
+    client_icon: imageUrl(config, application.icon_url),
     requested_scopes: scopes,
   }
 }
