@@ -119,7 +119,7 @@ async function fuzzOperation(fuzzed: Fuzzed, report: Report, work: Work): Promis
       request.headers['if-none-match'] = etag
       const again = await send(request)
       const isFine = again.status === 304 || (again.status === 200 && again.etag !== etag)
-      const wrong = isFine ? again.problem : `${again.status} for the ETag of its own response`
+      const wrong = isFine ? again.problem : `${again.status} for the ETag that it has sent`
       if (wrong !== undefined) throw new Problem(wrong, request)
     }
     // Read-only mode would reject all later requests.
