@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 import pg from 'pg'
+import { sharedChecks } from '#features/basics/meta/readiness.ts'
 import { createDb, createPool } from '#platform/db/db.ts'
 import { databaseUrl } from '#test/support/app/database.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
@@ -12,6 +13,8 @@ import { startTcpProxy, type TcpProxy } from '#test/support/stand-ins/tcp-proxy.
 let t: TestApp
 let line: TcpProxy
 let pool: pg.Pool
+/** Gives up a statement as late as the server does. */
+let patient: pg.Pool
 
 before(async () => {
   const server = new pg.Client({ connectionString: databaseUrl('postgres') })
@@ -27,6 +30,7 @@ before(async () => {
         { connectionString: url.href },
         { max: 4, applicationName: 'depot-silent', answerTimeoutMs: 1_000 },
       )
+      patient = createPool({ connectionString: url.href }, { max: 1, applicationName: 'depot-patient' })
       const db = createDb(pool)
       return { db, dbRead: db }
     },
@@ -36,6 +40,7 @@ after(async () => {
   await line?.mend()
   await t?.close()
   await pool?.end()
+  await patient?.end()
   await line?.close()
 })
 
@@ -77,4 +82,17 @@ test('a transaction that gets no answer waits once, not again for its rollback',
   assert.deepEqual(failures, ['select 2: Query read timeout', 'rollback: Client was closed and is not queryable'])
   await line.mend()
   assert.equal((await sql<{ n: number }>`select 3 as n`.execute(t.deps.db)).rows[0]?.n, 3)
+})
+
+test('/ready?for=balancer fails within five seconds of silence', async () => {
+  await sql`select 1`.execute(createDb(patient))
+  line.hang()
+  const checks = sharedChecks({ ...t.deps, db: createDb(patient) })
+  const { status, dependencies } = await checks('balancer')
+  assert.deepEqual(
+    [status, dependencies['database']],
+    ['unavailable', { status: 'failing', error: 'no response within 4000 ms' }],
+  )
+  assert.equal((await checks('balancer')).status, 'unavailable', 'the next request does not wait again')
+  await line.mend()
 })

@@ -44,7 +44,7 @@ function withLog(instance: Instance, problem: string): string {
 }
 
 export async function untilReady(instance: Instance): Promise<void> {
-  const isReady = async (): Promise<boolean> => (await call(instance, '/ready'))?.status === 200
+  const isReady = async (): Promise<boolean> => (await call(instance, '/ready'))?.json['status'] === 'ready'
   if (!(await eventually(isReady))) throw new Error(`Depot is not ready again: ${instance.depot.output().slice(-2000)}`)
 }
 

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { createDb, createPool } from '#platform/db/db.ts'
 import { createLogTo } from '#platform/telemetry/log.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { sharedChecks } from './readiness.ts'
@@ -23,7 +27,7 @@ test('concurrent requests share one round of checks, and only the log contains t
   await checks()
   assert.equal(rounds, 1)
   assert.equal(first, second)
-  assert.deepEqual([first.status, first.dependencies['database']?.status], ['unavailable', 'ok'])
+  assert.deepEqual([first.status, first.dependencies['database']?.status], ['degraded', 'ok'])
   assert.match(logged.join(), /"dependency":"counters","reason":"counters\.internal:6379 is unreachable"/)
 })
 
@@ -58,18 +62,44 @@ test('a check that takes its time is slow, which is ready; one that never ends i
   assert.deepEqual([slow.status, slow.dependencies['mail']?.status], ['ready', 'slow'])
   const checks = sharedChecks({ ...t.deps, log, mail }, { slowMs: 50, lostMs: 50 })
   const lost = await checks()
-  assert.deepEqual([lost.status, lost.dependencies['mail']?.status], ['unavailable', 'failing'])
+  assert.deepEqual([lost.status, lost.dependencies['mail']?.status], ['degraded', 'degraded'])
   assert.match(lost.dependencies['mail']?.error ?? '', /no response within 50 ms/)
   await checks('balancer')
   assert.equal(calls, 2, 'a check that still runs is not begun again')
 })
 
 test('a processor that is busy for longer than the limit is not a lost dependency', async () => {
-  const checks = sharedChecks(t.deps, { slowMs: 400, lostMs: 1_000 })
-  const answer = checks()
-  const until = performance.now() + 1_500
-  while (performance.now() < until);
-  assert.equal((await answer).status, 'ready')
+  const checks = sharedChecks(t.deps, { slowMs: 400, lostMs: 1_000, silentMs: 1_000 })
+  for (const audience of [undefined, 'balancer'] as const) {
+    const answer = checks(audience)
+    const until = performance.now() + 1_500
+    while (performance.now() < until);
+    assert.equal((await answer).status, 'ready')
+  }
+})
+
+test('a damaged analytics file is degraded, and requests are served; without database or files they are not', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'depot-readiness-'))
+  await mkdir(join(dataDir, 'analytics'))
+  await writeFile(join(dataDir, 'analytics/events.duckdb'), 'not a database '.repeat(1_000))
+  const damaged = await testApp({ env: { DATA_DIR: dataDir } })
+  try {
+    const answer = await damaged.anyone.get('/ready')
+    assert.deepEqual([answer.statusCode, answer.json().status], [200, 'degraded'])
+    assert.deepEqual(answer.json().dependencies.analytics, { status: 'degraded' })
+    assert.equal((await damaged.anyone.get('/v3/games')).statusCode, 200)
+  } finally {
+    await damaged.close()
+    await rm(dataDir, { recursive: true })
+  }
+  const log = createLogTo({ write: () => undefined }, 'silent')
+  const lost = () => Promise.reject(new Error('lost'))
+  const db = createDb(
+    createPool({ connectionString: 'postgres://127.0.0.1:1/none' }, { max: 1, applicationName: 'depot-lost' }),
+  )
+  for (const missing of [{ db }, { files: { ...t.deps.files, check: lost } }])
+    assert.equal((await sharedChecks({ ...t.deps, ...missing, log })()).status, 'unavailable')
+  await db.destroy()
 })
 
 test('the balancer check fails only for dependencies that every request needs', async () => {
@@ -78,7 +108,7 @@ test('the balancer check fails only for dependencies that every request needs', 
     throw new Error('gone')
   }
   const checks = sharedChecks({ ...t.deps, log, mail: { ...t.deps.mail, check } })
-  assert.equal((await checks()).status, 'unavailable')
+  assert.equal((await checks()).status, 'degraded')
   const narrow = await checks('balancer')
   assert.deepEqual([narrow.status, Object.keys(narrow.dependencies)], ['ready', ['database', 'files']])
   const shared = { kind: 's3' } as typeof t.deps.config.files.store

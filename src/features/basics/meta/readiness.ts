@@ -1,13 +1,15 @@
 // Checks the dependencies of Depot for /ready and `depot check`.
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { reasonOf } from '#lib/errors.ts'
 import type { Deps } from '#ports/deps.ts'
 
 const DependencyState = Type.Object({
-  status: Type.Enum(['ok', 'slow', 'failing'], {
-    description: '`slow`: the check has not finished, for example because the machine is busy. Counts as ready',
+  status: Type.Enum(['ok', 'slow', 'degraded', 'failing'], {
+    description:
+      '`slow`: the check has not finished, for example because the machine is busy. `degraded`: the part does not work, ' +
+      'and requests that do not need it do. `failing`: no request can be served',
   }),
   state: Type.Optional(Type.String({ description: 'More about the state' })),
 })
@@ -17,7 +19,7 @@ type Checked = Static<typeof DependencyState> & { error?: string }
 
 export const Readiness = Type.Object(
   {
-    status: Type.Enum(['ready', 'unavailable']),
+    status: Type.Enum(['ready', 'degraded', 'unavailable']),
     dependencies: Type.Record(Type.String(), DependencyState),
   },
   { title: 'Readiness' },
@@ -27,8 +29,9 @@ export const ReadinessQuery = Type.Object({
   for: Type.Optional(
     Type.Enum(['balancer'], {
       description:
-        '`balancer` checks the database and, if files are stored on a local disk, the disk. It ignores a shared file ' +
-        'store, whose failure would remove every server from rotation. Default: check everything',
+        '`balancer` checks the database and, if files are stored on a local disk, the disk. A database that does not ' +
+        'respond within 4 seconds is `failing`. It ignores a shared file store, whose failure would remove every ' +
+        'server from rotation. Default: check everything',
     }),
   ),
 })
@@ -39,13 +42,17 @@ export type Audience = Static<typeof ReadinessQuery>['for']
 const SLOW_MS = 3_000
 /** Time after which a running check counts as `failing`, because a silently dropped connection never responds. */
 const LOST_MS = 30_000
-/** Interval in which a check's running time is measured. A longer gap means that the process itself was stopped. */
-const BEAT_MS = 1_000
+/** The same for the database and a load balancer, which waits for at most 5 seconds. */
+const SILENT_MS = 4_000
+/** Interval in which a check's running time is counted. Time in which the process did not run counts as one interval. */
+const BEAT_MS = 250
+/** Without these, no request can be served. Everything else works while one of the others does not. */
+const ESSENTIAL = ['database', 'files']
 /** Requests within this time share one round of checks, because /ready is not limited and checks are expensive. */
 const SHARED_MS = 500
 
 type CheckedDeps = Pick<Deps, 'db' | 'files' | 'search' | 'analytics' | 'counters' | 'mail' | 'config'>
-type Dependencies = { status: 'ready' | 'unavailable'; dependencies: Record<string, Checked> }
+type Dependencies = Omit<Static<typeof Readiness>, 'dependencies'> & { dependencies: Record<string, Checked> }
 type Times = { slowMs: number; lostMs: number }
 
 /**
@@ -54,16 +61,19 @@ type Times = { slowMs: number; lostMs: number }
  */
 export function sharedChecks(
   deps: CheckedDeps & Pick<Deps, 'log'>,
-  times: Times = { slowMs: SLOW_MS, lostMs: LOST_MS },
+  { silentMs = SILENT_MS, ...times }: Times & { silentMs?: number } = { slowMs: SLOW_MS, lostMs: LOST_MS },
 ): (audience?: Audience) => Promise<Dependencies> {
-  const checks = watchedChecks(deps, times)
+  const checks = watchedChecks(deps)
   const forBalancer = deps.config.files.store.kind === 'folder' ? ['database', 'files'] : ['database']
   const rounds = new Map<Audience, Promise<Dependencies>>()
   const round = async (audience: Audience): Promise<Dependencies> => {
     const requested = checks.filter(([name]) => audience === undefined || forBalancer.includes(name))
-    const result = await runAll(requested)
+    const result = await runAll(requested, (name) =>
+      audience === 'balancer' && name === 'database' ? { slowMs: silentMs, lostMs: silentMs } : times,
+    )
     for (const [dependency, { error }] of Object.entries(result.dependencies)) {
-      if (error !== undefined) deps.log.warn({ dependency, reason: error }, `Not ready: ${dependency} fails`)
+      if (error !== undefined)
+        deps.log.warn({ dependency, reason: error }, `The check of the dependency ${dependency} failed`)
     }
     return result
   }
@@ -80,7 +90,7 @@ export function sharedChecks(
 
 /** Checks all dependencies concurrently, and waits for each until it succeeds, fails or times out. */
 export function checkDependencies(deps: CheckedDeps): Promise<Dependencies> {
-  return runAll(watchedChecks(deps, { slowMs: LOST_MS, lostMs: LOST_MS }))
+  return runAll(watchedChecks(deps), () => ({ slowMs: LOST_MS, lostMs: LOST_MS }))
 }
 
 /** Response of /ready after the process has received a signal to stop. */
@@ -89,16 +99,16 @@ export const STOPPING: Dependencies = {
   dependencies: { server: { status: 'failing', state: 'stopping' } },
 }
 
-type WatchedCheck = readonly [name: string, check: () => Promise<Checked>]
+type WatchedCheck = readonly [name: string, check: (times: Times) => Promise<Checked>]
 
-async function runAll(checks: readonly WatchedCheck[]): Promise<Dependencies> {
-  const states = await Promise.all(checks.map(async ([name, check]) => [name, await check()] as const))
-  const dependencies = Object.fromEntries(states)
-  const failing = Object.values(dependencies).some(({ status }) => status === 'failing')
-  return { status: failing ? 'unavailable' : 'ready', dependencies }
+async function runAll(checks: readonly WatchedCheck[], timesOf: (name: string) => Times): Promise<Dependencies> {
+  const states = await Promise.all(checks.map(async ([name, check]) => [name, await check(timesOf(name))] as const))
+  const found = new Set(states.map(([, { status }]) => status))
+  const status = found.has('failing') ? 'unavailable' : found.has('degraded') ? 'degraded' : 'ready'
+  return { status, dependencies: Object.fromEntries(states) }
 }
 
-function watchedChecks(deps: CheckedDeps, times: Times): WatchedCheck[] {
+function watchedChecks(deps: CheckedDeps): WatchedCheck[] {
   const checks: Record<string, () => Promise<unknown>> = {
     database: () => sql`select 1`.execute(deps.db),
     files: async () => deps.files.check(),
@@ -107,7 +117,10 @@ function watchedChecks(deps: CheckedDeps, times: Times): WatchedCheck[] {
     counters: async () => deps.counters.check(),
     mail: async () => deps.mail.check(),
   }
-  return Object.entries(checks).map(([name, check]) => [name, watched(check, times)])
+  return Object.entries(checks).map(([name, check]) => [
+    name,
+    watched(check, ESSENTIAL.includes(name) ? 'failing' : 'degraded'),
+  ])
 }
 
 /** An index that is being opened or built is not a failure, because everything except search works. */
@@ -117,18 +130,17 @@ async function checkSearch({ search }: Pick<Deps, 'search'>): Promise<string> {
   return state
 }
 
-/** Returns a function that runs a check, or joins the running one, and waits for at most `slowMs`. */
-function watched(check: () => Promise<unknown>, { slowMs, lostMs }: Times): () => Promise<Checked> {
+/**
+ * Returns a function that runs a check, or joins the running one, and waits for at most `slowMs`. `failure` is the status
+ * if the check fails or takes longer than `lostMs`.
+ */
+function watched(check: () => Promise<unknown>, failure: 'failing' | 'degraded'): (times: Times) => Promise<Checked> {
   let running: { done: Promise<Checked>; waitedMs: number } | undefined
 
-  function begin(): { done: Promise<Checked>; waitedMs: number } {
-    const own = { done: outcome(check), waitedMs: 0 }
-    let before = performance.now()
-    const beatMs = Math.min(BEAT_MS, lostMs / 4)
+  function begin(beatMs: number): { done: Promise<Checked>; waitedMs: number } {
+    const own = { done: outcome(check, failure), waitedMs: 0 }
     const beat = setInterval(() => {
-      const now = performance.now()
-      own.waitedMs += Math.min(now - before, 2 * beatMs)
-      before = now
+      own.waitedMs += beatMs
     }, beatMs)
     beat.unref()
     void own.done.then(() => {
@@ -138,15 +150,17 @@ function watched(check: () => Promise<unknown>, { slowMs, lostMs }: Times): () =
     return own
   }
 
-  return async () => {
-    running ??= begin()
+  return async ({ slowMs, lostMs }) => {
+    running ??= begin(Math.min(BEAT_MS, lostMs / 4))
     const { done } = running
     const own = running
     const over = new AbortController()
     const waiting = async (): Promise<Checked> => {
       while (!over.signal.aborted) {
         await sleep(Math.min(slowMs, 100), undefined, { signal: over.signal }).catch(() => undefined)
-        if (own.waitedMs >= lostMs) return { status: 'failing', error: `no response within ${lostMs} ms` }
+        // Results that arrived while the process did not run are read first.
+        await setImmediate()
+        if (own.waitedMs >= lostMs) return { status: failure, error: `no response within ${lostMs} ms` }
         if (own.waitedMs >= slowMs) return { status: 'slow' }
       }
       return done
@@ -155,11 +169,11 @@ function watched(check: () => Promise<unknown>, { slowMs, lostMs }: Times): () =
   }
 }
 
-async function outcome(check: () => Promise<unknown>): Promise<Checked> {
+async function outcome(check: () => Promise<unknown>, failure: 'failing' | 'degraded'): Promise<Checked> {
   try {
     const state = await check()
     return { status: 'ok', ...(typeof state === 'string' ? { state } : {}) }
   } catch (error) {
-    return { status: 'failing', error: reasonOf(error) }
+    return { status: failure, error: reasonOf(error) }
   }
 }

@@ -60,14 +60,16 @@ function operatorProbes(app: App, deps: Deps): void {
       schema: {
         operationId: 'getReadiness',
         summary: 'Check each dependency',
-        description: 'Returns 503 while the server drains connections before it stops (`DRAIN_SECONDS`).',
+        description:
+          'Returns 503 without the database or the files, and while the server drains connections before it stops ' +
+          '(`DRAIN_SECONDS`). If another part does not work, returns 200 with the status `degraded`.',
         querystring: ReadinessQuery,
         response: { 200: Readiness, 503: Readiness },
       },
     },
     async (req, reply) => {
       const readiness = app.isDraining() ? STOPPING : await checks(req.query.for)
-      return reply.status(readiness.status === 'ready' ? 200 : 503).send(readiness)
+      return reply.status(readiness.status === 'unavailable' ? 503 : 200).send(readiness)
     },
   )
   app.get(
