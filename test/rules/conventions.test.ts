@@ -76,7 +76,6 @@ const SEVERAL_COMMANDS: Readonly<Record<string, string>> = {
   'src/features/people/accounts/two-factor/switch-two-factor.ts': 'one subject in three steps: start, confirm, end',
   'src/features/people/accounts/sign-in/sign-in-guard.ts': 'records refused sign-ins for every way to sign in',
   'src/features/basics/images/icons.ts': 'the icon of any feature that has one',
-  'src/features/community/moderation/claim-projects.ts': 'a claim of one project, of the next one, and its end',
   'src/features/operations/downloads/counter-ledger.ts': 'bookkeeping between the store of events and the database',
 }
 
