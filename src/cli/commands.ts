@@ -47,11 +47,12 @@ const WITH_RESULT: readonly Command[] = [
   },
   {
     name: 'user list',
-    usage: '[--find TEXT] [--role admin|moderator|developer] [--limit 100]',
+    usage: '[--find TEXT] [--role admin|moderator|developer] [--suspended] [--limit 100]',
     about: 'List accounts, newest first',
     options: [
       ['--find', 'Part of a name or an email address'],
       ['--role', 'Role of the accounts (default: all)'],
+      ['--suspended', 'Show only suspended accounts'],
       ['--limit', 'Maximum number of accounts (default: 100)'],
     ],
     load: async () => (await import('#cli/people/users.ts')).userList,
@@ -128,6 +129,20 @@ const WITH_RESULT: readonly Command[] = [
     load: async () => (await import('#cli/people/administration.ts')).userPasswordLink,
   },
   {
+    name: 'audit list',
+    usage: '[--action NAME] [--actor USER] [--user USER] [--since TIME] [--until TIME] [--limit 100]',
+    about: 'List the entries of the audit log, newest first',
+    options: [
+      ['--action', 'Action of the entries, such as account.suspended (default: all)'],
+      ['--actor', 'Name or ID of the account that acted'],
+      ['--user', 'Name or ID of an account that acted or that the entry is about'],
+      ['--since', 'Earliest date or time, such as 2026-11-01 or 2026-11-01T12:00:00Z'],
+      ['--until', 'Date or time after the last entry'],
+      ['--limit', 'Maximum number of entries (default: 100)'],
+    ],
+    load: async () => (await import('#cli/people/audit.ts')).auditList,
+  },
+  {
     name: 'invitation create',
     usage: '[--uses 1] [--expires 14d] [--email E] [--note TEXT]',
     about: 'Create an invitation and print its link, which is not shown again',
@@ -188,7 +203,10 @@ const WITH_RESULT: readonly Command[] = [
     about: 'Change a setting, in every process within one second',
     options: [
       ['NAME', 'name, accent_hue, about, rules, announcement, mark, registration, read_only or read_only_message'],
-      ['VALUE', 'New value; for mark, a file name: a square PNG, WebP or SVG of at most 256 KiB'],
+      [
+        'VALUE',
+        'New value; for read_only, on or off; for mark, a file name: a square PNG, WebP or SVG of at most 256 KiB',
+      ],
       ['--default', 'Reset the setting to its value from the environment'],
     ],
     load: async () => (await import('#cli/server/settings.ts')).settingsSet,
@@ -295,10 +313,14 @@ export function findCommand(args: readonly string[]): { command: Command; rest: 
   return command && { command, rest: args.slice(command.name.split(' ').length) }
 }
 
-/** Returns the list of all commands. */
-export function usageOfAll(): string {
-  const lines = COMMANDS.map(({ name, usage, about }) => `  ${`${name} ${usage}`.trim()}\n      ${about}`)
-  return `Usage: depot COMMAND\n${lines.join('\n')}\n\n\`depot help COMMAND\` explains a command; \`depot --version\` prints the version.
+/** Returns the commands whose first word is `word`. */
+export const commandsOf = (word: string): Command[] => COMMANDS.filter(({ name }) => name.split(' ')[0] === word)
+
+/** Returns the list of all commands, or of those of a group such as `user`. */
+export function usageOfAll(group?: string): string {
+  const commands = group === undefined ? COMMANDS : commandsOf(group)
+  const lines = commands.map(({ name, usage, about }) => `  ${`${name} ${usage}`.trim()}\n      ${about}`)
+  return `Usage: depot ${group === undefined ? '' : `${group} `}COMMAND\n${lines.join('\n')}\n\n\`depot help COMMAND\` explains a command; \`depot --version\` prints the version.
 Each command reads settings from the file that \`--env-file FILE\` names, otherwise from .env in the working folder,
 otherwise from /etc/depot.env. Variables of the environment override the file.\n`
 }

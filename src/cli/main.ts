@@ -4,7 +4,7 @@ import { reasonOf } from '#lib/errors.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { VERSION } from '#main/version.ts'
 import type { SettingsFile } from '#platform/config/settings-file.ts'
-import { COMMANDS, type Command, findCommand, usageOf, usageOfAll } from './commands.ts'
+import { commandsOf, findCommand, usageOf, usageOfAll } from './commands.ts'
 
 const HELP = ['--help', '-h']
 
@@ -24,6 +24,7 @@ export async function main(
   const found = findCommand(args)
   try {
     if (args[0] === 'help' || HELP.includes(args[0] ?? '')) return void process.stdout.write(help(args.slice(1)))
+    if (found === undefined && isGroup(args)) return void process.stdout.write(usageFor(args))
     if (found === undefined) throw new UsageError(noSuchCommand(args))
     const { command, rest } = found
     const end = rest.indexOf('--')
@@ -44,16 +45,18 @@ function help(words: readonly string[]): string {
   if (words.length === 0) return usageOfAll()
   const found = findCommand(words)
   if (found !== undefined) return usageOf(found.command)
-  if (family(words).length === 0) throw new UsageError(noSuchCommand(words))
+  if (commandsOf(words[0] ?? '').length === 0) throw new UsageError(noSuchCommand(words))
   return usageFor(words)
 }
 
-/** Returns the commands whose first word is that of the arguments. */
-const family = ([first]: readonly string[]): Command[] => COMMANDS.filter(({ name }) => name.split(' ')[0] === first)
+/** Returns the list of the commands in the group that the first word names; of all commands if it names none. */
+function usageFor([group = '']: readonly string[]): string {
+  return usageOfAll(commandsOf(group).length === 0 ? undefined : group)
+}
 
-function usageFor(words: readonly string[]): string {
-  const related = family(words)
-  return related.length === 0 ? usageOfAll() : related.map(usageOf).join('\n')
+/** Whether the arguments are only a group such as `user`, or a request for its help. */
+function isGroup([word = '', next = '--help', ...rest]: readonly string[]): boolean {
+  return HELP.includes(next) && rest.length === 0 && commandsOf(word).length > 0
 }
 
 function noSuchCommand(args: readonly string[]): string {

@@ -180,6 +180,76 @@ test('settings set takes the mark from a file, rejects other files, and removes 
   assert.deepEqual(await succeed(['settings', 'set', 'mark', '--default']), { mark: null })
 })
 
+test('read_only is on or off; an invalid value is rejected with the valid ones', async () => {
+  const set = (name: string, value: string) => depot(['settings', 'set', name, value])
+  for (const [value, shown] of [
+    ['on', 'on'],
+    ['false', 'off'],
+    ['true', 'on'],
+    ['off', 'off'],
+  ] as const) {
+    assert.equal((await set('read_only', value)).stdout, `read_only is now ${shown}\n`)
+    assert.equal((await depot(['settings', 'get', 'read_only'])).stdout, `${shown}\n`)
+  }
+  assert.deepEqual(await succeed(['settings', 'get', 'read_only']), { read_only: false })
+  assert.match((await set('read_only', 'maybe')).stderr, /^read_only must be on or off\n/)
+  assert.match((await set('registration', 'maybe')).stderr, /^registration must be one of open, invitation, closed\n/)
+})
+
+test('a suspension is shown, suspended accounts are listed, and the audit log is read', async () => {
+  assert.equal((await make('sunny', PASSWORD)).code, 0)
+  assert.equal((await make('shady', PASSWORD)).code, 0)
+  const { suspended_at, suspended_until, suspension_reason } = await succeed(['user', 'show', 'shady'])
+  assert.deepEqual([suspended_at, suspended_until, suspension_reason], [null, null, null])
+  await succeed(['user', 'suspend', 'shady', '--reason', 'Spam in comments', '--for', '7d'])
+  assert.match(
+    (await depot(['user', 'show', 'shady'])).stdout,
+    /suspended_until +20\d\d-.*\nsuspension_reason +Spam in comments\n/,
+  )
+  const { accounts, total } = await succeed(['user', 'list', '--suspended'])
+  assert.deepEqual([accounts.length, total, accounts[0].username], [1, 1, 'shady'])
+  assert.equal(accounts[0].suspension_reason, 'Spam in comments')
+  const list = (await depot(['user', 'list', '--suspended'])).stdout
+  assert.match(list, /^NAME .* SUSPENDED UNTIL\nshady .* 20\d\d-\d\d-\d\d\n$/)
+
+  const { entries } = await succeed(['audit', 'list', '--user', 'shady'])
+  assert.deepEqual(
+    entries.map((entry: { action: string; actor: { kind: string } }) => [entry.action, entry.actor.kind]),
+    [
+      ['account.suspended', 'command'],
+      ['account.created', 'command'],
+    ],
+  )
+  const filtered = ['--action', 'account.created', '--limit', '1', '--since', '2020-01-01']
+  assert.match(
+    (await depot(['audit', 'list', ...filtered])).stdout,
+    /^TIME .*\n\S+Z +account\.created +command +user shady .*\n$/,
+  )
+  assert.equal((await depot(['audit', 'list', '--until', '2020-01-01'])).stdout, 'No entries found\n')
+  for (const [wrong, sentence] of [
+    [['--action', 'spam'], /^--action must be one of account\.created, /],
+    [['--since', 'soon'], /^--since must be a date or a time such as /],
+  ] as const) {
+    const { code, stderr } = await depot(['audit', 'list', ...wrong])
+    assert.equal(code, 2)
+    assert.match(stderr, sentence)
+  }
+  await succeed(['user', 'unsuspend', 'shady'])
+  assert.equal((await succeed(['user', 'list', '--suspended'])).total, 0)
+})
+
+test('a group lists its commands', async () => {
+  for (const words of [['user'], ['user', '--help'], ['help', 'user']]) {
+    const { code, stdout, stderr } = await depot(words)
+    assert.deepEqual([code, stderr], [0, ''], words.join(' '))
+    assert.match(stdout, /^Usage: depot user COMMAND\n {2}user create .*\n {6}Create an account\n/)
+    assert.doesNotMatch(stdout, /token create/)
+  }
+  const unknown = await depot(['user', 'fly'])
+  assert.equal(unknown.code, 2)
+  assert.match(unknown.stderr, /^Unknown command: user fly\n\nUsage: depot user COMMAND\n/)
+})
+
 test('settings shows where each value comes from and no secret, without a database; invalid ones are rejected', async () => {
   const env = { DATABASE_URL: 'postgres://depot:hidden@nowhere.invalid/depot', PORT: '81', ADMIN_KEY: 'k'.repeat(40) }
   const { code, stdout } = await depot(['settings', 'list', '--json'], '', env)

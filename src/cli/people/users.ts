@@ -4,6 +4,7 @@ import { readArguments, UsageError, wholeNumber } from '#cli/kit/arguments.ts'
 import { readPassword } from '#cli/kit/password-input.ts'
 import { table } from '#cli/kit/table.ts'
 import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
+import { isSuspended } from '#features/basics/access/accounts.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { deleteAccountOf } from '#features/operations/personal-data/delete-account.ts'
 import { hideAccount } from '#features/operations/personal-data/hide-account.ts'
@@ -16,30 +17,42 @@ import { readRole } from './accounts.ts'
 
 const LIST_DEFAULT = '100'
 const LIST_MAX = 10_000
+const HEAD = ['NAME', 'ID', 'ROLE', 'EMAIL', 'SINCE']
 
 export async function userList(args: readonly string[], env: Env): Promise<void> {
-  const { values } = readArguments(args, { role: 'string', find: 'string', limit: 'string', json: 'boolean' })
+  const { values } = readArguments(args, {
+    role: 'string',
+    find: 'string',
+    suspended: 'boolean',
+    limit: 'string',
+    json: 'boolean',
+  })
   const role = values.role === undefined ? undefined : readRole(values.role)
   const limit = wholeNumber(values.limit ?? LIST_DEFAULT, 'limit', 1, LIST_MAX)
-  await withDeps(env, async ({ db }) => {
-    const { accounts, total } = await listAccounts(db, { role, text: values.find, limit })
-    const rows = accounts.map(({ username, id, role, email, created }) => {
-      return [username, id, role, email ?? '', created.toISOString().slice(0, 10)]
+  await withDeps(env, async ({ db, now }) => {
+    const at = now()
+    const suspendedAt = values.suspended === true ? new Date(at) : undefined
+    const { accounts, total } = await listAccounts(db, { role, text: values.find, suspendedAt, limit })
+    const rows = accounts.map(({ username, id, role, email, created, suspended_until: until }) => {
+      const shown = [username, id, role, email ?? '', created.toISOString().slice(0, 10)]
+      return suspendedAt === undefined ? shown : [...shown, until?.toISOString().slice(0, 10) ?? 'lifted']
     })
     const rest = total > accounts.length ? `\n${accounts.length} of ${total}` : ''
     const text =
-      rows.length === 0 ? 'No accounts found' : `${table(['NAME', 'ID', 'ROLE', 'EMAIL', 'SINCE'], rows)}${rest}`
-    print({ json: { accounts: accounts.map(summary), total }, text }, values.json)
+      rows.length === 0
+        ? 'No accounts found'
+        : `${table(suspendedAt === undefined ? HEAD : [...HEAD, 'SUSPENDED UNTIL'], rows)}${rest}`
+    print({ json: { accounts: accounts.map((account) => summary(account, at)), total }, text }, values.json)
   })
 }
 
 export async function userShow(args: readonly string[], env: Env): Promise<void> {
   const { values, words } = readArguments(args, { json: 'boolean' }, 1)
-  await withDeps(env, async ({ db }) => {
+  await withDeps(env, async ({ db, now }) => {
     const account = await getAccountByName(db, words[0] ?? '', { withLeaving: true })
     const tokens = await listAccessTokens(db, account.id)
     const shown = {
-      ...summary(account),
+      ...summary(account, now()),
       has_password: account.password_hash !== null,
       has_totp: account.totp_secret !== null,
       tokens: tokens.length,
@@ -93,7 +106,14 @@ export async function userRestore(args: readonly string[], env: Env): Promise<vo
   })
 }
 
-function summary({ id, username, role, email, email_verified, created, deletion_due }: AccountRow) {
+function summary(account: AccountRow, now: number) {
+  const { id, username, role, email, email_verified, created, deletion_due } = account
   const dates = { created: created.toISOString(), deletion_due: deletion_due?.toISOString() ?? null }
-  return { id, username, role, email, email_verified, ...dates }
+  const {
+    suspended_at: at,
+    suspended_until: until,
+    suspension_reason: reason,
+  } = isSuspended(account, now) ? account : { suspended_at: null, suspended_until: null, suspension_reason: null }
+  const suspension = { suspended_at: at?.toISOString() ?? null, suspended_until: until?.toISOString() ?? null }
+  return { id, username, role, email, email_verified, ...dates, ...suspension, suspension_reason: reason }
 }

@@ -11,6 +11,7 @@ import { MARK_BYTES_MAX, replaceMark, setMark } from '#features/basics/settings/
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { updateSettings } from '#features/basics/settings/update-settings.ts'
 import type { Settings } from '#features/basics/settings/views.ts'
+import { queryError } from '#lib/schema/schema-errors.ts'
 import type { Deps } from '#ports/deps.ts'
 
 export async function settingsGet(args: readonly string[], env: Env): Promise<void> {
@@ -32,10 +33,7 @@ export async function settingsSet(args: readonly string[], env: Env): Promise<vo
   if (name === 'mark') return withDeps(env, (deps) => markSet(deps, words[1], values.json))
   const value = isDefault ? null : readValue(name, words[1] ?? '')
   const patch = { [name]: value }
-  if (!Value.Check(SettingsPatch, patch)) {
-    const [problem] = Value.Errors(SettingsPatch.properties[name], value)
-    throw new UsageError(`${name} ${problem?.message ?? 'does not have the right form'}`)
-  }
+  if (!Value.Check(SettingsPatch, patch)) throw new UsageError(queryError(SettingsPatch, patch).message)
   await withDeps(env, async (deps) => {
     await updateSettings(deps, COMMAND, patch)
     const settings = await getSettings(deps)
@@ -67,6 +65,7 @@ function printSet(settings: Settings, name: SetName, asJson: boolean | undefined
 }
 
 function textOf(settings: Settings, name: SetName): string {
+  if (name === 'read_only') return settings.read_only ? 'on' : 'off'
   return name === 'mark' ? (settings.mark?.raw_url ?? '') : String(settings[name] ?? '')
 }
 
@@ -78,6 +77,12 @@ function readName(word: string): SetName {
 
 function readValue(name: SetName, text: string): string | number | boolean {
   if (name === 'accent_hue') return /^\d{1,3}$/.test(text) ? Number(text) : text
-  if (name === 'read_only') return text === 'true' || (text === 'false' ? false : text)
+  if (name === 'read_only') return readSwitch(text)
   return text
+}
+
+function readSwitch(text: string): boolean {
+  if (text === 'on' || text === 'true') return true
+  if (text === 'off' || text === 'false') return false
+  throw new UsageError('read_only must be on or off')
 }

@@ -1,5 +1,5 @@
 // Queries of users and of their projects and organizations.
-import { type Expression, type ExpressionBuilder, type Selectable, type SqlBool, sql } from 'kysely'
+import { type Expression, type ExpressionBuilder, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import { isReservedUsername, PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
 import { listedFor } from '#features/basics/access/project-policy.ts'
 import { requireRoom } from '#features/basics/limits/quota.ts'
@@ -104,16 +104,30 @@ export function findAccountByEmail(db: Db, email: string): Promise<AccountRow | 
     .executeTakeFirst()
 }
 
-/** Returns accounts, newest first, and their total number. `text` is a part of the username or email address. */
+/** Returns the condition that an account is suspended at a time. */
+export function suspendedAt(at: Date): RawBuilder<boolean> {
+  return sql<boolean>`(suspended_at is not null and (suspended_until is null or suspended_until > ${at}))`
+}
+
+type AccountFilter = {
+  role: Role | undefined
+  /** Part of the username or email address. */
+  text: string | undefined
+  /** Time at which the accounts are suspended. */
+  suspendedAt: Date | undefined
+}
+
+/** Returns accounts, newest first, and their total number. */
 export async function listAccounts(
   db: Db,
-  { role, text, limit }: { role: Role | undefined; text: string | undefined; limit: number },
+  { role, text, suspendedAt: at, limit }: AccountFilter & { limit: number },
 ): Promise<{ accounts: AccountRow[]; total: number }> {
   const pattern = `%${likeEscaped(text ?? '')}%`
   const matching = db
     .selectFrom('account')
     .where('id', '<>', PLACEHOLDER_ID)
     .$if(role !== undefined, (query) => query.where('role', '=', role ?? 'developer'))
+    .$if(at !== undefined, (query) => query.where(suspendedAt(at ?? new Date(0))))
     .$if(text !== undefined, (query) =>
       query.where(sql<boolean>`(lower(username) like ${pattern} or lower(email) like ${pattern})`),
     )

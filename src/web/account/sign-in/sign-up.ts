@@ -4,7 +4,7 @@ import Type from 'typebox'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { clientOf } from '#features/people/accounts/account-deps.ts'
 import { FlowField } from '#features/people/accounts/requests.ts'
-import { createFirstAdmin } from '#features/people/accounts/sign-up/create-first-admin.ts'
+import { createFirstAdmin, requireNoAdmin } from '#features/people/accounts/sign-up/create-first-admin.ts'
 import { signUp } from '#features/people/accounts/sign-up/sign-up.ts'
 import { attempt, checkValues, type FormRefusal } from '#web/kit/forms.ts'
 import type { Pages } from '#web/kit/pages.ts'
@@ -68,9 +68,10 @@ const Link = Type.Object({ flow: FlowField })
 /** Creates the first admin. The first start of the server prints the link to this page. */
 export function firstAdminPages(pages: Pages): void {
   // Opening the link changes nothing: the user can open it again before they send the form.
-  pages.open('GET', PATHS.firstAdmin, 'showFirstAdmin', async (request) =>
-    showFirstAdmin(request, { flow: request.query('flow'), username: '', email: '' }),
-  )
+  pages.open('GET', PATHS.firstAdmin, 'showFirstAdmin', async (request) => {
+    const { refusal } = await attempt(() => requireNoAdmin(request.deps.db))
+    return showFirstAdmin(request, { flow: request.query('flow'), username: '', email: '', refusal })
+  })
   pages.open('POST', PATHS.firstAdmin, 'sendFirstAdmin', async (request) => {
     const { accounts, cookie, req, reply, field, redirect } = request
     const values = { flow: field('flow'), username: field('username'), email: field('email') }
@@ -87,7 +88,7 @@ export function firstAdminPages(pages: Pages): void {
 
 function showFirstAdmin(
   { page, show }: PageRequest,
-  of: Parameters<typeof firstAdminView>[1] & { refusal?: FormRefusal },
+  of: Parameters<typeof firstAdminView>[1] & { refusal?: FormRefusal | undefined },
 ) {
   return show({ title: page.language.t('first-admin'), body: firstAdminView(page, of), refusal: of.refusal })
 }

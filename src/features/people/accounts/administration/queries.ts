@@ -1,6 +1,6 @@
 // Queries for the administration of accounts.
 import { sql } from 'kysely'
-import type { AccountRow } from '#features/people/users/queries.ts'
+import { type AccountRow, suspendedAt } from '#features/people/users/queries.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Db, Page, Tx } from '#platform/db/db.ts'
 
@@ -9,9 +9,8 @@ export function listSuspended(db: Db, now: Date, { limit, offset }: Page): Promi
   return db
     .selectFrom('account')
     .selectAll()
-    .where('suspended_at', 'is not', null)
+    .where(suspendedAt(now))
     .where('deletion_due', 'is', null)
-    .where((eb) => eb.or([eb('suspended_until', 'is', null), eb('suspended_until', '>', now)]))
     .orderBy('suspended_at', 'desc')
     .orderBy('id')
     .limit(limit)

@@ -48,7 +48,6 @@ export async function createFirstAdmin(
   const session = await transaction(deps, async (tx, changed) => {
     await sql`select pg_advisory_xact_lock(${LOCK})`.execute(tx)
     await requireLink(tx, secret, now)
-    if (await hasAdmin(tx)) throw badLink()
     await tx.deleteFrom('first_admin_link').execute()
     const accountId = await createAccount(tx, { ...prepared, role: 'admin', emailVerified: true, now })
     const subject = { kind: 'user', id: accountId } as const
@@ -61,12 +60,18 @@ export async function createFirstAdmin(
 }
 
 async function requireLink(db: Db, secret: string, now: number): Promise<void> {
+  await requireNoAdmin(db)
   const link = await db.selectFrom('first_admin_link').select(['token_hash', 'expires']).executeTakeFirst()
-  if (link === undefined || link.expires.getTime() <= now || !link.token_hash.equals(hashToken(secret))) throw badLink()
+  if (link === undefined || link.expires.getTime() <= now || !link.token_hash.equals(hashToken(secret)))
+    throw invalidCredentials('The link is unknown or has expired. Restart the server to get a new link.')
 }
 
-function badLink() {
-  return invalidCredentials('The link is unknown, was used, or has expired. Restart the server to get a new link.')
+/** @throws ApiError `invalid_credentials` if the instance has an admin, so that its link no longer works. */
+export async function requireNoAdmin(db: Db): Promise<void> {
+  if (!(await hasAdmin(db))) return
+  throw invalidCredentials(
+    'This instance already has an admin, so the link no longer works. Sign in, or make another account an admin with `depot user role`.',
+  )
 }
 
 async function hasAdmin(db: Db): Promise<boolean> {
