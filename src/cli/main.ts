@@ -1,6 +1,6 @@
 // The command line. Only this layer reads the environment and the arguments.
 import { UsageError } from '#cli/kit/arguments.ts'
-import { reasonOf } from '#lib/errors.ts'
+import { explain } from '#cli/kit/explain.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { VERSION } from '#main/version.ts'
 import type { SettingsFile } from '#platform/config/settings-file.ts'
@@ -12,8 +12,8 @@ const HELP = ['--help', '-h']
 type Prepared = { settings?: SettingsFile; problem?: string | undefined }
 
 /**
- * Runs one command and sets the exit code: 0 for success, 1 for failure, 2 for wrong usage. Expected errors print one
- * sentence, other errors their stack; after a usage error, the usage follows.
+ * Runs one command and sets the exit code: 0 for success, 1 for failure, 2 for wrong usage. A failure ends with one line
+ * that names the problem and the remedy; after a usage error, the usage follows.
  */
 export async function main(
   args: readonly string[],
@@ -35,7 +35,7 @@ export async function main(
     await (await command.load())(rest, env)
   } catch (error) {
     process.exitCode = error instanceof UsageError ? 2 : 1
-    process.stderr.write(`${describe(error)}\n`)
+    process.stderr.write(`${explain(error)}\n`)
     if (error instanceof UsageError) process.stderr.write(`\n${found ? usageOf(found.command) : usageFor(args)}`)
   }
 }
@@ -68,12 +68,4 @@ function noSuchCommand(args: readonly string[]): string {
 async function check(settings: SettingsFile): Promise<void> {
   const { checkSettingsFile } = await import('#platform/config/settings-file.ts')
   for (const warning of checkSettingsFile(settings)) process.stderr.write(`${warning}\n`)
-}
-
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const isExpected = error instanceof UsageError || error instanceof OperatorError || error.name === 'ApiError'
-  if (isExpected) return reasonOf(error)
-  const cause = error.cause instanceof Error ? `\n  caused by: ${error.cause.message}` : ''
-  return `${error.stack ?? error.message}${cause}`
 }

@@ -125,9 +125,9 @@ export function cannotListen(cause: unknown, host: string, port: number): unknow
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
   const reason = {
     EADDRINUSE: 'another program uses this port; set PORT to another one, or to 0 for any free port',
-    EADDRNOTAVAIL: 'HOST is not an address of this machine',
-    EACCES: 'this user has no permission to use this port',
-    ENOTFOUND: 'the host name in HOST is unknown',
+    EADDRNOTAVAIL: 'HOST is not an address of this machine; set HOST to one of its addresses',
+    EACCES: 'this user has no permission to use this port; set PORT to 1024 or higher',
+    ENOTFOUND: 'the host name in HOST is unknown; set HOST to an address of this machine',
   }[String(code)]
   if (reason === undefined) return cause
   return new OperatorError(`Depot cannot listen on ${host}, port ${port}: ${reason}`, { cause })

@@ -182,7 +182,8 @@ test('errors of the file store name the path and the cause', { skip }, async () 
   assert.equal(code, 1)
   assert.equal(
     stderr.trim(),
-    `The file store failed; nothing was stored: EACCES: permission denied, mkdir '${own}/files/objects'`,
+    `The file store failed; nothing was stored: EACCES: permission denied, mkdir '${own}/files/objects'. ` +
+      'Run the command as the owner of that folder, or give this user permission to read and write it.',
   )
   assert.equal(existsSync(join(own, 'files/objects')), false)
 })

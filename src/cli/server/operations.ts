@@ -1,6 +1,7 @@
 // `depot migrate` and `depot check`.
 
 import { readArguments } from '#cli/kit/arguments.ts'
+import { explain } from '#cli/kit/explain.ts'
 import { withProgress } from '#cli/kit/progress.ts'
 import { type Env, print, withUnmigratedDeps } from '#cli/kit/with-deps.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
@@ -42,8 +43,10 @@ export async function checkCommand(args: readonly string[], env: Env): Promise<v
   } catch (error) {
     const dependency = error instanceof OperatorError ? error.dependency : undefined
     const failed = 'configuration' in states ? (dependency ?? 'database') : 'configuration'
-    states[failed] = { status: 'failing', error: reasonOf(error) }
+    states[failed] = { status: 'failing', error: explain(error) }
   }
+  for (const state of Object.values(states))
+    if (state.error !== undefined) state.error = explain(new OperatorError(state.error))
   const bad = Object.values(states).some(({ status }) => status !== 'ok')
   const lines = Object.entries(states).map(
     ([name, { status, state, error = state }]) => `${name}: ${status}${error === undefined ? '' : ` (${error})`}`,

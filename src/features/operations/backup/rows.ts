@@ -1,5 +1,6 @@
 // Database access for backups: tables with their columns and order, sequences and jobs.
 import type pg from 'pg'
+import { OperatorError } from '#lib/operator-error.ts'
 import type { Head } from './archive/archive-format.ts'
 
 export type Table = Head['tables'][number]
@@ -37,7 +38,9 @@ export async function connectAlone(pool: pg.Pool, applicationName: string): Prom
     connectionTimeoutMillis: 10_000,
   })
   client.on('error', () => {})
-  await client.connect()
+  await client.connect().catch((cause: Error) => {
+    throw new OperatorError(`The database cannot be reached: ${cause.message}`, { cause, dependency: 'database' })
+  })
   return client
 }
 

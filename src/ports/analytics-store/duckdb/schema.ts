@@ -22,6 +22,8 @@ const MEMORY_LIMIT = '512MB'
 const THREADS = '2'
 const FILE_NAME = 'events.duckdb'
 const SPILL_NAME = 'spill'
+/** Reasons of the operating system. An empty file would not help. */
+const NOT_DAMAGED = /No space left on device|Disk quota exceeded|Read-only file system|Permission denied/
 
 export const COLUMN_TYPES = {
   time: BIGINT,
@@ -63,6 +65,8 @@ async function openFile(path: string, settings: Record<string, string>): Promise
       throw new StoreInUseError(`The analytics database ${path} is in use by another process`, { cause })
     }
     const reason = cause instanceof Error ? cause.message : String(cause)
+    if (NOT_DAMAGED.test(reason))
+      throw new OperatorError(`Could not open the analytics database ${path}: ${reason}`, { cause })
     throw new OperatorError(
       `Could not open the analytics database ${path}: ${reason} Restore it from a backup. To start with an empty one ` +
         'instead, stop Depot and run `depot analytics set-aside`.',
