@@ -42,7 +42,9 @@ export const QueueQuery = Type.Object({
   offset: Offset,
   sort: Sort,
   ...FILTERS,
-  claim: Type.Optional(Type.Enum([...CLAIM_FILTERS], { description: 'Claims of the caller, of other moderators, or none' })),
+  claim: Type.Optional(
+    Type.Enum([...CLAIM_FILTERS], { description: 'Claims of the caller, of other moderators, or none' }),
+  ),
 })
 
 /** @throws ApiError `invalid_input` for an unknown project type. */
