@@ -196,6 +196,7 @@ function commandLines(dataDir: string): string[][] {
     'settings set': ['name', 'Lantern'],
     'settings list': [],
     jobs: [],
+    'audit list': [],
     backup: [join(dataDir, 'new.backup')],
     restore: [backup],
     verify: [],
@@ -255,7 +256,7 @@ function assertExplained({ args, code, stdout, stderr }: Outcome): void {
   assert.equal(code, 1, what)
   assert.doesNotMatch(stderr, /^\s+at /m, what)
   // `check` prints a line per part.
-  const failing = stdout.split('\n').filter((line) => line.includes(': failing'))
+  const failing = stdout.split('\n').filter((line) => /^\w+: (failing|degraded)/.test(line))
   const lines = args[0] === 'check' ? failing : [stderr.trimEnd().split('\n').at(-1) ?? '']
   assert.ok(lines.length > 0, what)
   for (const line of lines) assert.match(line, REMEDY, what)
