@@ -20,6 +20,8 @@ export async function main(
   env: Record<string, string | undefined>,
   { settings, problem }: Prepared = {},
 ): Promise<void> {
+  // Other users cannot read what this process creates.
+  process.umask(0o077)
   if (args[0] === '--version' || args[0] === '-v') return void process.stdout.write(`${VERSION}\n`)
   const found = findCommand(args)
   try {

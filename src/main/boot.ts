@@ -14,6 +14,7 @@ import { type Connections, connectionsOf, type Database, openDatabase, startData
 import { type LocalPorts, openLocalPorts, openSharedPorts, type PortNeeds, type SharedPorts } from './open-ports.ts'
 import { checkSearchEngine } from './open-search.ts'
 import { openDataFolder } from './preflight.ts'
+import { makePrivate } from './private-folder.ts'
 import { NO_PEERS, type PeerProcesses } from './processes/peer-processes.ts'
 import { VERSION } from './version.ts'
 
@@ -59,6 +60,7 @@ export function boot({ mode, ...options }: BootOptions): Promise<Booted> {
   return openOrClose(async (resources) => {
     const { config, test, peers = NO_PEERS } = options
     const base = await openBase(options, mode, resources)
+    if (mode === 'server') makePrivate(config.dataDir)
     const embedded = await startDatabase(base, mode, resources)
     const connections = connectionsOf(config, embedded)
     const poolSize = test?.poolSize ?? POOL_SIZE
@@ -88,7 +90,7 @@ export async function openBase(
   mode: 'server' | 'command',
   resources: AsyncDisposableStack,
 ): Promise<Base> {
-  openDataFolder(config.dataDir)
+  openDataFolder(config)
   if (mode === 'server') resources.defer(await startTraces({ ...config.traces, version: VERSION }, log))
   // prom-client collects the metrics of a process once, so only a server that is alone in its process can have them.
   const metrics = createMetrics({ process: mode === 'server' && test === undefined, ofAll: peers?.metrics })

@@ -1,5 +1,5 @@
 // Checks before the start: the port, the data folder, and the files that the settings name.
-import { accessSync, constants, mkdirSync, statSync } from 'node:fs'
+import { accessSync, chmodSync, constants, mkdirSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { OperatorError } from '#lib/operator-error.ts'
@@ -8,11 +8,12 @@ import { createPool } from '#platform/db/db.ts'
 import { type FolderLock, tryLockFolder } from '#platform/db/folder-lock.ts'
 import { hasSchema } from '#platform/db/migrate.ts'
 import { hasDatabase } from '#platform/embedded-postgres/location.ts'
+import { makeOpenFolder } from '#platform/embedded-postgres/system-user.ts'
 import { connectionsOf } from './open-database.ts'
 
 /** @throws OperatorError for the first problem that would fail the start later. */
 export async function checkBeforeStart(config: Config, { listens }: { listens: boolean }): Promise<void> {
-  openDataFolder(config.dataDir)
+  openDataFolder(config)
   checkNamedFiles(config)
   const { host, port } = config.http
   if (listens) await freePort(host, port).catch((cause: unknown) => Promise.reject(cannotListen(cause, host, port)))
@@ -45,13 +46,19 @@ function noInstance(sentence: string): OperatorError {
   return new OperatorError(message, { dependency: 'instance' })
 }
 
-/** Creates the data folder. @throws OperatorError with the reason if Depot cannot use it. */
-export function openDataFolder(dataDir: string): void {
+/**
+ * Creates the data folder, which only this user can read.
+ * @throws OperatorError with the reason if Depot cannot use it.
+ */
+export function openDataFolder({ dataDir, database }: Pick<Config, 'dataDir' | 'database'>): void {
   usable(dataDir, () => {
     if (statSync(dataDir, { throwIfNoEntry: false })?.isDirectory() === false)
       throw new Error('it is a file, not a folder')
     // If root runs Depot, the user of the database must be able to pass through.
-    mkdirSync(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 })
+    const mode = process.getuid?.() === 0 && database.kind === 'embedded' ? 0o711 : 0o700
+    makeOpenFolder(dataDir)
+    const found = statSync(dataDir)
+    if (found.uid === process.getuid?.() && (found.mode & 0o777) !== mode) chmodSync(dataDir, mode)
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
   })
 }

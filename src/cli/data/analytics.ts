@@ -30,7 +30,7 @@ export async function analyticsSetAside(args: readonly string[], env: Env): Prom
 }
 
 function setAside(config: Config, folder: string): { moved: string[]; text: string } {
-  openDataFolder(config.dataDir)
+  openDataFolder(config)
   const lock = lockAnalytics(config)
   try {
     const ending = `.set-aside-${new Date().toISOString().replace(/[:.]/g, '-')}`

@@ -7,6 +7,7 @@ import { createLog, isTextFormat } from '#platform/telemetry/log.ts'
 import { connectToHub, joinHub } from './http-process.ts'
 import { metricsOf } from './shared-metrics.ts'
 
+process.umask(0o077)
 const [name = '', socketPath = '', listening = 'port'] = process.argv.slice(2)
 // A terminal sends it to all processes; the main process decides.
 process.on('SIGINT', () => {})

@@ -47,7 +47,7 @@ export async function runnableBinaries(
   try {
     await cp(nativeDir, temporary, { recursive: true, verbatimSymlinks: true, filter: (path) => !path.endsWith('.a') })
     await makeLinks(temporary, links)
-    await openAndSync(temporary)
+    await openAndSync(temporary, user === undefined ? 0o700 : 0o755)
     await rename(temporary, copyDir)
   } catch (error) {
     await rm(temporary, { recursive: true, force: true })
@@ -95,16 +95,16 @@ async function makeLinks(nativeDir: string, links: readonly Link[]): Promise<boo
   return true
 }
 
-/** Makes a new copy readable by all users, regardless of the umask, and syncs it to disk before it is renamed. */
-async function openAndSync(folder: string): Promise<void> {
-  await chmod(folder, 0o755)
+/** Makes a new copy readable by the users in `mode`, regardless of the umask, and syncs it to disk before it is renamed. */
+async function openAndSync(folder: string, mode: number): Promise<void> {
+  await chmod(folder, mode)
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)
-    if (entry.isDirectory()) await openAndSync(path)
+    if (entry.isDirectory()) await openAndSync(path, mode)
     if (!entry.isFile()) continue
     const file = await open(path, 'r')
-    const { mode } = await file.stat()
-    await file.chmod((mode & 0o100) === 0 ? 0o644 : 0o755)
+    const isProgram = ((await file.stat()).mode & 0o100) !== 0
+    await file.chmod((isProgram ? 0o755 : 0o644) & mode)
     await file.sync()
     await file.close()
   }

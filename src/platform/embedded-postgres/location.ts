@@ -90,7 +90,7 @@ function locationElsewhere(dataDir: string, { folder, created }: Note): Database
         `Copy the database as well, or delete ${join(dataDir, NOTE)} to start with an empty database.`,
     )
   }
-  mkdirSync(folder, { recursive: true, mode: 0o755 })
+  makeOpenFolder(folder)
   if (owner !== dataDir || !existsSync(backNote)) writeFileSync(backNote, `${dataDir}\n`, { flush: true })
   return { root: folder, clusterDir, user: databaseUser(created ? clusterDir : undefined) }
 }

@@ -1,5 +1,5 @@
 // Chooses the system user that runs PostgreSQL: PostgreSQL does not run as root, so root starts it as another user.
-import { chmodSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { OperatorError } from '#lib/operator-error.ts'
 
@@ -69,5 +69,7 @@ export function isAllowed(user: SystemUser, path: string, bits: number): boolean
 
 /** Creates a folder that all users can enter, regardless of the umask. Does not change an existing folder. */
 export function makeOpenFolder(folder: string): void {
-  if (mkdirSync(folder, { recursive: true }) !== undefined) chmodSync(folder, 0o755)
+  const umask = process.umask(0o022)
+  mkdirSync(folder, { recursive: true })
+  process.umask(umask)
 }
