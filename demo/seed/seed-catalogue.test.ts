@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import { demoId, demoPartId } from '#demo/ids.ts'
 import { DEMO_BIO } from '#demo/seed/people.ts'
 import { type SeedReport, seedCatalogue } from '#demo/seed/seed-catalogue.ts'
+import { imageUrl } from '#features/basics/images/hosted-image.ts'
 import { reconcileDownloads } from '#features/operations/downloads/reconcile-downloads.ts'
 import { StoreInUseError } from '#ports/analytics-store/analytics-store.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
@@ -95,7 +96,7 @@ test('projects, users and organizations have images that the server sends, and p
     union all select url from gallery_item`.execute(t.deps.db)
   assert.ok(rows.length > PROJECTS * 1.5, `${rows.length} pictures`)
   for (const { url } of rows) {
-    const answer = await t.anyone.get(new URL(url).pathname)
+    const answer = await t.anyone.get(new URL(imageUrl(t.deps.config, url)).pathname)
     assert.deepEqual([answer.statusCode, answer.headers['content-type']], [200, 'image/png'])
   }
   const { gallery, description } = (await t.anyone.get(`/v3/project/${demoId('project', 2)}`)).json()
