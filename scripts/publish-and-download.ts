@@ -1,8 +1,8 @@
-// The README's walk as one program: make an author and a moderator, publish a project with a version and its file,
-// approve it, read it and download the file without any account, and compare the hashes. Works on a running server:
-//   node scripts/publish-and-download.ts [--url http://127.0.0.1:8080] [--slug lantern-3f9a]
+// Runs the steps of the README in one program: creates an author and a moderator, publishes a project with a version and
+// its file, approves it, downloads the file without an account, and compares the hashes. Needs a running server:
+//   node_modules/.bin/node scripts/publish-and-download.ts [--url http://127.0.0.1:8080] [--slug lantern-3f9a]
 // Each run without --slug publishes another project.
-// The accounts are made by the command line, which needs the server's DATA_DIR or DATABASE_URL in the environment.
+// The command line creates the accounts. It needs the server's DATA_DIR or DATABASE_URL in the environment.
 import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -33,6 +33,16 @@ function expect(answer: Answer, status: number, step: string): Answer {
   if (answer.status !== status) throw new Error(`${step}: ${answer.status} ${JSON.stringify(answer.body)}`)
   console.log(`${step}: ${answer.status}`)
   return answer
+}
+
+/** Ends the program if no server responds, before it creates accounts. */
+async function requireServer(url: string): Promise<void> {
+  try {
+    await fetch(`${url}/health`)
+  } catch {
+    console.error(`No server responds at ${url}. Start Depot with npm start, or name its URL with --url.`)
+    process.exit(1)
+  }
 }
 
 /** An account with a token of every scope that tokens may hold. */
@@ -73,6 +83,7 @@ async function main(): Promise<void> {
   const jar = withComment(await readFile(join(ROOT, 'examples/lantern-1.0.0.jar')), slug)
   const data = { ...JSON.parse(await readFile(join(ROOT, 'examples/project.json'), 'utf8')), slug }
 
+  await requireServer(url)
   const author = await person(`${slug}-author`, 'developer')
   const moderator = await person(`${slug}-moderator`, 'moderator')
 

@@ -46,7 +46,8 @@ const canRun = (file) => !file.startsWith('test/system/browser/') || fs.existsSy
 
 /**
  * Returns the files of a tier whose paths contain one of the words. A word that matches none of them selects from all
- * tiers, so that the path of any test file works.
+ * tiers, so that the path of any test file works. A word that matches no file at all ends the run, because the other
+ * words would hide that its tests did not run.
  */
 function chooseFiles(tier, words) {
   if (words.length === 0) return filesOf(tier).filter(canRun)
@@ -54,7 +55,12 @@ function chooseFiles(tier, words) {
   const chosen = words.flatMap((word) => {
     const matches = (file) => file.includes(word.replace(/^\.\//, ''))
     const files = filesOf(tier).filter(matches)
-    return files.length > 0 ? files : everything.filter(matches)
+    const found = files.length > 0 ? files : everything.filter(matches)
+    if (found.length === 0) {
+      console.error(`No test file has a path that contains ${word}`)
+      process.exit(1)
+    }
+    return found
   })
   return [...new Set(chosen)]
 }
@@ -66,10 +72,6 @@ async function main() {
   const nodeOptions = args.filter((arg) => arg.startsWith('--') && !arg.startsWith('--tier='))
   const tier = TIERS[name]
   const files = chooseFiles(tier, words)
-  if (files.length === 0) {
-    console.error(`No test file matches ${words.join(' ')}`)
-    process.exit(1)
-  }
   if (words.length === 0 && !filesOf(tier).every(canRun)) console.log(`No browser tests: ${CHROMIUM} does not exist`)
   const { openCache } = await import('./test/cache.mjs')
   const { startDatabase } = await import('./test/database.mjs')

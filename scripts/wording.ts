@@ -1,5 +1,5 @@
-// `node scripts/wording.ts [PATHS]`: lists texts that contain a phrase which the wording rules in CONTRIBUTING.md reject.
-// test/rules/wording.test.ts runs the same check over the whole repository.
+// `node_modules/.bin/node scripts/wording.ts [PATHS]`: lists texts that contain a phrase which the wording rules in
+// CONTRIBUTING.md reject. test/rules/wording.test.ts runs the same check over the whole repository.
 
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
