@@ -8,12 +8,11 @@ import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { Db } from '#platform/db/db.ts'
 import {
   type FileLocation,
+  type FirstVersions,
+  findFirstVersions,
   findVersionsOfFiles,
-  listLookupResults,
-  peekVersionList,
-  storeVersionList,
 } from '../lookup/lookup-cache.ts'
-import { isListedAndPasses, LIST_ORDER, type VersionFilter } from '../lookup/version-filter.ts'
+import type { VersionFilter } from '../lookup/version-filter.ts'
 import { versionVisibleTo } from '../policy.ts'
 
 export const ALGORITHMS = ['sha1', 'sha512'] as const
@@ -134,12 +133,8 @@ export type UpdateCheck = { projectId: string; filter: VersionFilter }
 
 /** Maximum number of different filters per project and request: each reads the versions of the project again. */
 export const FILTERS_PER_PROJECT_MAX = 32
-/** Number of different filters per statement. */
-const FILTERS_PER_STATEMENT = 64
 
-/** A filter, its cache key, and the projects to which it applies with the first version that matches in each. */
-type FilterGroup = { filter: VersionFilter; key: string; firsts: Map<string, string | undefined>; missing: Set<string> }
-type GroupedCheck = { projectId: string; group: FilterGroup }
+type GroupedCheck = { projectId: string; group: FirstVersions }
 
 /**
  * Returns the first version in each project's list that matches the filter, or undefined if no version matches. Everyone
@@ -149,54 +144,24 @@ type GroupedCheck = { projectId: string; group: FilterGroup }
 export async function listUpdates(reader: FileReader, checks: readonly UpdateCheck[]): Promise<(string | undefined)[]> {
   const grouped = groupByFilter(checks)
   rejectManyFilters(grouped)
-  for (const { projectId, group } of grouped) {
-    const cached = peekVersionList(reader, projectId, group.key)
-    if (cached === undefined) group.missing.add(projectId)
-    else group.firsts.set(projectId, cached[0])
-  }
-  const groups = new Set(grouped.map(({ group }) => group))
-  await readFirstVersions(
-    reader,
-    [...groups].filter(({ missing }) => missing.size > 0),
-  )
+  await findFirstVersions(reader, [...new Set(grouped.map(({ group }) => group))])
   return grouped.map(({ projectId, group }) => group.firsts.get(projectId))
-}
-
-/** Reads the missing first versions of the groups from the database and caches them. */
-async function readFirstVersions(reader: FileReader, groups: readonly FilterGroup[]): Promise<void> {
-  if (groups.length === 0) return
-  // Before the query, so that a change during the query invalidates the entries.
-  const entries = await listLookupResults(reader, new Set(groups.flatMap(({ missing }) => [...missing])))
-  for (let start = 0; start < groups.length; start += FILTERS_PER_STATEMENT) {
-    const batch = groups.slice(start, start + FILTERS_PER_STATEMENT)
-    const { rows } = await sql<{ position: number; project_id: string; id: string }>`${sql.join(
-      batch.map(selectFirstVersions),
-      sql` union all `,
-    )}`.execute(reader.db)
-    for (const { position, project_id, id } of rows) batch[position]?.firsts.set(project_id, id)
-  }
-  for (const { key, firsts, missing } of groups) {
-    for (const projectId of missing) {
-      const entry = entries.get(projectId)
-      const first = firsts.get(projectId)
-      if (entry !== undefined) storeVersionList(reader, entry, key, first === undefined ? [] : [first])
-    }
-  }
 }
 
 /** Returns the checks with the group of their filter; equal filters share a group. */
 function groupByFilter(checks: readonly UpdateCheck[]): GroupedCheck[] {
-  const byFilter = new Map<VersionFilter, FilterGroup>()
-  const byKey = new Map<string, FilterGroup>()
+  const byFilter = new Map<VersionFilter, FirstVersions>()
+  const byKey = new Map<string, FirstVersions>()
   return checks.map(({ projectId, filter }) => {
     let group = byFilter.get(filter)
     if (group === undefined) {
       // The key of the project's list with this filter, of which only the first version is needed.
       const key = JSON.stringify({ ...filter, limit: 1 })
-      group = byKey.get(key) ?? { filter, key, firsts: new Map(), missing: new Set() }
+      group = byKey.get(key) ?? { filter, key, projectIds: new Set(), firsts: new Map() }
       byKey.set(key, group)
       byFilter.set(filter, group)
     }
+    group.projectIds.add(projectId)
     return { projectId, group }
   })
 }
@@ -208,13 +173,4 @@ function rejectManyFilters(checks: readonly GroupedCheck[]): void {
       throw invalidInput(`The files of one project can have at most ${most} different filters`, 'hashes')
     }
   }
-}
-
-function selectFirstVersions({ filter, missing }: FilterGroup, position: number) {
-  return sql`select ${sql.lit(position)} as position, requested.project_id, first.id
-    from unnest(${[...missing]}::text[]) as requested (project_id)
-    cross join lateral (
-      select version.id from version
-      where version.project_id = requested.project_id and ${isListedAndPasses(filter)}
-      order by ${LIST_ORDER} limit 1) first`
 }

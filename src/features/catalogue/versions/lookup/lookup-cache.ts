@@ -1,6 +1,8 @@
 // Caches the results of lookups in the versions of a project: lists, and the public versions that contain its files. A
 // change of the project invalidates them.
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
+import type { Db } from '#platform/db/db.ts'
+import { readFirstVersions, type VersionFilter } from './version-filter.ts'
 
 /** Longer filters are rare and not cached. */
 const FILTER_LENGTH_MAX = 300
@@ -55,10 +57,7 @@ const RESULTS = {
 type FindsCache = { cache: EntityCache }
 
 /** Returns the cached results of these projects, by project ID. */
-export function listLookupResults(
-  { cache }: FindsCache,
-  projectIds: Iterable<string>,
-): Promise<Map<string, LookupResults>> {
+function listLookupResults({ cache }: FindsCache, projectIds: Iterable<string>): Promise<Map<string, LookupResults>> {
   return cache.kind(RESULTS).getMany(projectIds, async (missing) => missing.map((id) => new LookupResults(id)))
 }
 
@@ -77,21 +76,52 @@ export async function rememberVersionList(
 }
 
 /** Returns the version list if it is cached. */
-export function peekVersionList({ cache }: FindsCache, projectId: string, filter: string) {
+function peekVersionList({ cache }: FindsCache, projectId: string, filter: string) {
   return cache.kind(RESULTS).peek(projectId)?.lists.get(filter)
 }
 
 /** Caches a version list, which must be read after `results`. */
-export function storeVersionList(
-  { cache }: FindsCache,
-  results: LookupResults,
-  filter: string,
-  ids: readonly string[],
-): void {
+function storeVersionList({ cache }: FindsCache, results: LookupResults, filter: string, ids: readonly string[]): void {
   const bytes = results.admit(filter, ids.length)
   if (bytes === 0) return
   results.lists.set(filter, ids)
   cache.kind(RESULTS).grow(results, bytes)
+}
+
+/** The projects of which the first version with a filter is needed. `key` is the filter of the list as JSON. */
+export type FirstVersions = {
+  filter: VersionFilter
+  key: string
+  projectIds: Set<string>
+  /** Project ID → ID of the version, or undefined if no version matches. `findFirstVersions` adds the entries. */
+  firsts: Map<string, string | undefined>
+}
+
+/** Finds the first version of each group and project, and caches it. Runs one statement per 64 groups not cached. */
+export async function findFirstVersions(
+  reader: FindsCache & { db: Db },
+  groups: readonly FirstVersions[],
+): Promise<void> {
+  const missing = groups.map(({ projectIds, ...group }) => ({
+    ...group,
+    projectIds: [...projectIds].filter((projectId) => {
+      const cached = peekVersionList(reader, projectId, group.key)
+      if (cached !== undefined) group.firsts.set(projectId, cached[0])
+      return cached === undefined
+    }),
+  }))
+  const incomplete = missing.filter(({ projectIds }) => projectIds.length > 0)
+  if (incomplete.length === 0) return
+  // Before the query, so that a change during the query invalidates the entries.
+  const entries = await listLookupResults(reader, new Set(incomplete.flatMap(({ projectIds }) => projectIds)))
+  await readFirstVersions(reader.db, incomplete)
+  for (const { key, firsts, projectIds } of incomplete) {
+    for (const projectId of projectIds) {
+      const entry = entries.get(projectId)
+      const first = firsts.get(projectId)
+      if (entry !== undefined) storeVersionList(reader, entry, key, first === undefined ? [] : [first])
+    }
+  }
 }
 
 /** The version that contains a file. */

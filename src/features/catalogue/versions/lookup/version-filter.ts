@@ -1,5 +1,6 @@
 // The filter of version lists and update checks.
 import { type RawBuilder, sql } from 'kysely'
+import type { Db } from '#platform/db/db.ts'
 
 /** Conditions that a version must all match. An empty list matches every version. */
 export type VersionFilter = {
@@ -47,3 +48,34 @@ function hasValue(name: string, values: readonly unknown[]): RawBuilder<boolean>
 
 /** Order of version lists: first versions with an `ordering`, ascending, then the others, newest first. */
 export const LIST_ORDER: RawBuilder<unknown> = sql`version.ordering, version.date_published desc, version.id`
+
+/** Number of different filters per statement. */
+const FILTERS_PER_STATEMENT = 64
+
+type FirstVersionsQuery = {
+  filter: VersionFilter
+  projectIds: readonly string[]
+  /** Receives the ID of each project's first version that matches. */
+  firsts: Map<string, string | undefined>
+}
+
+/** Reads the first version in each project's list that matches the filter. */
+export async function readFirstVersions(db: Db, queries: readonly FirstVersionsQuery[]): Promise<void> {
+  for (let start = 0; start < queries.length; start += FILTERS_PER_STATEMENT) {
+    const batch = queries.slice(start, start + FILTERS_PER_STATEMENT)
+    const { rows } = await sql<{ position: number; project_id: string; id: string }>`${sql.join(
+      batch.map(selectFirstVersions),
+      sql` union all `,
+    )}`.execute(db)
+    for (const { position, project_id, id } of rows) batch[position]?.firsts.set(project_id, id)
+  }
+}
+
+function selectFirstVersions({ filter, projectIds }: FirstVersionsQuery, position: number) {
+  return sql`select ${sql.lit(position)} as position, requested.project_id, first.id
+    from unnest(${projectIds}::text[]) as requested (project_id)
+    cross join lateral (
+      select version.id from version
+      where version.project_id = requested.project_id and ${isListedAndPasses(filter)}
+      order by ${LIST_ORDER} limit 1) first`
+}
