@@ -5,8 +5,8 @@ import { listRequired } from '#features/catalogue/versions/dependencies/required
 import { listUpdates } from '#features/catalogue/versions/hashes/resolve-files.ts'
 import {
   type CachedVersion,
-  filterVisibleVersions,
   listCachedVersions,
+  listVisibleVersions,
 } from '#features/catalogue/versions/lookup/version-cache.ts'
 import type { VersionFilter } from '#features/catalogue/versions/lookup/version-filter.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
@@ -113,7 +113,7 @@ export async function loadDependencies(
   const projectIds = dependencies.flatMap(({ project_id }) => project_id ?? [])
   const versionIds = dependencies.flatMap(({ version_id }) => version_id ?? [])
   const projects = new Map((await listVisibleProjects(deps, viewer, projectIds)).map((each) => [each.id, viewOf(each)]))
-  const cached = await filterVisibleVersions(deps.db, viewer, await listCachedVersions(deps, versionIds))
+  const cached = await listVisibleVersions(deps, viewer, versionIds)
   const versions = new Map(cached.map((each) => [each.id, versionOf(each)]))
   return dependencies.flatMap(({ dependency_type: type, project_id, version_id, file_name: fileName }) => {
     const project = projects.get(project_id ?? '')

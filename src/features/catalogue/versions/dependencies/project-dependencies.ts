@@ -9,12 +9,7 @@ import {
 } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
-import {
-  type CachedVersion,
-  filterVisibleVersions,
-  listCachedVersions,
-  type VersionReader,
-} from '../lookup/version-cache.ts'
+import { type CachedVersion, listVisibleVersions, type VersionReader } from '../lookup/version-cache.ts'
 import { seesHiddenVersions } from '../policy.ts'
 
 /** Maximum number of projects, and of versions, newest first. No real project has that many. */
@@ -30,7 +25,7 @@ export async function listDependencies(
   const seesAll = seesHiddenVersions(viewer, membership)
   const ids = await listDependencyIds(reader.db, projectId, seesAll ? VERSION_STATUSES : PUBLIC_VERSION_STATUSES)
   const projects = await listVisibleProjects(reader, viewer, ids.projects)
-  const versions = await filterVisibleVersions(reader.db, viewer, await listCachedVersions(reader, ids.versions))
+  const versions = await listVisibleVersions(reader, viewer, ids.versions)
   return { projects, versions }
 }
 

@@ -7,12 +7,7 @@ import {
 import type { Viewer } from '#lib/access/viewer.ts'
 import { projectTypesOf } from '#platform/taxonomy/taxonomy.ts'
 import { listUpdates } from '../hashes/resolve-files.ts'
-import {
-  type CachedVersion,
-  filterVisibleVersions,
-  listCachedVersions,
-  type VersionReader,
-} from '../lookup/version-cache.ts'
+import { type CachedVersion, listVisibleVersions, type VersionReader } from '../lookup/version-cache.ts'
 import type { VersionFilter } from '../lookup/version-filter.ts'
 import type { VersionView } from '../views.ts'
 
@@ -44,7 +39,7 @@ export async function listRequired(
     }),
   )
   const ids = projects.flatMap(({ id }, index) => versionByProject.get(id) ?? newest[index] ?? [])
-  const visible = await filterVisibleVersions(reader.db, viewer, await listCachedVersions(reader, ids))
+  const visible = await listVisibleVersions(reader, viewer, ids)
   const byProject = new Map(visible.map((version) => [version.project.id, version]))
   return projects.flatMap((project) => {
     const version = byProject.get(project.id)

@@ -9,7 +9,7 @@ import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { type CatalogueForms, listVersionJson, V3 } from '../../forms.ts'
 import { NumberParams, VersionListQuery, VersionsQuery, versionListFilter } from './list-requests.ts'
-import { filterVisibleVersions, getVersion, getVersionByNumber, listCachedVersions } from './version-cache.ts'
+import { getVersion, getVersionByNumber, listCachedVersions, listVisibleVersions } from './version-cache.ts'
 import { listVersionIdsFor } from './version-list.ts'
 
 export function versionReadRoutes(app: App, deps: Deps, api = V3, listQuery: TSchema = VersionListQuery): void {
@@ -49,7 +49,7 @@ function versionReads(app: App, deps: Deps, api: CatalogueForms): void {
     },
     async (req, reply) => {
       const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
-      const versions = await filterVisibleVersions(deps.db, req.viewer, await listCachedVersions(deps, ids))
+      const versions = await listVisibleVersions(deps, req.viewer, ids)
       return sendList(reply, await listVersionJson(versions, api, req.query.include_changelog))
     },
   )
