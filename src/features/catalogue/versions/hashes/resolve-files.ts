@@ -6,12 +6,7 @@ import { invalidInput, notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { Db } from '#platform/db/db.ts'
-import {
-  type FileLocation,
-  type FirstVersions,
-  findFirstVersions,
-  findVersionsOfFiles,
-} from '../lookup/lookup-cache.ts'
+import { addFirstVersions, type FileLocation, type FirstVersions, findVersionsOfFiles } from '../lookup/lookup-cache.ts'
 import type { VersionFilter } from '../lookup/version-filter.ts'
 import { versionVisibleTo } from '../policy.ts'
 
@@ -144,7 +139,7 @@ type GroupedCheck = { projectId: string; group: FirstVersions }
 export async function listUpdates(reader: FileReader, checks: readonly UpdateCheck[]): Promise<(string | undefined)[]> {
   const grouped = groupByFilter(checks)
   rejectManyFilters(grouped)
-  await findFirstVersions(reader, [...new Set(grouped.map(({ group }) => group))])
+  await addFirstVersions(reader, [...new Set(grouped.map(({ group }) => group))])
   return grouped.map(({ projectId, group }) => group.firsts.get(projectId))
 }
 

@@ -93,12 +93,12 @@ export type FirstVersions = {
   filter: VersionFilter
   key: string
   projectIds: Set<string>
-  /** Project ID → ID of the version, or undefined if no version matches. `findFirstVersions` adds the entries. */
+  /** Project ID → ID of the version, or undefined if no version matches. `addFirstVersions` adds the entries. */
   firsts: Map<string, string | undefined>
 }
 
-/** Finds the first version of each group and project, and caches it. Runs one statement per 64 groups not cached. */
-export async function findFirstVersions(
+/** Adds the first version of each project to its group, from the cache or the database. Runs one statement per 64 groups not cached. */
+export async function addFirstVersions(
   reader: FindsCache & { db: Db },
   groups: readonly FirstVersions[],
 ): Promise<void> {
