@@ -22,10 +22,13 @@ export async function commandHere(
   }
   const { stdin } = process
   Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(input)]), configurable: true })
+  // A command changes the umask of its process.
+  const umask = process.umask(0o022)
   try {
     await main(args, env)
     return { code: Number(process.exitCode ?? 0), ...printed }
   } finally {
+    process.umask(umask)
     process.exitCode = undefined
     Object.defineProperty(process, 'stdin', { value: stdin, configurable: true })
     mock.restoreAll()
