@@ -18,7 +18,7 @@ import { emptyDatabase, testDatabase } from '#test/support/app/database.ts'
 import { commandHere } from '#test/support/processes/command-here.ts'
 import { depot, type Finished, makeDataDir, startDepot } from '#test/support/processes/running-depot.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
+const ROOT = join(import.meta.dirname, '../../..')
 const isRoot = process.getuid?.() === 0
 const skip = isRoot ? false : 'only root can continue as another user'
 

@@ -12,7 +12,7 @@ import { emptyDatabase, type TestDatabase } from '#test/support/app/database.ts'
 import { testApp } from '#test/support/app/test-app.ts'
 import { depot, makeDataDir, startDepot } from '#test/support/processes/running-depot.ts'
 
-const FILE = join(import.meta.dirname, '../../migrations/0009_store_image_keys.sql')
+const FILE = join(import.meta.dirname, '../../../migrations/0009_store_image_keys.sql')
 const BEFORE = '0008_create_moderation_claim.sql'
 const HASH = 'c3020341e350b150b0cef8c7eeab56a7b710c52b'
 const folder = mkdtempSync(join(tmpdir(), 'depot-keys-'))
