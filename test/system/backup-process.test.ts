@@ -163,7 +163,10 @@ describe('a backup made while a server publishes and deletes projects', () => {
   }, async () => {
     const { code, stderr } = await depot(join(home, 'data'), ['backup', '/dev/full'])
     assert.equal(code, 1)
-    assert.match(stderr, /No space left for the backup at \/dev\/full; the incomplete file was deleted\. Free space .+\n$/)
+    assert.match(
+      stderr,
+      /No space left for the backup at \/dev\/full; the incomplete file was deleted\. Free space .+\n$/,
+    )
   })
 
   test('an archive is for its owner only, and holds no secret in clear', async () => {

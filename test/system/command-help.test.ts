@@ -35,7 +35,7 @@ test('every command has help, asked for in either way', async () => {
     assert.deepEqual(await run(SCRIPT, [...words, '--help']), asked)
   }
   const family = await run(SCRIPT, ['help', 'user'])
-  assert.match(family.stdout, /Usage: depot user create [\s\S]*Usage: depot user role /)
+  assert.match(family.stdout, /^Usage: depot user COMMAND\n {2}user create [\s\S]*\n {2}user role /)
   await assert.rejects(run(SCRIPT, ['help', 'nonsense']), { code: 2 })
 })
 

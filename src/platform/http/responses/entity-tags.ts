@@ -31,6 +31,8 @@ export function tagResponse(req: FastifyRequest, reply: FastifyReply, payload: u
   const isPrivate = req.viewer !== null && policy === 'public'
   void reply.header('cache-control', CACHE_CONTROL[isPrivate ? 'private' : policy])
   const isRead = req.method === 'GET' || req.method === 'HEAD'
+  // A client must not keep the response, so it has nothing to compare an ETag with.
+  if (policy === 'no-store') void reply.removeHeader('etag')
   if (!isRead || reply.statusCode !== 200 || policy === 'no-store') return done(null, payload)
   if (typeof payload !== 'string' && !(payload instanceof Uint8Array)) return done(null, payload)
   let etag = reply.getHeader('etag')
