@@ -20,7 +20,7 @@ import {
 import { type Form, form, modJar, projectData, versionData } from '#test/support/http/forms.ts'
 import { CALLBACK, SCOPES as OAUTH_SCOPES } from '#test/support/http/oauth-steps.ts'
 import { samplesV2 } from './samples-v2.ts'
-import { earn, openCode, openQuestion, randomRange, type Thing, type World } from './world.ts'
+import { earn, nextRange, openCode, openQuestion, type Thing, type World } from './world.ts'
 
 type Given<T> = T | ((world: World) => T | Promise<T>)
 type Query = Record<string, string>
@@ -457,7 +457,7 @@ const OPERATIONS: Record<string, Sample> = {
 
   // Operators
   listRateLimits: {},
-  createRateLimit: { body: () => ({ address_range: randomRange(), requests_per_minute: 600 }) },
+  createRateLimit: { body: () => ({ address_range: nextRange(), requests_per_minute: 600 }) },
   deleteRateLimit: at('grant'),
   listAuditEntries: {},
   getInstance: {},

@@ -86,7 +86,7 @@ const THINGS: Record<Thing, (world: World) => Promise<string>> = {
   collection: makeCollection,
   fileHash: async (w) => (await w.file()).sha512,
   filename: async (w) => (await w.file()).filename,
-  grant: ({ t }) => operator(t, 'rate-limits', { address_range: randomRange(), requests_per_minute: 600 }),
+  grant: ({ t }) => operator(t, 'rate-limits', { address_range: nextRange(), requests_per_minute: 600 }),
   member: async (w) => {
     await w.project()
     await w.organization()
@@ -237,10 +237,12 @@ async function operator(t: TestApp, path: string, body: object): Promise<string>
   return answer.json().id
 }
 
-/** So that grants of several worlds do not meet. */
-export function randomRange(): string {
-  const [a = 0, b = 0] = randomBytes(2)
-  return `10.${a}.${b}.0/24`
+let ranges = 0
+
+/** Returns an address range that no other rate limit of this process has. */
+export function nextRange(): string {
+  ranges += 1
+  return `10.${ranges >> 8}.${ranges & 255}.0/24`
 }
 
 /** A well-formed ID that does not exist. */
