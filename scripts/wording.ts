@@ -199,7 +199,7 @@ function textsOfApi(file: string, source: string): Text[] {
 
 function textsOf(file: string): Text[] {
   const source = readFileSync(join(ROOT, file), 'utf8')
-  if (file.endsWith('/en.json')) return textsOfMessages(file, source)
+  if (file.includes('/messages/en/')) return textsOfMessages(file, source)
   if (/openapi[^/]*\.json$/.test(file)) return textsOfApi(file, source)
   if (file.endsWith('.md')) return textsOfDocument(file, source)
   return textsOfCode(file, source)
@@ -211,7 +211,7 @@ export function wordedFiles(): string[] {
     [
       '{src,demo,test,scripts,bench}/**/*.{ts,mjs}',
       'bin/*.mjs',
-      'src/platform/html/messages/en.json',
+      'src/platform/html/messages/en/*.json',
       'docs/generated/openapi*.json',
       '*.md',
       '{docs,migrations,taxonomy,deploy,examples}/**/*.md',

@@ -5,10 +5,11 @@ import { test } from 'node:test'
 import { IntlMessageFormat } from 'intl-messageformat'
 import { html } from './html.ts'
 import { chooseLanguage, DEFAULT_LANGUAGE, languageOf } from './languages.ts'
-import german from './messages/de.json' with { type: 'json' }
-import english from './messages/en.json' with { type: 'json' }
+import { english } from './messages/english.ts'
+import { german } from './messages/german.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
+const MESSAGES = join(import.meta.dirname, 'messages')
 
 /** Returns the names of values and tags in a message, with the cases of plurals and selects. */
 function namesIn(text: string, tag: string): string[] {
@@ -32,9 +33,34 @@ function namesIn(text: string, tag: string): string[] {
   return [...names].sort()
 }
 
-test('every language has every message, with the same values', () => {
+/** Files whose keys begin with several names. In all other files, every key begins with the name of the file or with `done.`. */
+const MIXED = ['account', 'common']
+
+test('every file of messages has the same sorted keys in every language, and no key is in two files', () => {
+  const keysIn = (tag: string) =>
+    globSync('*.json', { cwd: join(MESSAGES, tag) })
+      .sort()
+      .map((file) => {
+        const keys = Object.keys(JSON.parse(readFileSync(join(MESSAGES, tag, file), 'utf8')))
+        return { area: file.replace('.json', ''), keys }
+      })
+  const areas = keysIn('en')
+  assert.deepEqual(keysIn('de'), areas)
+  for (const { area, keys } of areas) {
+    assert.deepEqual(keys, keys.toSorted(), area)
+    const isOwn = (key: string) => MIXED.includes(area) || key.startsWith(`${area}.`) || key.startsWith('done.')
+    assert.deepEqual(
+      keys.filter((key) => !isOwn(key)),
+      [],
+      area,
+    )
+  }
+  const all = areas.flatMap(({ keys }) => keys)
+  assert.deepEqual(all.sort(), Object.keys(english).sort())
+})
+
+test('every message has the same values in every language', () => {
   assert.deepEqual(Object.keys(german), Object.keys(english))
-  assert.deepEqual(Object.keys(english), Object.keys(english).toSorted())
   for (const [key, text] of Object.entries(english)) {
     const translated = german[key as keyof typeof german]
     assert.deepEqual(namesIn(translated, 'de'), namesIn(text, 'en'), key)

@@ -1,9 +1,9 @@
-// The languages of the pages. Texts are ICU messages in one file per language. English is the source; all other languages
+// The languages of the pages. Texts are ICU messages, in one folder per language with one file per area. English is the source; all other languages
 // have the same keys.
 import { IntlMessageFormat } from 'intl-messageformat'
 import type { Markup, Part } from './html.ts'
-import german from './messages/de.json' with { type: 'json' }
-import english from './messages/en.json' with { type: 'json' }
+import { english } from './messages/english.ts'
+import { german } from './messages/german.ts'
 
 export type MessageKey = keyof typeof english
 /** Whether a text is the key of a message. */

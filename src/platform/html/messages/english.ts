@@ -1,0 +1,30 @@
+// The messages in English. docs/site.md lists the files.
+import account from './en/account.json' with { type: 'json' }
+import common from './en/common.json' with { type: 'json' }
+import manage from './en/manage.json' with { type: 'json' }
+import moderate from './en/moderate.json' with { type: 'json' }
+import numbers from './en/numbers.json' with { type: 'json' }
+import operate from './en/operate.json' with { type: 'json' }
+import ops from './en/ops.json' with { type: 'json' }
+import people from './en/people.json' with { type: 'json' }
+import publish from './en/publish.json' with { type: 'json' }
+import reports from './en/reports.json' with { type: 'json' }
+import site from './en/site.json' with { type: 'json' }
+import upload from './en/upload.json' with { type: 'json' }
+import work from './en/work.json' with { type: 'json' }
+
+export const english = {
+  ...account,
+  ...common,
+  ...manage,
+  ...moderate,
+  ...numbers,
+  ...operate,
+  ...ops,
+  ...people,
+  ...publish,
+  ...reports,
+  ...site,
+  ...upload,
+  ...work,
+}
