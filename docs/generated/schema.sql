@@ -604,8 +604,11 @@ create table report (
   body text not null,
   closed boolean default false not null,
   created timestamp with time zone default now() not null,
+  outcome text,
+  closed_at timestamp with time zone,
   constraint report_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE SET NULL,
   constraint report_item_type_check CHECK ((item_type = ANY (ARRAY['project'::text, 'version'::text, 'user'::text]))),
+  constraint report_outcome_check CHECK ((outcome = ANY (ARRAY['action'::text, 'no_action'::text]))),
   constraint report_pkey PRIMARY KEY (id),
   constraint report_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE SET NULL,
   constraint report_reporter_id_fkey FOREIGN KEY (reporter_id) REFERENCES account(id),
@@ -645,6 +648,21 @@ create table revenue_share (
   constraint revenue_share_key UNIQUE (part_id, project_id, account_id),
   constraint revenue_share_part_id_fkey FOREIGN KEY (part_id) REFERENCES revenue_part(id),
   constraint revenue_share_pkey PRIMARY KEY (id)
+);
+
+create table saved_reply (
+  id text collate "C" not null,
+  topic text not null,
+  language text not null,
+  title text not null,
+  body text not null,
+  position integer not null,
+  created timestamp with time zone default now() not null,
+  updated timestamp with time zone default now() not null,
+  constraint saved_reply_language_check CHECK (((char_length(language) >= 2) AND (char_length(language) <= 35))),
+  constraint saved_reply_pkey PRIMARY KEY (id),
+  constraint saved_reply_title_check CHECK (((char_length(title) >= 1) AND (char_length(title) <= 128))),
+  constraint saved_reply_topic_check CHECK (((char_length(topic) >= 1) AND (char_length(topic) <= 64)))
 );
 
 create table schema_migration (
@@ -738,6 +756,7 @@ create table thread (
   project_id text collate "C",
   report_id text collate "C",
   size_bytes bigint default 0 not null,
+  unanswered_since timestamp with time zone,
   constraint thread_pkey PRIMARY KEY (id),
   constraint thread_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE SET NULL,
   constraint thread_project_key UNIQUE (project_id),
@@ -762,6 +781,17 @@ create table upload_claim (
   storage_key text collate "C" not null,
   created timestamp with time zone default now() not null,
   constraint upload_claim_pkey PRIMARY KEY (storage_key)
+);
+
+create table user_note (
+  account_id text collate "C" not null,
+  body text not null,
+  revision integer default 1 not null,
+  author_id text collate "C",
+  updated timestamp with time zone default now() not null,
+  constraint user_note_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint user_note_author_id_fkey FOREIGN KEY (author_id) REFERENCES account(id) ON DELETE SET NULL,
+  constraint user_note_pkey PRIMARY KEY (account_id)
 );
 
 create table version (
@@ -948,6 +978,8 @@ CREATE INDEX project_visibility_idx ON public.project USING btree (id) INCLUDE (
 
 CREATE INDEX report_account_id_idx ON public.report USING btree (account_id);
 
+CREATE INDEX report_item_idx ON public.report USING btree (item_type, item_id, created);
+
 CREATE INDEX report_open_idx ON public.report USING btree (created, id) WHERE (NOT closed);
 
 CREATE INDEX report_project_id_idx ON public.report USING btree (project_id);
@@ -966,6 +998,8 @@ CREATE INDEX revenue_share_account_id_idx ON public.revenue_share USING btree (a
 
 CREATE INDEX revenue_share_project_id_idx ON public.revenue_share USING btree (project_id, day);
 
+CREATE INDEX saved_reply_position_idx ON public.saved_reply USING btree ("position", id);
+
 CREATE INDEX search_change_transaction_idx ON public.search_change USING btree (transaction, project_id);
 
 CREATE INDEX session_account_id_idx ON public.session USING btree (account_id);
@@ -979,6 +1013,10 @@ CREATE UNIQUE INDEX team_member_owner_key ON public.team_member USING btree (tea
 CREATE INDEX thread_message_author_id_idx ON public.thread_message USING btree (author_id);
 
 CREATE INDEX thread_message_thread_id_idx ON public.thread_message USING btree (thread_id, created);
+
+CREATE INDEX thread_unanswered_idx ON public.thread USING btree (unanswered_since, id) WHERE (unanswered_since IS NOT NULL);
+
+CREATE INDEX user_note_author_id_idx ON public.user_note USING btree (author_id);
 
 CREATE INDEX version_author_id_idx ON public.version USING btree (author_id);
 

@@ -463,10 +463,12 @@ export interface Report {
   account_id: string | null;
   body: string;
   closed: Generated<boolean>;
+  closed_at: Timestamp | null;
   created: Generated<Timestamp>;
   id: string;
   item_id: string;
   item_type: 'project' | 'version' | 'user';
+  outcome: 'action' | 'no_action' | null;
   project_id: string | null;
   report_type: string;
   reporter_id: string;
@@ -495,6 +497,17 @@ export interface RevenueShare {
   id: Generated<number>;
   part_id: number;
   project_id: string;
+}
+
+export interface SavedReply {
+  body: string;
+  created: Generated<Timestamp>;
+  id: string;
+  language: string;
+  position: number;
+  title: string;
+  topic: string;
+  updated: Generated<Timestamp>;
 }
 
 export interface SchemaMigration {
@@ -569,6 +582,7 @@ export interface Thread {
   report_id: string | null;
   size_bytes: Generated<number>;
   type: 'project' | 'report' | 'direct_message';
+  unanswered_since: Timestamp | null;
 }
 
 export interface ThreadMessage {
@@ -583,6 +597,14 @@ export interface ThreadMessage {
 export interface UploadClaim {
   created: Generated<Timestamp>;
   storage_key: string;
+}
+
+export interface UserNote {
+  account_id: string;
+  author_id: string | null;
+  body: string;
+  revision: Generated<number>;
+  updated: Generated<Timestamp>;
 }
 
 export interface Version {
@@ -670,6 +692,7 @@ export interface DB {
   reserved_username: ReservedUsername;
   revenue_part: RevenuePart;
   revenue_share: RevenueShare;
+  saved_reply: SavedReply;
   schema_migration: SchemaMigration;
   search_change: SearchChange;
   search_index: SearchIndex;
@@ -681,6 +704,7 @@ export interface DB {
   thread: Thread;
   thread_message: ThreadMessage;
   upload_claim: UploadClaim;
+  user_note: UserNote;
   version: Version;
   version_scan: VersionScan;
 }

@@ -66,6 +66,20 @@ const entry =
     return ((await read(path)) as { id: string }[]).find((each) => each.id === wanted)
   }
 
+const savedReply =
+  (name?: Thing): Declared['view'] =>
+  async (read, world, answer) => {
+    const wanted = name === undefined ? answer['id'] : await world.id(name)
+    const { replies } = (await read('/_internal/moderation/replies')) as { replies: { id: string }[] }
+    return replies.find(({ id }) => id === wanted)
+  }
+const savedReplyFields = {
+  topic: send('Links'),
+  language: send('de'),
+  title: send('Remove the link'),
+  body: send('Please remove the link.'),
+}
+
 const ownUser: Declared['view'] = (read) => read('/v3/user')
 /** Returns the response as the view, for resources without a URL. */
 const theAnswer: Declared['view'] = (_read, _world, answer) => answer
@@ -198,6 +212,18 @@ export const DECLARED: Record<string, Declared> = {
 
   // Notifications
   markNotificationsRead: { view: at('/v3/notification', 'notification'), unseen: { ids: NAMES } },
+
+  // Moderation
+  createSavedReply: {
+    by: 'moderator',
+    view: savedReply(),
+    fields: savedReplyFields,
+  },
+  updateSavedReply: {
+    by: 'moderator',
+    view: savedReply('savedReply'),
+    fields: savedReplyFields,
+  },
 
   // Projects
   updateProject: {

@@ -52,6 +52,9 @@ async function submitProject(w: World): Promise<string> {
   await w.t.deps.db.updateTable('project').set({ status: 'processing' }).where('id', '=', id).execute()
   return id
 }
+const savedReply = { topic: 'Licence', language: 'en', title: 'Name the licence', body: 'Please add a licence.' }
+const savedReplies = async ({ t }: World): Promise<string[]> =>
+  (await t.deps.db.selectFrom('saved_reply').select('id').execute()).map(({ id }) => id)
 const ids = (thing: Thing): Sample => ({ query: async (w) => ({ ids: JSON.stringify([await w.id(thing)]) }) })
 const slug = (): string => `lantern-${newId().toLowerCase()}`
 const inAYear = (): string => new Date(Date.now() + 365 * DAY_MS).toISOString()
@@ -347,6 +350,15 @@ const OPERATIONS: Record<string, Sample> = {
   claimProject: { at: { id: submitProject } },
   releaseClaim: at('project'),
   claimNextProject: { body: { project_type: 'mod' } },
+  listSavedReplies: {},
+  createSavedReply: { body: savedReply },
+  updateSavedReply: { ...at('savedReply'), body: { title: 'Another title' } },
+  deleteSavedReply: at('savedReply'),
+  orderSavedReplies: { body: async (w) => ({ ids: await savedReplies(w) }) },
+  getUserRecord: at('stranger'),
+  getUserNote: at('stranger'),
+  writeUserNote: { ...at('stranger'), body: { body: 'Known since May', revision: 0 } },
+  askOperators: { ...at('stranger'), body: { message: 'Please suspend this account' } },
 
   // Accounts
   getGlobals: {},

@@ -33,6 +33,7 @@ export type Thing =
   | 'payout'
   | 'project'
   | 'report'
+  | 'savedReply'
   | 'session'
   | 'stranger'
   | 'team'
@@ -113,6 +114,15 @@ const THINGS: Record<Thing, (world: World) => Promise<string>> = {
   },
   project: async (w) => (await w.project()).id,
   report: async (w) => (await w.report()).id,
+  savedReply: async ({ t }) => {
+    const id = newId()
+    const texts = { topic: 'Licence', language: 'en', title: 'Name the licence', body: 'Please add a licence.' }
+    await t.deps.db
+      .insertInto('saved_reply')
+      .values({ id, ...texts, position: 1 })
+      .execute()
+    return id
+  },
   session: async (w) => idByHash(w, 'session', await w.t.make.session((await w.person('owner')).id)),
   stranger: async (w) => (await w.person('stranger')).id,
   team: async (w) => (await w.project()).teamId,

@@ -18,6 +18,7 @@ export const AUDIT_ACTIONS = [
   'account.deletion_undone',
   'account.suspended',
   'account.unsuspended',
+  'account.operators_asked',
   'account.signed_out',
   'account.password_link_made',
   'session.ended',

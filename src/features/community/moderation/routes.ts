@@ -9,15 +9,28 @@ import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { claimNext, claimProject, releaseClaim } from './claim-project.ts'
 import { countQueue, getQueuePlace, listQueue } from './queries.ts'
+import { replyRoutes } from './replies/routes.ts'
 import { NextProjectRequest, parseFilter, parseQueueQuery, QueueQuery } from './requests.ts'
-import { ClaimView, NextProjectView, QueuePlaceView, QueueView, toClaimView, toQueuedProjectView } from './views.ts'
+import { listOwnerRecords } from './users/queries.ts'
+import { userRecordRoutes } from './users/routes.ts'
+import {
+  ClaimView,
+  NextProjectView,
+  QueuePlaceView,
+  type QueueRow,
+  QueueView,
+  toClaimView,
+  toQueuedProjectView,
+} from './views.ts'
 
-type ModerationDeps = Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'config'>
+type ModerationDeps = Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'config' | 'now'>
 
 export function moderationRoutes(app: App, deps: ModerationDeps): void {
   mountInternal(app, (scope) => {
     queueRoute(scope, deps)
     claimRoutes(scope, deps)
+    replyRoutes(scope, deps)
+    userRecordRoutes(scope, deps)
   })
   placeRoute(app, deps)
 }
@@ -40,9 +53,18 @@ function queueRoute(app: App, deps: ModerationDeps): void {
       const page = parseQueueQuery(req.query, taxonomy)
       const total = await countQueue(db, page, viewerId)
       const rows = await listQueue(db, page, viewerId)
-      return { total, projects: rows.map((row) => toQueuedProjectView(row, deps)) }
+      return { total, projects: await toViews(deps, rows) }
     },
   )
+}
+
+/** Returns the views of rows of the queue, with the records of the owners. */
+async function toViews(deps: ModerationDeps, rows: readonly QueueRow[]) {
+  const records = await listOwnerRecords(
+    deps.db,
+    rows.flatMap(({ owner }) => owner ?? []),
+  )
+  return rows.map((row) => toQueuedProjectView(row, records, deps))
 }
 
 function claimRoutes(app: App, deps: ModerationDeps): void {
@@ -92,8 +114,8 @@ function claimRoutes(app: App, deps: ModerationDeps): void {
       const id = await claimNext(deps, viewer, filter, sort)
       if (id === undefined) return { project: null }
       const one = { text: '', loaders: undefined, sort, count: 1, offset: 0, id }
-      const [row] = await listQueue(deps.db, one, viewer.id)
-      return { project: row === undefined ? null : toQueuedProjectView(row, deps) }
+      const [project = null] = await toViews(deps, await listQueue(deps.db, one, viewer.id))
+      return { project }
     },
   )
 }

@@ -4,6 +4,8 @@ import { type FilesConfig, imageUrl } from '#features/basics/images/hosted-image
 import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '#lib/project-status.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { projectTypesOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { OwnerRecord } from './users/queries.ts'
+import { OwnerRecordView } from './users/views.ts'
 
 const CLAIM = {
   claimed_by: Nullable(
@@ -51,6 +53,7 @@ export const QueuedProjectView = Type.Object(
         icon_url: Nullable(Type.String()),
       }),
     ),
+    owner_record: Nullable(OwnerRecordView),
     ...CLAIM,
   },
   { title: 'QueuedProject' },
@@ -59,7 +62,7 @@ type QueuedProjectView = Static<typeof QueuedProjectView>
 
 export type QueueRow = Omit<
   QueuedProjectView,
-  'queued' | 'published' | 'updated' | 'project_types' | 'ownership' | keyof typeof CLAIM
+  'queued' | 'published' | 'updated' | 'project_types' | 'ownership' | 'owner_record' | keyof typeof CLAIM
 > & {
   queued: Date | null
   published: Date
@@ -103,8 +106,10 @@ export function toClaimView(claim: { id: string; username: string; claimed_until
       }
 }
 
+/** @param records of the owners, by `kind:id` */
 export function toQueuedProjectView(
   { loaders, owner, claim, ...row }: QueueRow,
+  records: ReadonlyMap<string, OwnerRecord>,
   { taxonomy, config }: { taxonomy: Taxonomy; config: FilesConfig },
 ): QueuedProjectView {
   return {
@@ -115,6 +120,7 @@ export function toQueuedProjectView(
     updated: row.updated.toISOString(),
     project_types: projectTypesOf(taxonomy, loaders ?? []),
     ownership: owner && { ...owner, icon_url: imageUrl(config, owner.icon_url) },
+    owner_record: owner && (records.get(`${owner.kind}:${owner.id}`) ?? null),
     ...toClaimView(claim),
   }
 }

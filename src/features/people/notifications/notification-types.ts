@@ -16,6 +16,7 @@ export type NotificationBodies = {
   version_quarantined: { project_id: string; version_id: string }
   report_submitted: { report_id: string }
   report_status_updated: { report_id: string }
+  operator_question: { user_id: string; message: string }
   project_transferred: {
     project_id: string
     new_owner_user_id: string | null
@@ -41,6 +42,7 @@ const MAILED: ReadonlySet<string> = new Set<NotificationType>([
   'moderation_message_received',
   'report_submitted',
   'report_status_updated',
+  'operator_question',
   'project_transferred',
 ])
 
@@ -107,6 +109,11 @@ const TEXTS: { readonly [Type in NotificationType]: TextOf<NotificationBodies[Ty
     name: 'Your report was closed or reopened',
     text: 'A moderator changed the status of one of your reports.',
     link: pageOfReport(report_id),
+  }),
+  operator_question: ({ user_id, message }) => ({
+    name: 'A moderator asks you to decide about a user',
+    text: `Only an operator can make this decision. The moderator wrote: ${message}`,
+    link: `/moderation/user/${user_id}`,
   }),
   project_transferred: ({ project_id }) => ({
     name: 'You are now the owner of a project',
