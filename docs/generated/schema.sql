@@ -569,6 +569,35 @@ create table project (
   constraint project_team_key UNIQUE (team_id)
 );
 
+create table project_decision (
+  project_id text collate "C" not null,
+  account_id text collate "C",
+  decided timestamp with time zone not null,
+  final_at timestamp with time zone not null,
+  from_status text not null,
+  to_status text not null,
+  message text,
+  previous jsonb not null,
+  thread_message_id text collate "C",
+  snapshot_id bigint,
+  constraint project_decision_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE SET NULL,
+  constraint project_decision_pkey PRIMARY KEY (project_id),
+  constraint project_decision_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
+  constraint project_decision_snapshot_id_fkey FOREIGN KEY (snapshot_id) REFERENCES project_snapshot(id) ON DELETE SET NULL,
+  constraint project_decision_thread_message_id_fkey FOREIGN KEY (thread_message_id) REFERENCES thread_message(id) ON DELETE SET NULL
+);
+
+create table project_snapshot (
+  id bigint generated always as identity not null,
+  project_id text collate "C" not null,
+  reason text not null,
+  created timestamp with time zone not null,
+  state jsonb not null,
+  constraint project_snapshot_pkey PRIMARY KEY (id),
+  constraint project_snapshot_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
+  constraint project_snapshot_reason_check CHECK ((reason = ANY (ARRAY['approval'::text, 'message'::text, 'submission'::text])))
+);
+
 create table quota_override (
   account_id text collate "C" not null,
   projects integer,
@@ -613,6 +642,13 @@ create table report (
   constraint report_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE SET NULL,
   constraint report_reporter_id_fkey FOREIGN KEY (reporter_id) REFERENCES account(id),
   constraint report_version_id_fkey FOREIGN KEY (version_id) REFERENCES version(id) ON DELETE SET NULL
+);
+
+create table report_snapshot (
+  report_id text collate "C" not null,
+  state jsonb not null,
+  constraint report_snapshot_pkey PRIMARY KEY (report_id),
+  constraint report_snapshot_report_id_fkey FOREIGN KEY (report_id) REFERENCES report(id) ON DELETE CASCADE
 );
 
 create table reserved_username (
@@ -964,6 +1000,16 @@ CREATE INDEX payout_account_id_idx ON public.payout USING btree (account_id, cre
 
 CREATE INDEX personal_access_token_account_id_idx ON public.personal_access_token USING btree (account_id);
 
+CREATE INDEX project_decision_account_id_idx ON public.project_decision USING btree (account_id);
+
+CREATE INDEX project_decision_final_at_idx ON public.project_decision USING btree (final_at);
+
+CREATE INDEX project_decision_snapshot_id_idx ON public.project_decision USING btree (snapshot_id);
+
+CREATE INDEX project_decision_thread_message_id_idx ON public.project_decision USING btree (thread_message_id);
+
+CREATE INDEX project_link_hosts_idx ON public.project USING gin (link_hosts(link_urls));
+
 CREATE INDEX project_lower_id_idx ON public.project USING btree (lower(id));
 
 CREATE INDEX project_organization_id_idx ON public.project USING btree (organization_id);
@@ -973,6 +1019,8 @@ CREATE INDEX project_queue_idx ON public.project USING btree (COALESCE(queued, p
 CREATE INDEX project_random_idx ON public.project USING btree (random_key) INCLUDE (id) WHERE is_searchable(status);
 
 CREATE INDEX project_scheduled_idx ON public.project USING btree (scheduled_at) WHERE (status = 'scheduled'::text);
+
+CREATE INDEX project_snapshot_project_id_idx ON public.project_snapshot USING btree (project_id, id);
 
 CREATE INDEX project_visibility_idx ON public.project USING btree (id) INCLUDE (status);
 
@@ -1262,6 +1310,14 @@ begin
   new.imported_downloads := new.downloads;
   return new;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.link_hosts(urls jsonb)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select coalesce(array_agg(distinct lower(substring(value from '^https?://([^/:?#]+)'))), '{}') from jsonb_each_text(urls)
 $function$;
 
 CREATE OR REPLACE FUNCTION public.member_counted()

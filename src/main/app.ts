@@ -18,6 +18,7 @@ import { followRoutes } from '#features/catalogue/follows/routes.ts'
 import { projectRoutes } from '#features/catalogue/projects/routes.ts'
 import { publishingRoutes } from '#features/catalogue/publishing/routes.ts'
 import { releaseJobs } from '#features/catalogue/releases/jobs.ts'
+import { reviewJobs } from '#features/catalogue/reviews/jobs.ts'
 import { scanJobs } from '#features/catalogue/scans/jobs.ts'
 import { scanRoutes } from '#features/catalogue/scans/routes.ts'
 import { messageImages } from '#features/catalogue/threads/image-owner.ts'
@@ -231,6 +232,7 @@ function addOperatorRoutes(
 /** Jobs that change content. They skip their turn in read-only mode, and find their work again later. */
 const WAITING_JOBS: readonly JobName[] = [
   'accounts.delete-due',
+  'decisions.announce',
   'projects.release',
   'versions.release',
   'releases.sweep',
@@ -267,6 +269,7 @@ function allHandlers(deps: Deps): JobHandlers {
     ...notificationJobs(deps),
     ...followJobs(deps),
     ...releaseJobs(deps),
+    ...reviewJobs(deps),
     ...scanJobs(deps),
     ...seedJobs(deps),
   }
@@ -286,6 +289,7 @@ export const SCHEDULE: Schedule = [
   { job: 'downloads.reconcile', everyMinutes: DAY, atMinute: 3 * HOUR + 43 },
   { job: 'statistics.fold', everyMinutes: 5 },
   { job: 'images.sweep', everyMinutes: HOUR, atMinute: 37 },
+  { job: 'decisions.announce', everyMinutes: 1 },
   { job: 'releases.sweep', everyMinutes: 1 },
   { job: 'scans.judge', everyMinutes: 1 },
 ]

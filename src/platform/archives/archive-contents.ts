@@ -1,11 +1,10 @@
 // Verifies that the contents of a zip archive match its directory: unpacks each entry once and checks size and checksum.
 // Uses little memory and blocks the event loop for a few milliseconds at most.
-import type { FileHandle } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { crc32, createInflateRaw, inflateRaw, inflateRawSync } from 'node:zlib'
-import type { DirectoryEntry } from './archive-directory.ts'
+import type { ArchiveSource, DirectoryEntry } from './archive-directory.ts'
 
 /** Difference between an entry and the directory. */
 export type ContentErrorKind = 'overlaps' | 'header-differs' | 'damaged' | 'wrong-size' | 'wrong-crc'
@@ -46,7 +45,7 @@ const inflateWhole = promisify<Buffer, { maxOutputLength: number; chunkSize: num
  * @throws ContentError for the first entry that differs; the reason of the signal; read errors of the file.
  */
 export async function verifyContents(
-  handle: FileHandle,
+  handle: ArchiveSource,
   entries: readonly DirectoryEntry[],
   signal: AbortSignal | undefined,
 ): Promise<void> {
@@ -88,7 +87,7 @@ function* groupRuns(entries: readonly DirectoryEntry[], fileBytes: number): Gene
   if (run.length > 0) yield run
 }
 
-async function verifyRun(handle: FileHandle, run: readonly Placed[], scratch: Buffer): Promise<void> {
+async function verifyRun(handle: ArchiveSource, run: readonly Placed[], scratch: Buffer): Promise<void> {
   const [first] = run
   const last = run.at(-1)
   if (first === undefined || last === undefined) return
@@ -119,7 +118,7 @@ function verifySmall(placed: Placed, bytes: Buffer): void {
   }
 }
 
-async function verifyLarge(handle: FileHandle, placed: Placed, scratch: Buffer): Promise<void> {
+async function verifyLarge(handle: ArchiveSource, placed: Placed, scratch: Buffer): Promise<void> {
   const { entry } = placed
   const header = await readAt(handle, entry.offset, LOCAL_HEADER_BYTES + entry.rawName.length)
   const dataStart = entry.offset + checkHeader(placed, header)
@@ -129,7 +128,7 @@ async function verifyLarge(handle: FileHandle, placed: Placed, scratch: Buffer):
 
 /** Unpacks a small entry into memory. @throws ContentError if it is damaged or larger than declared. */
 async function unpackAt(
-  handle: FileHandle,
+  handle: ArchiveSource,
   entry: DirectoryEntry,
   dataStart: number,
   scratch?: Buffer,
@@ -150,7 +149,7 @@ function outputBounds({ sizeBytes }: DirectoryEntry): { maxOutputLength: number;
  * Returns the content of an entry of a verified archive.
  * @throws ContentError if the entry has changed since.
  */
-export async function readContent(handle: FileHandle, entry: DirectoryEntry): Promise<Buffer> {
+export async function readContent(handle: ArchiveSource, entry: DirectoryEntry): Promise<Buffer> {
   const header = await readAt(handle, entry.offset, LOCAL_HEADER_BYTES + entry.rawName.length)
   const dataStart = entry.offset + checkHeader({ entry, end: Number.MAX_SAFE_INTEGER }, header)
   const content = await unpackAt(handle, entry, dataStart)
@@ -158,7 +157,37 @@ export async function readContent(handle: FileHandle, entry: DirectoryEntry): Pr
   return content
 }
 
-async function verifyStreamed(handle: FileHandle, entry: DirectoryEntry, dataStart: number): Promise<void> {
+/** Ends the unpacking of an entry of which only the start is needed. */
+class EnoughError extends Error {}
+
+/**
+ * Returns the start of an entry's content, at most `maxBytes`, without reading the rest.
+ * @throws ContentError if the entry is damaged.
+ */
+export async function readStart(handle: ArchiveSource, entry: DirectoryEntry, maxBytes: number): Promise<Buffer> {
+  const header = await readAt(handle, entry.offset, LOCAL_HEADER_BYTES + entry.rawName.length)
+  const dataStart = entry.offset + checkHeader({ entry, end: Number.MAX_SAFE_INTEGER }, header)
+  if (entry.method !== DEFLATED) return readAt(handle, dataStart, Math.min(entry.packedBytes, maxBytes))
+  const chunks: Buffer[] = []
+  let sizeBytes = 0
+  async function collect(content: AsyncIterable<Buffer>): Promise<void> {
+    for await (const chunk of content) {
+      chunks.push(chunk)
+      sizeBytes += chunk.length
+      if (sizeBytes >= maxBytes) throw new EnoughError()
+    }
+  }
+  await pipeline(
+    readPieces(handle, dataStart, entry.packedBytes),
+    createInflateRaw({ chunkSize: SMALL_BYTES }),
+    collect,
+  ).catch((error: unknown) => {
+    if (!(error instanceof EnoughError)) throw asContentError(error, entry)
+  })
+  return Buffer.concat(chunks).subarray(0, maxBytes)
+}
+
+async function verifyStreamed(handle: ArchiveSource, entry: DirectoryEntry, dataStart: number): Promise<void> {
   const packed = readPieces(handle, dataStart, entry.packedBytes)
   async function count(content: AsyncIterable<Buffer>): Promise<void> {
     let sizeBytes = 0
@@ -181,7 +210,7 @@ async function verifyStreamed(handle: FileHandle, entry: DirectoryEntry, dataSta
 }
 
 /** Reads a part of the file in pieces. A read stream would add a listener to the handle for each entry. */
-async function* readPieces(handle: FileHandle, start: number, length: number): AsyncGenerator<Buffer> {
+async function* readPieces(handle: ArchiveSource, start: number, length: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < length; at += RUN_BYTES) {
     const piece = await readAt(handle, start + at, Math.min(RUN_BYTES, length - at))
     if (piece.length === 0) return
@@ -215,7 +244,7 @@ function asContentError(error: unknown, entry: DirectoryEntry): unknown {
 }
 
 /** Reads into `scratch` if it is given and large enough; the result is then valid until the next read. */
-async function readAt(handle: FileHandle, position: number, length: number, scratch?: Buffer): Promise<Buffer> {
+async function readAt(handle: ArchiveSource, position: number, length: number, scratch?: Buffer): Promise<Buffer> {
   const bytes = scratch !== undefined && length <= scratch.length ? scratch : Buffer.allocUnsafe(length)
   const { bytesRead } = await handle.read(bytes, 0, length, position)
   return bytes.subarray(0, bytesRead)

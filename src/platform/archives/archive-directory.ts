@@ -1,7 +1,12 @@
 // Reads the central directory of a zip archive. Checks only its format.
-import type { FileHandle } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { type Entry, fromRandomAccessReaderPromise, getFileNameLowLevel, RandomAccessReader } from 'yauzl'
+
+/** A file that is read in ranges: a local file, or a file in the file store. */
+export type ArchiveSource = {
+  stat(): Promise<{ size: number }>
+  read(target: Buffer, offset: number, length: number, position: number): Promise<{ bytesRead: number }>
+}
 
 /** Entry of the central directory, not yet verified. */
 export type DirectoryEntry = {
@@ -39,7 +44,7 @@ const SYMBOLIC_LINK = 0xa000
 const MADE_ON_UNIX = 3
 
 /** Lists the entries of the archive in `handle`. Rejects only if the file cannot be read. */
-export async function readDirectory(handle: FileHandle, limits: DirectoryLimits): Promise<Directory> {
+export async function readDirectory(handle: ArchiveSource, limits: DirectoryLimits): Promise<Directory> {
   const { size } = await handle.stat()
   const listed = await listEntries(handle, size, limits)
   if (!listed.readable) return listed
@@ -51,7 +56,7 @@ export async function readDirectory(handle: FileHandle, limits: DirectoryLimits)
 type Listed = { readable: true; entries: DirectoryEntry[]; start: number; end: number; commentAt: number }
 
 async function listEntries(
-  handle: FileHandle,
+  handle: ArchiveSource,
   size: number,
   limits: DirectoryLimits,
 ): Promise<Listed | Extract<Directory, { readable: false }>> {
@@ -97,7 +102,7 @@ type Extent = { start: number; end: number; count: number }
  * different entries.
  * @param commentAt Position of the comment at the end of the file.
  */
-async function isTrulyEnded(handle: FileHandle, read: Extent, commentAt: number): Promise<boolean> {
+async function isTrulyEnded(handle: ArchiveSource, read: Extent, commentAt: number): Promise<boolean> {
   const tail = Buffer.alloc(Math.max(0, Math.min(commentAt - read.end, END64_BYTES + LOCATOR_BYTES + END_BYTES)))
   await handle.read(tail, 0, tail.length, read.end)
   if (tail.length === END_BYTES) return isTrueEnd(tail, read, { mayPass: false })
@@ -139,11 +144,11 @@ function toDirectoryEntry(entry: Entry): DirectoryEntry {
 /** Serves the many small reads of a directory from one window, so that 65,535 entries do not cost 131,070 reads. */
 class WindowReader extends RandomAccessReader {
   problem: Error | undefined
-  readonly #handle: FileHandle
+  readonly #handle: ArchiveSource
   #window: Buffer = Buffer.alloc(0)
   #windowStart = 0
 
-  constructor(handle: FileHandle) {
+  constructor(handle: ArchiveSource) {
     super()
     this.#handle = handle
   }

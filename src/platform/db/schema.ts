@@ -443,6 +443,27 @@ export interface Project {
   updated: Generated<Timestamp>;
 }
 
+export interface ProjectDecision {
+  account_id: string | null;
+  decided: Timestamp;
+  final_at: Timestamp;
+  from_status: string;
+  message: string | null;
+  previous: Json;
+  project_id: string;
+  snapshot_id: number | null;
+  thread_message_id: string | null;
+  to_status: string;
+}
+
+export interface ProjectSnapshot {
+  created: Timestamp;
+  id: Generated<number>;
+  project_id: string;
+  reason: 'approval' | 'message' | 'submission';
+  state: Json;
+}
+
 export interface QuotaOverride {
   account_id: string;
   collections: number | null;
@@ -473,6 +494,11 @@ export interface Report {
   report_type: string;
   reporter_id: string;
   version_id: string | null;
+}
+
+export interface ReportSnapshot {
+  report_id: string;
+  state: Json;
 }
 
 export interface ReservedUsername {
@@ -686,9 +712,12 @@ export interface DB {
   payout: Payout;
   personal_access_token: PersonalAccessToken;
   project: Project;
+  project_decision: ProjectDecision;
+  project_snapshot: ProjectSnapshot;
   quota_override: QuotaOverride;
   rate_limit_grant: RateLimitGrant;
   report: Report;
+  report_snapshot: ReportSnapshot;
   reserved_username: ReservedUsername;
   revenue_part: RevenuePart;
   revenue_share: RevenueShare;

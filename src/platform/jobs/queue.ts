@@ -24,6 +24,7 @@ export interface Jobs {
     | { kind: 'token-created'; account_id: string; token_id: string }
   'accounts.delete-due': Record<string, never>
   'audit.expire': Record<string, never>
+  'decisions.announce': Record<string, never>
   'downloads.reconcile': Record<string, never>
   'files.remove': { keys: string[] }
   'files.sweep': Record<string, never>

@@ -252,6 +252,7 @@ export const DECLARED: Record<string, Declared> = {
       }),
       monetization_status: send('demonetized'),
     },
+    unseen: { seen: 'is what the moderator has seen; changes.test.ts sends it' },
   },
   updateProjects: {
     view: at('/v3/project', 'project'),

@@ -9,6 +9,7 @@ import { insertFlow } from '#features/people/accounts/mail/flows.ts'
 import { getAccount } from '#features/people/users/queries.ts'
 import { newId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'
+import { makeZip } from '#test/support/factories/archives.ts'
 import {
   enableTwoFactor,
   type Member,
@@ -124,6 +125,14 @@ const heldVersion: Sample = {
       .execute()
     await deps.db.updateTable('version').set({ status: 'unknown' }).where('id', '=', version_id).execute()
   },
+}
+
+/** Adds an archive to the version. Returns the ID of the file. */
+const anArchive = async (w: World): Promise<string> => {
+  const [version, project] = [{ id: await w.id('version') }, { id: await w.id('project') }]
+  const filename = `${newId()}.jar`
+  const bytes = makeZip([{ name: 'fabric.mod.json', data: '{}' }])
+  return (await w.t.make.file({ version, project, bytes, filename, primary: false })).id
 }
 
 const send = { query: { ext: 'png' }, headers: picture.headers }
@@ -359,6 +368,15 @@ const OPERATIONS: Record<string, Sample> = {
   getUserNote: at('stranger'),
   writeUserNote: { ...at('stranger'), body: { body: 'Known since May', revision: 0 } },
   askOperators: { ...at('stranger'), body: { message: 'Please suspend this account' } },
+  getQueueStatistics: {},
+  getProjectChanges: at('project'),
+  getReportChanges: at('report'),
+  listVersionEntries: at('version'),
+  getVersionEntry: {
+    ...at('version'),
+    query: async (w) => ({ file: await anArchive(w), path: 'fabric.mod.json' }),
+  },
+  listProjectsOfFiles: { body: { hashes: ['0'.repeat(128)] } },
 
   // Accounts
   getGlobals: {},

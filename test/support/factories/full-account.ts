@@ -45,6 +45,17 @@ export async function leaveEverything(db: Db, person: Account, other: Account): 
     .execute()
   await db.insertInto('collection').values({ id: collection, account_id, name: 'Lights' }).execute()
   await db.insertInto('follow').values({ account_id, project_id: theirs.id }).execute()
+  const decision = {
+    account_id,
+    project_id: theirs.id,
+    from_status: 'processing',
+    to_status: 'approved',
+    previous: '{}',
+  }
+  await db
+    .insertInto('project_decision')
+    .values({ ...decision, decided: new Date(), final_at: new Date() })
+    .execute()
   await db.insertInto('moderation_claim').values({ account_id, project_id: theirs.id, until: new Date() }).execute()
   await db
     .insertInto('image')

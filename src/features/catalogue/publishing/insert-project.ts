@@ -4,6 +4,7 @@ import { attachImages } from '#features/basics/content-images/queries.ts'
 import { insertGalleryItems } from '#features/catalogue/projects/gallery/queries.ts'
 import { toGalleryImageFields } from '#features/catalogue/projects/gallery/requests.ts'
 import { projectSlugTaken } from '#features/catalogue/projects/queries.ts'
+import { takeSnapshot } from '#features/catalogue/reviews/snapshots.ts'
 import { insertVersion } from '#features/catalogue/versions/publish/insert-version.ts'
 import { ALL_PROJECT_PERMISSIONS } from '#lib/access/permissions.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -71,6 +72,7 @@ export async function insertProject(
     const field = `initial_versions.${index}`
     await insertVersion(tx, viewer, { id, projectId, version, files, publishedAt, scanner, at: field })
   }
+  if (!project.isDraft) await takeSnapshot(tx, projectId, { reason: 'submission', at })
 }
 
 async function insertOwner(tx: Tx, teamId: string, accountId: string): Promise<void> {

@@ -2,6 +2,7 @@
 
 import { listMemberIds } from '#features/basics/access/memberships.ts'
 import { attachImages } from '#features/basics/content-images/queries.ts'
+import { takeSnapshot } from '#features/catalogue/reviews/snapshots.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
@@ -22,7 +23,7 @@ const THREAD_BYTES_MAX = 4 * 1024 * 1024
  * report, `validation_error` naming the field, `limit_reached` for a full thread.
  */
 export async function postMessage(
-  deps: Pick<Deps, 'db' | 'cache'>,
+  deps: Pick<Deps, 'db' | 'cache' | 'now'>,
   viewer: Viewer,
   { threadId, message }: { threadId: string; message: NewText },
 ): Promise<void> {
@@ -34,6 +35,10 @@ export async function postMessage(
     // Locks the report before the thread, in the same order as `updateReport`, to prevent deadlocks.
     await requireOpen(tx, viewer, thread)
     if (replyingTo !== null) await requireSameThread(tx, viewer, thread, replyingTo)
+    // Locks the project before the thread.
+    if (asModerator && !isPrivate && thread.project_id !== null) {
+      await takeSnapshot(tx, thread.project_id, { reason: 'message', at: new Date(deps.now()) })
+    }
     const { id, sizeBytes } = await insertMessage(tx, {
       threadId: thread.id,
       authorId: viewer.id,

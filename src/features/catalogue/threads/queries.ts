@@ -135,3 +135,14 @@ export async function insertMessage(
     })
   return { id, sizeBytes: thread.size_bytes }
 }
+
+/** Deletes the record of a status change that was undone. */
+export async function deleteStatusMessage(tx: Tx, id: string): Promise<void> {
+  const message = await tx.deleteFrom('thread_message').where('id', '=', id).returning('thread_id').executeTakeFirst()
+  if (message === undefined) return
+  await tx
+    .updateTable('thread')
+    .set((eb) => ({ size_bytes: eb('size_bytes', '-', MESSAGE_OVERHEAD_BYTES) }))
+    .where('id', '=', message.thread_id)
+    .execute()
+}

@@ -13,7 +13,7 @@ import { getReadableThread, listReadableThreads } from './queries.ts'
 import { MessageInput, parseMessage } from './requests.ts'
 import { joinThreads, listThreadBytes, requireSizeLimit, THREAD, type ThreadForm } from './thread-bytes.ts'
 
-type ThreadDeps = Pick<Deps, 'db' | 'cache' | 'config'>
+type ThreadDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now'>
 
 const READ = { auth: { scope: ['THREAD_READ'] }, cache: 'private' } as const
 const WRITE = { auth: { scope: ['THREAD_WRITE'] } } as const

@@ -100,6 +100,8 @@ test("an entry contains the data for a moderator's decision", async () => {
     owner_record: { approved: 0, rejected: 0, reports: 0 },
     claimed_by: null,
     claimed_until: null,
+    waits_for_reply: false,
+    seen: 'processing',
   })
   assert.equal(projects[1].id, ofOrganization.id)
   assert.deepEqual(projects[1].ownership, {

@@ -1,6 +1,7 @@
 // The moderation queue: the projects with the status `processing`, in the order of their submission.
 
 import { type RawBuilder, sql } from 'kysely'
+import { LAST_EVENT } from '#features/catalogue/reviews/seen.ts'
 import { SCANS_OF_PROJECT } from '#features/catalogue/scans/queries.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { ClaimRow, QueueRow } from './views.ts'
@@ -68,6 +69,12 @@ export function listQueue(
       sql<string[] | null>`(select array_agg(distinct loader) from version, unnest(version.loaders) loader
         where ${shownVersions})`.as('loaders'),
       SCANS_OF_PROJECT.as('scans'),
+      LAST_EVENT.as('last_event'),
+      sql<boolean>`coalesce((select message.body ->> 'type' = 'text' and message.hide_identity from thread
+        join thread_message message on message.thread_id = thread.id
+        where thread.project_id = project.id and message.body ->> 'type' in ('text', 'status_change')
+          and (message.body ->> 'private') is distinct from 'true'
+        order by message.created desc, message.id desc limit 1), false)`.as('waits_for_reply'),
       sql<QueueRow['claim']>`(select jsonb_build_object('id', account.id, 'username', account.username,
           'claimed_until', claim.until)
         from moderation_claim claim join account on account.id = claim.account_id

@@ -7,10 +7,13 @@ import { ProjectParams } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
+import { changesRoutes } from './changes-routes.ts'
 import { claimNext, claimProject, releaseClaim } from './claim-project.ts'
+import { entryRoutes } from './entries/routes.ts'
 import { countQueue, getQueuePlace, listQueue } from './queries.ts'
 import { replyRoutes } from './replies/routes.ts'
 import { NextProjectRequest, parseFilter, parseQueueQuery, QueueQuery } from './requests.ts'
+import { queueStatisticsRoute } from './statistics/routes.ts'
 import { listOwnerRecords } from './users/queries.ts'
 import { userRecordRoutes } from './users/routes.ts'
 import {
@@ -23,7 +26,7 @@ import {
   toQueuedProjectView,
 } from './views.ts'
 
-type ModerationDeps = Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'config' | 'now'>
+type ModerationDeps = Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'config' | 'files' | 'now'>
 
 export function moderationRoutes(app: App, deps: ModerationDeps): void {
   mountInternal(app, (scope) => {
@@ -31,6 +34,9 @@ export function moderationRoutes(app: App, deps: ModerationDeps): void {
     claimRoutes(scope, deps)
     replyRoutes(scope, deps)
     userRecordRoutes(scope, deps)
+    changesRoutes(scope, deps)
+    entryRoutes(scope, deps)
+    queueStatisticsRoute(scope, deps)
   })
   placeRoute(app, deps)
 }

@@ -2,6 +2,7 @@
 
 import { visibleTo } from '#features/basics/access/project-policy.ts'
 import { attachImages } from '#features/basics/content-images/queries.ts'
+import { insertReportSnapshot } from '#features/catalogue/reviews/report-snapshots.ts'
 import { versionVisibleTo } from '#features/catalogue/versions/policy.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
 import { listAccountsByNames } from '#features/people/users/queries.ts'
@@ -54,6 +55,7 @@ export async function createReport(
         throw isForeignKeyViolation(error) ? unknownItem(item.type) : error
       })
     await tx.insertInto('thread').values({ id: newId(), type: 'report', report_id: id }).execute()
+    await insertReportSnapshot(tx, id)
     const target = { context: 'report', id } as const
     await attachImages(tx, viewer, { ids: report.imageIds, target, field: 'uploaded_images' })
     await insertNotifications(tx, [viewer.id], { type: 'report_submitted', report_id: id })

@@ -99,6 +99,8 @@ async function erase(erasure: Erasure, actor: Actor | undefined): Promise<void> 
 async function eraseConversations({ tx, accountId }: Erasure): Promise<void> {
   await dropImagesOf(tx, accountId)
   await tx.deleteFrom('report').where('reporter_id', '=', accountId).execute()
+  await sql`delete from report_snapshot using report
+    where report.id = report_snapshot.report_id and report.account_id = ${accountId}`.execute(tx)
   await tx
     .updateTable('report')
     .set({ account_id: PLACEHOLDER_ID, item_id: PLACEHOLDER_ID })

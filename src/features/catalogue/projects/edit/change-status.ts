@@ -1,25 +1,33 @@
-// Changes the status of a project: checks the requirements, and writes the message and notifications.
+// Changes the status of a project: checks the requirements, and writes the message, the snapshot and the decision.
 
 import { sql, type Updateable } from 'kysely'
-import { listMemberIds } from '#features/basics/access/memberships.ts'
 import type { Membership } from '#features/basics/access/project-policy.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
-import { insertMessage } from '#features/catalogue/threads/queries.ts'
-import { insertNotifications } from '#features/people/notifications/queries.ts'
+import {
+  announceDecision,
+  type Decision,
+  dropDecision,
+  findDecision,
+  insertDecision,
+} from '#features/catalogue/reviews/decisions.ts'
+import { requireSeen } from '#features/catalogue/reviews/seen.ts'
+import { takeSnapshot } from '#features/catalogue/reviews/snapshots.ts'
+import { deleteStatusMessage, insertMessage } from '#features/catalogue/threads/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { isApprovedClass, type ProjectStatus } from '#lib/project-status.ts'
 import { isBlank } from '#lib/text/text-rules.ts'
+import { MINUTE_MS } from '#lib/time.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Project } from '#platform/db/schema.ts'
 import type { ProjectRow } from '../queries.ts'
 import { checkKeptSchedule, scheduleRelease } from '../schedule-release.ts'
-import { actsAsModerator, hidesIdentity, requireTransition } from './policy.ts'
+import { actsAsModerator, hidesIdentity, requireTransition, snapshotReason } from './policy.ts'
 import type { ProjectPatch } from './requests.ts'
 
 /** Fields of a patch that depend on each other and are written together. */
-export type StatusField = 'status' | 'requested_status' | 'scheduled_at'
+export type StatusField = 'status' | 'requested_status' | 'scheduled_at' | 'seen'
 
 export type StatusChange = {
   viewer: Viewer
@@ -28,44 +36,93 @@ export type StatusChange = {
   project: ProjectRow
   /** Values after the other fields of the patch are applied. */
   next: Pick<ProjectRow, 'license' | 'summary'>
-  patch: Pick<ProjectPatch, StatusField | 'moderation_message'>
+  patch: Pick<ProjectPatch, StatusField | 'moderation_message' | 'moderation_message_body'>
   now: number
 }
 
+export type PreparedStatus = {
+  columns: Updateable<Project>
+  /** Writes the message, the snapshot and the notifications of the change. Called after the columns are written. */
+  announce: () => Promise<void>
+}
+
+const nothing = async (): Promise<void> => {}
+
 /**
- * Returns the columns that the requested status change sets, and writes its thread message and notifications.
- * @throws ApiError 403, `invalid_input` if the project does not meet the requirements of the status.
+ * Checks the requested status change. A moderator who reverses a decision within its time undoes it: the project is as
+ * before, and nobody is notified of either.
+ * @throws ApiError 403, `conflict` if `seen` is out of date, `invalid_input` if the project does not meet the requirements
+ * of the status.
  */
-export async function changeStatus(tx: Tx, change: StatusChange): Promise<Updateable<Project>> {
+export async function changeStatus(tx: Tx, change: StatusChange): Promise<PreparedStatus> {
   const { viewer, project, next, patch, now } = change
+  if (patch.seen !== undefined) await requireSeen(tx, project, patch.seen)
   const requested = patch.requested_status === undefined ? {} : { requested_status: patch.requested_status }
   const to = patch.status
   if (to !== 'scheduled') checkKeptSchedule(patch, to === undefined ? project : { status: to })
-  if (to === undefined) return requested
-  if (to === project.status && to !== 'scheduled') return requested
+  if (to === undefined) return { columns: requested, announce: nothing }
+  if (to === project.status && to !== 'scheduled') return { columns: requested, announce: nothing }
   requireTransition(viewer, project, to)
+  const last = to === project.status ? undefined : await findDecision(tx, project.id)
+  if (last !== undefined && undoes(change, last)) return undoDecision(tx, change, last)
   if (to === 'processing') await requireReviewable(tx, project.id, next)
   const schedule =
     to === 'scheduled'
       ? await scheduleRelease(tx, { project_id: project.id }, { patch, row: project, now })
       : { scheduled_at: null }
-  if (to !== project.status) {
-    await announceChange(tx, change, to)
-    await tx.deleteFrom('moderation_claim').where('project_id', '=', project.id).execute()
-    await recordAudit(tx, {
-      action: 'project.status_changed',
-      actor: actorOf(viewer),
-      subject: { kind: 'project', id: project.id },
-      details: { from: project.status, to },
-    })
-  }
-  return {
+  const columns = {
     ...requested,
     ...schedule,
     status: to,
     ...(to === 'processing' ? { queued: new Date(now), moderation_message: null, moderation_message_body: null } : {}),
     ...(isApprovedClass(to) && project.approved === null ? { approved: new Date(now) } : {}),
   }
+  if (to === project.status) return { columns, announce: nothing }
+  return {
+    columns,
+    announce: async () => {
+      // A later change makes the last decision final, so its members are not left without the reason.
+      if (last !== undefined) await announceDecision(tx, last)
+      await announceChange(tx, change, to)
+      await endReview(tx, change, { to })
+    },
+  }
+}
+
+/** Returns whether a change is the reverse of a decision, and has no message. */
+function undoes({ viewer, membership, project, patch, now }: StatusChange, last: Decision): boolean {
+  const isReverse = last.from_status === patch.status && last.to_status === project.status
+  const hasMessage = patch.moderation_message !== undefined || patch.moderation_message_body !== undefined
+  return isReverse && !hasMessage && actsAsModerator(viewer, membership) && last.final_at.getTime() > now
+}
+
+async function undoDecision(tx: Tx, change: StatusChange, last: Decision): Promise<PreparedStatus> {
+  const previous = await dropDecision(tx, last)
+  return {
+    columns: { ...previous, status: last.from_status as ProjectStatus },
+    announce: async () => {
+      if (last.thread_message_id !== null) await deleteStatusMessage(tx, last.thread_message_id)
+      await endReview(tx, change, { to: last.from_status, isUndo: true })
+    },
+  }
+}
+
+/** Ends the claim and records the change, for a decision with the time that the project waited. */
+async function endReview(
+  tx: Tx,
+  { viewer, project, now }: StatusChange,
+  { to, isUndo = false }: { to: string; isUndo?: boolean },
+): Promise<void> {
+  await tx.deleteFrom('moderation_claim').where('project_id', '=', project.id).execute()
+  const isDecision = project.status === 'processing' && hidesIdentity(viewer)
+  const waitedMs = now - (project.queued ?? project.published).getTime()
+  const waited = isDecision ? { waited_minutes: Math.round(waitedMs / MINUTE_MS) } : {}
+  await recordAudit(tx, {
+    action: 'project.status_changed',
+    actor: actorOf(viewer),
+    subject: { kind: 'project', id: project.id },
+    details: { from: project.status, to, ...(isUndo ? { undo: true } : {}), ...waited },
+  })
 }
 
 /** @throws ApiError `invalid_input` if a version, license or summary that the review needs is missing. */
@@ -87,29 +144,23 @@ async function requireReviewable(
   if (summary.trim() === '') throw invalidInput('A project needs a summary before it can be reviewed', 'summary')
 }
 
-/** Writes a message to the project's thread. If a moderator made the change, also notifies the members. */
+/** Writes a message to the project's thread and the snapshot. Records the decision of a moderator. */
 async function announceChange(
   tx: Tx,
-  { viewer, membership, project, patch }: StatusChange,
+  { viewer, membership, project, patch, now }: StatusChange,
   to: ProjectStatus,
 ): Promise<void> {
-  await insertStatusMessage(tx, { project, to, authorId: viewer.id, hideIdentity: hidesIdentity(viewer) })
+  const reason = snapshotReason(viewer, to)
+  const snapshotId = reason === undefined ? null : await takeSnapshot(tx, project.id, { reason, at: new Date(now) })
+  const author = { authorId: viewer.id, hideIdentity: hidesIdentity(viewer) }
+  const threadMessageId = await insertStatusMessage(tx, { project, to, ...author })
   if (!actsAsModerator(viewer, membership)) return
-  const accounts = await listMemberIds(tx, project)
-  const { moderation_message: message } = patch
-  const written = message === undefined || message === null || isBlank(message) ? {} : { message }
-  const statuses = { project_id: project.id, old_status: project.status, new_status: to, ...written }
-  await insertNotifications(tx, accounts, { type: 'status_change', ...statuses })
-  await insertNotifications(
-    tx,
-    accounts,
-    to === 'approved'
-      ? { type: 'project_status_approved', project_id: project.id }
-      : { type: 'project_status_neutral', ...statuses },
-  )
+  const written = patch.moderation_message ?? null
+  const message = written === null || isBlank(written) ? null : written
+  await insertDecision(tx, { project, to, accountId: viewer.id, message, threadMessageId, snapshotId, now })
 }
 
-/** Records a status change in the project's thread. */
+/** Records a status change in the project's thread. Returns the ID of the message, or null if there is no thread. */
 export async function insertStatusMessage(
   tx: Tx,
   {
@@ -118,9 +169,9 @@ export async function insertStatusMessage(
     authorId,
     hideIdentity,
   }: { project: Pick<ProjectRow, 'id' | 'status'>; to: string; authorId: string | null; hideIdentity: boolean },
-): Promise<void> {
+): Promise<string | null> {
   const thread = await tx.selectFrom('thread').select('id').where('project_id', '=', project.id).executeTakeFirst()
-  if (thread === undefined) return
+  if (thread === undefined) return null
   const body = { type: 'status_change', old_status: project.status, new_status: to } as const
-  await insertMessage(tx, { threadId: thread.id, authorId, body, hideIdentity })
+  return (await insertMessage(tx, { threadId: thread.id, authorId, body, hideIdentity })).id
 }

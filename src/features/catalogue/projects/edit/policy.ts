@@ -5,6 +5,7 @@ import {
   projectPermissions,
   requireProjectPermission,
 } from '#features/basics/access/project-policy.ts'
+import type { SnapshotReason } from '#features/catalogue/reviews/snapshots.ts'
 import { isModerator, type Viewer } from '#lib/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
 import { isApprovedClass, mayOwnerMove, type ProjectStatus } from '#lib/project-status.ts'
@@ -30,6 +31,7 @@ export function requireModerationRights(
   patch: ProjectPatch,
 ): void {
   if (isModerator(viewer)) return
+  if (patch.seen !== undefined) throw forbidden('Only moderators can send seen')
   for (const field of ['moderation_message', 'moderation_message_body'] as const) {
     const value = patch[field]
     if (value === undefined || (value === null && isApprovedClass(project.status))) continue
@@ -64,6 +66,13 @@ export function requireTransition(
 /** Returns whether the viewer's identity is hidden from the team when they change a status. */
 export function hidesIdentity(viewer: Viewer): boolean {
   return isModerator(viewer)
+}
+
+/** Returns why a change of the status needs a snapshot, or undefined if it needs none. */
+export function snapshotReason(viewer: Viewer, to: ProjectStatus): SnapshotReason | undefined {
+  if (to === 'processing') return 'submission'
+  if (!isModerator(viewer)) return undefined
+  return isApprovedClass(to) || to === 'scheduled' ? 'approval' : 'message'
 }
 
 /** Returns whether the viewer acts as a moderator and not as a member of the project. */

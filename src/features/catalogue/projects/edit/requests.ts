@@ -24,6 +24,14 @@ export const ProjectPatch = Type.Object(
         description: 'Details of the message, in Markdown. Members can only clear them (null), after the approval',
       }),
     ),
+    seen: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description:
+          'The last event of the review that the moderator has seen, from the queue. 409 with the later event if it is out of date. Only for moderators',
+      }),
+    ),
     monetization_status: Type.Optional(Type.Enum(['monetized', 'demonetized', 'force-demonetized'])),
   },
   { title: 'ProjectPatch' },

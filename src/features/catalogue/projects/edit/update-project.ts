@@ -43,7 +43,7 @@ export async function updateProject(
     requireModerationRights(viewer, project, patch)
     if (fields.slug !== undefined) await assertProjectSlugFree(tx, fields.slug, id)
     const next = { ...project, license: fields.license ?? project.license, summary: fields.summary ?? project.summary }
-    const status = await changeStatus(tx, { viewer, membership, project, next, patch, now })
+    const { columns: status, announce } = await changeStatus(tx, { viewer, membership, project, next, patch, now })
     const update = { ...fields, ...status }
     const hasMoreChanges = (await alongside?.(tx, changed)) ?? false
     if (Object.keys(update).length === 0 && !hasMoreChanges) return
@@ -53,6 +53,7 @@ export async function updateProject(
       .where('id', '=', id)
       .execute()
       .catch(onUnique({ project_slug_key: projectSlugTaken }))
+    await announce()
     if (patch.description !== undefined || patch.summary !== undefined) {
       const text = [patch.description ?? project.description, patch.summary ?? project.summary].join('\n')
       await dropUnusedImages(tx, { context: 'project', id }, text)
@@ -97,6 +98,7 @@ function changesPublicFields(patch: ProjectPatch): boolean {
     public_statistics,
     requested_status,
     scheduled_at,
+    seen,
     ...publicFields
   } = patch
   return Object.values(publicFields).some((value) => value !== undefined)

@@ -1,0 +1,60 @@
+// The last event of a review: moderators send it with a decision, so that nobody overwrites a decision that they have not
+// seen.
+import { sql } from 'kysely'
+import { ApiError } from '#lib/errors.ts'
+import type { Db } from '#platform/db/db.ts'
+
+/** SQL expression: the ID of the last message or status change in the thread of `project`; null if there is none. */
+export const LAST_EVENT = sql<string | null>`(select thread_message.id from thread
+  join thread_message on thread_message.thread_id = thread.id
+  where thread.project_id = project.id order by thread_message.created desc, thread_message.id desc limit 1)`
+
+/** Returns the value of `seen` for this state of a review. */
+export function toSeen({ status, lastEvent }: { status: string; lastEvent: string | null }): string {
+  return lastEvent === null ? status : `${status}.${lastEvent}`
+}
+
+type LastEvent = {
+  id: string | null
+  body: { type: string; old_status?: string; new_status?: string } | null
+  at: Date | null
+  author: string | null
+  username: string | null
+}
+
+/** @throws ApiError `conflict` with the last event if `seen` is out of date. */
+export async function requireSeen(
+  db: Db,
+  project: { id: string; status: string; moderation_message: string | null },
+  seen: string,
+): Promise<void> {
+  const { rows } = await sql<LastEvent>`select last.id, message.body, message.created as at,
+      account.id as author, account.username
+    from (select ${LAST_EVENT} as id from project where project.id = ${project.id}) last
+    left join thread_message message on message.id = last.id
+    left join account on account.id = message.author_id`.execute(db)
+  const last = rows[0]
+  const current = toSeen({ status: project.status, lastEvent: last?.id ?? null })
+  if (current === seen) return
+  const by = last?.author ? { id: last.author, username: last.username } : null
+  const decision = last?.body?.type === 'status_change' ? last.body : undefined
+  const who = by?.username ?? 'Somebody'
+  const what =
+    decision === undefined
+      ? `${who} wrote a message`
+      : `${who} changed the status from ${decision.old_status} to ${decision.new_status}`
+  throw new ApiError('conflict', `${what} since you loaded this project`, {
+    details: {
+      field: 'seen',
+      message: 'is out of date',
+      seen: current,
+      last: {
+        by,
+        at: last?.at?.toISOString() ?? null,
+        old_status: decision?.old_status ?? null,
+        new_status: decision?.new_status ?? null,
+        message: decision === undefined ? null : project.moderation_message,
+      },
+    },
+  })
+}

@@ -1,0 +1,40 @@
+// Routes to the changes of a project since its last approval, and of a reported item, for moderators.
+import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { getVisibleReport } from '#features/community/reports/queries.ts'
+import { requireViewer } from '#platform/http/auth/auth.ts'
+import { IdParams, ProjectParams } from '#platform/http/query-values.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { ProjectChangesView, ReportChangesView } from './changes-views.ts'
+import { readProjectChanges, readReportChanges } from './read-changes.ts'
+
+export function changesRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'config'>): void {
+  app.get(
+    '/moderation/projects/:id/changes',
+    {
+      config: { auth: { scope: ['PROJECT_READ'] }, role: 'moderator' },
+      schema: {
+        operationId: 'getProjectChanges',
+        summary: 'Get what has changed in a project since moderators last saw it',
+        description:
+          "Compares the project with its last approval. Before the first approval, compares it with the moderators' last message, otherwise with the submission.",
+        params: ProjectParams,
+        response: { 200: ProjectChangesView },
+      },
+    },
+    async (req) => readProjectChanges(deps, (await getProject(deps, requireViewer(req), req.params.id)).id),
+  )
+  app.get(
+    '/moderation/reports/:id/changes',
+    {
+      config: { auth: { scope: ['REPORT_READ'] }, role: 'moderator' },
+      schema: {
+        operationId: 'getReportChanges',
+        summary: 'Get how a reported item has changed since the report',
+        params: IdParams,
+        response: { 200: ReportChangesView },
+      },
+    },
+    async (req) => readReportChanges(deps, await getVisibleReport(deps.db, requireViewer(req), req.params.id)),
+  )
+}

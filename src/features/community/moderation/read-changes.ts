@@ -1,0 +1,93 @@
+// Reads what has changed in a project since moderators last saw it, and in an item since it was reported.
+import { sql } from 'kysely'
+import type { Static } from 'typebox'
+import { findDecision } from '#features/catalogue/reviews/decisions.ts'
+import { findReportedStates } from '#features/catalogue/reviews/report-snapshots.ts'
+import { LAST_EVENT, toSeen } from '#features/catalogue/reviews/seen.ts'
+import { findSnapshot, findState } from '#features/catalogue/reviews/snapshots.ts'
+import { notFound } from '#lib/errors.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { Deps } from '#ports/deps.ts'
+import { hostOf, type ProjectChangesView, type ReportChangesView, toChangeView } from './changes-views.ts'
+import { compareItems, compareProjects, type LinkChange } from './compare-states.ts'
+
+type ReadDeps = Pick<Deps, 'db' | 'config'>
+
+/** Returns what has changed in a project. @throws ApiError 404 if it was deleted in the meantime. */
+export async function readProjectChanges(
+  { db, config }: ReadDeps,
+  id: string,
+): Promise<Static<typeof ProjectChangesView>> {
+  const [review, snapshot, now, decision] = await Promise.all([
+    findReview(db, id),
+    findSnapshot(db, id),
+    findState(db, id),
+    findDecision(db, id),
+  ])
+  if (review === undefined || now === undefined) throw notFound('project')
+  const before = snapshot?.state ?? null
+  const change = compareProjects(before, now)
+  const hosts = await countHosts(db, id, change.links)
+  return {
+    seen: toSeen(review),
+    review: review.approved === null ? 'first' : 'repeat',
+    since: snapshot === undefined ? null : { reason: snapshot.reason, at: snapshot.created.toISOString() },
+    decision:
+      decision === undefined
+        ? null
+        : {
+            by: review.decider,
+            from: decision.from_status,
+            to: decision.to_status,
+            at: decision.decided.toISOString(),
+            undo_until: decision.final_at.toISOString(),
+          },
+    ...toChangeView(config, change, { hosts, states: { before, after: now } }),
+  }
+}
+
+type Review = {
+  status: string
+  approved: Date | null
+  lastEvent: string | null
+  decider: { id: string; username: string } | null
+}
+
+function findReview(db: Db, id: string): Promise<Review | undefined> {
+  return db
+    .selectFrom('project')
+    .select(['status', 'approved', LAST_EVENT.as('lastEvent')])
+    .select(
+      sql<Review['decider']>`(select jsonb_build_object('id', account.id, 'username', account.username)
+        from project_decision join account on account.id = project_decision.account_id
+        where project_decision.project_id = project.id)`.as('decider'),
+    )
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/** Returns how many other projects have a link to each of the hosts of these links. */
+async function countHosts(db: Db, id: string, links: readonly LinkChange[]): Promise<ReadonlyMap<string, number>> {
+  const hosts = [...new Set(links.flatMap(({ after }) => hostOf(after) ?? []))]
+  if (hosts.length === 0) return new Map()
+  const { rows } = await sql<{ host: string; count: number }>`select host, (
+      select count(*) from project where link_hosts(link_urls) @> array[host] and project.id <> ${id}) as count
+    from unnest(${hosts}::text[]) host`.execute(db)
+  return new Map(rows.map(({ host, count }) => [host, count]))
+}
+
+/** Returns how a reported item has changed since the report. @throws ApiError 404 if the report was deleted. */
+export async function readReportChanges(
+  { db, config }: ReadDeps,
+  report: { id: string; item_type: string },
+): Promise<Static<typeof ReportChangesView>> {
+  const states = await findReportedStates(db, report.id)
+  if (states === undefined) throw notFound('report')
+  const { before, now } = states
+  return {
+    item_type: report.item_type,
+    known: before !== null,
+    deleted: now === null,
+    ...toChangeView(config, compareItems(report.item_type, before, now)),
+  }
+}
