@@ -1,4 +1,4 @@
-// The web site: assets, the account pages, and the public site unless the operator turned it off.
+// The web site: assets and the account pages, and all other pages unless the operator turned the site off.
 import { entityTag } from '#lib/text/json-bytes.ts'
 import { ASSETS_PATH, type Assets } from '#platform/html/assets.ts'
 import { codedTag, codingFor } from '#platform/http/responses/content-coding.ts'
@@ -10,6 +10,9 @@ import { PageCache } from './kit/page-cache.ts'
 import type { WebDeps } from './kit/request.ts'
 import { createSite } from './kit/site.ts'
 import { createUserTexts } from './kit/user-texts.ts'
+import { moderationPages } from './moderate/routes.ts'
+import { operatorPages } from './operate/routes.ts'
+import { publishPages } from './publish/routes.ts'
 import { sitePages } from './site/routes.ts'
 
 export function webRoutes(
@@ -28,7 +31,11 @@ export function webRoutes(
   app.addHook('onClose', () => web.texts.close())
   assetRoutes(app, web.site.assets)
   accountPages(app, web)
-  if (deps.config.site.isServed) sitePages(app, web)
+  if (!deps.config.site.isServed) return
+  sitePages(app, web)
+  publishPages(app, web)
+  moderationPages(app, web)
+  operatorPages(app, web)
 }
 
 /**

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { loadAssets } from './assets.ts'
-import { ICON_NAMES } from './icons.ts'
+import { ICON_NAMES, WORK_ICON_NAMES } from './icons.ts'
 
 const assets = loadAssets()
 const text = (name: Parameters<typeof assets.get>[0]) => String(assets.get(name)?.bytes)
@@ -15,6 +15,8 @@ test('style, script and fonts keep their weight', async () => {
   const [style, script] = [await weight('site.css'), await weight('site.js')]
   assert.ok(style <= 9 * 1024, `style: ${style}`)
   assert.ok(script <= 6 * 1024, `script: ${script}`)
+  const work = await weight('work.css')
+  assert.ok(work <= 7.5 * 1024, `style of the pages for publishers: ${work}`)
   assert.ok((await weight('hyperlegible.woff2')) <= 36 * 1024)
 })
 
@@ -31,7 +33,7 @@ test('names hold the hash of the content, and every encoding is of the same byte
 })
 
 test('the style loads nothing but fonts that are there, and no rule names a side', () => {
-  const style = text('site.css')
+  const style = text('site.css') + text('work.css')
   const loaded = [...style.matchAll(/url\(([^)]*)\)/g)].map(([, name]) => name)
   const names = [...assets.values()].map(({ name }) => name)
   assert.equal(loaded.length, 2)
@@ -44,7 +46,10 @@ test('the style loads nothing but fonts that are there, and no rule names a side
   assert.equal(style.split('{').length, style.split('}').length)
 })
 
-test('the sprite contains exactly the icons of pages', () => {
-  const symbols = [...text('icons.svg').matchAll(/<symbol id="([a-z-]+)"/g)].map(([, name]) => name)
-  assert.deepEqual(symbols.toSorted(), [...ICON_NAMES].toSorted())
+test('the sprites contain exactly the icons of pages, each once', () => {
+  const symbolsIn = (sprite: 'icons.svg' | 'work-icons.svg') =>
+    [...text(sprite).matchAll(/<symbol id="([a-z-]+)"/g)].map(([, name]) => name)
+  assert.deepEqual(symbolsIn('icons.svg').toSorted(), [...ICON_NAMES].toSorted())
+  assert.deepEqual(symbolsIn('work-icons.svg').toSorted(), [...WORK_ICON_NAMES].toSorted())
+  assert.equal(new Set([...ICON_NAMES, ...WORK_ICON_NAMES]).size, ICON_NAMES.length + WORK_ICON_NAMES.length)
 })

@@ -11,21 +11,29 @@ const FOLDER = join(import.meta.dirname, 'assets')
 export const ASSETS_PATH = '/assets'
 
 const STYLES = join(import.meta.dirname, 'style')
-/** Parts of the style sheet. Of two rules with the same specificity, the later one applies. */
-const STYLE_PARTS = [
-  'base',
-  'layout',
-  'controls',
-  'facets',
-  'results',
-  'project',
-  'prose',
-  'panels',
-  'site',
-  'plots',
-  'forms',
-  'media',
-]
+/**
+ * Parts of each style sheet. Of two rules with the same specificity, the later one applies. The pages for publishers,
+ * moderators and operators load both sheets.
+ */
+const STYLE_PARTS = {
+  'site.css': [
+    'base',
+    'layout',
+    'controls',
+    'facets',
+    'results',
+    'project',
+    'prose',
+    'panels',
+    'site',
+    'plots',
+    'forms',
+    'media',
+  ],
+  'work.css': ['work/frame', 'work/tables', 'work/inputs', 'work/review', 'work/figures'],
+} as const
+type StyleSheet = keyof typeof STYLE_PARTS
+const isStyleSheet = (file: string): file is StyleSheet => Object.hasOwn(STYLE_PARTS, file)
 
 const TYPES = {
   css: 'text/css; charset=utf-8',
@@ -35,7 +43,16 @@ const TYPES = {
 }
 
 /** Build order: fonts first, because the style sheet contains their hashed names. */
-const FILES = ['hyperlegible.woff2', 'hyperlegible-mono.woff2', 'icons.svg', 'mark.svg', 'site.js', 'site.css'] as const
+const FILES = [
+  'hyperlegible.woff2',
+  'hyperlegible-mono.woff2',
+  'icons.svg',
+  'work-icons.svg',
+  'mark.svg',
+  'site.js',
+  'site.css',
+  'work.css',
+] as const
 export type AssetName = (typeof FILES)[number]
 
 export type Asset = {
@@ -56,7 +73,7 @@ export function loadAssets(): Assets {
   const assets = new Map<AssetName, Asset>()
   for (const file of FILES) {
     const [stem = '', extension = ''] = file.split('.')
-    const bytes = file === 'site.css' ? joinStyles(assets) : readFileSync(join(FOLDER, file))
+    const bytes = isStyleSheet(file) ? joinStyles(assets, file) : readFileSync(join(FOLDER, file))
     const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 12)
     assets.set(file, {
       name: `${stem}.${hash}.${extension}`,
@@ -68,9 +85,9 @@ export function loadAssets(): Assets {
   return assets
 }
 
-/** Returns the style sheet without comments and line breaks, with the hashed names of its fonts. */
-function joinStyles(assets: Assets): Buffer {
-  const style = STYLE_PARTS.map((part) => readFileSync(join(STYLES, `${part}.css`), 'utf8')).join('')
+/** Returns a style sheet without comments and line breaks, with the hashed names of its fonts. */
+function joinStyles(assets: Assets, sheet: StyleSheet): Buffer {
+  const style = STYLE_PARTS[sheet].map((part) => readFileSync(join(STYLES, `${part}.css`), 'utf8')).join('')
   const short = style
     .replace(/\/\*[\s\S]*?\*\//g, '')
     .replace(/\s+/g, ' ')

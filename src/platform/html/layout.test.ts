@@ -28,7 +28,7 @@ ${pager(page, { current: 6, last: 61, href: (number) => `?page=${number}` })}`,
 }
 
 test('a complete page is valid HTML for any user content, in every language', () => {
-  const account = { username: HOSTILE, avatar_url: null }
+  const account = { username: HOSTILE, avatar_url: null, role: 'developer' as const }
   for (const tag of ['en', 'de', 'ar-XB'] as const) {
     for (const page of [samplePage({ tag }), samplePage({ tag, account, theme: 'dark', address: HOSTILE })]) {
       const document = full(page)

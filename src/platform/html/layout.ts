@@ -35,6 +35,8 @@ export type Page = {
   refresh?: string
   /** Whether the form on the page has errors. */
   hasErrors?: boolean
+  /** Whether the page is for publishers, moderators or operators, with a second style sheet. Default: false */
+  isWork?: boolean
 }
 
 /** Renders the whole document. */
@@ -82,7 +84,11 @@ ${
 `
 }<title>${title} · ${site.name}</title>
 <link rel="stylesheet" href="${assetHref(context, 'site.css')}">
-${favicon(context)}
+${
+  page.isWork === true &&
+  html`<link rel="stylesheet" href="${assetHref(context, 'work.css')}">
+`
+}${favicon(context)}
 ${
   site.search !== undefined &&
   html`<link rel="search" href="${pathTo(context, '/opensearch.xml')}" type="application/opensearchdescription+xml" title="${site.name}">

@@ -1,7 +1,8 @@
 // The data about the instance and the visitor that every page uses.
+import type { Role } from '#lib/access/viewer.ts'
 import { type AssetName, type Assets, assetPath } from './assets.ts'
 import { html, type Markup } from './html.ts'
-import type { IconName } from './icons.ts'
+import { type IconName, WORK_ICON_NAMES } from './icons.ts'
 import type { Language } from './languages.ts'
 
 /** The instance. Paths are relative to the public URL, without its path. */
@@ -41,7 +42,7 @@ export type PageContext = {
   /** Path and query of the request, to return to this page. */
   address: string
   /** Signed-in account. */
-  account: { username: string; avatar_url: string | null } | undefined
+  account: { username: string; avatar_url: string | null; role: Role } | undefined
   /** Milliseconds since 1970. */
   now: number
   /** Returns the CSRF token for forms of a signed-in user, and sets its cookie. */
@@ -62,7 +63,10 @@ export function assetHref(page: Pick<PageContext, 'site'>, name: AssetName): str
   return assetPath(page.site.assets, basePath(page.site), name)
 }
 
+const WORK_ICONS: ReadonlySet<string> = new Set(WORK_ICON_NAMES)
+
 /** Renders a decorative icon. Add text with the same meaning, for screen readers at least (`.vh`). */
 export function icon(page: Pick<PageContext, 'site'>, name: IconName): Markup {
-  return html`<svg class="i" aria-hidden="true"><use href="${`${assetHref(page, 'icons.svg')}#${name}`}"/></svg>`
+  const sprite = WORK_ICONS.has(name) ? 'work-icons.svg' : 'icons.svg'
+  return html`<svg class="i" aria-hidden="true"><use href="${`${assetHref(page, sprite)}#${name}`}"/></svg>`
 }

@@ -9,7 +9,7 @@ const RETRY_SECONDS = 60
 
 /** Whether a route works in read-only mode: as declared in `whenReadOnly`, otherwise if its method or `auth` only read. */
 export function answersWhenReadOnly(methods: readonly string[], { auth, whenReadOnly }: FastifyContextConfig): boolean {
-  if (whenReadOnly !== undefined) return whenReadOnly === 'answers'
+  if (whenReadOnly !== undefined) return whenReadOnly !== 'refused'
   return (
     methods.every((method) => method === 'GET' || method === 'HEAD') || (typeof auth === 'object' && 'read' in auth)
   )

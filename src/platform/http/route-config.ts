@@ -81,8 +81,11 @@ declare module 'fastify' {
     budget?: RateBudget
     /** The caller must also be a moderator or an admin. Others get 403. */
     role?: 'moderator' | 'admin'
-    /** Behaviour in read-only mode. Default: routes that only read work, routes that change data fail. */
-    whenReadOnly?: 'answers' | 'refused'
+    /**
+     * Behaviour in read-only mode. Default: routes that only read work, routes that change data fail. `form`: the handler
+     * reads the body and rejects it, so that the page still contains what the user entered.
+     */
+    whenReadOnly?: 'answers' | 'refused' | 'form'
     /** Number of requests that this one counts as at the rate limit: about 1 per 40 ms of processor time. Default: 1. */
     cost?: number
     /** No rate limit, no rate headers and no required User-Agent (`/health`, `/ready`, `/metrics`). */

@@ -99,7 +99,7 @@ export const errorsOf = ({ refusal }: { refusal?: FormError | undefined }): Form
 /**
  * Runs the command of a form and returns its value, or the refusal to show with the form.
  * `labels` maps the fields that a refusal can concern to their names in the message.
- * @throws the error if it is the server's fault
+ * @throws the error if it is the server's fault, except if the service is temporarily unavailable
  */
 export async function attempt<T>(
   act: () => Promise<T>,
@@ -109,7 +109,7 @@ export async function attempt<T>(
     return { value: await act() }
   } catch (thrown) {
     const error = asApiError(thrown)
-    if (error.status >= 500) throw thrown
+    if (error.status >= 500 && error.status !== 503) throw thrown
     return { refusal: toRefusal(error, labels) }
   }
 }

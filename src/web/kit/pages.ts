@@ -3,7 +3,8 @@
 import type { FastifyContextConfig, FastifyReply } from 'fastify'
 import { findAccount } from '#features/people/accounts/queries.ts'
 import type { AccountRow } from '#features/people/users/queries.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
+import { isAdmin, isModerator, type Viewer } from '#lib/access/viewer.ts'
+import { notFound } from '#lib/errors.ts'
 import type { App } from '#platform/http/server.ts'
 import { showError } from './errors.ts'
 import { registerFormParsers } from './forms.ts'
@@ -17,7 +18,9 @@ export type OwnRequest = PageRequest & { viewer: Viewer; account: AccountRow }
 type Method = 'GET' | 'POST'
 type Handler<Request> = (request: Request) => Promise<FastifyReply>
 
-type PageOptions = Pick<FastifyContextConfig, 'whenReadOnly' | 'budget' | 'tokenless'> & {
+export type PageOptions = Pick<FastifyContextConfig, 'whenReadOnly' | 'budget' | 'tokenless'> & {
+  /** Only for `own`: users without this role get 404. Admins have the role of moderators. */
+  role?: 'moderator' | 'admin'
   /** `html`: the route serves only clients that prefer HTML. The API has a route with the same path. */
   prefers?: 'html'
   /**
@@ -30,7 +33,13 @@ type PageOptions = Pick<FastifyContextConfig, 'whenReadOnly' | 'budget' | 'token
 
 export type Pages = {
   /** Registers a page for everyone. `name` is its operation ID. */
-  open(method: Method, path: string, name: string, handler: Handler<PageRequest>, options?: PageOptions): void
+  open(
+    method: Method,
+    path: string,
+    name: string,
+    handler: Handler<PageRequest>,
+    options?: Omit<PageOptions, 'role'>,
+  ): void
   /** Registers a page for signed-in users. Other visitors are led to the sign-in page, and a GET leads them back. */
   own(method: Method, path: string, name: string, handler: Handler<OwnRequest>, options?: PageOptions): void
 }
@@ -67,7 +76,11 @@ export function registerArea(app: App, web: WebDeps, area: Area, addPages: (page
       })
     }
     addPages(
-      { open, own: (method, path, name, handler, options) => open(method, path, name, forUser(handler), options) },
+      {
+        open,
+        own: (method, path, name, handler, { role, ...options } = {}) =>
+          open(method, path, name, forUser(role === undefined ? handler : forRole(role, handler)), options),
+      },
       scope,
     )
     redirectFromForms(open, paths)
@@ -81,6 +94,15 @@ function forUser(handler: Handler<OwnRequest>): Handler<PageRequest> {
     const account = viewer === null ? undefined : await findAccount(deps.db, viewer.id)
     if (viewer !== null && account !== undefined) return handler({ ...request, viewer, account })
     return req.method === 'POST' ? redirect(page.site.paths.signIn) : toSignIn()
+  }
+}
+
+/** Answers users without the role as if the page did not exist. */
+function forRole(role: 'moderator' | 'admin', handler: Handler<OwnRequest>): Handler<OwnRequest> {
+  const hasRole = role === 'admin' ? isAdmin : isModerator
+  return async (request) => {
+    if (!hasRole(request.viewer)) throw notFound('page')
+    return handler(request)
   }
 }
 

@@ -24,6 +24,11 @@ export const PATHS = {
   setup: '/setup',
   search: '/search',
   report: '/report',
+  dashboard: '/dashboard',
+  dashboardProjects: '/dashboard/projects',
+  publish: '/dashboard/publish',
+  moderation: '/moderation',
+  operator: '/operator',
 } as const
 
 /** Project types that have a list, in the order of the tabs. */

@@ -8,7 +8,7 @@ import { listCachedUsers } from '#features/people/users/user-cache.ts'
 import type { UserView } from '#features/people/users/views.ts'
 import { parseToken } from '#lib/access/tokens.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
-import { isMessageKey, type MessageKey } from '#platform/html/languages.ts'
+import { isMessageKey, type MessageKey, type MessageValues } from '#platform/html/languages.ts'
 import type { Page } from '#platform/html/layout.ts'
 import { type PageContext, pathTo, type Site } from '#platform/html/page-context.ts'
 import type { TokenDirectory } from '#platform/http/auth/token-directory.ts'
@@ -146,7 +146,16 @@ async function findViewer(tokens: TokenDirectory, req: FastifyRequest, token = '
 }
 
 /** Returns the confirmation that the URL names, if it is known. */
-export function noticeOf({ query, page }: Pick<PageRequest, 'query' | 'page'>): string | undefined {
+export function noticeOf(
+  { query, page }: Pick<PageRequest, 'query' | 'page'>,
+  values?: MessageValues,
+): string | undefined {
   const key = `done.${query('done')}`
-  return isMessageKey(key) ? page.language.t(key) : undefined
+  if (!isMessageKey(key)) return undefined
+  try {
+    return page.language.t(key, values)
+  } catch {
+    // The message has values that this page does not know: the URL was made by hand.
+    return undefined
+  }
 }

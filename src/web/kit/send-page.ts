@@ -19,6 +19,8 @@ export type ShownPage = Page & {
   status?: number
   /** The reason why the form on the page was rejected. */
   refusal?: FormRefusal | undefined
+  /** Whether the page shows secrets, so that browsers must not store it. Default: false */
+  isSecret?: boolean
   /** Captcha on the page. */
   widget?: { scriptUrl: string; origins: readonly string[] } | undefined
 }
@@ -39,7 +41,7 @@ const cacheControl = (isPrivate: boolean): string =>
   isPrivate ? 'private, no-cache' : 'public, max-age=0, must-revalidate'
 
 export function sendPage({ req, reply, page, storage, recorder }: SendOptions, shown: ShownPage): FastifyReply {
-  const { status = shown.refusal?.status ?? 200, refusal, widget, ...rest } = shown
+  const { status = shown.refusal?.status ?? 200, refusal, widget, isSecret = false, ...rest } = shown
   if (widget !== undefined) reply.widgetSources = widget.origins.join(' ')
   const scripts = widget === undefined ? {} : { scripts: [widget.scriptUrl] }
   const document = layout(page, { ...rest, ...scripts, hasErrors: refusal !== undefined })
@@ -51,7 +53,7 @@ export function sendPage({ req, reply, page, storage, recorder }: SendOptions, s
     return sendCachedPage(req, reply, cached)
   }
   void reply.status(status).type(PAGE_TYPE)
-  if (storage === 'never' || status !== 200) return reply.send(document)
+  if (storage === 'never' || isSecret || status !== 200) return reply.send(document)
   const etag = entityTag(document)
   void reply
     .header('cache-control', cacheControl(isPrivate))

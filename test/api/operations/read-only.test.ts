@@ -61,6 +61,11 @@ test('every route that changes something is rejected, and no other', async () =>
     const answer = await t.inject({ ...request, headers })
     const name = route.operationId.replace(/V2$/, '')
     seen.add(name)
+    // Forms that the handler itself rejects; without a token they fail before that.
+    if (route.config.whenReadOnly === 'form') {
+      if (answer.statusCode !== 403) wrong.push(`${route.method} ${route.url}: ${answer.statusCode}`)
+      continue
+    }
     const goesOn = GOES_ON.has(name) || (['GET', 'HEAD'].includes(route.method) && !WRITES.has(name))
     if (isRefused(answer) === goesOn)
       wrong.push(`${route.method} ${route.url} ${route.operationId}: ${answer.statusCode}`)

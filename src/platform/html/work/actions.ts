@@ -1,0 +1,88 @@
+// Actions of the pages for publishers, moderators and operators: the save bar, notices with Undo, confirmation pages.
+import { buttonForm, type FormErrors, form, passwordField, textField } from '../forms.ts'
+import { html, type Markup, type Part } from '../html.ts'
+import { note } from '../lists.ts'
+import { icon, type PageContext } from '../page-context.ts'
+
+/**
+ * Renders the save bar, the last child of its form. The script shows the unsaved changes in it. `command` is the value of
+ * the button `do`.
+ */
+export function saveBar(
+  page: PageContext,
+  of: { text?: Part; save?: string; command?: string; discard?: string; more?: Part } = {},
+): Markup {
+  const { t } = page.language
+  return html`<div class="save" data-save><p role="status">${of.text}</p>${of.more}<a class="button" href="${of.discard ?? '?'}">${t('work.discard')}</a><button class="main" name="do" value="${of.command ?? 'save'}">${of.save ?? t('work.save')}</button></div>`
+}
+
+/** Reverse of an action: the form of the button Undo. */
+export type Undo = { action: string; fields: Readonly<Record<string, string>> }
+
+/** Renders the message after an action. It stays until the next page. */
+export function doneNote(page: PageContext, text: Part, undo?: Undo): Markup {
+  const button =
+    undo !== undefined &&
+    buttonForm(page, { action: undo.action, text: page.language.t('work.undo'), kind: 'plain', fields: undo.fields })
+  return note(page, 'good', html`${text} ${button}`, { role: 'status' })
+}
+
+export type Confirmation = {
+  title: string
+  /** Consequences, with numbers. */
+  consequences: readonly Part[]
+  /** Path of the form. */
+  action: string
+  /** Label of the button, with the name of the subject. */
+  button: string
+  /** URL of Cancel. */
+  cancel: string
+  isDanger?: boolean
+  /** The safer alternative, which is offered first. */
+  instead?: { text: Part; href: string; label: string }
+  /** Name that the user types to confirm. The field is `name`. */
+  typed?: string
+  /** Whether the command needs the password, and the code of the authenticator app. The fields are `password`, `code`. */
+  password?: { hasCode: boolean }
+  /** More fields, such as a reason. */
+  fields?: Part
+  command?: string
+  errors?: FormErrors
+}
+
+/** Renders a confirmation page: consequences, the safer alternative, typed name, Cancel and the button. */
+export function confirmation(page: PageContext, of: Confirmation): Markup {
+  const { t } = page.language
+  const { errors = [], typed, password, instead } = of
+  const content = html`${of.fields}
+${typed !== undefined && textField(page, { name: 'name', label: t('work.type-name', { name: typed }), autocomplete: 'off', isName: true, errors })}
+${password !== undefined && passwordField(page, { name: 'password', label: t('work.your-password'), autocomplete: 'current-password', errors })}
+${password?.hasCode === true && textField(page, { name: 'code', label: t('work.your-code'), autocomplete: 'one-time-code', isCode: true, inputMode: 'numeric', errors })}
+<div class="line"><a class="button" href="${of.cancel}">${t('work.cancel')}</a><button class="${of.isDanger === false ? 'main' : 'danger'}" name="do" value="${of.command ?? 'confirm'}">${of.button}</button></div>`
+  return html`<div class="slip sheet">
+<h1>${of.title}</h1>
+${of.consequences.length > 0 && html`<ul>${of.consequences.map((item) => html`<li>${item}</li>`)}</ul>`}
+${
+  instead !== undefined &&
+  html`<p>${instead.text}</p><div class="line"><a class="button" href="${instead.href}">${instead.label}</a></div>
+`
+}${form(page, { action: of.action, content })}
+</div>`
+}
+
+/** Renders the line that members see who lack a permission: the page without controls, and who can grant it. */
+export function viewOnly(page: PageContext, of: { permission: string; ask: readonly string[] }): Markup {
+  const { t, rich } = page.language
+  const permission = html`<em>${of.permission}</em>`
+  const text =
+    of.ask.length === 0
+      ? rich('work.view-only.nobody', { permission })
+      : rich('work.view-only', { permission, names: listOf(page, of.ask) })
+  return html`<div class="note" role="note" aria-label="${t('work.view-only.label')}">${icon(page, 'eye')}<div><p>${text}</p></div></div>`
+}
+
+/** Returns names as a list in the language of the page: "ida, nils or hollis". */
+function listOf(page: PageContext, names: readonly string[]): Markup {
+  const parts = new Intl.ListFormat(page.language.tag, { type: 'disjunction' }).formatToParts(names)
+  return html`${parts.map(({ type, value }) => (type === 'element' ? html`<bdi>${value}</bdi>` : value))}`
+}

@@ -1,0 +1,67 @@
+// The pages for publishers, moderators and operators: their area, and their frame with notices and errors.
+import type { FastifyReply } from 'fastify'
+import { errorSummary } from '#platform/html/forms.ts'
+import { html, type Part } from '#platform/html/html.ts'
+import { doneNote, type Undo } from '#platform/html/work/actions.ts'
+import { type Rail, type Subject, subjectHead, workSheet } from '#platform/html/work/frame.ts'
+import type { OwnRequest } from '../pages.ts'
+import { PATHS } from '../paths.ts'
+import { type Area, noticeOf } from '../request.ts'
+import type { FormState } from './form-page.ts'
+
+/** Properties that the three areas have in common. Browsers store the pages, but revalidate them. */
+export const WORK_AREA: Area = {
+  defaults: { isUnlisted: true, className: 'page', isWork: true },
+  isStored: true,
+  wayOut: { path: PATHS.dashboard, label: 'work.to-dashboard' },
+  missing: 'work.absent',
+}
+
+export type WorkPage = {
+  /** Title of the document, which names the subject: "Members of Lantern". */
+  title: string
+  subject: Subject
+  /** Sections of the subject. Pages without a rail use the whole width. */
+  sections?: Rail
+  body: Part
+  /** State of the form on the page: its errors are shown at the top of the sheet. */
+  form?: FormState
+  /** Reverse of the action that the notice confirms. */
+  undo?: Undo | undefined
+  /** Values of the notice that `?done=` names. */
+  notice?: Readonly<Record<string, string | number>>
+  /** More notices at the top of the sheet. */
+  notes?: Part
+  /** Between the subject and the sheet, such as the claim bar. */
+  above?: Part
+  /** Whether the page shows secrets: browsers must not store it. */
+  isSecret?: boolean
+  /** Default: the status of the refused form, otherwise 200. */
+  status?: number
+}
+
+/** Shows a page in the frame: subject, rail, and the sheet with notice and errors. */
+export function showWork(request: OwnRequest, of: WorkPage): FastifyReply {
+  const { page } = request
+  const { subject, sections, form, isSecret = false, status } = of
+  const body = html`${subjectHead(page, subject)}
+${of.above}
+${workSheet(page, { sections, body: [messagesOf(request, of), of.body] })}`
+  return request.show({
+    title: of.title,
+    className: ['page', subject.hue].filter(Boolean).join(' '),
+    body,
+    refusal: form?.refusal,
+    isSecret,
+    ...(status === undefined ? {} : { status }),
+  })
+}
+
+function messagesOf(request: OwnRequest, { form, undo, notice: values, notes }: WorkPage): Part {
+  const { page } = request
+  const notice = form?.isSubmitted === true ? undefined : noticeOf(request, values)
+  const errors = form?.errors ?? []
+  const shown = [notice !== undefined && doneNote(page, notice, undo), errorSummary(page, errors), notes]
+  const isEmpty = shown.every((part) => part === false || part === null || part === undefined)
+  return !isEmpty && html`<div class="part notices">${shown}</div>`
+}

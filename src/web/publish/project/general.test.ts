@@ -1,0 +1,95 @@
+// The general settings of a project, as an example of a page with a form: access, errors, notices, read-only mode.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { assertValidHtml } from '#test/support/http/html-page.ts'
+import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
+
+const HOSTILE = '</textarea><script>alert(1)</script>'
+
+let t: TestApp
+let owner: Person
+let project: MadeProject
+before(async () => {
+  t = await testApp()
+  owner = await t.make.account({ username: 'ida-marsh' })
+  project = await t.make.project({ owner, slug: 'lantern', name: 'Lantern' })
+  await t.make.version({ project, version_number: '1.0.0' })
+})
+after(() => t?.close())
+
+const SETTINGS = '/mod/lantern/settings'
+
+test('visitors are led to the sign-in page, and others see no page', async () => {
+  for (const path of [SETTINGS, '/mod/missing/settings'])
+    assertLeads(await visitor(t).get(path), `/account/sign-in?return=${encodeURIComponent(path)}`)
+  const stranger = visitor(t, (await t.make.account()).token)
+  for (const path of [SETTINGS, '/mod/missing/settings']) assertSays(await stranger.get(path), 404, 'does not exist')
+})
+
+test('a member changes only the fields that differ, and the page leads to the new URL', async () => {
+  const person = visitor(t, owner.token)
+  const page = await person.get(SETTINGS)
+  assertSays(page, 200, 'Public')
+  assertValidHtml(page.body)
+  assert.equal(page.headers['cache-control'], 'private, no-cache')
+  assert.match(page.body, /<meta name="robots" content="noindex">/)
+  const fields = { name: 'Lantern', slug: 'lantern-2', summary: `Light. ${HOSTILE}` }
+  const saved = await person.sendFrom(page, SETTINGS, fields)
+  const path = assertLeads(saved, '/mod/lantern-2/settings?done=saved')
+  const after = await person.get(path)
+  assertSays(after, 200, 'Your changes are saved.')
+  assertValidHtml(after.body)
+  const view = (await t.as(owner).get(`/v3/project/${project.id}`)).json()
+  assert.deepEqual([view.slug, view.summary], ['lantern-2', fields.summary])
+  assertLeads(
+    await person.sendFrom(after, '/mod/lantern-2/settings', { ...fields, slug: 'lantern' }),
+    `${SETTINGS}?done=saved`,
+  )
+  const moved = await person.get('/project/lantern/settings')
+  assert.deepEqual([moved.statusCode, moved.headers.location], [301, SETTINGS])
+})
+
+test('a refused form keeps what was entered, names the field and has the focus on the summary', async () => {
+  const person = visitor(t, owner.token)
+  const page = await person.get(SETTINGS)
+  const typed = { name: 'ab', slug: 'lantern', summary: HOSTILE }
+  const refused = await person.sendFrom(page, SETTINGS, typed)
+  assertSays(refused, 400, 'The name must')
+  assertValidHtml(refused.body)
+  assert.match(refused.body, /<title>Error: /)
+  assert.match(refused.body, /id="errors"[^>]*autofocus/)
+  assert.match(refused.body, /href="#name"/)
+  assertSays(refused, 400, 'value="ab"')
+  assert.ok(!refused.body.includes(HOSTILE))
+  await t.make.project({ owner, slug: 'taken' })
+  assertSays(await person.sendFrom(page, SETTINGS, { ...typed, name: 'Lantern', slug: 'taken' }), 409, 'The URL')
+  assertSays(await person.sendFrom(page, SETTINGS, { ...typed, do: 'constructor' }), 400, 'unknown button')
+})
+
+test('a member without the permission sees the values and whom to ask; sending shows the text again', async () => {
+  const member = await t.make.account({ username: 'hollis' })
+  await t.make.member({ teamId: project.teamId, accountId: member.id, permissions: 8 })
+  const person = visitor(t, member.token)
+  const page = await person.get(SETTINGS)
+  assertSays(page, 200, /To edit it, ask <bdi>ida-marsh<\/bdi> for the <em>Edit details<\/em> permission/)
+  assert.ok(!page.body.includes('name="summary"'))
+  const other = visitor(t, owner.token)
+  const form = await other.get(SETTINGS)
+  person.cookies.set('__Host-depot-csrf', other.cookies.get('__Host-depot-csrf') ?? '')
+  const refused = await person.sendFrom(form, SETTINGS, { name: 'Lantern', slug: 'lantern', summary: HOSTILE })
+  assertSays(refused, 403, HOSTILE)
+  assertValidHtml(refused.body)
+})
+
+test('read-only mode shows the message with everything that was entered', async () => {
+  const person = visitor(t, owner.token)
+  const page = await person.get(SETTINGS)
+  const settings = t.as({ token: (await t.make.account({ role: 'admin' })).token })
+  await settings.patch('/_internal/admin/settings', { read_only: true, read_only_message: 'Back at noon' })
+  const refused = await person.sendFrom(page, SETTINGS, { name: 'Lantern', slug: 'lantern', summary: 'Kept text' })
+  await settings.patch('/_internal/admin/settings', { read_only: null, read_only_message: null })
+  assertSays(refused, 503, 'Kept text')
+  assertSays(refused, 503, 'Back at noon')
+})

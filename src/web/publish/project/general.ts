@@ -1,0 +1,116 @@
+// Project settings: name, URL, summary and icon.
+
+import { imageUrl } from '#features/basics/images/hosted-image.ts'
+import { replaceIcon, setIcon } from '#features/basics/images/icons.ts'
+import { projectIconOwner } from '#features/catalogue/projects/edit/icon.ts'
+import { ProjectPatch } from '#features/catalogue/projects/edit/requests.ts'
+import { updateProject } from '#features/catalogue/projects/edit/update-project.ts'
+import { fileField, form, textArea, textField } from '#platform/html/forms.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { face } from '#platform/html/lists.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { saveBar } from '#platform/html/work/actions.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { checkValues, uploadedImage } from '#web/kit/forms.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { projectPath } from '#web/kit/paths.ts'
+import { changedFields, type FormState, type Outcome } from '#web/kit/work/form-page.ts'
+import { type ManagedProject, may } from './managed-project.ts'
+import { projectForm, showProjectSettings } from './settings-frame.ts'
+
+const LABELS = { name: 'The name', slug: 'The URL', summary: 'The summary', icon: 'The icon', ext: 'The icon' }
+
+export function generalPages(pages: Pages, taxonomy: Taxonomy): void {
+  projectForm(pages, taxonomy, {
+    below: '/settings',
+    name: 'manageGeneral',
+    show: showGeneral,
+    commands: { save: saveGeneral, icon: saveIcon, 'remove-icon': removeIcon },
+    labels: LABELS,
+  })
+}
+
+async function saveGeneral({ deps, viewer }: OwnRequest, data: ManagedProject, form: FormState): Promise<Outcome> {
+  const { project, membership, view } = data
+  const { name, slug, summary } = view
+  const typed = { name: form.text('name'), slug: form.text('slug'), summary: form.text('summary') }
+  const patch = checkValues(ProjectPatch, changedFields({ name, slug, summary }, typed))
+  if (Object.keys(patch).length > 0) await updateProject(deps, viewer, { project, membership, patch })
+  return { done: 'saved', path: `${projectPath({ ...view, slug: (patch.slug ?? slug).toLowerCase() })}/settings` }
+}
+
+async function saveIcon({ deps, req, viewer }: OwnRequest, { project }: ManagedProject): Promise<Outcome> {
+  const owner = projectIconOwner(deps)
+  await setIcon(deps, owner, { id: await owner.authorize(viewer, project.id), viewer, ...uploadedImage(req.body) })
+  return { done: 'icon' }
+}
+
+async function removeIcon({ deps, viewer }: OwnRequest, { project }: ManagedProject): Promise<Outcome> {
+  const owner = projectIconOwner(deps)
+  await replaceIcon(deps, owner, { id: await owner.authorize(viewer, project.id), viewer, icon: null })
+  return { done: 'icon-removed' }
+}
+
+function showGeneral(request: OwnRequest, data: ManagedProject, state: FormState) {
+  const { page } = request
+  const { t } = page.language
+  // A refused form shows what was entered, even if the permission was removed in the meantime.
+  const isEditable = may(data, 'EDIT_DETAILS') || state.isSubmitted
+  return showProjectSettings(request, data, {
+    section: '',
+    title: t('manage.title', { section: t('manage.general'), name: data.view.name }),
+    heading: t('manage.general'),
+    text: t('manage.general.text'),
+    needs: { permission: 'EDIT_DETAILS', name: t('work.permission.EDIT_DETAILS') },
+    form: state,
+    body: isEditable ? [iconPart(request, data, state), detailsForm(page, data, state)] : facts(page, data),
+  })
+}
+
+function detailsForm(page: PageContext, { view, settings }: ManagedProject, state: FormState): Markup {
+  const { t } = page.language
+  const { errors } = state
+  const content = html`${textField(page, { name: 'name', label: t('manage.name'), value: state.text('name', view.name), minLength: 3, maxLength: 64, errors })}
+${textField(page, { name: 'slug', label: t('manage.slug'), hint: t('manage.slug.hint'), value: state.text('slug', view.slug), minLength: 3, maxLength: 64, isName: true, errors })}
+${textArea(page, { name: 'summary', label: t('manage.summary'), hint: t('manage.summary.hint'), value: state.text('summary', view.summary), maxLength: 256, rows: 3, errors })}`
+  return form(page, {
+    action: pathTo(page, settings),
+    content: [sheetPart({ id: 'details', content }), saveBar(page)],
+  })
+}
+
+function iconPart({ page, deps }: OwnRequest, { view, settings }: ManagedProject, { errors }: FormState): Part {
+  const { t } = page.language
+  const url = imageUrl(deps.config, view.icon_url)
+  const isWrong = errors.map((error) =>
+    error.field === 'icon' || error.field === 'ext' ? { ...error, field: 'picture' } : error,
+  )
+  const field = fileField(page, {
+    name: 'picture',
+    label: t('picture.new'),
+    hint: t('picture.hint.at-most'),
+    accept: '.png,.jpg,.jpeg,.gif,.webp,.svg',
+    errors: isWrong,
+  })
+  const upload = form(page, {
+    action: pathTo(page, settings),
+    className: 'stack grow',
+    hasFile: true,
+    content: html`${field}<div class="line"><button name="do" value="icon">${t('picture.set')}</button>${url !== null && url !== '' && html`<button class="plain" name="do" value="remove-icon" formnovalidate>${t('picture.remove')}</button>`}</div>`,
+  })
+  const content = html`<div class="row">${face({ name: view.name, url, isLarge: true, isSquare: true })}
+${upload}</div>`
+  return sheetPart({ id: 'icon', title: t('manage.icon'), content })
+}
+
+function facts(page: PageContext, { view }: ManagedProject): Markup {
+  const { t } = page.language
+  const rows = [
+    [t('manage.name'), view.name],
+    [t('manage.slug'), view.slug],
+    [t('manage.summary'), view.summary],
+  ]
+  const content = html`<dl class="pairs wide">${rows.map(([label, value]) => html`<dt>${label}</dt><dd dir="auto">${value}</dd>`)}</dl>`
+  return sheetPart({ id: 'details', content })
+}

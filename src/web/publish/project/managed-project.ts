@@ -1,0 +1,53 @@
+// The project of a settings page and the viewer's permissions.
+import type { Static } from 'typebox'
+import { isMember, type Membership, projectPermissions } from '#features/basics/access/project-policy.ts'
+import { type CachedProject, getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
+import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import { listCachedOrganizations } from '#features/community/organizations/organization-cache.ts'
+import type { OrganizationView } from '#features/community/organizations/views.ts'
+import { hasProjectPermission, type ProjectPermission } from '#lib/access/permissions.ts'
+import { isModerator } from '#lib/access/viewer.ts'
+import { notFound } from '#lib/errors.ts'
+import type { OwnRequest } from '#web/kit/pages.ts'
+import { projectPath } from '#web/kit/paths.ts'
+import { viewOf } from '#web/site/lists/rows.ts'
+
+type Organization = Static<typeof OrganizationView>
+
+export type ManagedProject = {
+  project: CachedProject
+  view: ProjectView
+  membership: Membership
+  /** Permission bits of the viewer. */
+  permissions: number
+  /** Path of the project's public page. */
+  path: string
+  /** Path of the settings. */
+  settings: string
+  /** Name of the organization that owns the project. */
+  organization: string | undefined
+}
+
+/** Returns the project of the path. @throws ApiError 404 unless the viewer is a member or a moderator */
+export async function loadManagedProject({ deps, viewer, param }: OwnRequest): Promise<ManagedProject> {
+  const { project, membership } = await getProjectAsMember(deps, viewer, param('slug'))
+  if (!isMember(membership) && !isModerator(viewer)) throw notFound('project')
+  const view = viewOf(project)
+  const path = projectPath(view)
+  const [organization] =
+    project.organization_id === null ? [] : await listCachedOrganizations(deps, [project.organization_id])
+  return {
+    project,
+    view,
+    membership,
+    permissions: projectPermissions(viewer, membership),
+    path,
+    settings: `${path}/settings`,
+    organization:
+      organization === undefined ? undefined : (JSON.parse(`${organization.openView}[]}`) as Organization).name,
+  }
+}
+
+/** Whether the viewer has a permission on the project. */
+export const may = ({ permissions }: ManagedProject, permission: ProjectPermission): boolean =>
+  hasProjectPermission(permissions, permission)

@@ -1,0 +1,19 @@
+// The sections of the project settings, in the order of the rail. Each settings page has an entry.
+import type { IconName } from '#platform/html/icons.ts'
+import type { MessageKey } from '#platform/html/languages.ts'
+import type { RailItem } from '#platform/html/work/frame.ts'
+import type { ManagedProject } from './managed-project.ts'
+
+export type Section = {
+  /** Path below `…/settings`. */
+  below: string
+  label: MessageKey
+  icon: IconName
+  /** Count and mark of the entry. */
+  count?: (data: ManagedProject) => Pick<RailItem, 'count' | 'mark'>
+  isDanger?: boolean
+}
+
+export const SECTIONS: readonly { title?: MessageKey; items: readonly Section[] }[] = [
+  { items: [{ below: '', label: 'manage.general', icon: 'cog' }] },
+]

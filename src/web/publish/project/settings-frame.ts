@@ -1,0 +1,154 @@
+// The frame of the project settings: registration below every path of a project, subject, rail and notices.
+import type { FastifyReply } from 'fastify'
+import { isMember } from '#features/basics/access/project-policy.ts'
+import { imageUrl } from '#features/basics/images/hosted-image.ts'
+import { listOwningTeams } from '#features/community/organizations/organization-cache.ts'
+import { shownProjectMembers } from '#features/community/teams/member-lists.ts'
+import { listCachedTeams } from '#features/community/teams/team-cache.ts'
+import { listCachedUsers } from '#features/people/users/user-cache.ts'
+import type { UserView } from '#features/people/users/views.ts'
+import { hasProjectPermission, type ProjectPermission } from '#lib/access/permissions.ts'
+import { isModerator } from '#lib/access/viewer.ts'
+import { timeAgo } from '#platform/html/format.ts'
+import { html, type Part } from '#platform/html/html.ts'
+import { note } from '#platform/html/lists.ts'
+import { icon, pathTo } from '#platform/html/page-context.ts'
+import { viewOnly } from '#platform/html/work/actions.ts'
+import { sheetHead } from '#platform/html/work/frame.ts'
+import { statusOf } from '#platform/html/work/status.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { PATHS, projectSegments } from '#web/kit/paths.ts'
+import { type FormPage, formPage } from '#web/kit/work/form-page.ts'
+import { showWork, type WorkPage } from '#web/kit/work/work-page.ts'
+import { tile } from '#web/site/lists/rows.ts'
+import { hueClass } from '#web/site/names.ts'
+import { loadManagedProject, type ManagedProject, may } from './managed-project.ts'
+import { SECTIONS } from './sections.ts'
+
+type ProjectFormPage = Omit<FormPage<ManagedProject>, 'load' | 'path'> & {
+  /** Path below the project: `/settings/links`. */
+  below: string
+}
+
+/** Registers a page with a form below the path of each type of project. Other paths of the project lead to this path. */
+export function projectForm(pages: Pages, taxonomy: Taxonomy, { below, show, ...of }: ProjectFormPage): void {
+  for (const segment of projectSegments(taxonomy))
+    formPage<ManagedProject>(pages, {
+      ...of,
+      path: `/${segment}/:slug${below}`,
+      load: loadManagedProject,
+      show: (request, data, form) =>
+        (form.isSubmitted ? undefined : toCanonical(request, data)) ?? show(request, data, form),
+    })
+}
+
+/** Leads to the path of the project if the URL contains another type, an ID or a previous slug. */
+export function toCanonical(
+  { page, redirectPermanently }: OwnRequest,
+  { path }: ManagedProject,
+): FastifyReply | undefined {
+  const [, , , ...below] = (page.address.split('?')[0] ?? '').split('/')
+  const canonical = [path, ...below].join('/')
+  const isCanonical = decodeURIComponent(page.address.split('?')[0] ?? '') === decodeURIComponent(canonical)
+  return isCanonical ? undefined : redirectPermanently(canonical)
+}
+
+type SettingsPage = Omit<WorkPage, 'subject' | 'sections'> & {
+  /** Path of the open section below `/settings`. */
+  section: string
+  /** Heading of the sheet. */
+  heading: string
+  text?: Part
+  action?: Part
+  /** Permission that editing needs. Members without it see who can grant it. */
+  needs?: { permission: ProjectPermission; name: string }
+}
+
+/** Shows a page of the project settings in their frame. */
+export async function showProjectSettings(
+  request: OwnRequest,
+  data: ManagedProject,
+  of: SettingsPage,
+): Promise<FastifyReply> {
+  const { page } = request
+  const { language } = page
+  const { section, heading, text, action, needs, body, notes, ...rest } = of
+  const more = [
+    asModeratorNote(request, data),
+    needs !== undefined &&
+      !may(data, needs.permission) &&
+      viewOnly(page, { permission: needs.name, ask: await listGrantors(request, data) }),
+    notes,
+  ]
+  const groups = SECTIONS.map(({ title, items }) => ({
+    ...(title === undefined ? {} : { title: language.t(title) }),
+    items: items.map(({ below, label, icon, count, isDanger }) => ({
+      path: `${data.settings}${below}`,
+      label: language.t(label),
+      icon,
+      ...(isDanger === undefined ? {} : { isDanger }),
+      ...count?.(data),
+    })),
+  }))
+  return showWork(request, {
+    ...rest,
+    subject: projectSubject(request, data),
+    sections: {
+      label: language.t('manage.sections', { name: data.view.name }),
+      current: `${data.settings}${section}`,
+      groups,
+    },
+    notes: more.some((part) => part !== undefined && part !== false && part !== null) ? more : undefined,
+    body: html`${sheetHead({ title: heading, ...(text === undefined ? {} : { text }), ...(action === undefined ? {} : { action }) })}
+${body}`,
+  })
+}
+
+/** Returns the head of a project: status, organization, number of versions, last change. */
+export function projectSubject({ page, deps }: OwnRequest, data: ManagedProject): WorkPage['subject'] {
+  const { language } = page
+  const { view, path, organization } = data
+  const hue = hueClass(view.color)
+  return {
+    name: view.name,
+    tile: tile(page, { iconUrl: imageUrl(deps.config, view.icon_url), rawUrl: view.raw_icon_url }, 35),
+    facts: [
+      statusOf(page, 'project', view.status),
+      organization !== undefined && html`${icon(page, 'building')}<bdi>${organization}</bdi>`,
+      language.t('manage.versions-count', { count: view.versions.length }),
+      language.rich('site.updated-at', { at: timeAgo(language, new Date(view.updated), page.now) }),
+    ],
+    tools: html`<a class="button" href="${pathTo(page, path)}">${icon(page, 'eye')}${language.t('manage.view')}</a>`,
+    crumbs: [
+      { path: PATHS.dashboardProjects, label: language.t('work.projects') },
+      { path: data.settings, label: view.name },
+    ],
+    ...(hue === undefined ? {} : { hue }),
+  }
+}
+
+/** Moderators who are not members change what the API lets them change. */
+function asModeratorNote({ page, viewer }: OwnRequest, { membership }: ManagedProject): Part {
+  if (isMember(membership) || !isModerator(viewer)) return false
+  return note(page, 'warn', html`<p>${page.language.t('manage.as-moderator')}</p>`)
+}
+
+/** Maximum number of members that a sentence names. */
+const NAMED_MAX = 3
+
+/** Returns the usernames of members who can change permissions, owners first. */
+async function listGrantors({ deps, viewer }: OwnRequest, { project }: ManagedProject): Promise<string[]> {
+  const { team_id, organization_id } = project
+  const team = (await listCachedTeams(deps, [team_id])).get(team_id)
+  const owning = await listOwningTeams(deps, [{ organization_id }])
+  const shown = team === undefined ? [] : shownProjectMembers(team, viewer, owning.get(organization_id ?? ''))
+  const ids = shown
+    .map(({ row }) => row)
+    .filter((row) => row.accepted && (row.is_owner || hasProjectPermission(row.permissions, 'EDIT_MEMBER')))
+    .sort((a, b) => Number(b.is_owner) - Number(a.is_owner))
+    .slice(0, NAMED_MAX)
+    .map(({ account_id }) => account_id)
+  const users = await listCachedUsers(deps, ids)
+  return users.map(({ bytes }) => (JSON.parse(bytes.toString()) as UserView).username)
+}
