@@ -1,9 +1,21 @@
 // Registers groups of routes: with a tag, with two prefixes, and those that were removed from the API.
+import type { FastifyInstance } from 'fastify'
 import { ApiError } from '#lib/errors.ts'
 import type { TagName } from './openapi/texts.ts'
 import type { App } from './server.ts'
 
 const PREFIXES = ['/_internal', '/v2/_internal'] as const
+
+/** Opens a scope: its hooks, parsers and error handler apply only to the routes that `add` registers. */
+export function openScope(
+  app: App,
+  add: (scope: App) => void | Promise<void>,
+  options: { prefix?: string } = {},
+): void {
+  const plugin = async (scope: FastifyInstance): Promise<void> => add(scope as App)
+  // To name a plugin without this name, Fastify compares it with the exports of every loaded module.
+  app.register(Object.assign(plugin, { [Symbol.for('fastify.display-name')]: 'scope' }), options)
+}
 
 /** Registers `routes` with both internal prefixes and with those of `alsoUnder`. The API description has the first. */
 export function mountInternal(
@@ -12,14 +24,15 @@ export function mountInternal(
   { alsoUnder = [] }: { alsoUnder?: readonly string[] } = {},
 ): void {
   for (const prefix of [...PREFIXES, ...alsoUnder]) {
-    app.register(
-      async (scope) => {
+    openScope(
+      app,
+      (scope) => {
         if (prefix !== PREFIXES[0]) {
           scope.addHook('onRoute', (route) => {
             route.schema = { ...route.schema, hide: true }
           })
         }
-        routes(scope as App)
+        routes(scope)
       },
       { prefix },
     )
@@ -28,11 +41,11 @@ export function mountInternal(
 
 /** Registers routes with a tag of the API description. A route can declare another tag. */
 export function tagged(app: App, tag: TagName, routes: (scope: App) => void): void {
-  app.register(async (scope) => {
+  openScope(app, (scope) => {
     scope.addHook('onRoute', (route) => {
       if (route.schema?.hide !== true) route.schema = { tags: [tag], ...route.schema }
     })
-    routes(scope as App)
+    routes(scope)
   })
 }
 

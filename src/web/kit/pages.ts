@@ -5,6 +5,8 @@ import { findAccount } from '#features/people/accounts/queries.ts'
 import type { AccountRow } from '#features/people/users/queries.ts'
 import { isAdmin, isModerator, type Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
+import { openScope } from '#platform/http/mounts.ts'
 import type { App } from '#platform/http/server.ts'
 import { showError } from './errors.ts'
 import { registerFormParsers } from './forms.ts'
@@ -46,8 +48,7 @@ export type Pages = {
 
 /** Opens a scope for the pages of an area. `addPages` registers them. */
 export function registerArea(app: App, web: WebDeps, area: Area, addPages: (pages: Pages, scope: App) => void): void {
-  app.register(async (plain) => {
-    const scope = plain as App
+  openScope(app, async (scope) => {
     await registerFormParsers(scope)
     await protectPages(scope, web.deps.config)
     scope.setErrorHandler((thrown: Error, req, reply) => showError(web, { area, thrown, req, reply }))

@@ -1,6 +1,8 @@
 // Uploads of images for descriptions, changelogs, reports and messages.
+
 import { requireScope, requireViewer } from '#platform/http/auth/auth.ts'
 import { leaveBodiesUnparsed, readRawBody } from '#platform/http/bodies/raw-body.ts'
+import { openScope } from '#platform/http/mounts.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -13,7 +15,7 @@ export function contentImageRoutes(app: App, deps: Deps, owners: ImageOwners): v
   const scopes = Object.entries(owners)
     .map(([context, owner]) => `${context} ${owner.scope}`)
     .join(', ')
-  app.register(async (scope: App) => {
+  openScope(app, (scope) => {
     leaveBodiesUnparsed(scope)
     scope.post(
       '/v3/image',

@@ -1,6 +1,8 @@
 // The icon routes of every resource that has an icon.
+
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { leaveBodiesUnparsed, readRawBody } from '#platform/http/bodies/raw-body.ts'
+import { openScope } from '#platform/http/mounts.ts'
 import { IdParams, OrganizationParams, ProjectParams, UserParams } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
@@ -23,8 +25,7 @@ export function iconRoutes(app: App, deps: Deps, owner: IconOwner, prefix = '/v3
   const resource = `${/^[AEIO]/.test(noun) ? 'an' : 'a'} ${noun.toLowerCase()}`
   const config = { auth: { scope: owner.scopes } }
   const params = NAMED_BY[noun] ?? IdParams
-  app.register(async (plain) => {
-    const scope = plain as App
+  openScope(app, (scope) => {
     leaveBodiesUnparsed(scope)
     scope.patch(
       `${path}/:id/icon`,

@@ -1,7 +1,7 @@
 // Settings that operators change while the service runs, and the public view of the instance.
 import { operatorOf } from '#features/basics/audit/actor.ts'
 import { leaveBodiesUnparsed, readRawBody } from '#platform/http/bodies/raw-body.ts'
-import { mountInternal } from '#platform/http/mounts.ts'
+import { mountInternal, openScope } from '#platform/http/mounts.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
@@ -65,8 +65,7 @@ export function settingsRoutes(app: App, deps: Deps): void {
         return done(reply)
       },
     )
-    scope.register(async (plain) => {
-      const images = plain as App
+    openScope(scope, (images) => {
       leaveBodiesUnparsed(images)
       images.patch(
         '/admin/settings/mark',

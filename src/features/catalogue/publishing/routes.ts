@@ -3,6 +3,7 @@
 import { ProjectView } from '#features/catalogue/projects/views.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { leaveFormsUnparsed } from '#platform/http/bodies/multipart.ts'
+import { openScope } from '#platform/http/mounts.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
@@ -12,7 +13,7 @@ import { receiveProjectForm } from './project-form.ts'
 import { ProjectData } from './requests.ts'
 
 export function publishingRoutes(app: App, deps: Deps): void {
-  app.register(async (scope: App) => {
+  openScope(app, (scope) => {
     // The handler reads forms part by part. The JSON parser stays active for drafts without files.
     leaveFormsUnparsed(scope)
     scope.post(

@@ -2,6 +2,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import Type from 'typebox'
 import { asApiError, handleError } from '#platform/http/error-handler.ts'
+import { openScope } from '#platform/http/mounts.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { withV2Paths } from './error-names.ts'
@@ -13,8 +14,9 @@ const Absent = Type.Null({ description: 'The resource does not exist or is hidde
  * accept a form describe the missing resource. Queries are read more leniently than in the v3 API.
  */
 export function v2Scope(app: App, { log }: { log: Log }, routes: (scope: App) => void): void {
-  app.register(
-    async (scope) => {
+  openScope(
+    app,
+    (scope) => {
       scope.setErrorHandler(answerError(log))
       scope.addHook('preValidation', adaptQuery)
       scope.addHook('onRoute', (route) => {
@@ -23,7 +25,7 @@ export function v2Scope(app: App, { log }: { log: Log }, routes: (scope: App) =>
         if (route.config?.formData !== undefined) return
         route.schema = { ...route.schema, response: { 404: Absent, ...(route.schema.response as object | undefined) } }
       })
-      routes(scope as App)
+      routes(scope)
     },
     { prefix: '/v2' },
   )

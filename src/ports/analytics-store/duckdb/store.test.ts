@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { ApiError } from '#lib/errors.ts'
 import { HOUR_MS } from '#lib/time.ts'
@@ -14,7 +12,6 @@ import { sliceGrid } from '../slices.ts'
 import { openDuckDbStore } from './store.ts'
 
 const GRID = sliceGrid(NOON, NOON + HOUR_MS, { slices: 1 })
-const INGEST = join(import.meta.dirname, '../../../../test/support/processes/ingest-child.ts')
 
 test('stored events and known batch IDs survive closing and opening again', async (t) => {
   const dir = await folder(t)
@@ -37,34 +34,6 @@ test('stored events and known batch IDs survive closing and opening again', asyn
     { project_id: 'Lantern1', downloads: 2 },
     { project_id: 'Other001', downloads: 1 },
   ])
-})
-
-test('a folder that another process holds is rejected in a plain sentence', async (t) => {
-  const dir = await folder(t)
-  const child = startIngest(t, dir)
-  await child.line()
-  await assert.rejects(openDuckDbStore({ dir }), /events\.duckdb is in use by another process$/)
-})
-
-test('kill -9 while events stream in loses no acknowledged one, and the next start is clean', async (t) => {
-  const dir = await folder(t)
-  let acknowledged = 0
-  for (const _ of times(3, () => 0)) {
-    const child = startIngest(t, dir)
-    const lines = 40
-    for (let i = 0; i < lines; i += 1) acknowledged = Number(await child.line())
-    await child.kill()
-    // Lines in flight when the process died count as well.
-    acknowledged = Number(child.lastLine() ?? acknowledged)
-    const store = await openDuckDbStore({ dir })
-    const { projects, versions } = await store.countDownloads({})
-    const found = projects.reduce((sum, { downloads }) => sum + downloads, 0)
-    assert.ok(found >= acknowledged, `${acknowledged} acknowledged, ${found} found`)
-    assert.equal(found % 100, 0, 'batches are stored whole or not at all')
-    assert.equal(versions.length, found)
-    assert.equal((await store.listBatches({ from: 0 })).length, found / 100)
-    await store.close()
-  }
 })
 
 test('a batch that cannot be stored leaves nothing, and the next one is stored', async (t) => {
@@ -168,26 +137,4 @@ async function openStore(t: TestContext): Promise<AnalyticsStore> {
     await rm(dir, { recursive: true })
   })
   return store
-}
-
-/** A process that stores downloads without end and prints how many are acknowledged. */
-function startIngest(t: TestContext, dir: string) {
-  const child = spawn(process.execPath, [INGEST, dir], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const exited = new Promise((resolve) => child.once('exit', resolve))
-  let last: string | undefined
-  const lines = createInterface({ input: child.stdout })
-  lines.on('line', (line) => {
-    last = line
-  })
-  const kill = async () => {
-    child.kill('SIGKILL')
-    await exited
-    lines.close()
-  }
-  t.after(kill)
-  return {
-    kill,
-    lastLine: () => last,
-    line: () => new Promise<string>((resolve) => lines.once('line', resolve)),
-  }
 }

@@ -2,6 +2,7 @@
 
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { leaveBodiesUnparsed, readRawBody } from '#platform/http/bodies/raw-body.ts'
+import { openScope } from '#platform/http/mounts.ts'
 import { ProjectParams } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
@@ -17,8 +18,7 @@ const about = { params: ProjectParams }
 
 export function galleryRoutes(app: App, deps: Deps, prefix: string): void {
   const path = `${prefix}/project/:id/gallery`
-  app.register(async (plain) => {
-    const scope = plain as App
+  openScope(app, (scope) => {
     leaveBodiesUnparsed(scope)
     scope.post(
       path,

@@ -116,7 +116,7 @@ describe('in a large catalogue', () => {
     await sql`update project set random_key = (('x' || left(md5(id), 8))::bit(32)::bigint % 2147483648)::integer`.execute(
       t.deps.db,
     )
-    const calls = 200
+    const calls = 60
     for (let call = 0; call < calls; call += 1) {
       for (const id of await listRandomProjectIds(t.deps.db, { count: 100, total }, next))
         times.set(id, (times.get(id) ?? 0) + 1)

@@ -3,6 +3,7 @@
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { leaveFormsUnparsed } from '#platform/http/bodies/multipart.ts'
+import { openScope } from '#platform/http/mounts.ts'
 import { IdParams } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
@@ -17,7 +18,7 @@ import { FilesData, parseFilesData, VersionData } from './requests.ts'
 import { receiveForm } from './version-form.ts'
 
 export function versionUploadRoutes(app: App, deps: Deps): void {
-  app.register(async (scope: App) => {
+  openScope(app, (scope) => {
     // The handlers read the forms part by part.
     scope.removeAllContentTypeParsers()
     leaveFormsUnparsed(scope)
@@ -44,7 +45,7 @@ export function versionUploadRoutes(app: App, deps: Deps): void {
 
 /** `prefix`: the v2 API has the same route. */
 export function fileUploadRoute(app: App, deps: Deps, prefix = '/v3'): void {
-  app.register(async (scope: App) => {
+  openScope(app, (scope) => {
     scope.removeAllContentTypeParsers()
     leaveFormsUnparsed(scope)
     scope.post(

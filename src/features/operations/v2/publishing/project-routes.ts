@@ -11,6 +11,7 @@ import { setEnvironments } from '#features/catalogue/versions/lifecycle/set-envi
 import { parseId } from '#lib/ids.ts'
 import { requireScope, requireViewer } from '#platform/http/auth/auth.ts'
 import { leaveFormsUnparsed } from '#platform/http/bodies/multipart.ts'
+import { openScope } from '#platform/http/mounts.ts'
 import { IdsQuery, ProjectParams, parseIds } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
@@ -44,8 +45,7 @@ export function projectWriteRoutesV2(app: App, deps: Deps): void {
 }
 
 function creation(app: App, deps: Deps): void {
-  app.register(async (plain) => {
-    const scope = plain as App
+  openScope(app, (scope) => {
     // The handler reads the form part by part.
     scope.removeAllContentTypeParsers()
     leaveFormsUnparsed(scope)

@@ -49,7 +49,7 @@ test('an exchange that is concurrent with the end of its basis leaves no valid t
     (person: Person) => t.as(person).delete(`/v3/user/${person.id}`),
   ]
   for (const end of ends) {
-    for (let i = 0; i < 6; i += 1) {
+    for (let i = 0; i < 3; i += 1) {
       const [person, app] = [await t.make.account(), await makeApplication(t, owner)]
       const code = await getCode(t, person, { client_id: app.id })
       const [exchanged, ended] = await Promise.all([exchange(t, app, { code }), end(person, app)])
@@ -66,7 +66,7 @@ test('a consent request that is concurrent with the end of the application or ac
     (person: Person) => t.as(person).delete(`/v3/user/${person.id}`),
   ]
   for (const end of ends) {
-    for (let i = 0; i < 4; i += 1) {
+    for (let i = 0; i < 2; i += 1) {
       const [person, app] = [await t.make.account(), await makeApplication(t, owner)]
       await getCode(t, person, { client_id: app.id, scope: 'USER_READ' })
       const query = { client_id: app.id, redirect_uri: CALLBACK }
@@ -80,7 +80,7 @@ test('a consent request that is concurrent with the end of the application or ac
 })
 
 test('consent that is concurrent with a change of the application gives a code for the new state or none', async () => {
-  for (let i = 0; i < 6; i += 1) {
+  for (let i = 0; i < 3; i += 1) {
     const app = await makeApplication(t, owner)
     const asked = await t.as(owner).get(`${BASE}/authorize`, { query: { client_id: app.id, redirect_uri: CALLBACK } })
     const [answered] = await Promise.all([

@@ -1,6 +1,8 @@
 // The token endpoints that applications call: exchange, introspection, revocation. Responses must not be cached.
+
 import formbody from '@fastify/formbody'
 import { scopeNames } from '#lib/access/scopes.ts'
+import { openScope } from '#platform/http/mounts.ts'
 import { Empty, sendRaw } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -26,8 +28,7 @@ export function tokenRoutes(app: App, deps: Deps): void {
 
 /** Registers routes whose bodies are forms and whose errors have OAuth's format. */
 function withForms(app: App, routes: (scope: App) => void): void {
-  app.register(async (plain) => {
-    const scope = plain as App
+  openScope(app, async (scope) => {
     scope.removeAllContentTypeParsers()
     await scope.register(formbody, { bodyLimit: FORM_BYTES_MAX })
     scope.setErrorHandler((error: Error, _req, reply) => sendOAuthError(error, reply))
