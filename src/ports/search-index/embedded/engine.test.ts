@@ -210,7 +210,7 @@ test('cached filters stay correct through changes and compactions', () => {
     current.set(document.id, document)
   }
   const pool = [...current.values()]
-  const engine = new Engine(undefined, { minDeadSlots: 100 })
+  const engine = new Engine(undefined, { minDeadSlots: 30 })
   engine.apply(pool.map((document) => ({ kind: 'upsert', sequence: 1, document })))
   const asked: SearchRequest[] = [
     'loaders=drift OR loaders=ember OR categories=magic',
