@@ -28,14 +28,18 @@ function readAndChangeUser(words) {
   const { args, path, problem } = readOption(words)
   const file = path ?? ['.env', '/etc/depot.env'].find((name) => existsSync(name))
   if (problem !== undefined || file === undefined) return { args, problem: problem ?? useOwner() }
-  const settings = { path: resolve(file), text: '' }
+  const settings = { path: resolve(file), text: '', names: [] }
   try {
     settings.text = readFileSync(file, 'utf8')
   } catch ({ code, message }) {
     const hint = code === 'EACCES' ? '. Run this command as root or as the owner of the file.' : ''
     return { args, problem: `Depot cannot read the file ${settings.path}: ${message}${hint}` }
   }
-  for (const [name, value] of Object.entries(parseEnv(settings.text))) process.env[name] ??= value
+  for (const [name, value] of Object.entries(parseEnv(settings.text))) {
+    if (process.env[name] !== undefined) continue
+    process.env[name] = value
+    settings.names.push(name)
+  }
   return { args, settings, problem: useOwner() }
 }
 

@@ -1,8 +1,10 @@
 // The table of all commands, in the order of the usage. A command loads its code when it runs, so that help is fast.
 import type { Env } from '#cli/kit/with-deps.ts'
 import { withSmallYoungHeap } from '#cli/kit/young-heap.ts'
+import type { SettingsFile } from '#platform/config/settings-file.ts'
 
-export type Run = (args: readonly string[], env: Env) => Promise<void>
+/** @param settings the settings file that was read into `env` */
+export type Run = (args: readonly string[], env: Env, settings?: SettingsFile) => Promise<void>
 
 export type Command = {
   /** One or two words. */
@@ -215,7 +217,7 @@ const WITH_RESULT: readonly Command[] = [
     name: 'settings list',
     usage: '[--set]',
     about: 'Show every environment variable with its value and source; secrets are hidden',
-    options: [['--set', 'Show only variables that the environment sets']],
+    options: [['--set', 'Show only variables that the environment or the settings file sets']],
     load: async () => (await import('#cli/server/environment.ts')).settingsList,
   },
   {

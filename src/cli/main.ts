@@ -34,7 +34,7 @@ export async function main(
     if (wantsHelp) return void process.stdout.write(usageOf(command))
     if (problem !== undefined) throw new OperatorError(problem)
     if (settings !== undefined) await check(settings)
-    await (await command.load())(rest, env)
+    await (await command.load())(rest, env, settings)
   } catch (error) {
     process.exitCode = error instanceof UsageError ? 2 : 1
     process.stderr.write(`${explain(error)}\n`)

@@ -180,7 +180,7 @@ test('settings set takes the mark from a file, rejects other files, and removes 
   assert.deepEqual(await succeed(['settings', 'set', 'mark', '--default']), { mark: null })
 })
 
-test('read_only is on or off; an invalid value is rejected with the valid ones', async () => {
+test('an invalid value of a setting is rejected with the valid ones', async () => {
   const set = (name: string, value: string) => depot(['settings', 'set', name, value])
   for (const [value, shown] of [
     ['on', 'on'],
@@ -194,6 +194,8 @@ test('read_only is on or off; an invalid value is rejected with the valid ones',
   assert.deepEqual(await succeed(['settings', 'get', 'read_only']), { read_only: false })
   assert.match((await set('read_only', 'maybe')).stderr, /^read_only must be on or off\n/)
   assert.match((await set('registration', 'maybe')).stderr, /^registration must be one of open, invitation, closed\n/)
+  for (const hue of ['red', '360', '1.5', ''])
+    assert.match((await set('accent_hue', hue)).stderr, /^accent_hue must be an integer from 0 to 359\n/)
 })
 
 test('a suspension is shown, suspended accounts are listed, and the audit log is read', async () => {

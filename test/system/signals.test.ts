@@ -67,6 +67,14 @@ test('a server that is asked to stop turns balancers away first, and still answe
   await server.stop('SIGKILL')
 })
 
+test('a server whose log nobody reads any more serves and stops', async () => {
+  const server = await startDepotBy(['node', 'bin/depot.mjs', 'serve'], dataDir, { PATH })
+  server.child.stdout?.destroy()
+  const found = await fetch(`${server.url}/v3/games`, { headers: { 'user-agent': 'x' } })
+  assert.equal(found.status, 200)
+  assert.equal(await server.stop(), 0)
+})
+
 test('sixteen threads process files, images and passwords, however Depot is started', {
   skip: process.platform !== 'linux',
 }, async () => {

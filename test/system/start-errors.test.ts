@@ -103,6 +103,26 @@ test('--env-file names the settings file, before or after the command, instead o
   assert.equal((await run('help', 'jobs', '--env-file', '/nowhere')).code, 0)
 })
 
+test('settings list names the settings file as the source of its values, but not of those that the environment sets', async () => {
+  const cwd = folder()
+  const file = join(cwd, '.env')
+  writeFileSync(file, 'PORT=90\nREGISTRATION=open\nSITE_NAME=Lanterns\n')
+  const run = (...args: string[]) =>
+    new Promise<string>((resolve) => {
+      const env = { PATH: process.env['PATH'], REGISTRATION: 'closed' }
+      execFile(BIN, ['settings', 'list', '--set', ...args], { cwd, env }, (_error, stdout) => resolve(stdout))
+    })
+  const { settings, settings_file: path } = JSON.parse(await run('--json'))
+  assert.equal(path, file)
+  const sources = settings.map(({ name, source }: { name: string; source: string }) => `${name}: ${source}`)
+  assert.deepEqual(sources.sort(), ['PORT: file', 'REGISTRATION: environment', 'SITE_NAME: file'])
+  const lines = (await run()).split('\n')
+  assert.ok(
+    lines.some((line) => /^PORT +90 +\S+\.env$/.test(line) && line.endsWith(file)),
+    lines.join('\n'),
+  )
+})
+
 test('on a database of the operator, a second server on the same data folder is rejected with the reason', async () => {
   const database = await testDatabase()
   const dataDir = join(folder(), 'with spaces')

@@ -6,7 +6,7 @@ import { Value } from 'typebox/value'
 import { readArguments, UsageError } from '#cli/kit/arguments.ts'
 import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
-import { SET_NAMES, type SetName, SettingsPatch } from '#features/basics/settings/requests.ts'
+import { HUE_MAX, SET_NAMES, type SetName, SettingsPatch } from '#features/basics/settings/requests.ts'
 import { MARK_BYTES_MAX, replaceMark, setMark } from '#features/basics/settings/set-mark.ts'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { updateSettings } from '#features/basics/settings/update-settings.ts'
@@ -76,9 +76,15 @@ function readName(word: string): SetName {
 }
 
 function readValue(name: SetName, text: string): string | number | boolean {
-  if (name === 'accent_hue') return /^\d{1,3}$/.test(text) ? Number(text) : text
+  if (name === 'accent_hue') return readHue(text)
   if (name === 'read_only') return readSwitch(text)
   return text
+}
+
+function readHue(text: string): number {
+  const hue = /^\d{1,3}$/.test(text) ? Number(text) : HUE_MAX + 1
+  if (hue > HUE_MAX) throw new UsageError(`accent_hue must be an integer from 0 to ${HUE_MAX}`)
+  return hue
 }
 
 function readSwitch(text: string): boolean {

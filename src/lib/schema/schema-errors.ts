@@ -9,6 +9,8 @@ import { keepKnownKeys } from './known-keys.ts'
 /** The subset of JSON Schema that request schemas use. */
 type Schema = {
   type?: string
+  minimum?: number
+  maximum?: number
   anyOf?: Schema[]
   items?: Schema
   minItems?: number
@@ -114,10 +116,30 @@ function problemOfChoice(alternatives: Schema[], value: unknown, path: (string |
   }
   const telling = problems.find(({ keyword, path: { length } }) => length > path.length || !TYPE_KEYWORDS.has(keyword))
   if (telling !== undefined) return telling
-  const types = alternatives.flatMap(({ type }) => type ?? [])
-  return { path, keyword: 'type', message: types.length > 0 ? `must be ${types.join(' or ')}` : 'is not valid' }
+  const accepted = alternatives.flatMap((alternative) => wordsOf(alternative) ?? [])
+  return { path, keyword: 'type', message: accepted.length > 0 ? `must be ${accepted.join(' or ')}` : 'is not valid' }
 }
 
+/** Returns the values that a schema without alternatives accepts, in words; undefined if it has no type. */
+function wordsOf({ type, minimum, maximum }: Schema): string | undefined {
+  if (type === undefined) return undefined
+  const words = TYPE_WORDS[type] ?? type
+  if (minimum !== undefined && maximum !== undefined) return `${words} from ${minimum} to ${maximum}`
+  if (minimum !== undefined) return `${words} of at least ${minimum}`
+  return maximum === undefined ? words : `${words} of at most ${maximum}`
+}
+
+const TYPE_WORDS: Readonly<Record<string, string>> = {
+  array: 'a list',
+  boolean: 'true or false',
+  integer: 'an integer',
+  number: 'a number',
+  object: 'an object',
+  string: 'a string',
+}
+
+/** Errors that state what the schema accepts. */
+const KEYWORDS_OF_WORDS = new Set(['type', 'minimum', 'maximum'])
 const TYPE_KEYWORDS = new Set(['type', 'const'])
 
 /** Returns the problem of a value that has the wrong type or contains no other values. */
@@ -126,7 +148,12 @@ function problemOfLeaf(schema: Schema, value: unknown, path: (string | number)[]
   const looked = schema.type === 'array' || schema.type === 'object' ? { type: schema.type } : schema
   const [first] = Value.Errors(looked as TSchema, value)
   if (first === undefined) return undefined
-  return { path, keyword: first.keyword, message: leafMessage(first as never) }
+  const words = KEYWORDS_OF_WORDS.has(first.keyword) ? wordsOf(schema) : undefined
+  return {
+    path,
+    keyword: first.keyword,
+    message: words === undefined ? leafMessage(first as never) : `must be ${words}`,
+  }
 }
 
 type LeafError = { keyword: string; params: Record<string, unknown>; message: string }

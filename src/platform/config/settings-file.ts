@@ -2,7 +2,12 @@
 import { OperatorError } from '#lib/operator-error.ts'
 import { VARIABLES } from './env.ts'
 
-export type SettingsFile = { path: string; text: string }
+export type SettingsFile = {
+  path: string
+  text: string
+  /** Variables that the file set. The environment takes precedence over other variables of the file. */
+  names?: readonly string[]
+}
 
 /** Removed settings and their replacements. */
 const REMOVED: ReadonlyMap<string, string> = new Map()

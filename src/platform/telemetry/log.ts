@@ -1,5 +1,6 @@
 // The structured log: one line of JSON per event on standard output, without secrets.
 import pino, { type DestinationStream, type Logger } from 'pino'
+import { bufferedDestination } from './log-destination.ts'
 import { textLine } from './log-text.ts'
 
 export type Log = Logger
@@ -32,12 +33,8 @@ export function createLog(options: {
   process?: string
 }): Log {
   if (options.asText === true) return createTextLog(options.level, options.destination ?? 1, options.process)
-  const destination = pino.destination({
-    fd: options.destination ?? 1,
-    sync: !options.buffered,
-    minLength: options.buffered ? 4096 : 0,
-  })
-  if (options.buffered) setInterval(() => destination.flush(), 1000).unref()
+  const fd = options.destination ?? 1
+  const destination = options.buffered ? bufferedDestination(fd) : pino.destination({ fd, sync: true, minLength: 0 })
   return createLogTo(destination, options.level, options.process)
 }
 

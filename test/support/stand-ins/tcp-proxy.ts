@@ -17,6 +17,8 @@ export type TcpProxy = {
   delay(ms: number): void
   /** Forwards everything again; hanging connections continue. */
   mend(): Promise<void>
+  /** Forwards new connections again; what hanging connections sent is lost, and they get no responses. */
+  lose(): void
   close(): Promise<void>
 }
 
@@ -89,6 +91,10 @@ export async function startTcpProxy(target: number | (() => string)): Promise<Tc
       delayMs = 0
       for (const pass of held.splice(0)) pass()
       if (!server.listening) server = await listen(port)
+    },
+    lose: () => {
+      hanging = 'nothing'
+      held = []
     },
     close: async () => {
       held = []

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { sharedChecks } from '#features/basics/meta/readiness.ts'
@@ -13,6 +14,7 @@ import { startTcpProxy, type TcpProxy } from '#test/support/stand-ins/tcp-proxy.
 let t: TestApp
 let line: TcpProxy
 let pool: pg.Pool
+let address: string
 /** Gives up a statement as late as the server does. */
 let patient: pg.Pool
 
@@ -26,11 +28,12 @@ before(async () => {
       const url = new URL(config.database.kind === 'external' ? config.database.url.reveal() : '')
       url.search = ''
       url.host = `127.0.0.1:${line.port}`
+      address = url.href
       pool = createPool(
-        { connectionString: url.href },
+        { connectionString: address },
         { max: 4, applicationName: 'depot-silent', answerTimeoutMs: 1_000 },
       )
-      patient = createPool({ connectionString: url.href }, { max: 1, applicationName: 'depot-patient' })
+      patient = createPool({ connectionString: address }, { max: 1, applicationName: 'depot-patient' })
       const db = createDb(pool)
       return { db, dbRead: db }
     },
@@ -87,7 +90,7 @@ test('a transaction that gets no answer waits once, not again for its rollback',
 test('/ready?for=balancer fails within five seconds of silence', async () => {
   await sql`select 1`.execute(createDb(patient))
   line.hang()
-  const checks = sharedChecks({ ...t.deps, db: createDb(patient) })
+  const checks = sharedChecks({ ...t.deps, pool: patient })
   const { status, dependencies } = await checks('balancer')
   assert.deepEqual(
     [status, dependencies['database']],
@@ -95,4 +98,18 @@ test('/ready?for=balancer fails within five seconds of silence', async () => {
   )
   assert.equal((await checks('balancer')).status, 'unavailable', 'the next request does not wait again')
   await line.mend()
+})
+
+test('/ready?for=balancer succeeds when new connections work, although an old one stays silent', async () => {
+  const stubborn = createPool(
+    { connectionString: address },
+    { max: 1, applicationName: 'depot-stubborn', answerTimeoutMs: 3_600_000 },
+  )
+  await stubborn.query('select 1')
+  const checks = sharedChecks({ ...t.deps, pool: stubborn }, { slowMs: 200, lostMs: 60_000, silentMs: 200 })
+  line.hang()
+  assert.equal((await checks('balancer')).status, 'unavailable')
+  line.lose()
+  while ((await checks('balancer')).status !== 'ready') await sleep(50)
+  await stubborn.end()
 })

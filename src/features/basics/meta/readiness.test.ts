@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { createDb, createPool } from '#platform/db/db.ts'
+import { createPool } from '#platform/db/db.ts'
 import { createLogTo } from '#platform/telemetry/log.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { sharedChecks } from './readiness.ts'
@@ -94,12 +94,13 @@ test('a damaged analytics file is degraded, and requests are served; without dat
   }
   const log = createLogTo({ write: () => undefined }, 'silent')
   const lost = () => Promise.reject(new Error('lost'))
-  const db = createDb(
-    createPool({ connectionString: 'postgres://127.0.0.1:1/none' }, { max: 1, applicationName: 'depot-lost' }),
+  const pool = createPool(
+    { connectionString: 'postgres://127.0.0.1:1/none' },
+    { max: 1, applicationName: 'depot-lost' },
   )
-  for (const missing of [{ db }, { files: { ...t.deps.files, check: lost } }])
+  for (const missing of [{ pool }, { files: { ...t.deps.files, check: lost } }])
     assert.equal((await sharedChecks({ ...t.deps, ...missing, log })()).status, 'unavailable')
-  await db.destroy()
+  await pool.end()
 })
 
 test('the balancer check fails only for dependencies that every request needs', async () => {

@@ -1,6 +1,5 @@
 // Checks the dependencies of Depot for /ready and `depot check`.
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
-import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { reasonOf } from '#lib/errors.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -51,7 +50,7 @@ const ESSENTIAL = ['database', 'files']
 /** Requests within this time share one round of checks, because /ready is not limited and checks are expensive. */
 const SHARED_MS = 500
 
-type CheckedDeps = Pick<Deps, 'db' | 'files' | 'search' | 'analytics' | 'counters' | 'mail' | 'config'>
+type CheckedDeps = Pick<Deps, 'pool' | 'files' | 'search' | 'analytics' | 'counters' | 'mail' | 'config'>
 type Dependencies = Omit<Static<typeof Readiness>, 'dependencies'> & { dependencies: Record<string, Checked> }
 type Times = { slowMs: number; lostMs: number }
 
@@ -64,10 +63,12 @@ export function sharedChecks(
   { silentMs = SILENT_MS, ...times }: Times & { silentMs?: number } = { slowMs: SLOW_MS, lostMs: LOST_MS },
 ): (audience?: Audience) => Promise<Dependencies> {
   const checks = watchedChecks(deps)
+  // The limits differ, so a check that a load balancer gives up can still be `slow` for the other audience.
+  const balancerChecks = watchedChecks(deps)
   const forBalancer = deps.config.files.store.kind === 'folder' ? ['database', 'files'] : ['database']
   const rounds = new Map<Audience, Promise<Dependencies>>()
   const round = async (audience: Audience): Promise<Dependencies> => {
-    const requested = checks.filter(([name]) => audience === undefined || forBalancer.includes(name))
+    const requested = audience === undefined ? checks : balancerChecks.filter(([name]) => forBalancer.includes(name))
     const result = await runAll(requested, (name) =>
       audience === 'balancer' && name === 'database' ? { slowMs: silentMs, lostMs: silentMs } : times,
     )
@@ -109,8 +110,8 @@ async function runAll(checks: readonly WatchedCheck[], timesOf: (name: string) =
 }
 
 function watchedChecks(deps: CheckedDeps): WatchedCheck[] {
-  const checks: Record<string, () => Promise<unknown>> = {
-    database: () => sql`select 1`.execute(deps.db),
+  const checks: Record<string, Check> = {
+    database: (givenUp) => askDatabase(deps.pool, givenUp),
     files: async () => deps.files.check(),
     search: () => checkSearch(deps),
     analytics: async () => deps.analytics.check(),
@@ -123,6 +124,21 @@ function watchedChecks(deps: CheckedDeps): WatchedCheck[] {
   ])
 }
 
+/**
+ * Requests a row. If the check is given up, closes its connection: a connection whose packets were dropped can stay silent
+ * for long after the database responds again, and the next check needs another one.
+ */
+async function askDatabase(pool: Pick<Deps['pool'], 'connect'>, givenUp: AbortSignal): Promise<void> {
+  const client = await pool.connect()
+  let isOpen = true
+  const release = (isLost: boolean) => {
+    if (isOpen) client.release(isLost)
+    isOpen = false
+  }
+  givenUp.addEventListener('abort', () => release(true))
+  await client.query('select 1').finally(() => release(false))
+}
+
 /** An index that is being opened or built is not a failure, because everything except search works. */
 async function checkSearch({ search }: Pick<Deps, 'search'>): Promise<string> {
   const { state, error } = await search.state()
@@ -130,15 +146,21 @@ async function checkSearch({ search }: Pick<Deps, 'search'>): Promise<string> {
   return state
 }
 
+/** `givenUp` aborts when the check has taken too long. A check can ignore it. */
+type Check = (givenUp: AbortSignal) => Promise<unknown>
+
+type RunningCheck = { done: Promise<Checked>; waitedMs: number; giveUp(): void }
+
 /**
  * Returns a function that runs a check, or joins the running one, and waits for at most `slowMs`. `failure` is the status
  * if the check fails or takes longer than `lostMs`.
  */
-function watched(check: () => Promise<unknown>, failure: 'failing' | 'degraded'): (times: Times) => Promise<Checked> {
-  let running: { done: Promise<Checked>; waitedMs: number } | undefined
+function watched(check: Check, failure: 'failing' | 'degraded'): (times: Times) => Promise<Checked> {
+  let running: RunningCheck | undefined
 
-  function begin(beatMs: number): { done: Promise<Checked>; waitedMs: number } {
-    const own = { done: outcome(check, failure), waitedMs: 0 }
+  function begin(beatMs: number): RunningCheck {
+    const over = new AbortController()
+    const own = { done: outcome(() => check(over.signal), failure), waitedMs: 0, giveUp: () => over.abort() }
     const beat = setInterval(() => {
       own.waitedMs += beatMs
     }, beatMs)
@@ -160,7 +182,10 @@ function watched(check: () => Promise<unknown>, failure: 'failing' | 'degraded')
         await sleep(Math.min(slowMs, 100), undefined, { signal: over.signal }).catch(() => undefined)
         // Results that arrived while the process did not run are read first.
         await setImmediate()
-        if (own.waitedMs >= lostMs) return { status: failure, error: `no response within ${lostMs} ms` }
+        if (own.waitedMs >= lostMs) {
+          own.giveUp()
+          return { status: failure, error: `no response within ${lostMs} ms` }
+        }
         if (own.waitedMs >= slowMs) return { status: 'slow' }
       }
       return done

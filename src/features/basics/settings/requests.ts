@@ -8,11 +8,16 @@ import { Maybe } from '#lib/schema/schema-parts.ts'
 import { checkStorable, isBlank } from '#lib/text/text-rules.ts'
 import type { InstanceSettings } from '#platform/db/schema.ts'
 
+/** Largest hue, in degrees. */
+export const HUE_MAX = 359
+
 /** Null resets a setting to its value from the environment. */
 export const SettingsPatch = Type.Object(
   {
     name: Maybe(Type.String({ minLength: 1, maxLength: 64, description: 'Name of the instance, in one line' })),
-    accent_hue: Maybe(Type.Integer({ minimum: 0, maximum: 359, description: 'Hue of links and buttons, in degrees' })),
+    accent_hue: Maybe(
+      Type.Integer({ minimum: 0, maximum: HUE_MAX, description: 'Hue of links and buttons, in degrees' }),
+    ),
     about: Maybe(Type.String({ maxLength: 20_000, description: 'Purpose of the instance, in Markdown' })),
     rules: Maybe(Type.String({ maxLength: 50_000, description: 'Rules for publishers, in Markdown' })),
     announcement: Maybe(Type.String({ maxLength: 1000, description: 'Announcement at the top of every page' })),

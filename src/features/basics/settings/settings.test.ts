@@ -63,6 +63,8 @@ test('settings are held to their limits, and one that is rejected keeps the othe
   for (const [field, values] of Object.entries(refused)) {
     await assertRefusedValues((body) => set({ accent_hue: 1, ...body }), { [field]: null }, field, values)
   }
+  for (const accent_hue of ['red', 360, -1, 1.5])
+    assert.match((await set({ accent_hue })).json().description, /must be an integer from 0 to 359/)
   assert.deepEqual((await settings()).set, [])
   const longest = { name: '🏮'.repeat(64), accent_hue: 359, about: 'x'.repeat(20_000), rules: '\n'.repeat(50_000) }
   assert.equal((await set(longest)).statusCode, 204)
