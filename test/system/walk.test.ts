@@ -6,6 +6,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { COMMANDS } from '#cli/commands.ts'
 import { freePort } from '#main/preflight.ts'
 import { checkOutput, notInstalled, openShell, readSteps } from '#test/support/processes/documented-steps.ts'
 import { makeDataDir } from '#test/support/processes/running-depot.ts'
@@ -58,19 +59,21 @@ const ROOT_PROGRAMS = [...PROGRAMS, 'unshare', 'setpriv', 'useradd', 'ip']
 
 test('the chapters of docs/operating.md work as written, as root for a service user', {
   skip: process.getuid?.() === 0 ? notInstalled(ROOT_PROGRAMS) || notReadable() : 'only root can create the namespaces',
-}, async () => {
+}, async (t) => {
   const { dataDir: folder, remove } = makeDataDir()
   const origin = join(folder, 'origin')
   mkdirSync(join(folder, 'work'))
   makeOrigin(origin, (text) => text)
   const tools = makeFakeNpm(join(folder, 'tools'))
   writeFileSync(join(tools, 'systemctl'), SYSTEMCTL, { mode: 0o755 })
+  writeFileSync(join(tools, 'journalctl'), JOURNALCTL, { mode: 0o755 })
   const shell = openShell(join(folder, 'work'), {
     env: {
       ...clonedFrom(origin),
       PATH: `${tools}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
       NODE: process.execPath,
       FOLDER: folder,
+      ROOT,
     },
     command: ['unshare', '--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'],
   })
@@ -84,19 +87,83 @@ test('the chapters of docs/operating.md work as written, as root for a service u
     for (const [n, { script, expected }] of readSteps('docs/operating.md', chapter).entries()) {
       const lines = await shell.run(script)
       checkOutput(lines, expected, `${chapter}, block ${n + 1}`)
-      if (chapter === 'Upgrade') assert.ok(lines.includes('9.9.9'), 'the new release runs')
+      if (script.includes('git pull')) assert.ok(lines.includes('9.9.9'), 'the new release runs')
       if (chapter === 'Behind a proxy') checkOutput(await shell.run(THROUGH_PROXY), ['200'], 'the proxy')
       if (script.includes('/etc/cron.d')) checkOutput(await shell.run(TWO_NIGHTS), CRON_FILES, 'the cron job')
     }
   }
+  await t.test(MOVE, { skip: withoutEngines() }, async () => {
+    const engines = new Map((await shell.run(START_ENGINES)).map((line) => line.split(/=(.*)/s) as [string, string]))
+    const withEngines = (script: string): string =>
+      script.replace(/\b([A-Z0-9_]+)=[^\s']+/g, (text, name) =>
+        engines.has(name) ? `${name}=${engines.get(name)}` : text,
+      )
+    for (const [n, { script, expected }] of readSteps('docs/operating.md', MOVE).entries()) {
+      const lines = await shell.run(withEngines(script))
+      checkOutput(lines, expected, `${MOVE}, block ${n + 1}`)
+      assert.doesNotMatch(lines.join('\n'), /^Copied 0 events|search index: 0 projects/m)
+    }
+    const states = await shell.run('curl -s http://127.0.0.1:8080/ready && echo')
+    assert.match(states.join(''), /^{"status":"ready",/)
+  })
   checkOutput(await shell.run(AFTERWARDS), ['admins: 1', 'files of others: 0'], 'the instance')
 })
 
-/** The chapters with blocks, except the walkthrough. */
+/** This chapter needs engines, and comes last. */
+const MOVE = 'Move to external engines'
+
+/** The chapters with blocks, except the walkthrough and the move. */
 const CHAPTERS = readFileSync(join(ROOT, 'docs/operating.md'), 'utf8')
   .split(/^## /m)
   .filter((text) => text.includes('```sh\n') && !text.startsWith('Walkthrough\n'))
   .map((text) => text.split('\n')[0] ?? '')
+  .filter((chapter) => chapter !== MOVE)
+
+/** Programs of operators that have no other meaning in a text. */
+const KNOWN_PROGRAMS = [
+  'age',
+  'apt-get',
+  'caddy',
+  'curl',
+  'docker',
+  'git',
+  'gpg',
+  'journalctl',
+  'npm',
+  'psql',
+  'systemctl',
+]
+
+test('the running text of docs/operating.md contains no command that is not in a block', () => {
+  const page = readFileSync(join(ROOT, 'docs/operating.md'), 'utf8')
+  const blocks = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block]) => block).join('\n')
+  const own = ['depot', './bin/depot', ...COMMANDS.map(({ name }) => name.split(' ')[0] ?? '')]
+  const inText = [...page.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/`([^`]+)`/g)]
+    .map(([, code = '']) => code.replace(/\s+/g, ' '))
+    .filter((code) => {
+      const [program = '', ...words] = code.split(' ')
+      return KNOWN_PROGRAMS.includes(program) || (own.includes(program) && words.length > 0)
+    })
+  assert.ok(inText.includes('depot verify'), 'no command was found at all')
+  for (const command of inText) assert.ok(blocks.includes(command), `no block contains ${command}`)
+})
+
+/** Returns why engines are missing, or false if all are installed. */
+function withoutEngines(): string | false {
+  const env = { ...process.env, ENGINES_INSTALL: 'no' }
+  const missing = ['s3', 'clickhouse', 'opensearch'].filter(
+    (engine) => spawnSync(join(ROOT, `scripts/engines/${engine}.sh`), ['install'], { env }).status !== 0,
+  )
+  return missing.length > 0 && `not installed: ${missing.join(', ')}; scripts/ci-engines.sh installs them`
+}
+
+/** Prints the settings of the engines. */
+const START_ENGINES = `
+$ROOT/scripts/engines/s3.sh start 7070 $FOLDER/s3
+$ROOT/scripts/engines/clickhouse.sh start 8123 $FOLDER/clickhouse
+$ROOT/scripts/engines/opensearch.sh start 9200 $FOLDER/opensearch
+depot seed --projects 5 > $FOLDER/seed.log
+`
 
 /** Returns why the user of the service cannot use the packages of this checkout, or false. */
 function notReadable(): string | false {
@@ -142,6 +209,12 @@ case "$*" in
   "reload nginx") nginx -q -t && nginx ;;
   *) echo "systemctl $*: not expected" >&2; exit 1 ;;
 esac
+`
+
+/** Stands in for the journal, which has what the service prints. */
+const JOURNALCTL = `#!/bin/bash
+[ "$*" = '--unit depot --no-pager' ] || { echo "journalctl $*: not expected" >&2; exit 1; }
+cat /run/depot.log
 `
 
 const THROUGH_PROXY = `
