@@ -206,7 +206,7 @@ test('cached filters stay correct through changes and compactions', () => {
   const seed = Number(FUZZ_SEED) + 3
   const random = seededRandom(seed)
   const current = new Map<string, SearchDocument>()
-  for (const document of sampleDocuments({ seed, projects: 900, versions: 2, isSteady: false })) {
+  for (const document of sampleDocuments({ seed, projects: 300, versions: 2, isSteady: false })) {
     current.set(document.id, document)
   }
   const pool = [...current.values()]
