@@ -47,7 +47,7 @@ export function demoScenes(random: Random, count: number): DemoScene[] {
 export function hostImage(png: Buffer, folder: string): HostedImage {
   const size = { width: png.readUInt32BE(16), height: png.readUInt32BE(20) }
   const raw = { bytes: png, ext: 'png', contentType: 'image/png' }
-  return toHostedImage({ raw, copies: [], size, color: null }, folder)
+  return toHostedImage({ raw, copies: [], size, color: null, likeness: null }, folder)
 }
 
 export function bytesOf({ stored }: HostedImage): StoredBytes[] {

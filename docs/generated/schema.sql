@@ -558,6 +558,8 @@ create table project (
   public_statistics boolean default true not null,
   random_key integer default (floor((random() * ('2147483648'::bigint)::double precision)))::integer not null,
   revision bigint default 1 not null,
+  draft_type text,
+  license_decided boolean default true not null,
   constraint project_followers_check CHECK ((followers >= 0)),
   constraint project_monetization_check CHECK ((monetization_status = ANY (ARRAY['monetized'::text, 'demonetized'::text, 'force-demonetized'::text]))),
   constraint project_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id),
@@ -585,6 +587,15 @@ create table project_decision (
   constraint project_decision_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
   constraint project_decision_snapshot_id_fkey FOREIGN KEY (snapshot_id) REFERENCES project_snapshot(id) ON DELETE SET NULL,
   constraint project_decision_thread_message_id_fkey FOREIGN KEY (thread_message_id) REFERENCES thread_message(id) ON DELETE SET NULL
+);
+
+create table project_likeness (
+  project_id text collate "C" not null,
+  letters text[] not null,
+  words text[] not null,
+  icon bit(64),
+  constraint project_likeness_pkey PRIMARY KEY (project_id),
+  constraint project_likeness_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE
 );
 
 create table project_snapshot (
@@ -1008,6 +1019,12 @@ CREATE INDEX project_decision_snapshot_id_idx ON public.project_decision USING b
 
 CREATE INDEX project_decision_thread_message_id_idx ON public.project_decision USING btree (thread_message_id);
 
+CREATE INDEX project_likeness_icon_idx ON public.project_likeness USING btree (icon, project_id) WHERE (icon IS NOT NULL);
+
+CREATE INDEX project_likeness_letters_idx ON public.project_likeness USING gin (letters);
+
+CREATE INDEX project_likeness_words_idx ON public.project_likeness USING gin (words);
+
 CREATE INDEX project_link_hosts_idx ON public.project USING gin (link_hosts(link_urls));
 
 CREATE INDEX project_lower_id_idx ON public.project USING btree (lower(id));
@@ -1111,6 +1128,10 @@ CREATE TRIGGER project_deleted BEFORE DELETE ON public.project FOR EACH ROW WHEN
 CREATE TRIGGER project_imported BEFORE INSERT ON public.project FOR EACH ROW WHEN ((new.downloads > 0)) EXECUTE FUNCTION keep_imported_downloads();
 
 CREATE TRIGGER project_inserted AFTER INSERT ON public.project FOR EACH ROW WHEN (is_searchable(new.status)) EXECUTE FUNCTION project_counted();
+
+CREATE TRIGGER project_likeness_kept AFTER INSERT ON public.project FOR EACH ROW EXECUTE FUNCTION keep_likeness();
+
+CREATE TRIGGER project_likeness_renamed AFTER UPDATE OF name ON public.project FOR EACH ROW WHEN ((old.name <> new.name)) EXECUTE FUNCTION keep_likeness();
 
 CREATE TRIGGER project_moved AFTER UPDATE OF status, organization_id ON public.project FOR EACH ROW WHEN (((is_searchable(old.status) OR is_searchable(new.status)) AND ((is_searchable(old.status) <> is_searchable(new.status)) OR (old.organization_id IS DISTINCT FROM new.organization_id)))) EXECUTE FUNCTION project_counted();
 
@@ -1261,6 +1282,19 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.folded_name(name text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog'
+AS $function$
+  select replace(replace(translate(
+    regexp_replace(regexp_replace(lower(normalize(name, NFKD)), '[\u0300-\u036f]', '', 'g'),
+      '[\s\u0021-\u0023\u0025-\u002f\u003a-\u003f\u005b-\u0060\u007b\u007d\u007e\u2000-\u206f\u3000-\u303f]+', ' ', 'g'),
+    '013457|@$авеёкмнорстухіјѕԁԛԝɑοαερικντυχɩıøđłß',
+    'oleastlasabeekmhopctyxijsdqwaoaepikvtuxiiodls'), 'rn', 'm'), 'vv', 'w')
+$function$;
+
 CREATE OR REPLACE FUNCTION public.held_status(held_project text)
  RETURNS text
  LANGUAGE sql
@@ -1312,6 +1346,16 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.keep_likeness()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into project_likeness (project_id, letters, words) values (new.id, name_letters(new.name), name_words(new.name))
+    on conflict (project_id) do update set letters = excluded.letters, words = excluded.words;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.link_hosts(urls jsonb)
  RETURNS text[]
  LANGUAGE sql
@@ -1332,6 +1376,30 @@ begin
   end if;
   return null;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.name_letters(name text)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'public', 'pg_catalog'
+AS $function$
+  select coalesce(array_agg(distinct case at when 0 then letters else left(letters, at - 1) || substr(letters, at + 1) end), '{}')
+  from (select replace(folded_name(name), ' ', '') as letters) folded,
+    generate_series(0, case when length(letters) >= 4 then least(length(letters), 64) else 0 end) at
+  where letters <> ''
+$function$;
+
+CREATE OR REPLACE FUNCTION public.name_words(name text)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'public', 'pg_catalog'
+AS $function$
+  select coalesce(array_agg(distinct case when length(word) > 3 then rtrim(word, 's') else word end), '{}')
+  from regexp_split_to_table(folded_name(name), ' ') word
+  where word <> '' and word <> all (array['a', 'an', 'and', 'by', 'for', 'in', 'of', 'on', 'the', 'to', 'with', 'mod', 'mods',
+    'pack', 'plugin', 'addon', 'edition', 'continued', 'fork', 'port', 'rebom', 'redux', 'remastered', 'unofficial', 'updated'])
 $function$;
 
 CREATE OR REPLACE FUNCTION public.note_search_change(changed_ids text[])

@@ -35,9 +35,10 @@ export const isApprovedClass = (status: string): boolean => isIn(APPROVED_CLASS,
 
 /**
  * Whether an owner who is not a moderator can change the status. A reviewed project can get any status of a reviewed
- * project, become a draft or be scheduled. Any other project can only be submitted for review.
+ * project, become a draft or be scheduled. A project under review can become a draft again. Any other project can only be
+ * submitted for review.
  */
 export function mayOwnerMove(from: ProjectStatus, to: ProjectStatus): boolean {
   if (isApprovedClass(from)) return isApprovedClass(to) || to === 'draft' || to === 'scheduled'
-  return to === 'processing'
+  return to === 'processing' || (from === 'processing' && to === 'draft')
 }

@@ -416,11 +416,13 @@ export interface Project {
   color: number | null;
   description: string;
   downloads: Generated<number>;
+  draft_type: string | null;
   followers: Generated<number>;
   icon_url: string | null;
   id: string;
   imported_downloads: Generated<number>;
   license: string;
+  license_decided: Generated<boolean>;
   license_url: string | null;
   link_urls: Generated<Json>;
   moderation_message: string | null;
@@ -454,6 +456,13 @@ export interface ProjectDecision {
   snapshot_id: number | null;
   thread_message_id: string | null;
   to_status: string;
+}
+
+export interface ProjectLikeness {
+  icon: string | null;
+  letters: string[];
+  project_id: string;
+  words: string[];
 }
 
 export interface ProjectSnapshot {
@@ -713,6 +722,7 @@ export interface DB {
   personal_access_token: PersonalAccessToken;
   project: Project;
   project_decision: ProjectDecision;
+  project_likeness: ProjectLikeness;
   project_snapshot: ProjectSnapshot;
   quota_override: QuotaOverride;
   rate_limit_grant: RateLimitGrant;

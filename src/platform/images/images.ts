@@ -4,6 +4,7 @@ import { createLimiter } from '#lib/concurrency/limiter.ts'
 import { type ApiError, invalidInput } from '#lib/errors.ts'
 import { createDrawSvg, type DrawSvg } from './draw-svg.ts'
 import { CONTENT_TYPES, checkKind, type ImageKind } from './image-kind.ts'
+import { likenessOf } from './likeness.ts'
 import { loadSharp, type Pixels, ScaleError, type ScaleRules, scale } from './scale.ts'
 import { BrokenImage, stripMetadata } from './strip-metadata.ts'
 import { cleanSvg } from './svg.ts'
@@ -28,6 +29,8 @@ export type ProcessedImage = {
   size?: { width: number; height: number }
   /** Dominant colour of the centre (0xRRGGBB); null if the centre is transparent. */
   color: number | null
+  /** Perceptual hash, 64 bits as text; null for plain images. */
+  likeness: string | null
 }
 
 export type ImageOptions = {
@@ -158,7 +161,8 @@ async function processPixels(
   if (rules.isMark) checkMark(pixels, { moving, field })
   const raw = { bytes, ext, contentType: CONTENT_TYPES[kind] }
   if (!moving && kind !== 'gif') return { ...(await finish(raw, pixels, rules)), size }
-  return { raw, copies: [], color: dominantColor(await resize(pixels, rules.widths[0])) }
+  const small = await resize(pixels, rules.widths[0])
+  return { raw, copies: [], color: dominantColor(small), likeness: likenessOf(small) }
 }
 
 function checkMark({ width, height }: Pixels, { moving, field }: { moving: boolean; field: string }): void {
@@ -171,14 +175,18 @@ async function finish(raw: StoredImage, pixels: Pixels, { widths, isMark }: Rule
   const [narrowest] = widths
   const copies: ScaledCopy[] = []
   let color: number | null = null
+  let likeness: string | null = null
   for (const madeFor of widths.filter((width) => width === narrowest || width <= pixels.width)) {
     const copy = await resize(pixels, madeFor)
-    if (madeFor === narrowest) color = dominantColor(copy)
+    if (madeFor === narrowest) {
+      color = dominantColor(copy)
+      likeness = likenessOf(copy)
+    }
     const image = { bytes: await toWebp(copy), ext: 'webp', contentType: 'image/webp' }
     if (isMark || image.bytes.byteLength < raw.bytes.byteLength) copies.push({ image, madeFor })
   }
   const optimized = copies.find(({ madeFor }) => madeFor === narrowest)?.image
-  return { raw, ...(optimized === undefined ? {} : { optimized }), copies, color }
+  return { raw, ...(optimized === undefined ? {} : { optimized }), copies, color, likeness }
 }
 
 /** Scales wider images down to this width. */

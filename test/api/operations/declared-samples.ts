@@ -101,6 +101,8 @@ const projectTexts = {
   description: send('Another description'),
   license_url: send('https://example.org/license'),
   public_statistics: send(false),
+  license_decided: send(false),
+  project_type: send('shader', { at: 'project_types.0' }),
   link_urls: send(LINK, { at: 'link_urls.issues.url', shows: LINK.issues }),
 }
 const makeApproved = async ({ t, id }: World) =>

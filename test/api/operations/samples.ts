@@ -221,6 +221,8 @@ const OPERATIONS: Record<string, Sample> = {
   listProjects: ids('project'),
   listRandomProjects: { query: { count: '1' } },
   checkProject: at('project'),
+  getChecklist: at('project'),
+  listSimilarProjects: { query: { name: 'Lantern' } },
   listProjectDependencies: at('project'),
   listProjectDependents: at('project'),
   getProjectStatistics: at('project'),

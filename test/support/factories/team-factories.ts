@@ -60,7 +60,7 @@ export function teamFactories(db: Db) {
     const id = newId()
     const slug = `project-${id.toLowerCase()}`
     const teamId = await team(owner, null)
-    const texts = { name: 'Lantern', summary: 'A small light', description: '', license: 'MIT' }
+    const texts = { name: 'Lantern', summary: 'A small light', description: 'It shines.', license: 'MIT' }
     await db
       .insertInto('project')
       .values({

@@ -35,7 +35,7 @@ export async function uploadImage(
   const { raw } = await deps.images.processTextImage(bytes, ext, limits)
   const id = newId()
   // Each upload has a separate folder, so that deleting one of two equal images leaves the other.
-  const image = toHostedImage({ raw, copies: [], color: null }, id)
+  const image = toHostedImage({ raw, copies: [], color: null, likeness: null }, id)
   const [stored] = image.stored
   if (stored === undefined) throw new Error('unreachable: an image has at least its raw file')
   const created = new Date(deps.now())

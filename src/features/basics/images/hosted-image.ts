@@ -14,6 +14,8 @@ export type HostedImage = {
   /** Hash of the raw image, to detect uploads of the same image. */
   contentSha1: string
   color: number | null
+  /** Perceptual hash of the image; null for plain images. */
+  likeness: string | null
   /** Width of the raw image in pixels; null if unknown. */
   width: number | null
   height: number | null
@@ -60,7 +62,10 @@ export function imageKeys(item: { url: string; raw_url: string; copy_widths: rea
  * Returns the keys and files of a processed upload. The file names contain the hash of the content, so that responses
  * can be cached permanently.
  */
-export function toHostedImage({ raw, copies, optimized, size, color }: ProcessedImage, folder: string): HostedImage {
+export function toHostedImage(
+  { raw, copies, optimized, size, color, likeness }: ProcessedImage,
+  folder: string,
+): HostedImage {
   const hash = createHash('sha1').update(raw.bytes).digest('hex')
   const rawKey = `${IMAGE_KEYS}${folder}/${hash}.${raw.ext}`
   const [first] = copies
@@ -69,6 +74,7 @@ export function toHostedImage({ raw, copies, optimized, size, color }: Processed
     rawKey,
     contentSha1: hash,
     color,
+    likeness,
     width: size?.width ?? null,
     height: size?.height ?? null,
     copyWidths: copies.map(({ madeFor }) => madeFor),

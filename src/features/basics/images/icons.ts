@@ -32,7 +32,11 @@ export type IconOwner = {
   write(tx: Tx, changed: ChangeSet, change: IconChange): Promise<readonly (string | null)[]>
 }
 
-export type IconChange = { id: string; viewer: Viewer; icon: Pick<HostedImage, 'key' | 'rawKey' | 'color'> | null }
+export type IconChange = {
+  id: string
+  viewer: Viewer
+  icon: Pick<HostedImage, 'key' | 'rawKey' | 'color' | 'likeness'> | null
+}
 
 /** Maximum size of the icons of organizations and projects. */
 export const ICON_BYTES_MAX = 262_144

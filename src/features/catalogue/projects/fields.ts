@@ -1,7 +1,7 @@
 // The project fields that creating and editing share: their limits, and checks that a schema cannot express.
 import type { Selectable } from 'kysely'
 import Type, { type Static, type TOptional, type TSchema } from 'typebox'
-import { validationError } from '#lib/errors.ts'
+import { type ApiError, validationError } from '#lib/errors.ts'
 import { REQUESTABLE_STATUSES } from '#lib/project-status.ts'
 import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
 import { Nullable } from '#lib/schema/schema-parts.ts'
@@ -35,6 +35,12 @@ export const projectFields = {
   link_urls: Type.Record(Type.String({ maxLength: 64 }), Nullable(Type.String({ maxLength: URL_LENGTH_MAX })), {
     description: 'Platform name → HTTPS URL; null removes the link',
   }),
+  project_type: Nullable(
+    Type.String({
+      maxLength: 64,
+      description: 'Type of a project without versions, from `GET /v3/project_type`; later, the loaders decide',
+    }),
+  ),
   requested_status: Nullable(
     Type.Enum([...REQUESTABLE_STATUSES], { description: 'Status that the project takes after the review' }),
   ),
@@ -58,6 +64,13 @@ export const optionalFields = {
         'Whether everyone can see downloads by day, version, loader and country. If false, only members can. Default: true',
     }),
     toColumn: (isPublic: boolean) => isPublic,
+  },
+  license_decided: {
+    schema: Type.Boolean({
+      description:
+        'Whether the licence was chosen. A project whose licence was not chosen cannot be submitted for review. Default: true',
+    }),
+    toColumn: (isDecided: boolean) => isDecided,
   },
 } as const satisfies { [Name in keyof Project]?: OptionalField }
 
@@ -86,6 +99,18 @@ export function toOptionalColumns(values: OptionalValues): Partial<Pick<Selectab
 /** Returns the trimmed name. @throws ApiError `validation_error` if it is then too short. */
 export function checkProjectName(typed: string): string {
   return checkText(typed.trim(), 'name', { ...NAME_LENGTH, visible: true })
+}
+
+/** Returns the type. @throws ApiError `validation_error` for an unknown type. */
+export function checkProjectType(taxonomy: Taxonomy, type: string | null): string | null {
+  if (type !== null && !taxonomy.projectTypes.includes(type)) {
+    throw validationError('project_type', 'is not a known project type: GET /v3/project_type lists them')
+  }
+  return type
+}
+
+export function typeIsDerived(): ApiError {
+  return validationError('project_type', 'cannot be set for a project with versions: their loaders decide its types')
 }
 
 /** @throws ApiError `validation_error` for a blank summary. */

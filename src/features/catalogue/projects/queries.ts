@@ -102,8 +102,19 @@ export async function touchProject(tx: Tx, id: string, at: Date): Promise<void> 
   await tx.updateTable('project').set({ updated: at }).where('id', '=', id).execute()
 }
 
-/** @throws ApiError `conflict` if another project has this slug, or an ID that differs from it only in case. */
+/** Saves the perceptual hash of a project's icon, with which similar icons are found. */
+export async function setLikenessOfIcon(tx: Tx, projectId: string, icon: string | null): Promise<void> {
+  await tx.updateTable('project_likeness').set({ icon }).where('project_id', '=', projectId).execute()
+}
+
+/** Slugs that are the last part of a path of the API. A project that has one already is found by its ID. */
+const RESERVED_SLUGS = ['similar']
+
+/** @throws ApiError `conflict` if the slug is reserved, or another project has this slug, or an ID that differs from it only in case. */
 export async function assertProjectSlugFree(db: Db, slug: string, exceptId?: string): Promise<void> {
+  if (RESERVED_SLUGS.includes(slug)) {
+    throw new ApiError('conflict', 'This slug is reserved', { details: { field: 'slug', message: 'is reserved' } })
+  }
   const { rows } = await sql`select 1 from project where (slug = ${slug} or lower(id) = ${slug})
     and id is distinct from ${exceptId ?? null} limit 1`.execute(db)
   if (rows.length > 0) throw projectSlugTaken()

@@ -10,6 +10,7 @@ import { sendBytes, sendList } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { type CatalogueForms, V3 } from '../forms.ts'
+import { checklistRoute } from './checklist/routes.ts'
 import { deleteProject } from './edit/delete-project.ts'
 import { projectIconOwner } from './edit/icon.ts'
 import { ProjectBulkPatch, ProjectPatch } from './edit/requests.ts'
@@ -18,12 +19,15 @@ import { updateProjects } from './edit/update-projects.ts'
 import { galleryRoutes } from './gallery/routes.ts'
 import { getProject, getProjectAsMember, listVisibleProjects } from './lookup/project-cache.ts'
 import { listRandomProjects, RandomQuery } from './lookup/random.ts'
+import { similarRoute } from './similar/routes.ts'
 import { ProjectCheckView } from './views.ts'
 
 export function projectRoutes(app: App, deps: Deps): void {
   projectReads(app, deps)
   projectEdits(app, deps)
   bulkRoute(app, deps)
+  similarRoute(app, deps)
+  checklistRoute(app, deps)
   sharedProjectRoutes(app, deps)
 }
 

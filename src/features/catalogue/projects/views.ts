@@ -41,7 +41,8 @@ export const ProjectView = Type.Object(
     id: Type.String(),
     slug: Type.String(),
     project_types: Type.Array(Type.String(), {
-      description: 'Project types, derived from the loaders of its versions',
+      description:
+        'Project types, derived from the loaders of its versions; without versions, the type that was chosen',
     }),
     games: Type.Array(Type.String(), { description: 'Games, derived from the loaders of its versions' }),
     team_id: Type.String(),
@@ -90,6 +91,9 @@ export const ProjectView = Type.Object(
     thread_id: Nullable(Type.String({ description: 'ID of the thread between members and moderators' })),
     monetization_status: Type.Enum(['monetized', 'demonetized', 'force-demonetized']),
     public_statistics: Type.Boolean({ description: 'Whether everyone can see the breakdown of its downloads' }),
+    license_decided: Type.Boolean({
+      description: 'Whether the licence was chosen. If false, the project cannot be submitted for review',
+    }),
     side_types_migration_review_status: Type.Enum(['reviewed', 'pending'], {
       description: 'Always `reviewed`; kept for existing clients. Publishers set the environments of each version',
     }),
@@ -105,6 +109,11 @@ export type ProjectView = Static<typeof ProjectView>
 
 export const ProjectCheckView = Type.Object({ id: Type.String() })
 
+/** Returns the project types of the loaders of a project's versions; without versions, the type that was chosen. */
+export function typesOfProject(taxonomy: Taxonomy, loaders: readonly string[], chosen: string | null): string[] {
+  return loaders.length === 0 && chosen !== null ? [chosen] : projectTypesOf(taxonomy, loaders)
+}
+
 /** Returns the view of a project. Array loader fields without a value are empty arrays. */
 export function toProjectView(
   row: ProjectReadRow,
@@ -115,7 +124,7 @@ export function toProjectView(
     ...aggregatedFields(row, loaders, taxonomy),
     id: row.id,
     slug: row.slug,
-    project_types: projectTypesOf(taxonomy, loaders),
+    project_types: typesOfProject(taxonomy, loaders, row.draft_type),
     games: gamesOf(taxonomy, loaders),
     team_id: row.team_id,
     organization: row.organization_id,
@@ -147,6 +156,7 @@ export function toProjectView(
     thread_id: row.thread_id,
     monetization_status: row.monetization_status,
     public_statistics: row.public_statistics,
+    license_decided: row.license_decided,
     side_types_migration_review_status: 'reviewed',
   }
 }

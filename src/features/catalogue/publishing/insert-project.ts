@@ -1,9 +1,11 @@
 // Inserts the rows of a new project: project, team, moderation thread, gallery and first versions.
 
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { attachImages } from '#features/basics/content-images/queries.ts'
 import { insertGalleryItems } from '#features/catalogue/projects/gallery/queries.ts'
 import { toGalleryImageFields } from '#features/catalogue/projects/gallery/requests.ts'
-import { projectSlugTaken } from '#features/catalogue/projects/queries.ts'
+import { projectSlugTaken, setLikenessOfIcon } from '#features/catalogue/projects/queries.ts'
 import { takeSnapshot } from '#features/catalogue/reviews/snapshots.ts'
 import { insertVersion } from '#features/catalogue/versions/publish/insert-version.ts'
 import { ALL_PROJECT_PERMISSIONS } from '#lib/access/permissions.ts'
@@ -50,6 +52,13 @@ export async function insertProject(
     })
     .execute()
     .catch(onUnique({ project_slug_key: projectSlugTaken }))
+  if (icon?.likeness != null) await setLikenessOfIcon(tx, projectId, icon.likeness)
+  await recordAudit(tx, {
+    action: 'project.created',
+    actor: actorOf(viewer),
+    subject: { kind: 'project', id: projectId },
+    details: { slug: project.columns.slug, status: project.isDraft ? 'draft' : 'processing' },
+  })
   await tx.insertInto('thread').values({ id: newId(), type: 'project', project_id: projectId }).execute()
   await attachImages(tx, viewer, {
     ids: project.uploadedImages,

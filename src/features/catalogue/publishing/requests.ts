@@ -5,10 +5,12 @@ import { ImageIds } from '#features/basics/content-images/requests.ts'
 import {
   applyLinkChanges,
   checkProjectName,
+  checkProjectType,
   checkSummary,
   optionalFieldSchemas,
   projectFields,
   toOptionalColumns,
+  typeIsDerived,
 } from '#features/catalogue/projects/fields.ts'
 import { InitialVersion, type NewVersion, parseVersionData } from '#features/catalogue/versions/publish/requests.ts'
 import { validationError } from '#lib/errors.ts'
@@ -45,6 +47,7 @@ export const ProjectData = Type.Object(
     additional_categories: Type.Optional(projectFields.additional_categories),
     ...optionalFieldSchemas,
     link_urls: Type.Optional(projectFields.link_urls),
+    project_type: Type.Optional(projectFields.project_type),
     is_draft: Maybe(
       Type.Boolean({
         description:
@@ -73,6 +76,7 @@ export function parseProjectData(input: unknown, taxonomy: Taxonomy) {
   if (!isDraft && versions.length === 0) {
     throw validationError('initial_versions', 'must contain a version unless the project is a draft')
   }
+  if (data.project_type != null && versions.length > 0) throw typeIsDerived()
   const organization_id = data.organization_id ?? null
   if (organization_id !== null && !isIdForm(organization_id)) {
     throw validationError('organization_id', 'is not a base62 identifier')
@@ -95,6 +99,7 @@ export function parseProjectData(input: unknown, taxonomy: Taxonomy) {
       ...toOptionalColumns(data),
       link_urls: JSON.stringify(applyLinkChanges({}, data.link_urls ?? {}, taxonomy)),
       requested_status: data.requested_status ?? 'approved',
+      draft_type: checkProjectType(taxonomy, data.project_type ?? null),
       organization_id,
     },
     versions,

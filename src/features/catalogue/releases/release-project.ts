@@ -1,6 +1,8 @@
 // Releases scheduled projects and versions: they take their requested status. Several jobs can find the same release;
 // each locks the row and checks it again, so that only the first one releases it.
 import { sql } from 'kysely'
+import { SYSTEM } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { insertStatusMessage } from '#features/catalogue/projects/edit/change-status.ts'
 import { listVersionIds, lockProject, type ProjectRow } from '#features/catalogue/projects/queries.ts'
 import { admitStatus } from '#features/catalogue/versions/lifecycle/scan-gate.ts'
@@ -54,6 +56,12 @@ export async function releaseProject(deps: ReleaseDeps, id: string): Promise<boo
       })
       .where('id', '=', id)
       .execute()
+    await recordAudit(tx, {
+      action: 'project.status_changed',
+      actor: SYSTEM,
+      subject: { kind: 'project', id },
+      details: { from: project.status, to },
+    })
     changed.add('project', id)
     // Versions are cached with the status of their project, which decides who can see them.
     changed.addEach('version', await listVersionIds(tx, id))
@@ -91,6 +99,12 @@ export async function releaseVersion(deps: ReleaseDeps, id: string): Promise<boo
     const { version } = locked
     const datePublished = version.scheduled_at ?? new Date(deps.now())
     const gate = { scanner: deps.config.scanner, now: deps.now() }
+    await recordAudit(tx, {
+      action: 'version.status_changed',
+      actor: SYSTEM,
+      subject: { kind: 'version', id },
+      details: { from: version.status, to: wanted },
+    })
     const admitted = await admitStatus(tx, { id, from: version.status, wanted }, gate)
     if (admitted.status === wanted) {
       await showVersion(tx, changed, locked, { status: wanted, datePublished, isNews: true, now: deps.now() })

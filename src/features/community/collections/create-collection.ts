@@ -1,4 +1,6 @@
 import { requireVerifiedEmail } from '#features/basics/access/email-policy.ts'
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { checkQuota } from '#features/basics/limits/quota.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { accountDeleted } from '#lib/errors.ts'
@@ -33,6 +35,8 @@ export async function createCollection(
       .catch((error) => {
         throw isForeignKeyViolation(error) ? accountDeleted() : error
       })
+    const subject = { kind: 'collection', id } as const
+    await recordAudit(tx, { action: 'collection.created', actor: actorOf(viewer), subject })
     await replaceProjects(tx, { collectionId: id, projectIds, field: 'projects' })
   })
   recordEvent(deps, 'collection.created', { collection_id: id })

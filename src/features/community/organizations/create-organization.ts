@@ -1,4 +1,6 @@
 import { requireVerifiedEmail } from '#features/basics/access/email-policy.ts'
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { checkQuota } from '#features/basics/limits/quota.ts'
 import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS } from '#lib/access/permissions.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -35,6 +37,12 @@ export async function createOrganization(
       .values({ id, team_id: teamId, ...texts })
       .execute()
       .catch(onUnique({ organization_slug_key: slugTaken }))
+    await recordAudit(tx, {
+      action: 'organization.created',
+      actor: actorOf(viewer),
+      subject: { kind: 'organization', id },
+      details: { slug: texts.slug },
+    })
   })
   recordEvent(deps, 'organization.created', { organization_id: id })
   return id

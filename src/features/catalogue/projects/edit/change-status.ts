@@ -1,6 +1,6 @@
 // Changes the status of a project: checks the requirements, and writes the message, the snapshot and the decision.
 
-import { sql, type Updateable } from 'kysely'
+import type { Updateable } from 'kysely'
 import type { Membership } from '#features/basics/access/project-policy.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
@@ -15,12 +15,12 @@ import { requireSeen } from '#features/catalogue/reviews/seen.ts'
 import { takeSnapshot } from '#features/catalogue/reviews/snapshots.ts'
 import { deleteStatusMessage, insertMessage } from '#features/catalogue/threads/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
-import { invalidInput } from '#lib/errors.ts'
 import { isApprovedClass, type ProjectStatus } from '#lib/project-status.ts'
 import { isBlank } from '#lib/text/text-rules.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Project } from '#platform/db/schema.ts'
+import { listChecklistFacts, requireComplete } from '../checklist/checklist.ts'
 import type { ProjectRow } from '../queries.ts'
 import { checkKeptSchedule, scheduleRelease } from '../schedule-release.ts'
 import { actsAsModerator, hidesIdentity, requireTransition, snapshotReason } from './policy.ts'
@@ -35,7 +35,7 @@ export type StatusChange = {
   /** The current row, locked. */
   project: ProjectRow
   /** Values after the other fields of the patch are applied. */
-  next: Pick<ProjectRow, 'license' | 'summary'>
+  next: Pick<ProjectRow, 'license' | 'license_decided' | 'summary' | 'description'>
   patch: Pick<ProjectPatch, StatusField | 'moderation_message' | 'moderation_message_body'>
   now: number
 }
@@ -125,23 +125,10 @@ async function endReview(
   })
 }
 
-/** @throws ApiError `invalid_input` if a version, license or summary that the review needs is missing. */
-async function requireReviewable(
-  tx: Tx,
-  projectId: string,
-  { license, summary }: Pick<ProjectRow, 'license' | 'summary'>,
-): Promise<void> {
-  const version = await tx
-    .selectFrom('version')
-    .select('id')
-    .where('project_id', '=', projectId)
-    // Includes versions that will be listed after the scan of their files.
-    .where(sql<boolean>`is_listed(case status when 'unknown' then requested_status else status end)`)
-    .limit(1)
-    .executeTakeFirst()
-  if (version === undefined) throw invalidInput('A project needs a listed version before it can be reviewed', 'status')
-  if (license === '') throw invalidInput('A project needs a license before it can be reviewed', 'license_id')
-  if (summary.trim() === '') throw invalidInput('A project needs a summary before it can be reviewed', 'summary')
+/** @throws ApiError `invalid_input` naming the field if the project, with the values after the patch, is not complete. */
+async function requireReviewable(tx: Tx, projectId: string, next: StatusChange['next']): Promise<void> {
+  const facts = (await listChecklistFacts(tx, [projectId])).get(projectId)
+  if (facts !== undefined) requireComplete({ ...facts, ...next })
 }
 
 /** Writes a message to the project's thread and the snapshot. Records the decision of a moderator. */

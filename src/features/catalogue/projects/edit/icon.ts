@@ -4,7 +4,7 @@ import { ICON_BYTES_MAX, type IconOwner } from '#features/basics/images/icons.ts
 import { notFound } from '#lib/errors.ts'
 import type { Deps } from '#ports/deps.ts'
 import { getProjectAsMember, type ProjectReader } from '../lookup/project-cache.ts'
-import { lockProject } from '../queries.ts'
+import { lockProject, setLikenessOfIcon } from '../queries.ts'
 
 export function projectIconOwner(deps: ProjectReader & Pick<Deps, 'now'>): IconOwner {
   return {
@@ -31,6 +31,7 @@ export function projectIconOwner(deps: ProjectReader & Pick<Deps, 'now'>): IconO
         })
         .where('id', '=', id)
         .execute()
+      await setLikenessOfIcon(tx, id, icon?.likeness ?? null)
       changed.add('project', id)
       return [before.icon_url, before.raw_icon_url]
     },

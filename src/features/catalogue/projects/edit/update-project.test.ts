@@ -172,7 +172,9 @@ describe('permissions', () => {
 describe('transitions of the status', () => {
   const approvedClass = ['approved', 'archived', 'unlisted', 'private']
   const mayOwner = (from: string, to: string) =>
-    approvedClass.includes(from) ? [...approvedClass, 'draft', 'scheduled'].includes(to) : to === 'processing'
+    approvedClass.includes(from)
+      ? [...approvedClass, 'draft', 'scheduled'].includes(to)
+      : to === 'processing' || (from === 'processing' && to === 'draft')
   for (const from of PROJECT_STATUSES) {
     test(`from ${from}: the owner can do what the table says, a moderator everything`, async () => {
       const later = new Date(Date.now() + HOUR_MS).toISOString()

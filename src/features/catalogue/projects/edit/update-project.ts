@@ -1,5 +1,5 @@
 // Edits a project in one transaction.
-import type { Updateable } from 'kysely'
+import { sql, type Updateable } from 'kysely'
 import type { Membership } from '#features/basics/access/project-policy.ts'
 import { dropUnusedImages } from '#features/basics/content-images/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -13,7 +13,14 @@ import type { Project } from '#platform/db/schema.ts'
 import { parseLicense } from '#platform/taxonomy/licenses.ts'
 import { checkCategories, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { Deps } from '#ports/deps.ts'
-import { applyLinkChanges, checkProjectName, checkSummary, optionalFieldColumns } from '../fields.ts'
+import {
+  applyLinkChanges,
+  checkProjectName,
+  checkProjectType,
+  checkSummary,
+  optionalFieldColumns,
+  typeIsDerived,
+} from '../fields.ts'
 import type { CachedProject } from '../lookup/project-cache.ts'
 import { assertProjectSlugFree, listVersionIds, lockProject, type ProjectRow, projectSlugTaken } from '../queries.ts'
 import { changeStatus, type StatusField } from './change-status.ts'
@@ -42,7 +49,13 @@ export async function updateProject(
     const fields: Updateable<Project> = toColumns(patch, columnsOf(project, deps.taxonomy))
     requireModerationRights(viewer, project, patch)
     if (fields.slug !== undefined) await assertProjectSlugFree(tx, fields.slug, id)
-    const next = { ...project, license: fields.license ?? project.license, summary: fields.summary ?? project.summary }
+    const next = {
+      license: fields.license ?? project.license,
+      license_decided: fields.license_decided ?? project.license_decided,
+      summary: fields.summary ?? project.summary,
+      description: fields.description ?? project.description,
+    }
+    if (patch.project_type !== undefined) await requireNoType(tx, id)
     const { columns: status, announce } = await changeStatus(tx, { viewer, membership, project, next, patch, now })
     const update = { ...fields, ...status }
     const hasMoreChanges = (await alongside?.(tx, changed)) ?? false
@@ -77,8 +90,9 @@ function columnsOf(
     additional_categories: (names) => ({
       additional_categories: checkCategories(taxonomy, names, 'additional_categories'),
     }),
-    license_id: (text) => ({ license: parseLicense(text) }),
+    license_id: (text) => ({ license: parseLicense(text), license_decided: true }),
     ...optionalFieldColumns,
+    project_type: (type) => ({ draft_type: checkProjectType(taxonomy, type) }),
     slug: (slug) => (slug.toLowerCase() === project.slug ? {} : { slug: slug.toLowerCase() }),
     link_urls: (changes) => ({
       link_urls: JSON.stringify(applyLinkChanges(project.link_urls as Record<string, string>, changes, taxonomy)),
@@ -87,6 +101,18 @@ function columnsOf(
     moderation_message_body: (moderation_message_body) => ({ moderation_message_body }),
     monetization_status: (monetization_status) => ({ monetization_status }),
   }
+}
+
+/** @throws ApiError `validation_error` if the project has versions, whose loaders decide its types. */
+async function requireNoType(tx: Tx, projectId: string): Promise<void> {
+  const version = await tx
+    .selectFrom('version')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .where(sql<boolean>`loaders <> '{}'`)
+    .limit(1)
+    .executeTakeFirst()
+  if (version !== undefined) throw typeIsDerived()
 }
 
 /** Returns whether the patch has a field whose change sets `updated`. */
@@ -99,6 +125,7 @@ function changesPublicFields(patch: ProjectPatch): boolean {
     requested_status,
     scheduled_at,
     seen,
+    license_decided,
     ...publicFields
   } = patch
   return Object.values(publicFields).some((value) => value !== undefined)

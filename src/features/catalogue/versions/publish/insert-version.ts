@@ -1,5 +1,7 @@
 // Inserts the rows of a new version: version, files and dependencies.
 import { sql } from 'kysely'
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { attachImages } from '#features/basics/content-images/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError, invalidInput } from '#lib/errors.ts'
@@ -49,6 +51,12 @@ export async function insertVersion(
       date_published: publishedAt,
     })
     .execute()
+  await recordAudit(tx, {
+    action: 'version.created',
+    actor: actorOf(viewer),
+    subject: { kind: 'version', id },
+    details: { project: projectId, version_number: version.columns.version_number, status },
+  })
   await insertFiles(tx, { versionId: id, projectId, files })
   const place = (field: string) => (at === '' ? field : `${at}.${field}`)
   await attachImages(tx, viewer, {
