@@ -60,6 +60,7 @@ export const LAYERS: readonly Layer[] = [
       'rate-limits': 'Request rates that operators grant',
       settings:
         'Settings that operators change while Depot runs; read-only mode ([operating.md](operating.md#settings))',
+      'stored-forms': 'Forms that were sent after the session had expired ([site.md](site.md))',
       statistics:
         'Number of projects, versions, files and authors ([decision 0020](decisions/storage/0020-catalogue-counts.md))',
       tags: 'Games, loaders, categories, loader fields and licences in the API',

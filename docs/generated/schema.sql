@@ -632,6 +632,16 @@ create table rate_limit_grant (
   constraint rate_limit_grant_token_key UNIQUE (token_id)
 );
 
+create table removed_gallery_item (
+  id text collate "C" not null,
+  project_id text collate "C" not null,
+  url text not null,
+  item jsonb not null,
+  removed timestamp with time zone not null,
+  constraint removed_gallery_item_pkey PRIMARY KEY (id),
+  constraint removed_gallery_item_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE
+);
+
 create table report (
   id text collate "C" not null,
   report_type text not null,
@@ -763,6 +773,16 @@ create table session (
   constraint session_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   constraint session_pkey PRIMARY KEY (id),
   constraint session_token_hash_key UNIQUE (token_hash)
+);
+
+create table stored_form (
+  key_hash bytea not null,
+  browser_hash bytea not null,
+  caller text collate "C" not null,
+  path text not null,
+  fields jsonb not null,
+  expires timestamp with time zone not null,
+  constraint stored_form_pkey PRIMARY KEY (key_hash)
 );
 
 create table team (
@@ -1041,6 +1061,10 @@ CREATE INDEX project_snapshot_project_id_idx ON public.project_snapshot USING bt
 
 CREATE INDEX project_visibility_idx ON public.project USING btree (id) INCLUDE (status);
 
+CREATE INDEX removed_gallery_item_project_id_idx ON public.removed_gallery_item USING btree (project_id, url);
+
+CREATE INDEX removed_gallery_item_removed_idx ON public.removed_gallery_item USING btree (removed);
+
 CREATE INDEX report_account_id_idx ON public.report USING btree (account_id);
 
 CREATE INDEX report_item_idx ON public.report USING btree (item_type, item_id, created);
@@ -1070,6 +1094,10 @@ CREATE INDEX search_change_transaction_idx ON public.search_change USING btree (
 CREATE INDEX session_account_id_idx ON public.session USING btree (account_id);
 
 CREATE INDEX session_refresh_expires_idx ON public.session USING btree (refresh_expires);
+
+CREATE INDEX stored_form_caller_idx ON public.stored_form USING btree (caller, expires);
+
+CREATE INDEX stored_form_expires_idx ON public.stored_form USING btree (expires);
 
 CREATE INDEX team_member_account_id_idx ON public.team_member USING btree (account_id);
 

@@ -489,6 +489,14 @@ export interface RateLimitGrant {
   token_id: string | null;
 }
 
+export interface RemovedGalleryItem {
+  id: string;
+  item: Json;
+  project_id: string;
+  removed: Timestamp;
+  url: string;
+}
+
 export interface Report {
   account_id: string | null;
   body: string;
@@ -587,6 +595,15 @@ export interface Session {
   refresh_expires: Timestamp;
   token_hash: Buffer;
   user_agent: string;
+}
+
+export interface StoredForm {
+  browser_hash: Buffer;
+  caller: string;
+  expires: Timestamp;
+  fields: Json;
+  key_hash: Buffer;
+  path: string;
 }
 
 export interface Team {
@@ -726,6 +743,7 @@ export interface DB {
   project_snapshot: ProjectSnapshot;
   quota_override: QuotaOverride;
   rate_limit_grant: RateLimitGrant;
+  removed_gallery_item: RemovedGalleryItem;
   report: Report;
   report_snapshot: ReportSnapshot;
   reserved_username: ReservedUsername;
@@ -737,6 +755,7 @@ export interface DB {
   search_index: SearchIndex;
   search_rebuild: SearchRebuild;
   session: Session;
+  stored_form: StoredForm;
   team: Team;
   team_member: TeamMember;
   text_base_url: TextBaseUrl;

@@ -2,6 +2,7 @@
 
 import { csrfField } from './forms.ts'
 import { attributes, html, type Markup, type Part, trusted } from './html.ts'
+import type { IconName } from './icons.ts'
 import { type MessageKey, OFFERED_LANGUAGES } from './languages.ts'
 import { face } from './lists.ts'
 import { assetHref, icon, type PageContext, pathTo, type SiteLink, THEMES } from './page-context.ts'
@@ -215,8 +216,27 @@ function signInLink(context: PageContext): Markup {
 
 function accountLinks(context: PageContext, account: NonNullable<PageContext['account']>): Markup {
   const { site, language } = context
-  return html`<li><a class="own" href="${pathTo(context, site.paths.account)}">${face({ name: account.username, url: account.avatar_url })}<span class="name">${account.username}</span></a></li>
-<li><form method="post" action="${pathTo(context, site.paths.signOut)}">${csrfField(context)}<button>${icon(context, 'sign-out')}<span class="label">${language.t('layout.sign-out')}</span></button></form></li>`
+  const { work } = site.paths
+  const links: Part[] = [
+    work !== undefined && menuLink(context, work.dashboard, 'dashboard', 'layout.dashboard'),
+    work !== undefined &&
+      account.role !== 'developer' &&
+      menuLink(context, work.moderation, 'gavel', 'layout.moderation'),
+    work !== undefined && account.role === 'admin' && menuLink(context, work.operator, 'monitor', 'layout.operator'),
+    menuLink(context, site.paths.account, 'cog', 'layout.settings'),
+  ]
+  return html`${
+    work !== undefined &&
+    html`<li class="wide"><a href="${pathTo(context, work.publish)}">${icon(context, 'plus')}${language.t('layout.publish')}</a></li>
+`
+  }<li><details class="menu"><summary class="own">${face({ name: account.username, url: account.avatar_url })}<span class="name">${account.username}</span></summary>
+<ul>${links}
+<li><form method="post" action="${pathTo(context, site.paths.signOut)}">${csrfField(context)}<button>${icon(context, 'sign-out')}${language.t('layout.sign-out')}</button></form></li></ul></details></li>`
+}
+
+function menuLink(context: PageContext, path: string, name: IconName, label: MessageKey): Markup {
+  return html`
+<li><a href="${pathTo(context, path)}">${icon(context, name)}${context.language.t(label)}</a></li>`
 }
 
 function linkTo(context: PageContext, { path, label, icon: name }: SiteLink): Markup {

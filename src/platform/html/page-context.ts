@@ -20,7 +20,15 @@ export type Site = {
   announcement?: string
   /** Text at the top of every page in read-only mode; absent otherwise. */
   readOnly?: (language: Language) => string
-  paths: { home: string; signIn: string; signOut: string; account: string; preferences: string }
+  paths: {
+    home: string
+    signIn: string
+    signOut: string
+    account: string
+    preferences: string
+    /** Pages for publishers, moderators and operators; absent if the site is off. */
+    work?: { dashboard: string; publish: string; moderation: string; operator: string }
+  }
   /** Search form in the header; absent if the site is off. */
   search?: { action: string; projectCount?: number }
   /** Links before the account menu. Narrow windows hide them. */

@@ -24,6 +24,8 @@ export type PageOptions = Pick<FastifyContextConfig, 'whenReadOnly' | 'budget' |
   role?: 'moderator' | 'admin'
   /** `html`: the route serves only clients that prefer HTML. The API has a route with the same path. */
   prefers?: 'html'
+  /** Only for `own`: the response to visitors without a session. Default: the sign-in page. */
+  whenSignedOut?: (request: PageRequest) => Promise<FastifyReply>
   /**
    * Caches the page for visitors without a session. `entities`: the page only depends on entities that it reads through
    * `deps.cache`, or on data whose changes are announced as changes of these entities. `results`: the handler calls
@@ -39,7 +41,7 @@ export type Pages = {
     path: string,
     name: string,
     handler: Handler<PageRequest>,
-    options?: Omit<PageOptions, 'role'>,
+    options?: Omit<PageOptions, 'role' | 'whenSignedOut'>,
   ): void
   /** Registers a page for signed-in users. Other visitors are led to the sign-in page, and a GET leads them back. */
   own(method: Method, path: string, name: string, handler: Handler<OwnRequest>, options?: PageOptions): void
@@ -78,8 +80,14 @@ export function registerArea(app: App, web: WebDeps, area: Area, addPages: (page
     addPages(
       {
         open,
-        own: (method, path, name, handler, { role, ...options } = {}) =>
-          open(method, path, name, forUser(role === undefined ? handler : forRole(role, handler)), options),
+        own: (method, path, name, handler, { role, whenSignedOut, ...options } = {}) =>
+          open(
+            method,
+            path,
+            name,
+            forUser(role === undefined ? handler : forRole(role, handler), whenSignedOut),
+            options,
+          ),
       },
       scope,
     )
@@ -88,12 +96,16 @@ export function registerArea(app: App, web: WebDeps, area: Area, addPages: (page
 }
 
 /** Leads visitors to the sign-in page. A POST cannot be repeated, so that it does not lead back. */
-function forUser(handler: Handler<OwnRequest>): Handler<PageRequest> {
+function forUser(
+  handler: Handler<OwnRequest>,
+  whenSignedOut: Handler<PageRequest> = async ({ req, redirect, toSignIn, page }) =>
+    req.method === 'POST' ? redirect(page.site.paths.signIn) : toSignIn(),
+): Handler<PageRequest> {
   return async (request) => {
-    const { viewer, deps, req, redirect, toSignIn, page } = request
+    const { viewer, deps } = request
     const account = viewer === null ? undefined : await findAccount(deps.db, viewer.id)
     if (viewer !== null && account !== undefined) return handler({ ...request, viewer, account })
-    return req.method === 'POST' ? redirect(page.site.paths.signIn) : toSignIn()
+    return whenSignedOut(request)
   }
 }
 

@@ -21,6 +21,16 @@ export function createSite({ config }: Pick<Deps, 'config'>): Site {
       signOut: PATHS.signOut,
       account: PATHS.profile,
       preferences: PATHS.preferences,
+      ...(config.site.isServed
+        ? {
+            work: {
+              dashboard: PATHS.dashboard,
+              publish: PATHS.publish,
+              moderation: PATHS.moderation,
+              operator: PATHS.operator,
+            },
+          }
+        : {}),
     },
     ...(config.site.isServed
       ? {

@@ -37,6 +37,7 @@ export const accountJobs = (deps: MailDeps) => ({
     await deleteExpired(deps.db, { table: 'account_flow', column: 'expires', at }, signal)
     await deleteExpired(deps.db, { table: 'session', column: 'refresh_expires', at }, signal)
     await deleteExpired(deps.db, { table: 'reserved_username', column: 'expires', at }, signal)
+    await deleteExpired(deps.db, { table: 'stored_form', column: 'expires', at }, signal)
     // Expired invitations are deleted because they can contain personal data.
     await deleteExpired(deps.db, { table: 'invitation', column: 'expires', at }, signal)
   },

@@ -7,6 +7,8 @@ import { attempt, type FormRefusal, fieldOf, fieldsOf } from '../forms.ts'
 import type { OwnRequest, PageOptions, Pages } from '../pages.ts'
 import { withQuery } from '../paths.ts'
 import type { Done } from '../request.ts'
+import { type Conflict, EditConflict, editedFields, takesTheirs, type Values } from './edits.ts'
+import { keepForm, restoredForm, showLostForm } from './lost-input.ts'
 
 /** The values of a form: as submitted, otherwise the current ones. */
 export type FormState = {
@@ -16,6 +18,15 @@ export type FormState = {
   text(name: string, current?: string): string
   /** Values of a group of checkboxes or of a multiple choice. */
   list(name: string, current?: readonly string[]): readonly string[]
+  /**
+   * Returns the fields that the user changed, with their submitted values. `current` has the stored values.
+   * @throws EditConflict if another user changed one of them since the page was loaded
+   */
+  edited<Current extends Values>(current: Current): Partial<Current>
+  /** Fields that another user changed too. */
+  conflicts: ReadonlyMap<string, Conflict>
+  /** Whether the form was stored while the session had expired. */
+  isRestored: boolean
   refusal: FormRefusal | undefined
   errors: FormErrors
 }
@@ -47,9 +58,9 @@ export type FormPage<Data> = {
 
 /** Registers the page and its form. */
 export function formPage<Data>(pages: Pages, of: FormPage<Data>): void {
-  pages.own('GET', of.path, of.name, async (request) => of.show(request, await of.load(request), EMPTY), of.options)
+  pages.own('GET', of.path, of.name, async (request) => showForm(request, of), of.options)
   // Read-only mode keeps the entered values: `send` shows the message of the operator with them.
-  const options = { ...of.options, whenReadOnly: 'form' } as const
+  const options = { ...of.options, whenReadOnly: 'form', whenSignedOut: keepForm } as const
   pages.own('POST', of.path, `${of.name}Form`, (request) => send(request, of), options)
 }
 
@@ -57,35 +68,67 @@ const EMPTY: FormState = {
   isSubmitted: false,
   text: (_name, current = '') => current,
   list: (_name, current = []) => current,
+  edited: () => ({}),
+  conflicts: new Map(),
+  isRestored: false,
   refusal: undefined,
   errors: [],
 }
 
 /** Returns the values of a submitted form. */
-export function submittedForm(body: unknown, refusal?: FormRefusal): FormState {
+function submittedForm(body: unknown, refusal?: FormRefusal, conflicts: FormState['conflicts'] = new Map()): FormState {
+  // Browsers send line breaks as two characters. Limits count what the user typed.
+  const text = (name: string): string => fieldOf(body, name).replaceAll('\r\n', '\n')
+  const list = (name: string): readonly string[] => fieldsOf(body, name)
+  const submitted = { text, list }
   return {
     isSubmitted: true,
-    // Browsers send line breaks as two characters. Limits count what the user typed.
-    text: (name) => fieldOf(body, name).replaceAll('\r\n', '\n'),
-    list: (name) => fieldsOf(body, name),
+    text: (name, current = '') => (takesTheirs(submitted, name) ? current : text(name)),
+    list: (name, current = []) => (takesTheirs(submitted, name) ? current : list(name)),
+    edited: (current) => editedFields(submitted, current),
+    conflicts,
+    isRestored: false,
     refusal,
     errors: refusal === undefined ? [] : [refusal],
   }
 }
 
+/** Shows the page. If the URL contains the key of a stored form, the fields contain its values. */
+async function showForm<Data>(request: OwnRequest, of: FormPage<Data>): Promise<FastifyReply> {
+  const data = await of.load(request)
+  const stored = await restoredForm(request)
+  return of.show(request, data, stored === undefined ? EMPTY : { ...submittedForm(stored), isRestored: true })
+}
+
+type Loaded<Data> = { value: Data; refusal?: never } | { refusal: ApiError; value?: never }
+
+async function loadOrMissing<Data>(request: OwnRequest, of: FormPage<Data>): Promise<Loaded<Data>> {
+  try {
+    return { value: await of.load(request) }
+  } catch (error) {
+    if (error instanceof ApiError && error.kind === 'not_found') return { refusal: error }
+    throw error
+  }
+}
+
 async function send<Data>(request: OwnRequest, of: FormPage<Data>): Promise<FastifyReply> {
   const { req, page, field } = request
-  const data = await of.load(request)
+  const { value: data, refusal: missing } = await loadOrMissing(request, of)
+  if (missing !== undefined) return showLostForm(request, missing)
   const form = submittedForm(req.body)
+  let conflicts: FormState['conflicts'] = new Map()
   const { value, refusal } = await attempt(async () => {
     const readOnly = page.site.readOnly?.(page.language)
     if (readOnly !== undefined) throw new ApiError('service_unavailable', readOnly)
     const pressed = field('do')
     const command = pressed === '' ? Object.values(of.commands)[0] : commandOf(of.commands, pressed)
     if (command === undefined) throw new ApiError('invalid_input', 'The form contains an unknown button')
-    return command(request, data, form)
+    return command(request, data, form).catch((error: unknown) => {
+      if (error instanceof EditConflict) conflicts = error.fields
+      throw error
+    })
   }, of.labels)
-  if (refusal !== undefined) return of.show(request, data, submittedForm(req.body, refusal))
+  if (refusal !== undefined) return of.show(request, data, submittedForm(req.body, refusal, conflicts))
   if (isReply(value)) return value
   const { done, path = page.address.split('?')[0] ?? '', with: values = {} } = value
   return request.redirect(withQuery(path, { done, ...values }))
@@ -95,12 +138,4 @@ const isReply = (outcome: Outcome): outcome is FastifyReply => 'statusCode' in o
 
 function commandOf<Command>(commands: Readonly<Record<string, Command>>, name: string): Command | undefined {
   return Object.hasOwn(commands, name) ? commands[name] : undefined
-}
-
-/** Returns the fields whose values differ from the current ones, so that a form changes nothing else. */
-export function changedFields<Fields extends object>(current: Fields, next: Fields): Partial<Fields> {
-  const changed = Object.entries(next).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(current[name as keyof Fields]),
-  )
-  return Object.fromEntries(changed) as Partial<Fields>
 }

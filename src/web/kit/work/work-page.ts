@@ -2,6 +2,7 @@
 import type { FastifyReply } from 'fastify'
 import { errorSummary } from '#platform/html/forms.ts'
 import { html, type Part } from '#platform/html/html.ts'
+import { note } from '#platform/html/lists.ts'
 import { doneNote, type Undo } from '#platform/html/work/actions.ts'
 import { type Rail, type Subject, subjectHead, workSheet } from '#platform/html/work/frame.ts'
 import type { OwnRequest } from '../pages.ts'
@@ -61,7 +62,13 @@ function messagesOf(request: OwnRequest, { form, undo, notice: values, notes }: 
   const { page } = request
   const notice = form?.isSubmitted === true ? undefined : noticeOf(request, values)
   const errors = form?.errors ?? []
-  const shown = [notice !== undefined && doneNote(page, notice, undo), errorSummary(page, errors), notes]
+  const shown = [
+    notice !== undefined && doneNote(page, notice, undo),
+    form?.isRestored === true &&
+      note(page, 'warn', html`<p>${page.language.t('work.restored')}</p>`, { role: 'status' }),
+    errorSummary(page, errors),
+    notes,
+  ]
   const isEmpty = shown.every((part) => part === false || part === null || part === undefined)
   return !isEmpty && html`<div class="part notices">${shown}</div>`
 }

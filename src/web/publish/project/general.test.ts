@@ -93,3 +93,72 @@ test('read-only mode shows the message with everything that was entered', async 
   assertSays(refused, 503, 'Kept text')
   assertSays(refused, 503, 'Back at noon')
 })
+
+test('two members change different fields, and the same field', async () => {
+  const person = visitor(t, owner.token)
+  const other = visitor(t, owner.token)
+  const [page, second] = [await person.get(SETTINGS), await other.get(SETTINGS)]
+  const before = { name: 'Lantern', slug: 'lantern' }
+  const { summary } = (await t.as(owner).get(`/v3/project/${project.id}`)).json()
+  assertLeads(
+    await other.sendFrom(second, SETTINGS, { ...before, name: 'Lanterns', summary }),
+    `${SETTINGS}?done=saved`,
+  )
+  assertLeads(await person.sendFrom(page, SETTINGS, { ...before, summary: 'Ours is longer' }), `${SETTINGS}?done=saved`)
+  const merged = (await t.as(owner).get(`/v3/project/${project.id}`)).json()
+  assert.deepEqual([merged.name, merged.summary], ['Lanterns', 'Ours is longer'])
+
+  const third = { ...before, name: 'Lanterns', summary: `Mine ${HOSTILE}` }
+  const refused = await person.sendFrom(page, SETTINGS, third)
+  assertSays(refused, 409, 'Another user saved a change')
+  assertSays(refused, 409, 'Ours is longer')
+  assertValidHtml(refused.body)
+  assertLeads(
+    await person.sendFrom(refused, SETTINGS, { ...third, 'take.summary': 'theirs' }),
+    `${SETTINGS}?done=saved`,
+  )
+  assert.equal((await t.as(owner).get(`/v3/project/${project.id}`)).json().summary, 'Ours is longer')
+  assertLeads(await person.sendFrom(refused, SETTINGS, { ...third, 'take.summary': 'yours' }), `${SETTINGS}?done=saved`)
+  assert.equal((await t.as(owner).get(`/v3/project/${project.id}`)).json().summary, third.summary)
+})
+
+test('a form that is sent after the session has ended is there again after sign-in, once and only in this browser', async () => {
+  const person = visitor(t, owner.token)
+  const page = await person.get(SETTINGS)
+  person.cookies.delete('__Host-depot-session')
+  const typed = { name: 'Lanterns', slug: 'lantern', summary: `Long ${HOSTILE}`, password: 'secret-password' }
+  const led = await person.sendFrom(page, SETTINGS, typed)
+  assert.equal(led.statusCode, 303)
+  const target = new URL(String(led.headers.location), 'http://x')
+  assert.equal(target.pathname, '/account/sign-in')
+  const back = target.searchParams.get('return') ?? ''
+  assert.match(back, /^\/mod\/lantern\/settings\?restore=\w+$/)
+  const elsewhere = await visitor(t, owner.token).get(back)
+  assert.ok(!elsewhere.body.includes('Your session had expired'))
+  person.cookies.set('__Host-depot-session', owner.token)
+  const filled = await person.get(back)
+  assertSays(filled, 200, 'Your session had expired')
+  assertSays(filled, 200, typed.summary)
+  assert.ok(!filled.body.includes('secret-password'))
+  assertValidHtml(filled.body)
+  assert.ok(!(await person.get(back)).body.includes('Your session had expired'))
+  const { summary: _, ...others } = typed
+  person.cookies.delete('__Host-depot-session')
+  const late = new URL(String((await person.sendFrom(page, SETTINGS, others)).headers.location), 'http://x')
+  t.advance(2 * 3_600_000)
+  person.cookies.set('__Host-depot-session', await t.make.session(owner.id))
+  const expired = await person.get(late.searchParams.get('return') ?? '')
+  assert.ok(!expired.body.includes('Your session had expired'))
+})
+
+test('a form of a page that the user can no longer see shows the texts', async () => {
+  const member = await t.make.account()
+  await t.make.member({ teamId: project.teamId, accountId: member.id })
+  const person = visitor(t, member.token)
+  const page = await person.get(SETTINGS)
+  await t.as(owner).delete(`/v3/team/${project.teamId}/members/${member.id}`)
+  const lost = await person.sendFrom(page, SETTINGS, { name: 'Lantern', slug: 'lantern', summary: HOSTILE })
+  assertSays(lost, 404, HOSTILE)
+  assertValidHtml(lost.body)
+  assert.ok(!lost.body.includes('_csrf</label>'))
+})

@@ -15,9 +15,12 @@ import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { checkValues, uploadedImage } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { projectPath } from '#web/kit/paths.ts'
-import { changedFields, type FormState, type Outcome } from '#web/kit/work/form-page.ts'
+import { conflictNote, editBase } from '#web/kit/work/edits.ts'
+import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
 import { type ManagedProject, may } from './managed-project.ts'
 import { projectForm, showProjectSettings } from './settings-frame.ts'
+
+const editable = ({ view: { name, slug, summary } }: ManagedProject) => ({ name, slug, summary })
 
 const LABELS = { name: 'The name', slug: 'The URL', summary: 'The summary', icon: 'The icon', ext: 'The icon' }
 
@@ -33,11 +36,9 @@ export function generalPages(pages: Pages, taxonomy: Taxonomy): void {
 
 async function saveGeneral({ deps, viewer }: OwnRequest, data: ManagedProject, form: FormState): Promise<Outcome> {
   const { project, membership, view } = data
-  const { name, slug, summary } = view
-  const typed = { name: form.text('name'), slug: form.text('slug'), summary: form.text('summary') }
-  const patch = checkValues(ProjectPatch, changedFields({ name, slug, summary }, typed))
+  const patch = checkValues(ProjectPatch, form.edited(editable(data)))
   if (Object.keys(patch).length > 0) await updateProject(deps, viewer, { project, membership, patch })
-  return { done: 'saved', path: `${projectPath({ ...view, slug: (patch.slug ?? slug).toLowerCase() })}/settings` }
+  return { done: 'saved', path: `${projectPath({ ...view, slug: (patch.slug ?? view.slug).toLowerCase() })}/settings` }
 }
 
 async function saveIcon({ deps, req, viewer }: OwnRequest, { project }: ManagedProject): Promise<Outcome> {
@@ -64,14 +65,17 @@ function showGeneral(request: OwnRequest, data: ManagedProject, state: FormState
     text: t('manage.general.text'),
     needs: { permission: 'EDIT_DETAILS', name: t('work.permission.EDIT_DETAILS') },
     form: state,
-    body: isEditable ? [iconPart(request, data, state), detailsForm(page, data, state)] : facts(page, data),
+    body: isEditable ? [detailsForm(page, data, state), iconPart(request, data, state)] : facts(page, data),
   })
 }
 
-function detailsForm(page: PageContext, { view, settings }: ManagedProject, state: FormState): Markup {
+function detailsForm(page: PageContext, data: ManagedProject, state: FormState): Markup {
+  const { view, settings } = data
   const { t } = page.language
   const { errors } = state
-  const content = html`${textField(page, { name: 'name', label: t('manage.name'), value: state.text('name', view.name), minLength: 3, maxLength: 64, errors })}
+  const labels = { name: t('manage.name'), slug: t('manage.slug'), summary: t('manage.summary') }
+  const content = html`${editBase(editable(data))}${conflictNote(page, state.conflicts, labels)}
+${textField(page, { name: 'name', label: t('manage.name'), value: state.text('name', view.name), minLength: 3, maxLength: 64, errors })}
 ${textField(page, { name: 'slug', label: t('manage.slug'), hint: t('manage.slug.hint'), value: state.text('slug', view.slug), minLength: 3, maxLength: 64, isName: true, errors })}
 ${textArea(page, { name: 'summary', label: t('manage.summary'), hint: t('manage.summary.hint'), value: state.text('summary', view.summary), maxLength: 256, rows: 3, errors })}`
   return form(page, {

@@ -1,0 +1,93 @@
+// Concurrent edits: a form contains the fingerprints of the values that it was made of. If another user changed a field in
+// the meantime, fields that only one of both changed are merged, and for other fields the user chooses a value.
+import { createHash } from 'node:crypto'
+import { ApiError } from '#lib/errors.ts'
+import { hiddenField } from '#platform/html/forms.ts'
+import { attributes, html, type Part } from '#platform/html/html.ts'
+import { icon, type PageContext } from '#platform/html/page-context.ts'
+
+type Value = string | readonly string[]
+export type Values = Readonly<Record<string, Value>>
+
+/** Values of one field that differ: the stored one and the submitted one. */
+export type Conflict = { theirs: Value; yours: Value }
+
+/** The fields that both users changed. */
+export class EditConflict extends ApiError {
+  readonly fields: ReadonlyMap<string, Conflict>
+
+  constructor(fields: ReadonlyMap<string, Conflict>) {
+    super('conflict', 'Another user changed the same fields after you opened the page. Your changes are preserved.')
+    this.fields = fields
+  }
+}
+
+/** Field of the fingerprints. */
+const BASE = 'was'
+const TAKE = 'take.'
+
+const fingerprint = (value: Value): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 12)
+
+const isSame = (a: Value, b: Value): boolean => JSON.stringify(a) === JSON.stringify(b)
+
+type Submitted = { text(name: string): string; list(name: string): readonly string[] }
+
+/** Renders the hidden field with the fingerprints of the values that the form shows. */
+export function editBase(current: Values): Part {
+  const prints = Object.entries(current).map(([name, value]) => `${name}:${fingerprint(value)}`)
+  return hiddenField(BASE, prints.join(' '))
+}
+
+/** Whether the user chose the stored value of a field after a conflict. */
+export const takesTheirs = (submitted: Submitted, name: string): boolean => submitted.text(TAKE + name) === 'theirs'
+
+/**
+ * Returns the fields that the user changed, with their submitted values.
+ * @throws EditConflict if another user changed one of these fields to another value since the form was loaded.
+ */
+export function editedFields<Current extends Values>(submitted: Submitted, current: Current): Partial<Current> {
+  const base = new Map(
+    submitted
+      .text(BASE)
+      .split(' ')
+      .map((entry) => {
+        const at = entry.lastIndexOf(':')
+        return [entry.slice(0, at), entry.slice(at + 1)] as const
+      }),
+  )
+  const edited: Record<string, Value> = {}
+  const conflicts = new Map<string, Conflict>()
+  for (const [name, theirs] of Object.entries(current)) {
+    const yours = typeof theirs === 'string' ? submitted.text(name) : submitted.list(name)
+    if (isSame(yours, theirs) || takesTheirs(submitted, name)) continue
+    const was = base.get(name)
+    if (was === fingerprint(yours)) continue
+    if (was !== undefined && was !== fingerprint(theirs)) conflicts.set(name, { theirs, yours })
+    edited[name] = yours
+  }
+  if (conflicts.size > 0) throw new EditConflict(conflicts)
+  return edited as Partial<Current>
+}
+
+/** Renders the fields that both users changed, with a choice for each: the submitted value is selected. */
+export function conflictNote(
+  page: PageContext,
+  conflicts: ReadonlyMap<string, Conflict>,
+  labels: Readonly<Record<string, string>>,
+): Part {
+  if (conflicts.size === 0) return null
+  const { t } = page.language
+  const choice = (name: string, value: 'theirs' | 'yours', shown: Value) => {
+    const input = attributes({ type: 'radio', name: TAKE + name, value, checked: value === 'yours' })
+    const text = typeof shown === 'string' ? shown : shown.join(', ')
+    return html`<td><label class="choice"><input${input}><span dir="auto">${text === '' ? html`<em>${t('work.empty')}</em>` : text}</span></label></td>`
+  }
+  const rows = [...conflicts].map(
+    ([name, { theirs, yours }]) =>
+      html`<tr><th scope="row">${labels[name] ?? name}</th>${choice(name, 'theirs', theirs)}${choice(name, 'yours', yours)}</tr>
+`,
+  )
+  return html`<div class="note warn" role="alert">${icon(page, 'warning')}<div><p class="strong">${t('work.conflict')}</p><p>${t('work.conflict.text')}</p><table class="was"><thead><tr><th scope="col">${t('work.field')}</th><th scope="col">${t('work.conflict.theirs')}</th><th scope="col">${t('work.conflict.yours')}</th></tr></thead>
+<tbody>${rows}</tbody></table></div></div>`
+}
