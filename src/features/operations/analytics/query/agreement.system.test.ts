@@ -14,9 +14,9 @@ import type { Person } from '#test/support/factories/factories.ts'
 /** Around a leap day. */
 const START = Date.UTC(2024, 1, 26)
 const DAYS = 7
-const PER_KIND = 400
-const RECORDS = 100
-const QUESTIONS = 80
+const PER_KIND = 800
+const RECORDS = 200
+const QUESTIONS = 200
 const SEED = 20240229
 
 const VALUES: Record<string, readonly string[]> = {

@@ -21,7 +21,7 @@ import { Engine } from './engine.ts'
 import { ByteWriter } from './parts/hit-store.ts'
 
 // FUZZ_RUNS=100000 makes it long; FUZZ_SEED repeats a failure.
-const { FUZZ_RUNS = '150', FUZZ_SEED = '1' } = process.env
+const { FUZZ_RUNS = '500', FUZZ_SEED = '1' } = process.env
 const RUNS = Number(FUZZ_RUNS)
 
 function search(

@@ -193,6 +193,6 @@ test('a read shows no state older than the newest commit its process could know 
       fc.constantFrom(8_200, 1_000_000),
       run,
     ),
-    { numRuns: 300 },
+    { numRuns: 1_000 },
   )
 })
