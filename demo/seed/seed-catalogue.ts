@@ -12,7 +12,7 @@ import { createNames, type Indexed } from '#demo/seed/names.ts'
 import { seedOrganizations, seedPeople } from '#demo/seed/people.ts'
 import { type SeedDeps, writeProjects } from '#demo/seed/projects.ts'
 import { giveSignIns, type SignIn } from '#demo/seed/sign-ins.ts'
-import { COMMAND } from '#features/basics/audit/actor.ts'
+import { type Actor, COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { ApiError } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
@@ -46,6 +46,7 @@ export async function seedCatalogue(
   deps: AllDeps,
   projects: number,
   onProgress: (done: number) => void = () => {},
+  actor: Actor = COMMAND,
 ): Promise<SeedReport> {
   const report = await withDemoLock(deps, async () => {
     // Events of removed demo projects would count in addition to the new ones.
@@ -61,7 +62,7 @@ export async function seedCatalogue(
     return { ...written, events: { added: 0, isLeft: await lacksEvents(deps.db) } }
   })
   const { added } = report.projects
-  if (added > 0) await recordAudit(deps.db, { action: 'demo.written', actor: COMMAND, details: { projects: added } })
+  if (added > 0) await recordAudit(deps.db, { action: 'demo.written', actor, details: { projects: added } })
   // The job needs the lock.
   if (report.events.isLeft)
     await transaction(deps, (tx) => enqueue(tx, 'seed.store-events', { projects }, { jobKey: 'seed.store-events' }))

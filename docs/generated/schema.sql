@@ -307,6 +307,38 @@ create table image (
   constraint image_version_id_fkey FOREIGN KEY (version_id) REFERENCES version(id) ON DELETE SET NULL
 );
 
+create table instance_error (
+  hour timestamp with time zone not null,
+  code text not null,
+  route text not null,
+  count integer not null,
+  last timestamp with time zone not null,
+  request_id text collate "C" not null,
+  constraint instance_error_pkey PRIMARY KEY (hour, code, route)
+);
+
+create table instance_figure (
+  span text not null,
+  at timestamp with time zone not null,
+  requests integer default 0 not null,
+  limited integer default 0 not null,
+  refused integer default 0 not null,
+  failed integer default 0 not null,
+  downloads integer default 0 not null,
+  projects integer default 0 not null,
+  versions integer default 0 not null,
+  accounts integer default 0 not null,
+  jobs_done integer default 0 not null,
+  jobs_retried integer default 0 not null,
+  jobs_failed integer default 0 not null,
+  mails_sent integer default 0 not null,
+  mails_rejected integer default 0 not null,
+  durations integer[] default '{}'::integer[] not null,
+  in_review integer,
+  constraint instance_figure_pkey PRIMARY KEY (span, at),
+  constraint instance_figure_span_check CHECK ((span = ANY (ARRAY['minute'::text, 'hour'::text])))
+);
+
 create table instance_secret (
   name text not null,
   secret bytea not null,
@@ -367,6 +399,18 @@ create table job_worker (
   id text collate "C" not null,
   seen timestamp with time zone not null,
   constraint job_worker_pkey PRIMARY KEY (id)
+);
+
+create table mail_delivery (
+  id bigint generated always as identity not null,
+  at timestamp with time zone not null,
+  kind text not null,
+  account_id text collate "C",
+  is_sent boolean not null,
+  response text not null,
+  constraint mail_delivery_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint mail_delivery_pkey PRIMARY KEY (id),
+  constraint mail_delivery_response_check CHECK ((char_length(response) <= 500))
 );
 
 create table moderation_claim (
@@ -775,6 +819,21 @@ create table session (
   constraint session_token_hash_key UNIQUE (token_hash)
 );
 
+create table storage_measure (
+  day date not null,
+  measured timestamp with time zone not null,
+  version_bytes bigint not null,
+  version_files integer not null,
+  image_bytes bigint not null,
+  image_files integer not null,
+  orphan_bytes bigint not null,
+  orphan_files integer not null,
+  event_bytes bigint,
+  database_bytes bigint not null,
+  details jsonb,
+  constraint storage_measure_pkey PRIMARY KEY (day)
+);
+
 create table stored_form (
   key_hash bytea not null,
   browser_hash bytea not null,
@@ -990,6 +1049,10 @@ CREATE INDEX image_version_id_idx ON public.image USING btree (version_id) WHERE
 CREATE INDEX image_waiting_idx ON public.image USING btree (created) WHERE ((project_id IS NULL) AND (version_id IS NULL) AND (report_id IS NULL) AND (thread_message_id IS NULL));
 
 CREATE INDEX invitation_expires_idx ON public.invitation USING btree (expires);
+
+CREATE INDEX mail_delivery_account_id_idx ON public.mail_delivery USING btree (account_id);
+
+CREATE INDEX mail_delivery_rejected_idx ON public.mail_delivery USING btree (id) WHERE (NOT is_sent);
 
 CREATE INDEX moderation_claim_account_id_idx ON public.moderation_claim USING btree (account_id);
 

@@ -139,9 +139,12 @@ export function accountDeleted(): ApiError {
   return new ApiError('unauthorized', 'The account of this token was deleted')
 }
 
-/** Returns the message of an error for the operator. That of a failed store includes the cause, which names the file. */
+/** Kinds of errors whose cause tells the operator what to do: it names the file, or is the response of the mail server. */
+const EXPLAINED_BY_CAUSE: readonly ErrorKind[] = ['file_hosting_error', 'mail_error']
+
+/** Returns the message of an error for the operator, with its cause if the cause says more. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  const isOfFiles = error instanceof ApiError && error.kind === 'file_hosting_error' && error.cause instanceof Error
-  return isOfFiles ? `${error.message}: ${(error.cause as Error).message}` : error.message
+  const isExplained = error instanceof ApiError && EXPLAINED_BY_CAUSE.includes(error.kind)
+  return isExplained && error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
 }

@@ -6,6 +6,7 @@ import { auditOperatorRoutes, auditRoutes } from '#features/basics/audit/routes.
 import { contentImageJobs } from '#features/basics/content-images/jobs.ts'
 import { contentImageRoutes } from '#features/basics/content-images/routes.ts'
 import { limitRoutes } from '#features/basics/limits/routes.ts'
+import { sharedChecks } from '#features/basics/meta/readiness.ts'
 import { metaRoutes } from '#features/basics/meta/routes.ts'
 import { rateLimitRoutes } from '#features/basics/rate-limits/routes.ts'
 import { instanceRoute, settingsRoutes } from '#features/basics/settings/routes.ts'
@@ -49,9 +50,11 @@ import { buildToolRoutes } from '#features/operations/build-tools/routes.ts'
 import { downloadJobs } from '#features/operations/downloads/jobs.ts'
 import { downloadOperatorRoutes } from '#features/operations/downloads/operator-routes.ts'
 import { downloadRoutes } from '#features/operations/downloads/routes.ts'
+import { overviewJobs } from '#features/operations/overview/jobs.ts'
+import { overviewRoutes } from '#features/operations/overview/routes.ts'
 import { personalDataJobs } from '#features/operations/personal-data/jobs.ts'
 import { personalDataRoutes } from '#features/operations/personal-data/routes.ts'
-import { reindexRoutes, searchRoutes } from '#features/operations/search/routes.ts'
+import { indexStateRoute, reindexRoutes, searchRoutes } from '#features/operations/search/routes.ts'
 import { v2Routes } from '#features/operations/v2/routes.ts'
 import { type AccountDeps, createAccountDeps } from '#features/people/accounts/account-deps.ts'
 import { administrationRoutes } from '#features/people/accounts/administration/routes.ts'
@@ -138,8 +141,9 @@ type Shared = {
 /** Adds every route, by its group in the API description. */
 function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Shared): void {
   const confirmOwner = createConfirmOwner(accounts)
+  const checks = sharedChecks(deps)
   tagged(app, 'meta', (scope) => {
-    metaRoutes(scope, { ...deps, version: VERSION })
+    metaRoutes(scope, { ...deps, version: VERSION, checks })
     instanceRoute(scope, deps)
   })
   tagged(app, 'users', (scope) => {
@@ -155,7 +159,7 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
   tagged(app, 'oauth', (scope) => oauthRoutes(scope, deps))
   const statistics = createProjectStatistics(deps)
   const trends = createDownloadTrends(deps)
-  webRoutes(app, { deps, accounts, tokens, statistics, trends })
+  webRoutes(app, { deps, accounts, tokens, statistics, trends, version: VERSION, checks })
   tagged(app, 'follows', (scope) => followRoutes(scope, deps))
   tagged(app, 'notifications', (scope) => notificationRoutes(scope, deps))
   tagged(app, 'tags', (scope) => tagRoutes(scope, deps))
@@ -206,7 +210,7 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
     scanRoutes(scope, deps)
   })
   v2Routes(app, { ...deps, confirmOwner })
-  tagged(app, 'operator', (scope) => addOperatorRoutes(scope, { deps, confirmOwner, rateGrants, caps }))
+  tagged(app, 'operator', (scope) => addOperatorRoutes(scope, { deps, confirmOwner, rateGrants, caps, checks }))
 }
 
 function addOperatorRoutes(
@@ -216,7 +220,11 @@ function addOperatorRoutes(
     confirmOwner,
     rateGrants,
     caps,
-  }: Omit<Shared, 'accounts' | 'tokens'> & { confirmOwner: ReturnType<typeof createConfirmOwner> },
+    checks,
+  }: Omit<Shared, 'accounts' | 'tokens'> & {
+    confirmOwner: ReturnType<typeof createConfirmOwner>
+    checks: ReturnType<typeof sharedChecks>
+  },
 ): void {
   reindexRoutes(scope, deps)
   downloadOperatorRoutes(scope, { ...deps, caps })
@@ -227,6 +235,8 @@ function addOperatorRoutes(
   settingsRoutes(scope, deps)
   administrationRoutes(scope, { ...deps, confirmOwner })
   invitationRoutes(scope, deps)
+  indexStateRoute(scope, deps)
+  overviewRoutes(scope, { ...deps, version: VERSION, checks })
 }
 
 /** Jobs that change content. They skip their turn in read-only mode, and find their work again later. */
@@ -271,6 +281,7 @@ function allHandlers(deps: Deps): JobHandlers {
     ...releaseJobs(deps),
     ...reviewJobs(deps),
     ...scanJobs(deps),
+    ...overviewJobs(deps),
     ...seedJobs(deps),
   }
 }
@@ -288,6 +299,8 @@ export const SCHEDULE: Schedule = [
   { job: 'audit.expire', everyMinutes: DAY, atMinute: 4 * HOUR + 13 },
   { job: 'downloads.reconcile', everyMinutes: DAY, atMinute: 3 * HOUR + 43 },
   { job: 'statistics.fold', everyMinutes: 5 },
+  { job: 'overview.expire', everyMinutes: HOUR, atMinute: 57 },
+  { job: 'storage.measure', everyMinutes: DAY, atMinute: 2 * HOUR + 33 },
   { job: 'images.sweep', everyMinutes: HOUR, atMinute: 37 },
   { job: 'decisions.announce', everyMinutes: 1 },
   { job: 'releases.sweep', everyMinutes: 1 },

@@ -1,6 +1,6 @@
 // Opens everything a process needs: the database, then the ports, then `Deps`. Closing happens in reverse order.
-import { statfs } from 'node:fs/promises'
 import type { LogEvent } from 'kysely'
+import { diskSpace } from '#features/operations/overview/storage/disk.ts'
 import type { Config } from '#platform/config/config.ts'
 import type { EmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'
 import type { Log } from '#platform/telemetry/log.ts'
@@ -157,11 +157,6 @@ function flushingPeers(events: EventBuffer, peers: PeerProcesses): EventBuffer {
 async function whenLost(embedded: EmbeddedPostgres | undefined): Promise<void> {
   const exit = await embedded?.exited
   if (exit?.expected !== false) await new Promise(() => {})
-}
-
-async function diskSpace(folder: string): Promise<{ freeBytes: number; totalBytes: number }> {
-  const { bavail, blocks, bsize } = await statfs(folder)
-  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
 }
 
 /** A resource that fails to close must not keep the others open. */

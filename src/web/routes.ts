@@ -17,7 +17,7 @@ import { sitePages } from './site/routes.ts'
 
 export function webRoutes(
   app: App,
-  features: Pick<WebDeps, 'deps' | 'accounts' | 'tokens' | 'statistics' | 'trends'>,
+  features: Pick<WebDeps, 'deps' | 'accounts' | 'tokens' | 'statistics' | 'trends' | 'version' | 'checks'>,
 ): void {
   const { deps } = features
   const cookie = createSessionCookie(deps.config)

@@ -1,7 +1,7 @@
 // `depot backup` and `depot restore`.
 import { createReadStream, createWriteStream, existsSync } from 'node:fs'
 import { link, open, rename, rm, unlink } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { readArguments } from '#cli/kit/arguments.ts'
 import { createSteps, shownBytes } from '#cli/kit/progress.ts'
@@ -34,8 +34,9 @@ export async function backupCommand(args: readonly string[], env: Env): Promise<
         since: values.since,
         onProgress: progress.onProgress,
       })
-      const { id, rows, files, events, missing } = written
-      const details = { id, rows, files, events, missing: missing.length }
+      const { id, rows, files, events, bytes, missing } = written
+      const name = path === '-' ? null : basename(path)
+      const details = { id, name, rows, files, events, bytes, missing: missing.length }
       await recordAudit(deps.db, { action: 'backup.made', actor: COMMAND, details })
       return written
     })

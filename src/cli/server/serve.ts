@@ -4,6 +4,7 @@ import { readArguments, UsageError } from '#cli/kit/arguments.ts'
 import type { Env } from '#cli/kit/with-deps.ts'
 import { SYSTEM } from '#features/basics/audit/actor.ts'
 import { eventsSubscriber } from '#features/operations/backup/events/event-parts.ts'
+import { startRecording } from '#features/operations/overview/figures/record-figures.ts'
 import { makeFirstAdminLink } from '#features/people/accounts/sign-up/create-first-admin.ts'
 import { jobHandlers, SCHEDULE } from '#main/app.ts'
 import { type Booted, boot } from '#main/boot.ts'
@@ -91,6 +92,8 @@ async function start(run: Run): Promise<Server> {
   const exports = role === 'worker' ? [] : [eventsSubscriber(deps)]
   await booted.listen([...rateGrants.subscribers, ...deps.search.subscribers, ...exports])
   await rateGrants.refresh()
+  const figures = startRecording(deps)
+  started.defer(figures.stop)
   const sweep = startStagingSweep(deps)
   started.defer(() => sweep.stop())
   if (role !== 'api') {

@@ -1,5 +1,6 @@
 // Entry point of an HTTP process, which the supervisor of `depot serve` starts. Its arguments are its name, the socket of
 // the hub, and whether it listens on the port itself (`port`) or accepts connections from the main process (`handle`).
+import { startRecording } from '#features/operations/overview/figures/record-figures.ts'
 import { drain, stopListening } from '#main/http-server.ts'
 import type { Config } from '#platform/config/config.ts'
 import { loadConfig } from '#platform/config/load-config.ts'
@@ -25,6 +26,7 @@ void channel.closed.then(() => process.exit(1))
 const { booted, app, rateGrants, stopping } = await joinHub(channel, { config, log })
 await booted.listen(rateGrants.subscribers)
 await rateGrants.refresh()
+const figures = startRecording(booted.deps)
 const { host, port, drainMs } = config.http
 const url = await app.listen({ host, port, ...(listening === 'port' ? { reusePort: true } : {}) })
 const terminated = new Promise<void>((resolve) => {
@@ -38,6 +40,7 @@ const terminated = new Promise<void>((resolve) => {
 await channel.call('hub.listening', [name, url])
 await Promise.race([stopping, terminated])
 await stopListening(app, log)
+await figures.stop()
 await booted.close()
 await channel.call('hub.metrics.last', [await metricsOf(booted.deps.metrics.registry)]).catch(() => undefined)
 log.flush()

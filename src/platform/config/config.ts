@@ -49,6 +49,8 @@ export type CaptchaWidget = {
 
 /** All settings of the operator. Frozen; secrets are wrapped. */
 export type Config = {
+  /** Names of the variables that are set. The others have their defaults. */
+  variables: readonly string[]
   http: {
     host: string
     /** 0: any free port; see `withPort`. */

@@ -33,7 +33,7 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
   problems.push(...partnerProblems(texts))
   if (problems.length > 0)
     throw new OperatorError(`Invalid environment:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
-  return deepFreeze(group(value as Env))
+  return deepFreeze({ ...group(value as Env), variables: Object.keys(texts) })
 }
 
 /** Returns the configuration for the port on which the server listens, which the default URLs contain. */
@@ -112,7 +112,7 @@ function partnerProblems(texts: Record<string, string>): string[] {
   return [...missing, ...excluded]
 }
 
-function group(env: Env): Config {
+function group(env: Env): Omit<Config, 'variables'> {
   const dataDir = resolve(env.DATA_DIR)
   const baseUrl = env.BASE_URL === undefined ? defaultBaseUrl(env.HOST, env.PORT) : normalAddress(env.BASE_URL)
   return {

@@ -252,6 +252,35 @@ export interface Image {
   version_id: string | null;
 }
 
+export interface InstanceError {
+  code: string;
+  count: number;
+  hour: Timestamp;
+  last: Timestamp;
+  request_id: string;
+  route: string;
+}
+
+export interface InstanceFigure {
+  accounts: Generated<number>;
+  at: Timestamp;
+  downloads: Generated<number>;
+  durations: Generated<number[]>;
+  failed: Generated<number>;
+  in_review: number | null;
+  jobs_done: Generated<number>;
+  jobs_failed: Generated<number>;
+  jobs_retried: Generated<number>;
+  limited: Generated<number>;
+  mails_rejected: Generated<number>;
+  mails_sent: Generated<number>;
+  projects: Generated<number>;
+  refused: Generated<number>;
+  requests: Generated<number>;
+  span: 'minute' | 'hour';
+  versions: Generated<number>;
+}
+
 export interface InstanceSecret {
   created: Generated<Timestamp>;
   name: string;
@@ -294,6 +323,15 @@ export interface JobSchedule {
 export interface JobWorker {
   id: string;
   seen: Timestamp;
+}
+
+export interface MailDelivery {
+  account_id: string | null;
+  at: Timestamp;
+  id: Generated<number>;
+  is_sent: boolean;
+  kind: string;
+  response: string;
 }
 
 export interface ModerationClaim {
@@ -597,6 +635,20 @@ export interface Session {
   user_agent: string;
 }
 
+export interface StorageMeasure {
+  database_bytes: number;
+  day: Timestamp;
+  details: Json | null;
+  event_bytes: number | null;
+  image_bytes: number;
+  image_files: number;
+  measured: Timestamp;
+  orphan_bytes: number;
+  orphan_files: number;
+  version_bytes: number;
+  version_files: number;
+}
+
 export interface StoredForm {
   browser_hash: Buffer;
   caller: string;
@@ -721,11 +773,14 @@ export interface DB {
   follow: Follow;
   gallery_item: GalleryItem;
   image: Image;
+  instance_error: InstanceError;
+  instance_figure: InstanceFigure;
   instance_secret: InstanceSecret;
   instance_settings: InstanceSettings;
   invitation: Invitation;
   job_schedule: JobSchedule;
   job_worker: JobWorker;
+  mail_delivery: MailDelivery;
   moderation_claim: ModerationClaim;
   notification: Notification;
   oauth_authorization: OauthAuthorization;
@@ -755,6 +810,7 @@ export interface DB {
   search_index: SearchIndex;
   search_rebuild: SearchRebuild;
   session: Session;
+  storage_measure: StorageMeasure;
   stored_form: StoredForm;
   team: Team;
   team_member: TeamMember;

@@ -24,6 +24,10 @@ const day = perLanguage((tag) => new Intl.DateTimeFormat(tag, { ...DIGITS, dateS
 const shortDay = perLanguage(
   (tag) => new Intl.DateTimeFormat(tag, { ...DIGITS, month: 'short', day: 'numeric', timeZone: 'UTC' }),
 )
+const clock = perLanguage(
+  (tag) =>
+    new Intl.DateTimeFormat(tag, { ...DIGITS, hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: 'UTC' }),
+)
 const moment = perLanguage(
   (tag) => new Intl.DateTimeFormat(tag, { ...DIGITS, dateStyle: 'long', timeStyle: 'long', timeZone: 'UTC' }),
 )
@@ -58,6 +62,16 @@ export function fileSize(language: Language, bytes: number): string {
   // A value that would be rounded up to 1,000 uses the next unit.
   while (step < SIZES.length - 1 && Number((bytes / 1000 ** step).toFixed(step < 2 ? 0 : 1)) >= 1000) step += 1
   return sizes[step]?.(language).format(bytes / 1000 ** step) ?? ''
+}
+
+/** Formats the UTC time of the day for axes of plots: `18:00`. */
+export function clockText(language: Language, at: Date): string {
+  return clock(language).format(at)
+}
+
+/** Formats the UTC day and time for tables of plots: `14 Mar, 18:00`. */
+export function shortTimeText(language: Language, at: Date): string {
+  return `${shortDayText(language, at)}, ${clockText(language, at)}`
 }
 
 /** Formats the UTC day: `14 March 2021`. */

@@ -31,12 +31,18 @@ const CONTENT_HEADERS = ['etag', 'content-encoding', 'content-disposition', 'acc
 export function handleError(log: Log) {
   return (thrown: FastifyError | Error, req: FastifyRequest, reply: FastifyReply): void => {
     const error = asApiError(thrown, req.routeOptions.bodyLimit)
-    if (error.status >= 500) log.error({ request_id: req.id, err: error.cause ?? error }, error.message)
+    if (error.status >= 500) noteFailure(log, req, error)
     for (const [name, value] of Object.entries(error.headers ?? {})) void reply.header(name, value)
     for (const name of CONTENT_HEADERS) void reply.removeHeader(name)
     void reply.header('cache-control', 'no-store').type('application/json; charset=utf-8').status(error.status)
     void reply.serializer(JSON.stringify).send(errorBody(error, req.id))
   }
+}
+
+/** Logs the cause of a response with 5xx, and notes its error code for the figures. */
+export function noteFailure(log: Log, req: FastifyRequest, error: ApiError): void {
+  log.error({ request_id: req.id, err: error.cause ?? error }, error.message)
+  req.errorCode = error.error
 }
 
 /** Converts Fastify's own errors. */

@@ -13,13 +13,19 @@ export type RequestRecord = {
   viewerId: string | undefined
   /** From the first byte of the request. */
   milliseconds: number
+  /** The error code of a response with 5xx. */
+  errorCode?: string | undefined
 }
 
 /** Counts and logs requests. The error handler logs the cause of a 5xx. */
 export function createRequestLog(log: Log, metrics: Metrics): (request: RequestRecord) => void {
-  return ({ id, operation, method, route, status, viewerId, milliseconds }) => {
+  return ({ id, operation, method, route, status, viewerId, milliseconds, errorCode }) => {
     metrics.requests.inc({ operation, status })
     metrics.requestSeconds.observe({ operation }, milliseconds / 1000)
+    metrics.figures.request({ operation, status, milliseconds })
+    if (errorCode !== undefined) {
+      metrics.figures.error({ code: errorCode, route: `${method} ${route ?? ''}`, requestId: id })
+    }
     if (!log.isLevelEnabled('info')) return
     const duration_ms = Math.round(milliseconds * 100) / 100
     log.info({ request_id: id, operation, method, route, status, viewer_id: viewerId, duration_ms }, 'request')
@@ -39,6 +45,7 @@ export function logRequest(record: (request: RequestRecord) => void) {
       status: reply.statusCode,
       viewerId: req.viewer?.id,
       milliseconds: reply.elapsedTime,
+      errorCode: req.errorCode,
     })
     done()
   }

@@ -99,5 +99,7 @@ declare module 'fastify' {
     viewer: Viewer | null
     /** Empty on unlimited routes, which do not use it. */
     clientAddress: string
+    /** The error code of a response with 5xx. */
+    errorCode?: string
   }
 }

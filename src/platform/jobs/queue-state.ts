@@ -2,7 +2,7 @@
 // private tables, whose names depend on its version.
 import { sql } from 'kysely'
 import type pg from 'pg'
-import type { Db } from '#platform/db/db.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
 import type { QueueState } from '#platform/telemetry/observe.ts'
 
 /** Numbers of jobs of a task. `retried`: failed, with attempts left. `failed`: failed on the last attempt. */
@@ -48,4 +48,79 @@ export async function readQueueState(pool: pg.Pool): Promise<QueueState> {
   const [state] = rows
   if (state === undefined) throw new Error('The count returned no row')
   return state
+}
+
+export const JOB_STATES = ['due', 'scheduled', 'running', 'retrying', 'failed'] as const
+export type JobState = (typeof JOB_STATES)[number]
+
+export type JobRow = {
+  id: string
+  task: string
+  state: JobState
+  attempts: number
+  max_attempts: number
+  created: Date
+  /** When the job is due. */
+  run_at: Date
+  /** When the current run began; null if the job is not running. */
+  started: Date | null
+  /** When the job was last changed. */
+  updated: Date
+  error: string | null
+}
+
+const STATE = sql<JobState>`case
+  when job.locked_at is not null then 'running'
+  when job.attempts >= job.max_attempts then 'failed'
+  when job.attempts > 0 then 'retrying'
+  when job.run_at > now() then 'scheduled'
+  else 'due' end`
+
+export type JobFilter = { id?: string | undefined; tasks?: readonly string[] | undefined; state?: JobState | undefined }
+
+const matches = ({ id, tasks, state }: JobFilter) => sql<boolean>`
+  ${id === undefined ? sql`true` : sql`job.id = ${id}::bigint`}
+  and ${tasks === undefined ? sql`true` : sql`task.identifier = any(${tasks}::text[])`}
+  and ${state === undefined ? sql`true` : sql`${STATE} = ${state}`}`
+
+/** Returns the jobs that match, the last changed first. */
+export async function listJobs(
+  db: Db,
+  filter: JobFilter,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<JobRow[]> {
+  const { rows } = await sql<JobRow>`
+    select job.id::text as id, task.identifier as task, ${STATE} as state, job.attempts::int as attempts,
+      job.max_attempts::int as max_attempts, job.created_at as created, job.run_at, job.locked_at as started,
+      job.updated_at as updated, job.last_error as error
+    from graphile_worker._private_jobs job join graphile_worker._private_tasks task on task.id = job.task_id
+    where ${matches(filter)} order by job.updated_at desc, job.id desc limit ${limit} offset ${offset}`.execute(db)
+  return rows
+}
+
+export async function countJobs(db: Db, filter: JobFilter): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count
+    from graphile_worker._private_jobs job join graphile_worker._private_tasks task on task.id = job.task_id
+    where ${matches(filter)}`.execute(db)
+  return rows[0]?.count ?? 0
+}
+
+/** Locks the failed and retrying jobs that match, at most `limit`, and returns their IDs. */
+export async function lockRetryableJobs(tx: Tx, filter: JobFilter, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select job.id::text as id
+    from graphile_worker._private_jobs job join graphile_worker._private_tasks task on task.id = job.task_id
+    where ${matches(filter)} and job.locked_at is null and job.attempts > 0
+    order by job.id limit ${limit} for update of job skip locked`.execute(tx)
+  return rows.map(({ id }) => id)
+}
+
+/** Makes jobs due, with all their attempts. */
+export async function rescheduleJobs(tx: Tx, ids: readonly string[]): Promise<void> {
+  await sql`select graphile_worker.reschedule_jobs(${ids}::bigint[], run_at => now(), attempts => 0)`.execute(tx)
+}
+
+export async function deleteJobs(tx: Tx, ids: readonly string[]): Promise<void> {
+  await sql`select graphile_worker.complete_jobs(${ids}::bigint[])`.execute(tx)
 }

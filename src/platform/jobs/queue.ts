@@ -30,6 +30,7 @@ export interface Jobs {
   'files.sweep': Record<string, never>
   'images.sweep': Record<string, never>
   'oauth.expire': Record<string, never>
+  'overview.expire': Record<string, never>
   'notifications.send-mail': { notification_id: string }
   'projects.release': { project_id: string }
   'releases.sweep': Record<string, never>
@@ -37,6 +38,7 @@ export interface Jobs {
   'seed.forget-events': Record<string, never>
   'seed.store-events': { projects: number }
   'statistics.fold': Record<string, never>
+  'storage.measure': Record<string, never>
   'versions.notify-followers': { version_id: string }
   'versions.release': { version_id: string }
 }

@@ -3,7 +3,8 @@ import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Logger, type Runner, run, runOnce, type WorkerEvents } from 'graphile-worker'
 import type pg from 'pg'
-import type { Log } from '#platform/telemetry/log.ts'
+import { reasonOf } from '#lib/errors.ts'
+import { type Log, withoutPeople } from '#platform/telemetry/log.ts'
 import type { Metrics } from '#platform/telemetry/metrics.ts'
 import { traceJob } from '#platform/telemetry/traces.ts'
 import type { JobName, Jobs } from './queue.ts'
@@ -146,14 +147,17 @@ function taskList({ handlers, metrics, log }: Pick<WorkerOptions, 'handlers' | '
           const signal = helpers.abortSignal ?? AbortSignal.timeout(600_000)
           await traceJob(job, payload, (own) => untyped(own, signal))
           metrics.jobs.inc({ task: job, outcome: 'success' })
+          metrics.figures.add('jobs_done')
         } catch (error) {
           const isLast = helpers.job.attempts >= helpers.job.max_attempts
           metrics.jobs.inc({ task: job, outcome: isLast ? 'dead' : 'error' })
+          metrics.figures.add(isLast ? 'jobs_failed' : 'jobs_retried')
           log.warn(
             { job, attempt: helpers.job.attempts, err: error },
             isLast ? 'A job failed on its last attempt' : 'A job failed',
           )
-          throw error
+          // graphile-worker stores only the message, which operators read.
+          throw new Error(withoutPeople(reasonOf(error)), { cause: error })
         } finally {
           end()
         }

@@ -33,5 +33,6 @@ export function recordEvent(
   subject: Record<string, string | number> = {},
 ): void {
   metrics.events.inc({ event })
+  metrics.figures.event(event)
   log.info({ event, ...subject }, event)
 }

@@ -74,12 +74,13 @@ const DEPOT_TOKEN = /dp[pos]_[0-9A-Za-z]{20,}/g
 function describeError(error: Error): Record<string, unknown> {
   const full = pino.stdSerializers.err(error) as unknown as Record<string, unknown>
   const kept = ERROR_KEYS.filter((key) => full[key] !== undefined)
-  return Object.fromEntries(kept.map((key) => [key, withoutPeople(full[key])]))
+  const clean = (value: unknown) => (typeof value === 'string' ? withoutPeople(value) : value)
+  return Object.fromEntries(kept.map((key) => [key, clean(full[key])]))
 }
 
-function withoutPeople(value: unknown): unknown {
-  if (typeof value !== 'string') return value
-  return value.replace(MAIL_ADDRESS, '[address]').replace(DEPOT_TOKEN, '[token]')
+/** Replaces email addresses and tokens in a message. */
+export function withoutPeople(text: string): string {
+  return text.replace(MAIL_ADDRESS, '[address]').replace(DEPOT_TOKEN, '[token]')
 }
 
 /** A log that discards everything, for commands and tests. */

@@ -1,5 +1,6 @@
 // The metrics at /metrics. Labels have few values: operation names, statuses, kinds.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { createFigureCounts } from './figures.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -15,6 +16,7 @@ export function createMetrics(options: { process: boolean; ofAll?: (() => Promis
     registry,
     /** Returns the metrics in the text format of Prometheus. */
     text: options.ofAll ?? (() => registry.metrics()),
+    figures: createFigureCounts(),
     requests: new Counter({
       name: 'depot_http_requests_total',
       help: 'Handled requests, by operation and status',

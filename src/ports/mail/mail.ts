@@ -14,10 +14,11 @@ export type MailMessage = {
 
 export interface Mail {
   /**
-   * Sends a message to the mail server or writes it to the disk. Can be called concurrently.
+   * Sends a message to the mail server or writes it to the disk. Can be called concurrently. Returns the response of the
+   * server, or the name of the file.
    * @throws ApiError `mail_error`, with its cause, if the message is invalid or cannot be sent or written
    */
-  send(message: MailMessage): Promise<void>
+  send(message: MailMessage): Promise<string>
   /** @throws ApiError `mail_error` if a message could not be sent now. */
   check(): Promise<void>
   close(): Promise<void>

@@ -67,6 +67,13 @@ export function twoFactorRemovedMail(context: MailContext): MailContent {
   return securityMail(context, 'two-factor sign-in is off', 'Two-factor sign-in was turned off for your account.')
 }
 
+/** Sent by an operator to their own address. */
+export function testMail(context: MailContext): MailContent {
+  return compose(context, `Test email of ${context.siteName}`, [
+    'An operator sent this message to check that the mail server works. You can delete it.',
+  ])
+}
+
 export function tokenCreatedMail(context: MailContext & { tokenName: string }): MailContent {
   const sentence = `A personal access token named "${context.tokenName}" was created for your account.`
   return securityMail(context, 'account has a new access token', sentence)

@@ -4,7 +4,7 @@ import { escapeText, html } from '#platform/html/html.ts'
 import { isMessageKey } from '#platform/html/languages.ts'
 import { slip } from '#platform/html/lists.ts'
 import { pathTo } from '#platform/html/page-context.ts'
-import { asApiError } from '#platform/http/error-handler.ts'
+import { asApiError, noteFailure } from '#platform/http/error-handler.ts'
 import { type Area, readRequest, type WebDeps } from './request.ts'
 import { staleFormError } from './safety.ts'
 
@@ -15,7 +15,7 @@ export async function showError(web: WebDeps, { area, thrown, req, reply }: Fail
   const error = staleFormError(thrown) ?? asApiError(thrown)
   // Without a search index, pages are unavailable only for moments, as the header Retry-After says.
   const status = error.kind === 'search_error' ? 503 : error.status
-  if (status >= 500) web.deps.log.error({ request_id: req.id, err: error.cause ?? error }, error.message)
+  if (status >= 500) noteFailure(web.deps.log, req, error)
   for (const [name, value] of Object.entries(error.headers ?? {})) void reply.header(name, value)
   void reply.removeHeader('etag').removeHeader('content-encoding')
   const request = await readRequest(web, req, reply, { area }).catch(() => undefined)

@@ -29,6 +29,7 @@ export const PATHS = {
   publish: '/dashboard/publish',
   moderation: '/moderation',
   operator: '/operator',
+  firstSteps: '/operator/first-steps',
 } as const
 
 /** Project types that have a list, in the order of the tabs. */

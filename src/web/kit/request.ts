@@ -1,6 +1,7 @@
 // The request of a page: who asks, what the visitor chose, the submitted values, and the ways to respond.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { sharedChecks } from '#features/basics/meta/readiness.ts'
 import type { DownloadTrends } from '#features/operations/analytics/statistics/download-trends.ts'
 import type { ProjectStatistics } from '#features/operations/analytics/statistics/project-statistics.ts'
 import type { AccountDeps } from '#features/people/accounts/account-deps.ts'
@@ -32,6 +33,10 @@ export type WebDeps = {
   texts: UserTexts
   statistics: ProjectStatistics
   trends: DownloadTrends
+  /** Version of Depot. */
+  version: string
+  /** Checks the dependencies as `/ready` does. */
+  checks: ReturnType<typeof sharedChecks>
 }
 
 /** Common properties of the pages in one part of the web site. */

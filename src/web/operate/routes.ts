@@ -3,9 +3,26 @@ import type { App } from '#platform/http/server.ts'
 import { type Pages, registerArea } from '#web/kit/pages.ts'
 import type { WebDeps } from '#web/kit/request.ts'
 import { WORK_AREA } from '#web/kit/work/work-page.ts'
+import { auditLogPages } from './log/audit-log.ts'
+import { firstStepPages } from './setup/first-steps.ts'
+import { backupPages } from './state/backups.ts'
+import { jobPages } from './state/jobs.ts'
+import { mailPages } from './state/mail.ts'
+import { overviewPages } from './state/overview.ts'
+import { searchIndexPages } from './state/search-index.ts'
+import { storagePages } from './state/storage.ts'
 
 /** Functions that register pages. Users who are not operators get 404 from all of them. */
-const PAGES: readonly ((pages: Pages) => void)[] = []
+const PAGES: readonly ((pages: Pages) => void)[] = [
+  overviewPages,
+  jobPages,
+  storagePages,
+  searchIndexPages,
+  mailPages,
+  backupPages,
+  auditLogPages,
+  firstStepPages,
+]
 
 export function operatorPages(app: App, web: WebDeps): void {
   registerArea(app, web, WORK_AREA, (pages) => {

@@ -13,6 +13,8 @@ const MESSAGE = 'We are moving house; come back at six.'
 
 /** Operations that stay available although they are neither GET nor HEAD. Names of v2 operations end in V2. */
 const GOES_ON = new Set([
+  'discardJob',
+  'discardJobs',
   'exportData',
   'findIndividualUpdates',
   'findUpdate',
@@ -21,10 +23,13 @@ const GOES_ON = new Set([
   'introspectToken',
   'listProjectsByHash',
   'listVersionsByHash',
+  'measureStorage',
   'queryAnalytics',
   'reportAffiliateClick',
   'reportPlaytime',
   'reportView',
+  'retryJob',
+  'retryJobs',
   'searchProjectsByBody',
   'takeData',
   'updateSettings',

@@ -156,6 +156,18 @@ const iconUrl = async (w: World): Promise<string> => {
 }
 const partOf = (url: string, index: number): string => url.split('/').at(index) ?? ''
 
+/** Adds a job that has failed on its last attempt. Returns its ID. */
+const failedJob = async ({ t }: World): Promise<string> => {
+  const { rows } = await t.deps.pool.query<{ id: string }>(
+    "select id::text as id from graphile_worker.add_job('files.remove', '{\"keys\":[]}', run_at => now() + interval '1 day')",
+  )
+  await t.deps.pool.query(
+    'update graphile_worker._private_jobs set attempts = max_attempts, last_error = $2 where id = $1::bigint',
+    [rows[0]?.id, 'The disk is full'],
+  )
+  return rows[0]?.id ?? ''
+}
+
 const OPERATIONS: Record<string, Sample> = {
   // The description of the service.
   getRoot: {},
@@ -524,6 +536,19 @@ const OPERATIONS: Record<string, Sample> = {
   signOutUser: { ...at('stranger'), body: {} },
   makePasswordLink: { ...at('stranger'), body: {} },
   exportAuditEntries: {},
+  getOverview: {},
+  listJobs: {},
+  retryJob: { at: { id: failedJob } },
+  discardJob: { at: { id: failedJob } },
+  retryJobs: { query: { task: 'files.remove' } },
+  discardJobs: { query: { task: 'files.remove' } },
+  getStorage: {},
+  measureStorage: {},
+  getOutgoingMail: {},
+  sendTestMail: {},
+  listServerErrors: {},
+  getSearchIndex: {},
+  listBackups: {},
   listOwnAuditEntries: {},
 }
 

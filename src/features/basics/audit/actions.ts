@@ -64,6 +64,10 @@ export const AUDIT_ACTIONS = [
   'rate_limit.granted',
   'rate_limit.revoked',
   'search.rebuild_requested',
+  'job.retried',
+  'job.discarded',
+  'mail.tested',
+  'storage.measured',
   'settings.changed',
   'invitation.created',
   'invitation.revoked',
@@ -98,6 +102,7 @@ export const SUBJECT_KINDS = [
   'revenue',
   'rate_limit',
   'invitation',
+  'job',
 ] as const
 
 export type SubjectKind = (typeof SUBJECT_KINDS)[number]

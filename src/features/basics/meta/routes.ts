@@ -5,10 +5,12 @@ import { notFound } from '#lib/errors.ts'
 import { rejectRetired } from '#platform/http/mounts.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
-import { Readiness, ReadinessQuery, STOPPING, sharedChecks } from './readiness.ts'
+import { Readiness, ReadinessQuery, STOPPING, type sharedChecks } from './readiness.ts'
 import { Health, RootDocument } from './views.ts'
 
-export function metaRoutes(app: App, deps: Deps & { version: string }): void {
+type MetaDeps = Deps & { version: string; checks: ReturnType<typeof sharedChecks> }
+
+export function metaRoutes(app: App, deps: MetaDeps): void {
   const root = {
     name: 'depot',
     version: deps.version,
@@ -38,9 +40,8 @@ export function metaRoutes(app: App, deps: Deps & { version: string }): void {
   operatorProbes(app, deps)
 }
 
-function operatorProbes(app: App, deps: Deps): void {
+function operatorProbes(app: App, { checks, ...deps }: MetaDeps): void {
   const config = { auth: 'public', unlimited: true } as const
-  const checks = sharedChecks(deps)
   app.get(
     '/health',
     {

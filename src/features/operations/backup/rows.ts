@@ -8,7 +8,7 @@ export type Client = pg.ClientBase
 
 /**
  * Tables that a backup omits: the state of processes that follow this database, migrations, claims of unfinished uploads,
- * the link for the first admin, and data that an instance recreates automatically.
+ * the link for the first admin, figures of the running instance, and data that an instance recreates automatically.
  */
 const OMITTED_TABLES = [
   'change_log',
@@ -21,6 +21,10 @@ const OMITTED_TABLES = [
   'instance_secret',
   'job_schedule',
   'upload_claim',
+  'instance_error',
+  'instance_figure',
+  'mail_delivery',
+  'storage_measure',
 ]
 
 /** Tables that have rows in a new database, or after its first start. The rows of a backup replace them. */

@@ -59,6 +59,7 @@ export function storedKeysSql(): string {
 }
 
 const PAGE = 2_000
+const KEYS_PER_QUERY = 1_000
 
 /** Yields every key in byte order, from the snapshot of the current transaction. */
 export async function* storedKeys(client: Client): AsyncGenerator<StoredKey> {
@@ -98,4 +99,24 @@ export async function* inBatches<Item>(
     batch = []
   }
   if (batch.length > 0) yield batch
+}
+
+/** Yields each file, and whether a row, a claim or a scheduled removal refers to it. */
+export async function* withReferences<File extends { key: string }>(
+  client: Client,
+  files: AsyncIterable<File> | Iterable<File>,
+): AsyncGenerator<[file: File, isReferenced: boolean]> {
+  for await (const part of inBatches(files, KEYS_PER_QUERY)) {
+    const { rows } = await client.query<{ key: string }>(
+      `select key from (${storedKeysSql()}) stored where key = any($1::text[])
+      union select storage_key from upload_claim where storage_key = any($1::text[])
+      union select removed.key from graphile_worker._private_jobs job
+        join graphile_worker._private_tasks task on task.id = job.task_id and task.identifier = 'files.remove',
+        json_array_elements_text(job.payload -> 'keys') as removed (key)
+        where removed.key = any($1::text[])`,
+      [part.map(({ key }) => key)],
+    )
+    const referenced = new Set(rows.map(({ key }) => key))
+    for (const file of part) yield [file, referenced.has(file.key)]
+  }
 }

@@ -5,7 +5,7 @@ import { findDrift } from '#features/operations/downloads/find-drift.ts'
 import { forEachConcurrently } from '#lib/concurrency/for-each-concurrently.ts'
 import type { Deps } from '#ports/deps.ts'
 import { type Client, connectAlone } from './rows.ts'
-import { inBatches, type StoredKey, storedKeys, storedKeysSql } from './stored-keys.ts'
+import { type StoredKey, storedKeys, withReferences } from './stored-keys.ts'
 
 export type Finding =
   /** A row refers to a file that is not in the store. */
@@ -37,7 +37,6 @@ export type VerifyOptions = {
 const LISTED_MAX = 1_000
 /** Number of files that are read concurrently. */
 const CONCURRENCY = 4
-const KEYS_PER_QUERY = 1_000
 
 export async function verifyInstance(
   deps: Pick<Deps, 'pool' | 'db' | 'cache' | 'files' | 'analytics' | 'log'>,
@@ -124,25 +123,5 @@ async function verifyListing({ files }: Pick<Deps, 'files'>, client: Client, not
   // A row can be added after its file was listed.
   for await (const [file, isReferenced] of withReferences(client, suspects)) {
     if (!isReferenced) note({ what: 'unused-file', ...file })
-  }
-}
-
-/** Yields each file, and whether a row, a claim or a scheduled removal refers to it. */
-async function* withReferences<File extends { key: string }>(
-  client: Client,
-  files: AsyncIterable<File> | Iterable<File>,
-): AsyncGenerator<[file: File, isReferenced: boolean]> {
-  for await (const part of inBatches(files, KEYS_PER_QUERY)) {
-    const { rows } = await client.query<{ key: string }>(
-      `select key from (${storedKeysSql()}) stored where key = any($1::text[])
-      union select storage_key from upload_claim where storage_key = any($1::text[])
-      union select removed.key from graphile_worker._private_jobs job
-        join graphile_worker._private_tasks task on task.id = job.task_id and task.identifier = 'files.remove',
-        json_array_elements_text(job.payload -> 'keys') as removed (key)
-        where removed.key = any($1::text[])`,
-      [part.map(({ key }) => key)],
-    )
-    const referenced = new Set(rows.map(({ key }) => key))
-    for (const file of part) yield [file, referenced.has(file.key)]
   }
 }

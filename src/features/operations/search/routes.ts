@@ -7,12 +7,13 @@ import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { countFacets } from './facet-counts.ts'
+import { loadIndexState } from './index-state.ts'
 import { requestRebuild } from './request-rebuild.ts'
 import { FacetParameters, parseSearchRequest, SearchBody, SearchParameters } from './requests.ts'
 import { searchProjects } from './search-projects.ts'
-import { FacetCounts, SearchResult } from './views.ts'
+import { FacetCounts, IndexStateView, SearchResult } from './views.ts'
 
-type SearchDeps = Pick<Deps, 'db' | 'cache' | 'search' | 'taxonomy' | 'config'>
+type SearchDeps = Pick<Deps, 'db' | 'cache' | 'search' | 'taxonomy' | 'config' | 'now'>
 
 const about =
   'Searches approved and archived projects. Filters are joined by AND. One version must meet all conditions on versions. ' +
@@ -67,6 +68,23 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
 
 export function reindexRoutes(app: App, deps: SearchDeps): void {
   mountInternal(app, (scope) => rebuildRoutes(scope, deps), { alsoUnder: ['/v2'] })
+}
+
+export function indexStateRoute(app: App, deps: SearchDeps): void {
+  mountInternal(app, (scope) =>
+    scope.get(
+      '/admin/search-index',
+      {
+        config: { auth: 'operator' },
+        schema: {
+          operationId: 'getSearchIndex',
+          summary: 'Get the state of the search index, with the progress of a rebuild',
+          response: { 200: IndexStateView },
+        },
+      },
+      () => loadIndexState(deps),
+    ),
+  )
 }
 
 function rebuildRoutes(app: App, deps: SearchDeps): void {

@@ -86,3 +86,31 @@ export const FacetCounts = Type.Object(
     description: 'For each value, the number of hits if the search were also filtered by that value.',
   },
 )
+
+export const IndexStateView = Type.Object(
+  {
+    state: Type.Enum(['closed', 'opening', 'building', 'ready', 'rebuilding', 'failing'], {
+      description:
+        '`closed`: no search has been made since the start. `building`: searches fail until the first index is complete. ' +
+        '`rebuilding`: searches use the old index. `failing`: the index does not follow the database',
+    }),
+    documents: Type.Integer({ description: 'Projects in the index' }),
+    projects: Type.Integer({ description: 'Projects that should be in the index' }),
+    memory_bytes: Type.Integer({ description: 'Memory of the index, in bytes; 0 if a service contains the index' }),
+    changed: Nullable(
+      Type.String({ format: 'date-time', description: 'Last change of the index; null if it is unknown' }),
+    ),
+    is_requested: Type.Boolean({ description: 'Whether a requested rebuild has not finished' }),
+    rebuild: Nullable(
+      Type.Object(
+        { built: Type.Integer(), total: Type.Integer() },
+        {
+          description: 'Progress of a build, in projects; null if none runs or another process runs it',
+        },
+      ),
+    ),
+    error: Nullable(Type.String({ description: 'Why the index does not follow the database' })),
+  },
+  { title: 'SearchIndexState' },
+)
+export type IndexStateView = Static<typeof IndexStateView>

@@ -1,6 +1,7 @@
 // The jobs that send emails to users and delete expired rows.
 import { sql } from 'kysely'
 import { isSuspended } from '#features/basics/access/accounts.ts'
+import { type DeliveryDeps, deliverMail } from '#features/basics/mail/deliver-mail.ts'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import type { AccountRow } from '#features/people/users/queries.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -12,7 +13,7 @@ import { type FlowKind, insertFlow } from './mail/flows.ts'
 import { findAccount } from './queries.ts'
 
 type MailJob = Jobs['accounts.send-mail']
-type MailDeps = Pick<Deps, 'db' | 'cache' | 'mail' | 'config' | 'now'>
+type MailDeps = DeliveryDeps & Pick<Deps, 'cache' | 'config'>
 
 /** Maximum number of rows that a statement deletes, so that it holds its locks only briefly. */
 const EXPIRE_BATCH = 5_000
@@ -28,7 +29,8 @@ export const accountJobs = (deps: MailDeps) => ({
     const to = job.kind === 'email-changed' ? job.former_email : account?.email
     if (account === undefined || to === null || to === undefined) return
     const content = await compose(deps, account, job)
-    if (content !== undefined) await deps.mail.send({ to, ...content })
+    if (content === undefined) return
+    await deliverMail(deps, { kind: job.kind, accountId: account.id, message: { to, ...content } })
   },
 
   // Idempotent: a second run finds nothing.

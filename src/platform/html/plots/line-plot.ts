@@ -2,7 +2,8 @@
 import { scaleLinear, scaleUtc } from 'd3-scale'
 import { area, curveLinear, line } from 'd3-shape'
 import { csvLines } from '#lib/text/csv.ts'
-import { shortDayText, shortNumber, wholeNumber } from '../format.ts'
+import { DAY_MS } from '#lib/time.ts'
+import { clockText, shortDayText, shortNumber, shortTimeText, wholeNumber } from '../format.ts'
 import { html, type Markup } from '../html.ts'
 import type { Language } from '../languages.ts'
 import type { PageContext } from '../page-context.ts'
@@ -18,6 +19,8 @@ export type LinePlot = PlotFigure & {
   marks?: readonly Mark[]
   /** Header of the time column: `Week from`. */
   timeLabel: string
+  /** Whether the times are shorter than a day apart, so that axes and tables show the time of the day (UTC). */
+  hasTimes?: boolean
 }
 
 /** Two sizes of a plot; the style sheet shows the one that fits. */
@@ -42,7 +45,7 @@ export function linePlot(page: PageContext, of: LinePlot): Markup {
     html`<ul class="legend">${of.series.map(({ label }, index) => html`<li class="series-${index + 1}">${label}</li>`)}</ul>
 `
   const rows = (first?.points ?? []).map(({ at }, index) => ({
-    name: shortDayText(language, at),
+    name: of.hasTimes === true ? shortTimeText(language, at) : shortDayText(language, at),
     cells: of.series.map(({ points }) => wholeNumber(language, points[index]?.value ?? 0)),
   }))
   const header = [of.timeLabel, ...of.series.map(({ label }) => label)]
@@ -58,7 +61,11 @@ export function linePlotCsv({ series, timeLabel }: Pick<LinePlot, 'series' | 'ti
   ])
 }
 
-function drawing(language: Language, { id, series, marks = [] }: LinePlot, name: keyof typeof SIZES): Markup {
+function drawing(
+  language: Language,
+  { id, series, marks = [], hasTimes = false }: LinePlot,
+  name: keyof typeof SIZES,
+): Markup {
   const size: Size = SIZES[name]
   const points = series.flatMap((one) => one.points)
   const times = points.map(({ at }) => at.getTime())
@@ -89,10 +96,16 @@ ${y
     const height = coordinate(y(tick))
     return html`<line class="grid" x1="${EDGE.left}" x2="${size.width - EDGE.right}" y1="${height}" y2="${height}"/><text class="y" x="${EDGE.left - 8}" y="${coordinate(y(tick) + 4)}">${shortNumber(language, tick)}</text>`
   })}
-${x.ticks(size.dates).map((tick) => html`<text class="x" x="${coordinate(x(tick))}" y="${size.height - 5}">${shortDayText(language, tick)}</text>`)}
+${x.ticks(size.dates).map((tick) => html`<text class="x" x="${coordinate(x(tick))}" y="${size.height - 5}">${hasTimes ? tickText(language, tick, times) : shortDayText(language, tick)}</text>`)}
 ${series.length === 1 && only !== undefined && html`<path class="area" d="${fill(only.points) ?? ''}"/>`}${series.map(({ points }, index) => html`<path class="line series-${index + 1}" d="${draw(points) ?? ''}"/>`)}
 ${drawMarks(marks, { x, size })}
 </svg>`
+}
+
+/** Returns the time of a tick, or its day if the plot covers several days. */
+function tickText(language: Language, tick: Date, times: readonly number[]): string {
+  const isLong = Math.max(...times) - Math.min(...times) > 2 * DAY_MS
+  return isLong ? shortDayText(language, tick) : clockText(language, tick)
 }
 
 type TimeScale = ReturnType<typeof scaleUtc<number, number>>

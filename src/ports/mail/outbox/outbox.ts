@@ -26,7 +26,7 @@ type Options = {
 export function createOutbox({ folder, from, now, messagesMax = MESSAGES_MAX }: Options): Mail {
   let sent = 0
 
-  async function write(content: Buffer, at: number): Promise<void> {
+  async function write(content: Buffer, at: number): Promise<string> {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     if (sent % DELETE_EVERY === 0) await deleteOldest(folder, messagesMax - 1)
     sent += 1
@@ -36,6 +36,7 @@ export function createOutbox({ folder, from, now, messagesMax = MESSAGES_MAX }: 
     try {
       await writeFile(path, content, { flag: 'wx', mode: 0o600 })
       await rename(path, join(folder, `${name}.eml`))
+      return `${name}.eml`
     } catch (failure) {
       await rm(path, { force: true })
       throw failure
@@ -46,7 +47,7 @@ export function createOutbox({ folder, from, now, messagesMax = MESSAGES_MAX }: 
     async send(message) {
       const at = now()
       const content = await composeMessage(from, message, at)
-      await write(content, at).catch((failure) => {
+      return write(content, at).catch((failure) => {
         throw mailError(failure)
       })
     },

@@ -43,7 +43,7 @@ export function createSmtpMail({ url, from, now, stepTimeoutMs = STEP_TIMEOUT_MS
       if (waiting >= WAITING_MAX) throw mailError(new Error(`${WAITING_MAX} messages are waiting to be sent`))
       waiting += 1
       try {
-        await transport.sendMail(envelope)
+        return (await transport.sendMail(envelope)).response
       } catch (failure) {
         throw mailError(withoutSecrets(failure, secrets))
       } finally {

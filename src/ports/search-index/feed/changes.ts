@@ -114,6 +114,14 @@ export async function findFinishedRebuild(db: Db): Promise<number> {
   return (await db.selectFrom('search_rebuild').select('finished').executeTakeFirstOrThrow()).finished
 }
 
+/** Returns whether a request to rebuild has not been fulfilled, and the number of projects that the index should contain. */
+export async function readIndexTarget(db: Db): Promise<{ isRequested: boolean; projects: number }> {
+  const { rows } = await sql<{ isRequested: boolean; projects: number }>`
+    select (select requested > finished from search_rebuild) as "isRequested",
+      (select count(*)::int from project where is_searchable(status)) as projects`.execute(db)
+  return only(rows)
+}
+
 function only<Row>(rows: readonly Row[]): Row {
   const [row] = rows
   if (row === undefined) throw new Error('The statement returned no row')

@@ -1,6 +1,6 @@
 // Opens the search index of a process, updates it from the database, rebuilds, saves and closes it.
 import { HOUR_MS } from '#lib/time.ts'
-import type { SearchIndex, SearchIndexStatus } from '#ports/search-index/search-index.ts'
+import type { Catalogue, SearchIndex, SearchIndexStatus } from '#ports/search-index/search-index.ts'
 import { finishRebuild, isOfDatabase, listChanges, takePosition } from './changes.ts'
 import { followChanges, listCatalogue } from './follow-changes.ts'
 import type { IndexLease } from './index-lease.ts'
@@ -152,7 +152,10 @@ export async function catchUp(followed: FollowedIndex): Promise<void> {
   }
   feeding.cursor = snapshot
   feeding.requested = requested
-  if (projects > 0) feeding.hasUnsaved = true
+  if (projects > 0) {
+    feeding.hasUnsaved = true
+    followed.changedAt = performance.now()
+  }
   if (followed.state.name === 'ready') followed.state = settle({ index, feeding })
 }
 
@@ -199,10 +202,11 @@ async function rebuild(followed: FollowedIndex, { index, feeding }: Feeder): Pro
     if (feeding.cursor === undefined) Object.assign(feeding, { cursor: position.snapshot, database: position.database })
     followed.onChange()
     const isStopped = () => signal.aborted || isReplaced()
-    return { sequence: position.sequence, batches: listCatalogue(options, isStopped) }
+    return { sequence: position.sequence, batches: counted(followed, listCatalogue(options, isStopped)) }
   })
   if (isReplaced()) throw new Error('The search index was replaced during the build')
   const { documents, identity } = await readyStatus(index)
+  followed.changedAt = performance.now()
   const savedAt = Number.NEGATIVE_INFINITY
   Object.assign(feeding, { identity, catalogue: 'current', hasUnsaved: true, savedAt } satisfies Partial<Feeding>)
   const seconds = Math.round(performance.now() - startedAt) / 1000
@@ -212,6 +216,15 @@ async function rebuild(followed: FollowedIndex, { index, feeding }: Feeder): Pro
   )
   await finishRebuild(options.db, requested)
   feeding.rebuilt = requested
+}
+
+/** Passes the batches on, and counts their documents. */
+async function* counted(followed: FollowedIndex, batches: Catalogue['batches']): Catalogue['batches'] {
+  followed.built = 0
+  for await (const batch of batches) {
+    yield batch
+    followed.built += batch.length
+  }
 }
 
 /**

@@ -68,6 +68,10 @@ export type FollowedIndex = {
   readonly onChange: () => void
   state: { name: 'closed' } | Watching | Outdated | Rebuilding | Ready
   checkedAt: number
+  /** Documents that the last rebuild has received so far. */
+  built: number
+  /** Time of the last change of the index by this process, as `performance.now()`; undefined before the first one. */
+  changedAt: number | undefined
 }
 
 export function createFollowedIndex(
@@ -75,7 +79,7 @@ export function createFollowedIndex(
   { signal, onChange }: Pick<FollowedIndex, 'signal' | 'onChange'>,
 ): FollowedIndex {
   const basis = documentBasis(options.taxonomy)
-  return { options, basis, signal, onChange, state: { name: 'closed' }, checkedAt: 0 }
+  return { options, basis, signal, onChange, state: { name: 'closed' }, checkedAt: 0, built: 0, changedAt: undefined }
 }
 
 /** Returns the index if it contains a whole catalogue of this database. */

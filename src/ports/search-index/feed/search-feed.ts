@@ -26,6 +26,10 @@ export type SearchState = {
   memoryBytes: number
   /** Whether this process feeds the index. Of the processes that share an index, only one feeds it. */
   isFeeding: boolean
+  /** Documents that a running build or rebuild in this process has received so far. */
+  built?: number
+  /** Time since this process last changed the index. */
+  changedAgoMs?: number
   error?: string
 }
 
@@ -194,6 +198,8 @@ async function stateOf({ followed, problem, loop }: Feed): Promise<SearchState> 
     documents: status?.documents ?? 0,
     memoryBytes: status?.memoryBytes ?? 0,
     isFeeding: 'feeding' in followed.state,
+    ...(followed.state.name === 'rebuilding' ? { built: followed.built } : {}),
+    ...(followed.changedAt === undefined ? {} : { changedAgoMs: performance.now() - followed.changedAt }),
   }
   if (trouble !== undefined) return { state: 'failing', ...sizes, error: trouble.message }
   if (loop === undefined) return { state: 'closed', ...sizes }

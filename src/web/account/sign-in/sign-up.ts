@@ -73,7 +73,7 @@ export function firstAdminPages(pages: Pages): void {
     return showFirstAdmin(request, { flow: request.query('flow'), username: '', email: '', refusal })
   })
   pages.open('POST', PATHS.firstAdmin, 'sendFirstAdmin', async (request) => {
-    const { accounts, cookie, req, reply, field, redirect } = request
+    const { accounts, cookie, deps, req, reply, field, redirect } = request
     const values = { flow: field('flow'), username: field('username'), email: field('email') }
     const { value: session, refusal } = await attempt(async () => {
       const { flow: secret } = checkValues(Link, { flow: values.flow })
@@ -82,7 +82,7 @@ export function firstAdminPages(pages: Pages): void {
     }, LABELS)
     if (refusal !== undefined) return showFirstAdmin(request, { ...values, refusal })
     cookie.write(reply, session)
-    return redirect(PATHS.profile)
+    return redirect(deps.config.site.isServed ? PATHS.firstSteps : PATHS.profile)
   })
 }
 

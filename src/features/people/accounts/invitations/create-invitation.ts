@@ -1,5 +1,6 @@
 import type { Actor } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { type DeliveryDeps, deliverMail } from '#features/basics/mail/deliver-mail.ts'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { newSecret } from '#lib/access/tokens.ts'
 import { notFound } from '#lib/errors.ts'
@@ -10,7 +11,7 @@ import { invitationLink, invitationMail } from '#ports/mail/messages.ts'
 import type { InvitationInput } from './requests.ts'
 import { type NewInvitationView, toInvitationView } from './views.ts'
 
-export type InvitationDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now' | 'mail' | 'log'>
+export type InvitationDeps = DeliveryDeps & Pick<Deps, 'cache' | 'config'>
 
 /** Creates an invitation. Only the result and the email contain the code. */
 export async function createInvitation(
@@ -42,12 +43,13 @@ async function mailInvitation(
   deps: InvitationDeps,
   { email, url, expires }: { email: string | null; url: string; expires: Date },
 ): Promise<boolean> {
-  const { config, mail, log } = deps
+  const { config, log } = deps
   // Without SMTP, emails are written to a folder.
   if (email === null || config.mail.kind !== 'smtp') return false
   const { name: siteName } = await getSettings(deps)
   try {
-    await mail.send({ to: email, ...invitationMail({ siteName, baseUrl: config.http.baseUrl, url, expires }) })
+    const message = { to: email, ...invitationMail({ siteName, baseUrl: config.http.baseUrl, url, expires }) }
+    await deliverMail(deps, { kind: 'invitation', accountId: null, message })
     return true
   } catch (err) {
     log.warn({ err }, 'Could not send an invitation by email')

@@ -146,6 +146,7 @@ test('with SMTP, the link is sent to the email address; a failed email does not 
         async send(message) {
           if (isDown) throw mailError(new Error('connect ECONNREFUSED'))
           sent.push(message)
+          return '250 accepted'
         },
       },
     }),

@@ -1,0 +1,19 @@
+// The jobs that measure the storage and delete old figures.
+import type { Deps } from '#ports/deps.ts'
+import { HOURS_RETAINED_MS, MINUTES_RETAINED_MS } from './figures/periods.ts'
+import { deleteOldFigures } from './figures/queries.ts'
+import { DELIVERIES_RETAINED_MS, deleteOldDeliveries } from './mail/queries.ts'
+import { type MeasureDeps, recordMeasure } from './storage/measure-storage.ts'
+
+export const overviewJobs = (deps: MeasureDeps & Pick<Deps, 'db' | 'now'>) => ({
+  // Idempotent: a second run finds nothing.
+  'overview.expire': async (): Promise<void> => {
+    const ago = (ms: number) => new Date(deps.now() - ms)
+    await deleteOldFigures(deps.db, { minute: ago(MINUTES_RETAINED_MS), hour: ago(HOURS_RETAINED_MS) })
+    await deleteOldDeliveries(deps.db, ago(DELIVERIES_RETAINED_MS))
+  },
+
+  // Idempotent: a second run replaces the measurement of the day.
+  'storage.measure': (_payload: Record<string, never>, signal: AbortSignal): Promise<void> =>
+    recordMeasure(deps, signal),
+})

@@ -1,0 +1,77 @@
+// The overview of the instance: problems, dependencies, figures, jobs.
+import type { sharedChecks } from '#features/basics/meta/readiness.ts'
+import { getSettings } from '#features/basics/settings/settings-cache.ts'
+import { MINUTE_MS } from '#lib/time.ts'
+import { FIGURES, noCounts, noDurations, percentile } from '#platform/telemetry/figures.ts'
+import type { Deps } from '#ports/deps.ts'
+import { loadTaskCounts } from './background-jobs/queries.ts'
+import { loadBackups } from './backups/load-backups.ts'
+import { loadFigures } from './figures/load-figures.ts'
+import type { Period } from './figures/periods.ts'
+import { listFigures } from './figures/queries.ts'
+import type { FiguresView } from './figures/views.ts'
+import { findProblems } from './problems.ts'
+import { readState } from './queries.ts'
+import { diskSpace } from './storage/disk.ts'
+import { growthOf } from './storage/growth.ts'
+import { listMeasures } from './storage/queries.ts'
+import type { OverviewView } from './views.ts'
+
+export type OverviewDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now'> & {
+  version: string
+  /** Checks the dependencies as `/ready` does. */
+  checks: ReturnType<typeof sharedChecks>
+}
+
+/** Period of the figures from which problems are found. */
+const RECENT_MS = 15 * MINUTE_MS
+
+export async function loadOverview(deps: OverviewDeps, period: Period): Promise<OverviewView> {
+  const { db, config, now, version, checks } = deps
+  const { status, dependencies } = await checks()
+  const tasks = await loadTaskCounts(db)
+  const state = await readState(db)
+  const measures = await listMeasures(db)
+  const [backup] = await loadBackups(db, 1)
+  const disk = await diskSpace(config.dataDir)
+  const { daysLeft } = growthOf(measures, config, disk.freeBytes)
+  const { orphan_files: files = 0, orphan_bytes: bytes = 0 } = measures.at(-1) ?? {}
+  const problems = findProblems({
+    ...{ now: now(), dependencies, tasks, state, disk, daysLeft, backup, orphans: { files, bytes } },
+    recent: await loadRecent(db, now()),
+    mailKind: config.mail.kind,
+    guessedUrl: config.http.isBaseUrlGuessed ? config.http.baseUrl : undefined,
+    isReadOnly: (await getSettings(deps)).read_only,
+  })
+  return {
+    ...{ version, status, problems, tasks },
+    uptime_seconds: Math.floor(process.uptime()),
+    http_processes: config.http.processes,
+    // Only the log has the reasons of failures.
+    dependencies: Object.fromEntries(
+      Object.entries(dependencies).map(([name, { status, state }]) => [
+        name,
+        { status, ...(state === undefined ? {} : { state }) },
+      ]),
+    ),
+    figures: await loadFigures(db, period, now()),
+    in_review: { projects: state.inReview, since: state.reviewSince?.toISOString() ?? null },
+    disk: { free_bytes: disk.freeBytes, total_bytes: disk.totalBytes, days_left: daysLeft },
+    backup: backup ?? null,
+  }
+}
+
+async function loadRecent(db: Deps['db'], now: number): Promise<FiguresView['totals']> {
+  const range = { since: new Date(now - RECENT_MS), until: new Date(now + MINUTE_MS) }
+  // One step that contains the whole range.
+  const points = await listFigures(db, { span: 'minute', ...range, stepSeconds: 1e10 })
+  const point = points[0] ?? { ...noCounts(), durations: noDurations(), in_review: null }
+  const counts = Object.fromEntries(FIGURES.map((figure) => [figure, point[figure]]))
+  return {
+    ...noCounts(),
+    ...counts,
+    in_review: point.in_review,
+    median_ms: percentile(point.durations, 0.5),
+    p95_ms: percentile(point.durations, 0.95),
+  }
+}

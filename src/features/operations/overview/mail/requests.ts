@@ -1,0 +1,12 @@
+// The request for outgoing email.
+import Type from 'typebox'
+
+export const MailQuery = Type.Object({
+  sent: Type.Optional(Type.Boolean({ description: 'Lists only accepted, or only rejected emails' })),
+  before: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: '`next` of the previous page' }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 500, default: 50, description: 'Maximum number of deliveries' }),
+  ),
+})

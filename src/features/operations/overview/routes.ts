@@ -1,0 +1,54 @@
+// Operator routes of the state of the instance.
+import Type from 'typebox'
+import type { DeliveryDeps } from '#features/basics/mail/deliver-mail.ts'
+import { mountInternal } from '#platform/http/mounts.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { jobRoutes } from './background-jobs/routes.ts'
+import { loadBackups } from './backups/load-backups.ts'
+import { BackupView } from './backups/views.ts'
+import { errorRoutes } from './errors/routes.ts'
+import { loadOverview, type OverviewDeps } from './load-overview.ts'
+import { mailRoutes } from './mail/routes.ts'
+import { OverviewQuery } from './requests.ts'
+import { storageRoutes } from './storage/routes.ts'
+import { OverviewView } from './views.ts'
+
+const config = { auth: 'operator' } as const
+const BACKUPS_SHOWN = 100
+
+export function overviewRoutes(app: App, deps: OverviewDeps & DeliveryDeps & Pick<Deps, 'config'>): void {
+  mountInternal(app, (scope) => {
+    scope.get(
+      '/admin/overview',
+      {
+        config,
+        schema: {
+          operationId: 'getOverview',
+          summary: 'Get the problems, dependencies, figures and jobs of the instance',
+          description:
+            'The figures cover all processes. They are stored every minute, per minute for 24 hours and per hour for 90 days.',
+          querystring: OverviewQuery,
+          response: { 200: OverviewView },
+        },
+      },
+      (req) => loadOverview(deps, req.query.period ?? '24h'),
+    )
+    scope.get(
+      '/admin/backups',
+      {
+        config,
+        schema: {
+          operationId: 'listBackups',
+          summary: 'List the backups in the audit log, newest first',
+          response: { 200: Type.Array(BackupView, { maxItems: BACKUPS_SHOWN }) },
+        },
+      },
+      () => loadBackups(deps.db, BACKUPS_SHOWN),
+    )
+    jobRoutes(scope, deps)
+    storageRoutes(scope, deps)
+    mailRoutes(scope, deps)
+    errorRoutes(scope, deps)
+  })
+}

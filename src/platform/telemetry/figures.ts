@@ -1,0 +1,133 @@
+// Counts what happens in a process until the counts are stored (src/features/operations/overview/figures). In contrast to
+// the metrics, the stored figures cover all processes, and need no other program.
+
+/** Names of the counts, which are also columns of `instance_figure`. */
+export const FIGURES = [
+  'requests',
+  'limited',
+  'refused',
+  'failed',
+  'downloads',
+  'projects',
+  'versions',
+  'accounts',
+  'jobs_done',
+  'jobs_retried',
+  'jobs_failed',
+  'mails_sent',
+  'mails_rejected',
+] as const
+export type Figure = (typeof FIGURES)[number]
+
+/** Upper limits of the response times, in milliseconds. Longer responses are counted after the last limit. */
+export const DURATION_LIMITS = [
+  1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200, 300, 500, 800, 1_200, 2_000, 5_000, 10_000,
+] as const
+
+/** Probes of monitors, which are not requests of users. */
+const PROBES: ReadonlySet<string> = new Set(['getHealth', 'getReadiness', 'getMetrics'])
+
+/** Requests whose time depends on the connection of the client. They count, but not in the response times. */
+export const TRANSFERS: ReadonlySet<string> = new Set([
+  'downloadFile',
+  'downloadVersionArchive',
+  'downloadCollectionArchive',
+  'exportAuditEntries',
+  'exportData',
+  'createProject',
+  'createProjectV2',
+  'createVersion',
+  'createVersionV2',
+  'addVersionFiles',
+  'addVersionFilesV2',
+])
+
+/** Maximum number of different errors between two calls of `take`; others have the route `other`. */
+const ERRORS_MAX = 100
+/** Business events (`events.ts`) that are counted. */
+const COUNTED_EVENTS: Readonly<Record<string, Figure>> = {
+  'file.downloaded': 'downloads',
+  'project.created': 'projects',
+  'version.published': 'versions',
+  'account.created': 'accounts',
+}
+
+export type ErrorCount = { code: string; route: string; count: number; requestId: string }
+export type TakenFigures = { counts: Record<Figure, number>; durations: number[]; errors: ErrorCount[] }
+
+export type FigureCounts = {
+  add(figure: Figure): void
+  request(request: { operation: string; status: number; milliseconds: number }): void
+  event(event: string): void
+  /** Counts a response with 5xx. */
+  error(error: { code: string; route: string; requestId: string }): void
+  /** Returns the counts since the last call. */
+  take(): TakenFigures
+}
+
+export function createFigureCounts(): FigureCounts {
+  let counts = noCounts()
+  let durations = noDurations()
+  let errors = new Map<string, ErrorCount>()
+  const add = (figure: Figure): void => {
+    counts[figure] += 1
+  }
+  return {
+    add,
+    request({ operation, status, milliseconds }) {
+      if (PROBES.has(operation)) return
+      counts.requests += 1
+      if (status === 429) counts.limited += 1
+      else if (status >= 500) counts.failed += 1
+      else if (status >= 400) counts.refused += 1
+      if (TRANSFERS.has(operation)) return
+      const slot = DURATION_LIMITS.findIndex((limit) => milliseconds <= limit)
+      const index = slot < 0 ? DURATION_LIMITS.length : slot
+      durations[index] = (durations[index] ?? 0) + 1
+    },
+    event(event) {
+      const figure = COUNTED_EVENTS[event]
+      if (figure !== undefined) add(figure)
+    },
+    error({ code, route, requestId }) {
+      const isKnown = errors.size < ERRORS_MAX || errors.has(`${code} ${route}`)
+      const named = isKnown ? route : 'other'
+      const key = `${code} ${named}`
+      const count = (errors.get(key)?.count ?? 0) + 1
+      errors.set(key, { code, route: named, count, requestId })
+    },
+    take() {
+      const taken = { counts, durations, errors: [...errors.values()] }
+      counts = noCounts()
+      durations = noDurations()
+      errors = new Map()
+      return taken
+    },
+  }
+}
+
+export const noCounts = (): Record<Figure, number> =>
+  Object.fromEntries(FIGURES.map((figure) => [figure, 0])) as Record<Figure, number>
+
+export const noDurations = (): number[] => Array.from({ length: DURATION_LIMITS.length + 1 }, () => 0)
+
+/**
+ * Returns the time in milliseconds within which the share `part` of the requests was answered; null without requests.
+ * Interpolates between two limits. Times above the last limit are reported as this limit.
+ */
+export function percentile(durations: readonly number[], part: number): number | null {
+  const total = durations.reduce((sum, count) => sum + count, 0)
+  if (total === 0) return null
+  const rank = total * part
+  let below = 0
+  for (const [index, count] of durations.entries()) {
+    const upper = DURATION_LIMITS[index] ?? DURATION_LIMITS.at(-1) ?? 0
+    if (below + count >= rank && count > 0) {
+      const lower = DURATION_LIMITS[index - 1] ?? 0
+      const milliseconds = lower + ((rank - below) / count) * Math.max(0, upper - lower)
+      return Math.round(Math.min(upper, milliseconds) * 10) / 10
+    }
+    below += count
+  }
+  return DURATION_LIMITS.at(-1) ?? null
+}

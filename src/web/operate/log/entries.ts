@@ -1,0 +1,107 @@
+// Entries of the audit log as sentences and details.
+import type { AuditRow } from '#features/basics/audit/queries.ts'
+import { exactTime, timeAgo } from '#platform/html/format.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import type { IconName } from '#platform/html/icons.ts'
+import { isMessageKey, type Language } from '#platform/html/languages.ts'
+import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { userPath } from '#web/kit/paths.ts'
+
+/** Icons by the first part of an action. */
+const ICONS: Readonly<Record<string, IconName>> = {
+  account: 'user',
+  session: 'lock',
+  token: 'key',
+  oauth: 'plug',
+  project: 'package',
+  version: 'upload',
+  team: 'users',
+  organization: 'building',
+  collection: 'bookmark',
+  report: 'flag',
+  message: 'chat',
+  affiliate: 'coins',
+  payout: 'coins',
+  revenue: 'coins',
+  rate_limit: 'gauge',
+  search: 'search',
+  job: 'pulse',
+  mail: 'mail',
+  storage: 'disk',
+  settings: 'cog',
+  invitation: 'mail',
+  backup: 'archive',
+}
+
+/** Returns what an action does, otherwise its name. */
+export function actionName({ t }: Language, action: string): string {
+  const key = `operate.action.${action}`
+  return isMessageKey(key) ? t(key) : action
+}
+
+/** Renders entries as a short list, newest first. */
+export function entryList(page: PageContext, entries: readonly AuditRow[]): Markup {
+  const { language } = page
+  if (entries.length === 0) return html`<p class="soft">${language.t('operate.log.none')}</p>`
+  const items = entries.map((entry) => {
+    const symbol = ICONS[entry.action.split('.')[0] ?? ''] ?? 'scroll'
+    return html`<li class="event">${icon(page, symbol)}<span><b class="strong">${actorName(page, entry)}</b>: ${actionName(language, entry.action)} ${subjectOf(page, entry)} <span class="soft">· ${timeAgo(language, entry.at, page.now)}</span></span></li>
+`
+  })
+  return html`<ol class="thread">
+${items}</ol>`
+}
+
+/** Returns the user who acted, with a link, or the name of another actor. */
+export function actorName(page: PageContext, { actor_kind: kind, actor_name: name, actor_id: id }: AuditRow): Part {
+  if (name !== null) return html`<a href="${pathTo(page, userPath(name))}"><bdi>${name}</bdi></a>`
+  if (id !== null) return html`<code>${id}</code>`
+  const key = `operate.actor.${kind}`
+  return isMessageKey(key) ? page.language.t(key) : kind
+}
+
+/** Returns the resource of an entry: a link if it has a page, otherwise its kind and ID. */
+export function subjectOf(
+  page: PageContext,
+  { subject_kind: kind, subject_id: id, subject_name: name }: AuditRow,
+): Part {
+  if (kind === null || id === null) return null
+  if (name !== null) return html`<a href="${pathTo(page, userPath(name))}"><bdi>${name}</bdi></a>`
+  const code = html`<code>${id}</code>`
+  if (kind === 'project') return html`<a href="${pathTo(page, `/project/${encodeURIComponent(id)}`)}">${code}</a>`
+  return html`${kindName(page.language, kind)} ${code}`
+}
+
+export function kindName({ t }: Language, kind: string): string {
+  const key = `operate.subject.${kind}`
+  return isMessageKey(key) ? t(key) : kind
+}
+
+/** Renders the details of an entry as a table, never as JSON. */
+export function detailsTable(page: PageContext, entry: AuditRow): Part {
+  const { language } = page
+  const { t } = language
+  const token = entry.token_kind === null ? null : `${entry.token_kind} ${entry.token_id ?? ''}`
+  const known: [string, Part][] = [
+    [t('operate.log.id'), html`<code>${entry.id}</code>`],
+    [t('operate.log.time'), exactTime(language, entry.at)],
+    [t('operate.log.action'), html`<code>${entry.action}</code>`],
+    [t('operate.log.address'), entry.address === null ? null : html`<code>${entry.address}</code>`],
+    [t('operate.log.token'), token === null ? null : html`<code>${token}</code>`],
+  ]
+  const details = Object.entries((entry.details ?? {}) as Record<string, unknown>)
+  const rows: [Part, Part][] = [
+    ...known.filter(([, value]) => value !== null),
+    ...details.map(([name, value]): [Part, Part] => [
+      html`<code>${name}</code>`,
+      html`<bdi>${detailText(language, value)}</bdi>`,
+    ]),
+  ]
+  return html`<details><summary>${t('operate.log.details')}<span class="vh"> ${entry.id}</span></summary><table class="was"><tbody>${rows.map(([name, value]) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>`)}</tbody></table></details>`
+}
+
+function detailText({ t }: Language, value: unknown): string {
+  if (value === null) return t('operate.log.nothing')
+  if (typeof value === 'boolean') return t(value ? 'operate.log.yes' : 'operate.log.no')
+  return Array.isArray(value) ? value.join(', ') : String(value)
+}

@@ -1,0 +1,63 @@
+// The frame of the pages for operators. Each page has an entry in `SECTIONS`, in the order of the rail.
+import type { FastifyReply } from 'fastify'
+import { html, type Part } from '#platform/html/html.ts'
+import type { IconName } from '#platform/html/icons.ts'
+import type { MessageKey } from '#platform/html/languages.ts'
+import { sheetHead } from '#platform/html/work/frame.ts'
+import type { OwnRequest } from '#web/kit/pages.ts'
+import { showWork, type WorkPage } from '#web/kit/work/work-page.ts'
+
+type Section = { path: string; label: MessageKey; icon: IconName }
+
+export const SECTIONS: readonly { title?: MessageKey; items: readonly Section[] }[] = [
+  {
+    items: [
+      { path: '/operator', label: 'operate.overview', icon: 'dashboard' },
+      { path: '/operator/jobs', label: 'operate.jobs', icon: 'pulse' },
+      { path: '/operator/storage', label: 'operate.storage', icon: 'disk' },
+      { path: '/operator/index', label: 'operate.index', icon: 'search' },
+      { path: '/operator/mail', label: 'operate.mail', icon: 'mail' },
+      { path: '/operator/backups', label: 'operate.backups', icon: 'archive' },
+    ],
+  },
+  {
+    title: 'operate.instance',
+    items: [
+      { path: '/operator/first-steps', label: 'operate.first-steps', icon: 'list-checks' },
+      { path: '/operator/audit-log', label: 'operate.audit-log', icon: 'scroll' },
+    ],
+  },
+]
+
+export type OperatorPage = Omit<WorkPage, 'subject' | 'sections' | 'title'> & {
+  /** Path of the open section. */
+  section: string
+  /** Heading of the sheet. */
+  heading: string
+  text?: Part
+  /** Buttons next to the heading. */
+  action?: Part
+  facts?: readonly Part[]
+}
+
+/** Shows a page for operators in their frame. */
+export function showOperator(request: OwnRequest, of: OperatorPage): FastifyReply {
+  const { t } = request.page.language
+  const { section, heading, text, action, facts, body, ...rest } = of
+  const head = { title: heading, ...(text === undefined ? {} : { text }), ...(action === undefined ? {} : { action }) }
+  return showWork(request, {
+    ...rest,
+    title: t('operate.page-title', { section: heading }),
+    subject: { name: t('operate.title'), ...(facts === undefined ? {} : { facts }) },
+    sections: {
+      label: t('operate.title'),
+      current: section,
+      groups: SECTIONS.map(({ title, items }) => ({
+        ...(title === undefined ? {} : { title: t(title) }),
+        items: items.map(({ label, ...item }) => ({ ...item, label: t(label) })),
+      })),
+    },
+    body: html`${sheetHead(head)}
+${body}`,
+  })
+}

@@ -1,0 +1,204 @@
+// The first steps of an instance: name, registration, demo, and the settings of the environment. Each step can be skipped.
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { SettingsPatch } from '#features/basics/settings/requests.ts'
+import { getSettings } from '#features/basics/settings/settings-cache.ts'
+import { updateSettings } from '#features/basics/settings/update-settings.ts'
+import type { Settings } from '#features/basics/settings/views.ts'
+import { ApiError } from '#lib/errors.ts'
+import type { Config } from '#platform/config/config.ts'
+import { form as formMarkup, hiddenField, textField } from '#platform/html/forms.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { optionCards } from '#platform/html/work/choices.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import { status } from '#platform/html/work/status.ts'
+import type { Deps } from '#ports/deps.ts'
+import { checkValues } from '#web/kit/forms.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { PATHS } from '#web/kit/paths.ts'
+import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { showOperator } from '../sections.ts'
+
+/** Number of projects of the demo that the page writes. */
+const DEMO_PROJECTS = 40
+
+type Steps = { settings: Settings; hasProjects: boolean }
+type SignIns = readonly { username: string; password: string; role: string }[]
+
+export function firstStepPages(pages: Pages): void {
+  formPage<Steps>(pages, {
+    path: PATHS.firstSteps,
+    name: 'operateFirstSteps',
+    options: { role: 'admin' },
+    load: loadSteps,
+    show: (request, steps, form) => showSteps(request, steps, form),
+    commands: { name: saveName, registration: saveRegistration, demo: writeDemo },
+    labels: { name: 'The name', registration: 'The registration' },
+  })
+}
+
+async function loadSteps({ deps }: OwnRequest): Promise<Steps> {
+  const project = await deps.db.selectFrom('project').select('id').limit(1).executeTakeFirst()
+  return { settings: await getSettings(deps), hasProjects: project !== undefined }
+}
+
+async function saveName({ deps, viewer }: OwnRequest, _steps: Steps, form: FormState): Promise<Outcome> {
+  const patch = checkValues(SettingsPatch, { name: form.text('name') })
+  await updateSettings(deps, actorOf(viewer), patch)
+  return { done: 'saved', path: PATHS.firstSteps }
+}
+
+async function saveRegistration({ deps, viewer }: OwnRequest, _steps: Steps, form: FormState): Promise<Outcome> {
+  const patch = checkValues(SettingsPatch, { registration: form.text('registration') })
+  await updateSettings(deps, actorOf(viewer), patch)
+  return { done: 'saved' }
+}
+
+/** Writes the demo and shows the passwords of its accounts, which are not stored. @throws ApiError `conflict` */
+async function writeDemo(request: OwnRequest, steps: Steps, form: FormState): Promise<Outcome> {
+  const { deps, viewer } = request
+  if (steps.hasProjects) throw new ApiError('conflict', 'The instance already has projects')
+  // Only instances without projects need this code.
+  const { seedCatalogue } = await import('#demo/seed/seed-catalogue.ts')
+  const { signIns } = await seedCatalogue(deps, DEMO_PROJECTS, () => {}, actorOf(viewer))
+  return showSteps(request, { ...steps, hasProjects: true }, { ...form, isSubmitted: false }, signIns)
+}
+
+function showSteps(request: OwnRequest, { settings, hasProjects }: Steps, state: FormState, signIns: SignIns = []) {
+  const { page, deps } = request
+  const { t } = page.language
+  return showOperator(request, {
+    section: PATHS.firstSteps,
+    heading: t('operate.first-steps'),
+    text: t('operate.steps.text'),
+    form: state,
+    isSecret: signIns.length > 0,
+    body: [
+      namePart(page, settings, state),
+      registrationPart(page, settings, state),
+      demoPart(page, { hasProjects, signIns }),
+      urlPart(page, deps),
+      mailPart(page, deps.config),
+      sheetPart({
+        id: 'finish',
+        content: html`<div class="line"><a class="button main" href="${pathTo(page, PATHS.operator)}">${t('operate.steps.finish')}</a><a class="button" href="${pathTo(page, '/')}">${t('operate.steps.view')}</a></div>`,
+      }),
+    ],
+  })
+}
+
+/** Renders a step with its own form. */
+function step(page: PageContext, of: { id: string; title: string; text: Part; fields: Part; button: string }): Markup {
+  const content = html`${hiddenField('do', of.id)}${of.fields}<div class="line"><button class="main">${of.button}</button></div>`
+  return sheetPart({
+    id: `step-${of.id}`,
+    title: of.title,
+    text: of.text,
+    content: formMarkup(page, { action: pathTo(page, PATHS.firstSteps), className: 'stack', content }),
+  })
+}
+
+function namePart(page: PageContext, settings: Settings, state: FormState): Markup {
+  const { t } = page.language
+  return step(page, {
+    id: 'name',
+    title: t('operate.steps.name'),
+    text: t('operate.steps.name.text'),
+    fields: textField(page, {
+      name: 'name',
+      label: t('field.name'),
+      value: state.text('name', settings.name) || settings.name,
+      maxLength: 64,
+      errors: state.errors,
+    }),
+    button: t('save'),
+  })
+}
+
+function registrationPart(page: PageContext, settings: Settings, state: FormState): Markup {
+  const { t } = page.language
+  const chosen = state.text('registration', settings.registration) || settings.registration
+  const options = (['open', 'invitation', 'closed'] as const).map((value) => ({
+    value,
+    label: t(`operate.registration.${value}`),
+    text: t(`operate.registration.${value}.text`),
+    isChosen: value === chosen,
+  }))
+  return step(page, {
+    id: 'registration',
+    title: t('operate.steps.registration'),
+    text: t('operate.steps.registration.text'),
+    fields: optionCards({ legend: t('operate.steps.registration'), name: 'registration', options }),
+    button: t('save'),
+  })
+}
+
+function demoPart(page: PageContext, { hasProjects, signIns }: { hasProjects: boolean; signIns: SignIns }): Markup {
+  const { t, rich } = page.language
+  if (signIns.length > 0) {
+    const rows = signIns.map(
+      ({ username, password, role }) =>
+        html`<dt><bdi>${username}</bdi> (${t(`operate.role.${role === 'moderator' ? 'moderator' : 'developer'}`)})</dt><dd><code>${password}</code></dd>`,
+    )
+    const content = html`<p>${t('operate.steps.demo.written')}</p><dl class="pairs wide">${rows}</dl>`
+    return sheetPart({ id: 'step-demo', title: t('operate.steps.demo'), content })
+  }
+  const command = html`<code>depot seed --remove --yes</code>`
+  if (hasProjects)
+    return sheetPart({
+      id: 'step-demo',
+      title: t('operate.steps.demo'),
+      content: html`<p>${rich('operate.steps.demo.present', { command })}</p>`,
+    })
+  return step(page, {
+    id: 'demo',
+    title: t('operate.steps.demo'),
+    text: rich('operate.steps.demo.text', { command }),
+    fields: null,
+    button: t('operate.steps.demo.write', { count: DEMO_PROJECTS }),
+  })
+}
+
+type Variable = { name: string; value: Part; isSet: boolean }
+
+/** Renders settings of the environment: the value, its source, and how to change it. */
+function variables(page: PageContext, rows: readonly Variable[]): Markup {
+  const { t, rich } = page.language
+  const source = (isSet: boolean) => (isSet ? t('operate.steps.source.set') : t('operate.steps.source.default'))
+  return html`<dl class="pairs wide">${rows.map(({ name, value, isSet }) => html`<dt><code>${name}</code></dt><dd>${value}<br><small>${source(isSet)}</small></dd>`)}</dl>
+<p class="hint">${rich('operate.steps.change', { names: html`<code>${rows.map(({ name }) => name).join(', ')}</code>`, file: html`<code>/etc/depot.env</code>` })}</p>`
+}
+
+function urlPart(page: PageContext, { config }: Pick<Deps, 'config'>): Markup {
+  const { t } = page.language
+  const { baseUrl, isBaseUrlGuessed } = config.http
+  const warning =
+    isBaseUrlGuessed &&
+    html`<p>${status(page, { kind: 'wait', icon: 'wait', label: t('operate.problem.base_url', { url: baseUrl }) })}</p>`
+  const rows = [
+    { name: 'BASE_URL', value: html`<code>${baseUrl}</code>`, isSet: config.variables.includes('BASE_URL') },
+  ]
+  return sheetPart({
+    id: 'step-url',
+    title: t('operate.steps.url'),
+    text: t('operate.steps.url.text'),
+    content: html`${warning}${variables(page, rows)}`,
+  })
+}
+
+function mailPart(page: PageContext, config: Config): Markup {
+  const { t } = page.language
+  const { mail } = config
+  const server =
+    mail.kind === 'smtp' ? html`<code>${new URL(mail.url.reveal()).host}</code>` : t('operate.steps.mail.none')
+  const test = html`<p><a href="${pathTo(page, '/operator/mail')}">${t('operate.steps.mail.test')}</a></p>`
+  return sheetPart({
+    id: 'step-mail',
+    title: t('operate.mail'),
+    text: t('operate.steps.mail.text'),
+    content: html`${variables(page, [
+      { name: 'SMTP_URL', value: server, isSet: config.variables.includes('SMTP_URL') },
+      { name: 'MAIL_FROM', value: html`<code>${mail.from}</code>`, isSet: config.variables.includes('MAIL_FROM') },
+    ])}${test}`,
+  })
+}

@@ -1,0 +1,136 @@
+// The charts of the overview and of the storage page, and their numbers as CSV.
+import type { FastifyReply } from 'fastify'
+import { loadFigures } from '#features/operations/overview/figures/load-figures.ts'
+import type { FiguresView } from '#features/operations/overview/figures/views.ts'
+import { listMeasures, type MeasuredDay } from '#features/operations/overview/storage/queries.ts'
+import type { OverviewView } from '#features/operations/overview/views.ts'
+import { notFound } from '#lib/errors.ts'
+import { DAY_MS } from '#lib/time.ts'
+import { fileSize, wholeNumber } from '#platform/html/format.ts'
+import type { Markup } from '#platform/html/html.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { type LinePlot, linePlot, linePlotCsv, type Series } from '#platform/html/plots/line-plot.ts'
+import type { OwnRequest } from '#web/kit/pages.ts'
+import { withQuery } from '#web/kit/paths.ts'
+import { periodOf } from './period.ts'
+
+const CHARTS = ['requests', 'times', 'review', 'storage'] as const
+type Chart = (typeof CHARTS)[number]
+
+const GB = 1e9
+
+type Numbers = { figures: FiguresView; measures: readonly MeasuredDay[] }
+
+/** Renders the four charts of the overview. */
+export function chartsOf(page: PageContext, numbers: Numbers & { overview: OverviewView }): Markup[] {
+  return CHARTS.map((chart) =>
+    linePlot(page, { ...plotOf(page, chart, numbers), summary: summaryOf(page, chart, numbers) }),
+  )
+}
+
+/** Renders the chart of the storage. */
+export function storageChart(page: PageContext, measures: readonly MeasuredDay[], summary: string): Markup {
+  return linePlot(page, { ...storagePlot(page, measures), summary })
+}
+
+/** Sends the numbers of a chart. @throws ApiError 404 for an unknown chart */
+export async function sendChart(request: OwnRequest): Promise<FastifyReply> {
+  const { deps, page, query, reply } = request
+  const chart = CHARTS.find((name) => name === query('chart'))
+  if (chart === undefined) throw notFound('page')
+  const period = periodOf(request)
+  const measures = chart === 'storage' ? await listMeasures(deps.db) : []
+  const plot = plotOf(page, chart, { figures: await loadFigures(deps.db, period, deps.now()), measures })
+  return reply
+    .type('text/csv; charset=utf-8')
+    .header('content-disposition', `attachment; filename="${chart}-${period}.csv"`)
+    .header('cache-control', 'private, no-cache')
+    .send(linePlotCsv(plot))
+}
+
+function plotOf(page: PageContext, chart: Chart, { figures, measures }: Numbers): LinePlot {
+  if (chart === 'storage') return storagePlot(page, measures)
+  const { t } = page.language
+  const seriesOf = (label: string, value: (point: FiguresView['points'][number]) => number | null): Series => ({
+    label,
+    points: figures.points.flatMap((point) => {
+      const found = value(point)
+      return found === null ? [] : [{ at: new Date(point.at), value: found }]
+    }),
+  })
+  const series: Record<Exclude<Chart, 'storage'>, Series[]> = {
+    requests: [
+      seriesOf(t('operate.chart.requests.all'), ({ requests }) => requests),
+      seriesOf(t('operate.chart.requests.limited'), ({ limited }) => limited),
+      seriesOf(t('operate.chart.requests.failed'), ({ failed }) => failed),
+    ],
+    times: [
+      seriesOf(t('operate.chart.times.p95'), ({ p95_ms }) => p95_ms),
+      seriesOf(t('operate.chart.times.median'), ({ median_ms }) => median_ms),
+    ],
+    review: [seriesOf(t('operate.chart.review.projects'), ({ in_review }) => in_review)],
+  }
+  return {
+    id: `chart-${chart}`,
+    title: t(`operate.chart.${chart}`),
+    summary: '',
+    timeLabel: t('operate.chart.time'),
+    hasTimes: figures.step_seconds * 1000 < DAY_MS,
+    series: series[chart],
+    csvHref: pathTo(page, withQuery('/operator/figures.csv', { chart, period: figures.period })),
+  }
+}
+
+function storagePlot(page: PageContext, measures: readonly MeasuredDay[]): LinePlot {
+  const { t } = page.language
+  const seriesOf = (label: string, bytes: (row: MeasuredDay) => number | null): Series => ({
+    label,
+    points: measures.map((row) => ({ at: new Date(row.day), value: Math.round(((bytes(row) ?? 0) / GB) * 100) / 100 })),
+  })
+  return {
+    id: 'chart-storage',
+    title: t('operate.chart.storage'),
+    summary: '',
+    timeLabel: t('operate.chart.day'),
+    series: [
+      seriesOf(t('operate.kind.version_files'), ({ version_bytes }) => version_bytes),
+      seriesOf(t('operate.kind.images'), ({ image_bytes }) => image_bytes),
+      seriesOf(t('operate.kind.events'), ({ event_bytes }) => event_bytes),
+    ],
+    csvHref: pathTo(page, withQuery('/operator/figures.csv', { chart: 'storage' })),
+  }
+}
+
+function summaryOf(
+  page: PageContext,
+  chart: Chart,
+  { figures, overview }: Numbers & { overview: OverviewView },
+): string {
+  const { language } = page
+  const { t } = language
+  const { totals } = figures
+  if (chart === 'requests')
+    return t('operate.chart.requests.text', {
+      requests: totals.requests,
+      limited: totals.limited,
+      failed: totals.failed,
+    })
+  if (chart === 'storage') return diskText(page, overview.disk)
+  if (chart === 'review') {
+    const { projects, since } = overview.in_review
+    const days = since === null ? 0 : Math.floor((page.now - new Date(since).getTime()) / DAY_MS)
+    return t('operate.chart.review.text', { projects, days })
+  }
+  if (totals.p95_ms === null || totals.median_ms === null) return t('operate.chart.times.none')
+  const [median, p95] = [totals.median_ms, totals.p95_ms].map((ms) => wholeNumber(language, Math.round(ms)))
+  return t('operate.chart.times.text', { median, p95 })
+}
+
+/** Returns a sentence about the free space and the days until the disk is full. */
+export function diskText(page: PageContext, disk: OverviewView['disk']): string {
+  const { language } = page
+  const values = { free: fileSize(language, disk.free_bytes), total: fileSize(language, disk.total_bytes) }
+  return disk.days_left === null
+    ? language.t('operate.disk', values)
+    : language.t('operate.disk.days', { ...values, days: disk.days_left })
+}

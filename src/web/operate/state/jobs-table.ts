@@ -1,0 +1,64 @@
+// Background jobs by type.
+import type { TaskCounts } from '#features/operations/overview/background-jobs/views.ts'
+import { wholeNumber } from '#platform/html/format.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { isMessageKey, type Language } from '#platform/html/languages.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { sheetHead } from '#platform/html/work/frame.ts'
+import { status } from '#platform/html/work/status.ts'
+import { listTable } from '#platform/html/work/tables.ts'
+import { withQuery } from '#web/kit/paths.ts'
+
+/** Returns what jobs of a type do, otherwise the name of the type. */
+export function taskName({ t }: Language, task: string): string {
+  const key = `operate.task.${task}`
+  return isMessageKey(key) ? t(key) : task
+}
+
+/** Renders the types of jobs with the number of jobs in each state. Types with failed jobs link to a retry. */
+export function taskTable(page: PageContext, tasks: readonly TaskCounts[]): Markup {
+  const { language } = page
+  const { t } = language
+  const head = sheetHead({
+    title: t('operate.jobs'),
+    isRuled: true,
+    action: html`<a href="${pathTo(page, '/operator/jobs')}">${t('operate.jobs.all')}</a>`,
+  })
+  if (tasks.length === 0) return html`<section>${head}<p class="part soft">${t('operate.jobs.none')}</p></section>`
+  return html`<section>${head}
+${listTable(page, {
+  caption: t('operate.jobs.by-type'),
+  columns: [
+    { label: t('operate.jobs.type') },
+    { label: t('operate.state.due'), isNumber: true },
+    { label: t('operate.state.scheduled'), isNumber: true, room: 'mid' },
+    { label: t('operate.state.running'), isNumber: true, room: 'mid' },
+    { label: t('operate.state.retrying'), isNumber: true, room: 'far' },
+    { label: t('operate.state.failed'), isNumber: true },
+    { label: t('operate.actions'), isAction: true },
+  ],
+  rows: tasks.map((counts) => taskRow(page, counts)),
+})}</section>`
+}
+
+function taskRow(page: PageContext, counts: TaskCounts): { cells: readonly Part[] } {
+  const { language } = page
+  const { t } = language
+  const number = (value: number) => wholeNumber(language, value)
+  const { task, due, scheduled, running, retrying, failed } = counts
+  const small = (state: 'scheduled' | 'running' | 'retrying') =>
+    html`${t(`operate.state.${state}`)}: ${number(counts[state])}`
+  const retry = withQuery('/operator/jobs/confirm', { action: 'retry', task })
+  return {
+    cells: [
+      html`<a href="${pathTo(page, withQuery('/operator/jobs', { task }))}">${taskName(language, task)}</a><br><small><code>${task}</code></small><span class="least">${small('scheduled')}, ${small('running')}</span><span class="near">${small('retrying')}</span>`,
+      number(due),
+      number(scheduled),
+      number(running),
+      number(retrying),
+      failed > 0 ? status(page, { kind: 'bad', icon: 'alert', label: number(failed) }) : number(0),
+      failed > 0 &&
+        html`<a class="button tight" href="${pathTo(page, retry)}">${t('operate.retry')}<span class="vh"> ${taskName(language, task)}</span></a>`,
+    ],
+  }
+}

@@ -1,0 +1,190 @@
+// Background jobs: list by state and type, retry and discard.
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { discardJobs } from '#features/operations/overview/background-jobs/discard-jobs.ts'
+import { getJob, loadJobs } from '#features/operations/overview/background-jobs/queries.ts'
+import { parseJobId } from '#features/operations/overview/background-jobs/requests.ts'
+import { type ChosenJobs, filterOf, retryJobs } from '#features/operations/overview/background-jobs/retry-jobs.ts'
+import type { JobsPage, JobView } from '#features/operations/overview/background-jobs/views.ts'
+import { notFound } from '#lib/errors.ts'
+import { timeAgo } from '#platform/html/format.ts'
+import { buttonForm } from '#platform/html/forms.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import type { IconName } from '#platform/html/icons.ts'
+import { emptyState, pager, segments } from '#platform/html/lists.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { confirmation } from '#platform/html/work/actions.ts'
+import { sheetHead } from '#platform/html/work/frame.ts'
+import { status } from '#platform/html/work/status.ts'
+import { listTable } from '#platform/html/work/tables.ts'
+import { countJobs, JOB_STATES, type JobState } from '#platform/jobs/queue-state.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { pageNumber, withQuery } from '#web/kit/paths.ts'
+import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { showOperator } from '../sections.ts'
+import { taskName, taskTable } from './jobs-table.ts'
+
+const PATH = '/operator/jobs'
+const CONFIRM = '/operator/jobs/confirm'
+const ROWS = 50
+
+type Listed = JobsPage & { state: JobState | undefined; task: string; current: number }
+
+export function jobPages(pages: Pages): void {
+  formPage<Listed>(pages, {
+    path: PATH,
+    name: 'operateJobs',
+    options: { role: 'admin' },
+    load: loadListed,
+    show: showJobs,
+    commands: { retry: retryOne },
+  })
+  formPage<Chosen>(pages, {
+    path: CONFIRM,
+    name: 'operateJobsConfirm',
+    options: { role: 'admin' },
+    load: loadChosen,
+    show: showConfirmation,
+    commands: { confirm: runChosen },
+  })
+}
+
+async function loadListed(request: OwnRequest): Promise<Listed> {
+  const { deps, query } = request
+  const state = JOB_STATES.find((name) => name === query('state'))
+  const task = query('task')
+  const current = pageNumber(request)
+  const filter = { state, tasks: task === '' ? undefined : [task] }
+  return { ...(await loadJobs(deps.db, filter, { limit: ROWS, offset: (current - 1) * ROWS })), state, task, current }
+}
+
+async function retryOne({ deps, viewer, field }: OwnRequest, { state, task }: Listed): Promise<Outcome> {
+  await retryJobs(deps, actorOf(viewer), { id: parseJobId(field('id')) })
+  return { done: 'job-retried', with: { state: state ?? '', task } }
+}
+
+function showJobs(request: OwnRequest, data: Listed, form: FormState) {
+  const { page } = request
+  const { t } = page.language
+  const { state, task, total, current } = data
+  const href = (change: { state?: string | undefined; page?: string }) =>
+    pathTo(page, withQuery(PATH, { task, state, ...change }))
+  const filters = segments(t('operate.jobs.state'), [
+    { href: href({ state: undefined }), label: t('operate.state.all'), isCurrent: state === undefined },
+    ...JOB_STATES.map((name) => ({
+      href: href({ state: name }),
+      label: t(`operate.state.${name}`),
+      isCurrent: state === name,
+    })),
+  ])
+  const title = task === '' ? t('operate.jobs.list') : taskName(page.language, task)
+  const reset =
+    task !== '' && html` <a href="${pathTo(page, withQuery(PATH, { state }))}">${t('operate.jobs.every-type')}</a>`
+  return showOperator(request, {
+    section: PATH,
+    heading: t('operate.jobs'),
+    text: t('operate.jobs.text'),
+    form,
+    notice: { count: Number(request.query('count')) || 0 },
+    body: html`${taskTable(page, data.tasks)}
+${sheetHead({ title, isRuled: true, action: filters, ...(task === '' ? {} : { text: html`<code>${task}</code>${reset}` }) })}
+${data.jobs.length === 0 ? emptyState(page, { icon: 'pulse', title: t('operate.jobs.none-match') }) : jobTable(page, data.jobs, href({}))}
+${pager(page, { current, last: Math.ceil(total / ROWS), href: (number) => href({ page: String(number) }) })}`,
+  })
+}
+
+const STATES: Record<JobState, readonly [IconName, 'good' | 'wait' | 'bad' | undefined]> = {
+  due: ['wait', undefined],
+  scheduled: ['calendar', undefined],
+  running: ['refresh', 'good'],
+  retrying: ['wait', 'wait'],
+  failed: ['alert', 'bad'],
+}
+
+function jobTable(page: PageContext, jobs: readonly JobView[], action: string): Markup {
+  const { language } = page
+  const { t } = language
+  return listTable(page, {
+    caption: t('operate.jobs.list'),
+    columns: [
+      { label: t('operate.jobs.type') },
+      { label: t('operate.jobs.state') },
+      { label: t('operate.jobs.changed'), room: 'mid' },
+      { label: t('operate.jobs.attempts'), isNumber: true, room: 'far' },
+      { label: t('operate.actions'), isAction: true },
+    ],
+    rows: jobs.map((job) => {
+      const [symbol, kind] = STATES[job.state]
+      const changed = timeAgo(language, new Date(job.updated), page.now)
+      const attempts = t('operate.jobs.attempts-of', { count: job.attempts, max: job.max_attempts })
+      return {
+        id: `job-${job.id}`,
+        cells: [
+          html`${taskName(language, job.task)}${job.error !== null && html`<br><small lang="en" dir="auto">${job.error}</small>`}<span class="least">${changed}</span><span class="near">${attempts}</span>`,
+          status(page, { kind, icon: symbol, label: t(`operate.state.${job.state}`) }),
+          changed,
+          attempts,
+          actionsOf(page, job, action),
+        ],
+      }
+    }),
+  })
+}
+
+function actionsOf(page: PageContext, { id, state, task }: JobView, action: string): Part {
+  if (state !== 'failed' && state !== 'retrying') return null
+  const { language } = page
+  const { t } = language
+  const discard = withQuery(CONFIRM, { action: 'discard', id })
+  const name = html`<span class="vh"> ${taskName(language, task)} ${id}</span>`
+  const retry = buttonForm(page, {
+    action,
+    text: html`${t('operate.retry')}${name}`,
+    isTight: true,
+    fields: { do: 'retry', id },
+  })
+  return html`<div class="line end">${retry}<a class="button tight" href="${pathTo(page, discard)}">${t('operate.discard')}${name}</a></div>`
+}
+
+type Chosen = { action: 'retry' | 'discard'; chosen: ChosenJobs; count: number; task: string }
+
+/** @throws ApiError 404 without a job, or for an unknown action */
+async function loadChosen({ deps, query }: OwnRequest): Promise<Chosen> {
+  const action = (['retry', 'discard'] as const).find((name) => name === query('action'))
+  if (action === undefined) throw notFound('page')
+  const id = query('id')
+  if (id !== '') {
+    const { task } = await getJob(deps.db, parseJobId(id))
+    return { action, chosen: { id }, count: 1, task }
+  }
+  const task = query('task')
+  if (task === '') throw notFound('page')
+  return { action, chosen: { task }, count: await countJobs(deps.db, filterOf({ task })), task }
+}
+
+function showConfirmation({ page, show }: OwnRequest, { action, chosen, count, task }: Chosen, form: FormState) {
+  const { language } = page
+  const { t } = language
+  const title = t(`operate.${action}.title`, { count })
+  const path = withQuery(CONFIRM, { action, ...chosen })
+  const body = confirmation(page, {
+    title,
+    consequences: [
+      html`${taskName(language, task)} (<code>${task}</code>)`,
+      t(`operate.${action}.consequence`),
+      t('operate.recorded'),
+    ],
+    action: pathTo(page, path),
+    button: t(`operate.${action}.button`, { count }),
+    cancel: pathTo(page, withQuery(PATH, { state: 'failed' })),
+    isDanger: action === 'discard',
+    errors: form.errors,
+  })
+  return show({ title, body, refusal: form.refusal })
+}
+
+async function runChosen({ deps, viewer }: OwnRequest, { action, chosen }: Chosen): Promise<Outcome> {
+  const run = action === 'retry' ? retryJobs : discardJobs
+  const count = await run(deps, actorOf(viewer), chosen)
+  const done = action === 'retry' ? 'jobs-retried' : 'jobs-discarded'
+  return { done, path: PATH, with: { count: String(count) } }
+}

@@ -1,0 +1,186 @@
+// Outgoing email: queued, sent and rejected emails, and a test email to oneself.
+
+import { loadMail } from '#features/operations/overview/mail/queries.ts'
+import { sendTestMail } from '#features/operations/overview/mail/send-test-mail.ts'
+import type { DeliveryView, MailView } from '#features/operations/overview/mail/views.ts'
+import { exactTime, wholeNumber } from '#platform/html/format.ts'
+import { buttonForm } from '#platform/html/forms.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { isMessageKey, type Language } from '#platform/html/languages.ts'
+import { emptyState, note, segments } from '#platform/html/lists.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { sheetHead } from '#platform/html/work/frame.ts'
+import { status } from '#platform/html/work/status.ts'
+import { listTable } from '#platform/html/work/tables.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { userPath, withQuery } from '#web/kit/paths.ts'
+import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { showOperator } from '../sections.ts'
+import { taskName } from './jobs-table.ts'
+
+const PATH = '/operator/mail'
+const ROWS = 50
+const SHOWN = ['all', 'sent', 'rejected'] as const
+
+type Shown = { mail: MailView; shown: (typeof SHOWN)[number] }
+
+export function mailPages(pages: Pages): void {
+  formPage<Shown>(pages, {
+    path: PATH,
+    name: 'operateMail',
+    options: { role: 'admin' },
+    load: loadShown,
+    show: showMail,
+    commands: { test: sendTest },
+  })
+}
+
+async function loadShown({ deps, query }: OwnRequest): Promise<Shown> {
+  const shown = SHOWN.find((name) => name === query('show')) ?? 'all'
+  const before = /^[1-9]\d{0,14}$/.test(query('before')) ? Number(query('before')) : undefined
+  const isSent = shown === 'all' ? undefined : shown === 'sent'
+  return { shown, mail: await loadMail(deps, { isSent, before, limit: ROWS }) }
+}
+
+/** The list of deliveries has the response, so that a rejected email is not an error of the form. */
+async function sendTest({ deps, viewer }: OwnRequest): Promise<Outcome> {
+  const { sent } = await sendTestMail(deps, viewer)
+  return sent ? { done: 'mail-sent' } : { with: { test: 'rejected' } }
+}
+
+function showMail(request: OwnRequest, { mail, shown }: Shown, form: FormState) {
+  const { page, query, account } = request
+  const { t, rich } = page.language
+  const isRejected = !form.isSubmitted && query('test') === 'rejected'
+  const test = buttonForm(page, {
+    action: pathTo(page, PATH),
+    text: t('operate.mail.test'),
+    fields: { do: 'test' },
+  })
+  const from = html`<code>${mail.transport.from}</code>`
+  const notes = [
+    isRejected && note(page, 'bad', html`<p>${t('operate.mail.test-rejected')}</p>`, { role: 'status' }),
+    mail.transport.kind === 'outbox' &&
+      note(page, 'warn', html`<p>${rich('operate.mail.folder', { setting: html`<code>SMTP_URL</code>` })}</p>`),
+  ].filter((part) => part !== false)
+  return showOperator(request, {
+    section: PATH,
+    heading: t('operate.mail'),
+    text: rich(`operate.mail.${mail.transport.kind}`, { from }),
+    action: account.email === null ? undefined : test,
+    form,
+    ...(notes.length === 0 ? {} : { notes }),
+    body: html`${tiles(page, mail)}
+${waiting(page, mail)}
+${sheetHead({ title: t('operate.mail.deliveries'), isRuled: true, text: t('operate.mail.deliveries.text'), action: filters(page, shown) })}
+${deliveries(page, mail)}
+${mail.next !== null && html`<p class="part"><a href="${pathTo(page, withQuery(PATH, { show: shown, before: String(mail.next) }))}">${t('operate.older')}</a></p>`}`,
+  })
+}
+
+function filters(page: PageContext, current: Shown['shown']): Markup {
+  const { t } = page.language
+  return segments(
+    t('operate.mail.deliveries'),
+    SHOWN.map((shown) => ({
+      href: pathTo(page, withQuery(PATH, { show: shown })),
+      label: t(`operate.mail.show.${shown}`),
+      isCurrent: shown === current,
+    })),
+  )
+}
+
+function tiles(page: PageContext, mail: MailView): Markup {
+  const { language } = page
+  const { t } = language
+  const values: readonly [string, number][] = [
+    [t('operate.mail.queued'), mail.queued],
+    [t('operate.mail.retrying'), mail.retrying],
+    [t('operate.mail.failed'), mail.failed],
+    [t('operate.mail.sent-today'), mail.last_24_hours.sent],
+    [t('operate.mail.rejected-today'), mail.last_24_hours.rejected],
+  ]
+  return html`<dl class="tiles">
+${values.map(
+  ([label, count]) => html`<div><dt>${label}</dt><dd class="big">${wholeNumber(language, count)}</dd></div>
+`,
+)}</dl>`
+}
+
+/** Emails that wait for a retry are jobs. */
+function waiting(page: PageContext, { jobs }: MailView): Part {
+  const { language } = page
+  const { t } = language
+  const failing = jobs.filter(({ state }) => state === 'failed' || state === 'retrying')
+  if (failing.length === 0) return null
+  return html`${sheetHead({ title: t('operate.mail.unsent'), isRuled: true, text: t('operate.mail.unsent.text') })}
+${listTable(page, {
+  caption: t('operate.mail.unsent'),
+  columns: [
+    { label: t('operate.jobs.type') },
+    { label: t('operate.mail.response'), room: 'mid' },
+    { label: t('operate.jobs.attempts'), isNumber: true },
+    { label: t('operate.actions'), isAction: true },
+  ],
+  rows: failing.map(({ id, task, error, attempts, max_attempts: max }) => {
+    const response = html`<span lang="en" dir="auto">${error ?? ''}</span>`
+    const retry = withQuery('/operator/jobs/confirm', { action: 'retry', id })
+    return {
+      cells: [
+        html`${taskName(language, task)}<span class="least">${response}</span>`,
+        response,
+        t('operate.jobs.attempts-of', { count: attempts, max }),
+        html`<a class="button tight" href="${pathTo(page, retry)}">${t('operate.retry')}<span class="vh"> ${id}</span></a>`,
+      ],
+    }
+  }),
+})}`
+}
+
+function deliveries(page: PageContext, mail: MailView): Markup {
+  const { language } = page
+  const { t } = language
+  if (mail.deliveries.length === 0) return emptyState(page, { icon: 'mail', title: t('operate.mail.none') })
+  return listTable(page, {
+    caption: t('operate.mail.deliveries'),
+    columns: [
+      { label: t('operate.mail.kind') },
+      { label: t('operate.mail.to'), room: 'mid' },
+      { label: t('operate.mail.result') },
+      { label: t('operate.mail.response'), room: 'far' },
+      { label: t('operate.mail.time'), room: 'mid' },
+    ],
+    rows: mail.deliveries.map((delivery) => deliveryRow(page, delivery)),
+  })
+}
+
+function deliveryRow(
+  page: PageContext,
+  { kind, username, sent, response, at }: DeliveryView,
+): { cells: readonly Part[] } {
+  const { language } = page
+  const { t } = language
+  const to =
+    username === null
+      ? t('operate.mail.no-account')
+      : html`<a href="${pathTo(page, userPath(username))}"><bdi>${username}</bdi></a>`
+  const time = exactTime(language, new Date(at))
+  const shown = html`<span lang="en" dir="auto">${response}</span>`
+  return {
+    cells: [
+      html`${kindName(language, kind)}<span class="least">${to}, ${time}</span><span class="near">${shown}</span>`,
+      to,
+      sent
+        ? status(page, { kind: 'good', icon: 'check', label: t('operate.mail.accepted') })
+        : status(page, { kind: 'bad', icon: 'alert', label: t('operate.mail.refused') }),
+      shown,
+      time,
+    ],
+  }
+}
+
+/** Returns the name of a kind of email, otherwise the kind. */
+function kindName({ t }: Language, kind: string): string {
+  const key = `operate.mail.kind.${kind}`
+  return isMessageKey(key) ? t(key) : kind
+}

@@ -1,0 +1,190 @@
+// The first page for operators: problems, dependencies, figures, charts, jobs, server errors and recent actions.
+import { listEntries } from '#features/basics/audit/queries.ts'
+import { loadErrors } from '#features/operations/overview/errors/load-errors.ts'
+import type { ErrorsView } from '#features/operations/overview/errors/views.ts'
+import { PERIOD_NAMES, type Period } from '#features/operations/overview/figures/periods.ts'
+import { loadOverview } from '#features/operations/overview/load-overview.ts'
+import { listMeasures } from '#features/operations/overview/storage/queries.ts'
+import type { OverviewView } from '#features/operations/overview/views.ts'
+import { countOf, exactTime } from '#platform/html/format.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import type { IconName } from '#platform/html/icons.ts'
+import { segments } from '#platform/html/lists.ts'
+import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import { status } from '#platform/html/work/status.ts'
+import { listTable } from '#platform/html/work/tables.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { PATHS, withQuery } from '#web/kit/paths.ts'
+import { entryList } from '../log/entries.ts'
+import { showOperator } from '../sections.ts'
+import { chartsOf, sendChart } from './charts.ts'
+import { taskTable } from './jobs-table.ts'
+import { periodOf } from './period.ts'
+import { dependencyName, problemNotes } from './problem-notes.ts'
+
+const ERRORS_SHOWN = 5
+const ENTRIES_SHOWN = 8
+
+export function overviewPages(pages: Pages): void {
+  pages.own('GET', PATHS.operator, 'operateOverview', showOverview, { role: 'admin' })
+  pages.own('GET', '/operator/figures.csv', 'operateFigures', sendChart, { role: 'admin' })
+  pages.own('GET', '/operator/errors', 'operateErrors', showErrors, { role: 'admin' })
+}
+
+async function showOverview(request: OwnRequest) {
+  const { deps, page, checks, version } = request
+  const { language } = page
+  const period = periodOf(request)
+  const overview = await loadOverview({ ...deps, checks, version }, period)
+  const errors = await loadErrors(deps, period, { limit: ERRORS_SHOWN, offset: 0 })
+  const entries = await listEntries(deps.db, {}, { limit: ENTRIES_SHOWN })
+  const charts = chartsOf(page, { figures: overview.figures, overview, measures: await listMeasures(deps.db) })
+  return showOperator(request, {
+    section: PATHS.operator,
+    heading: language.t('operate.overview'),
+    facts: factsOf(page, overview),
+    action: periods(page, PATHS.operator, period),
+    body: html`<section class="part tightly" aria-labelledby="now-h"><h3 id="now-h" class="vh">${language.t('operate.now')}</h3>
+${problemNotes(page, overview.problems)}
+${dependencies(page, overview)}</section>
+${tiles(page, overview)}
+<div class="plots">
+${charts}</div>
+${taskTable(page, overview.tasks)}
+${errorPart(page, errors, period)}
+${sheetPart({
+  id: 'recent',
+  title: language.t('operate.recent'),
+  action: html`<a href="${pathTo(page, '/operator/audit-log')}">${language.t('operate.recent.all')}</a>`,
+  content: entryList(page, entries),
+})}`,
+  })
+}
+
+async function showErrors(request: OwnRequest) {
+  const { deps, page } = request
+  const period = periodOf(request)
+  const errors = await loadErrors(deps, period, { limit: 500, offset: 0 })
+  return showOperator(request, {
+    section: PATHS.operator,
+    heading: page.language.t('operate.errors'),
+    action: periods(page, '/operator/errors', period),
+    body: sheetPart({ id: 'all-errors', content: errorTable(page, errors) }),
+  })
+}
+
+function periods(page: PageContext, path: string, current: Period): Markup {
+  const { t } = page.language
+  return segments(
+    t('operate.period'),
+    PERIOD_NAMES.map((period) => ({
+      href: pathTo(page, withQuery(path, { period })),
+      label: t(`operate.period.${period}`),
+      isCurrent: period === current,
+    })),
+  )
+}
+
+function factsOf(page: PageContext, overview: OverviewView): Part[] {
+  const { t } = page.language
+  const kinds = { ready: 'good', degraded: 'wait', unavailable: 'bad' } as const
+  const icons = { ready: 'ok', degraded: 'wait', unavailable: 'alert' } as const
+  const hours = Math.floor(overview.uptime_seconds / 3600)
+  return [
+    status(page, {
+      kind: kinds[overview.status],
+      icon: icons[overview.status],
+      label: t(`operate.status.${overview.status}`),
+    }),
+    t('operate.version', { version: overview.version }),
+    hours < 48 ? t('operate.uptime.hours', { hours }) : t('operate.uptime.days', { days: Math.floor(hours / 24) }),
+    t('operate.processes', { count: overview.http_processes }),
+  ]
+}
+
+function dependencies(page: PageContext, { dependencies: all }: OverviewView): Markup {
+  const { t } = page.language
+  const icons: Record<string, readonly [IconName, string]> = {
+    ok: ['ok', 'good'],
+    slow: ['wait', 'wait'],
+    degraded: ['alert', 'bad'],
+    failing: ['alert', 'bad'],
+  }
+  const items = Object.entries(all).map(([name, { status: state }]) => {
+    const [symbol, kind] = icons[state] ?? ['info', '']
+    return html`<li><span class="status ${kind}">${icon(page, symbol)}</span><span>${dependencyName(page.language, name)}<br><small>${t(`operate.dependency-status.${state}`)}</small></span></li>`
+  })
+  return html`<ul class="deps">${items}</ul>`
+}
+
+function tiles(page: PageContext, { figures: { totals } }: OverviewView): Markup {
+  const { language } = page
+  const { t } = language
+  const share = totals.requests === 0 ? 0 : (100 * totals.failed) / totals.requests
+  const failed = new Intl.NumberFormat(language.tag, { numberingSystem: 'latn', maximumFractionDigits: 2 }).format(
+    share,
+  )
+  const of: readonly [IconName, string, number, string][] = [
+    ['globe', t('operate.tile.requests'), totals.requests, t('operate.tile.requests.text', { share: failed })],
+    ['download', t('operate.tile.downloads'), totals.downloads, t('operate.tile.downloads.text')],
+    [
+      'upload',
+      t('operate.tile.versions'),
+      totals.versions,
+      t('operate.tile.versions.text', { count: totals.projects }),
+    ],
+    ['users', t('operate.tile.accounts'), totals.accounts, t('operate.tile.accounts.text')],
+  ]
+  return html`<dl class="tiles">
+${of.map(
+  ([
+    symbol,
+    label,
+    count,
+    text,
+  ]) => html`<div><dt>${icon(page, symbol)}${label}</dt><dd class="big">${countOf(language, count)}</dd><dd class="change">${text}</dd></div>
+`,
+)}</dl>`
+}
+
+function errorPart(page: PageContext, errors: ErrorsView, period: Period): Markup {
+  const { t } = page.language
+  return sheetPart({
+    id: 'errors-of-period',
+    title: t('operate.errors'),
+    action: html`<a href="${pathTo(page, withQuery('/operator/errors', { period }))}">${t('operate.errors.all')}</a>`,
+    content: errorTable(page, errors),
+  })
+}
+
+function errorTable(page: PageContext, { since, errors }: ErrorsView): Markup {
+  const { language } = page
+  const { t, rich } = language
+  if (errors.length === 0)
+    return html`<p class="soft">${rich('operate.errors.none', { since: exactTime(language, new Date(since)) })}</p>`
+  return html`<p class="small soft">${rich('operate.errors.since', { since: exactTime(language, new Date(since)) })}</p>
+${listTable(page, {
+  caption: t('operate.errors'),
+  isInner: true,
+  columns: [
+    { label: t('operate.errors.code') },
+    { label: t('operate.errors.route'), room: 'mid' },
+    { label: t('operate.errors.count'), isNumber: true },
+    { label: t('operate.errors.last'), room: 'far' },
+    { label: t('operate.errors.request'), room: 'far' },
+  ],
+  rows: errors.map(({ code, route, count, last, request_id: id }) => {
+    const time = exactTime(language, new Date(last))
+    return {
+      cells: [
+        html`<code>${code}</code><span class="least">${route}</span><span class="near">${time}, <code>${id}</code></span>`,
+        html`<code>${route}</code>`,
+        countOf(language, count),
+        time,
+        html`<code>${id}</code>`,
+      ],
+    }
+  }),
+})}`
+}

@@ -1,0 +1,106 @@
+// The state of the search index, and its rebuild.
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { loadIndexState } from '#features/operations/search/index-state.ts'
+import { requestRebuild } from '#features/operations/search/request-rebuild.ts'
+import type { IndexStateView } from '#features/operations/search/views.ts'
+import { fileSize, timeAgo, wholeNumber } from '#platform/html/format.ts'
+import { html, type Part } from '#platform/html/html.ts'
+import { note } from '#platform/html/lists.ts'
+import { pathTo } from '#platform/html/page-context.ts'
+import { confirmation } from '#platform/html/work/actions.ts'
+import { uploadProgress } from '#platform/html/work/choices.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { showOperator } from '../sections.ts'
+
+const PATH = '/operator/index'
+const REBUILD = '/operator/index/rebuild'
+
+export function searchIndexPages(pages: Pages): void {
+  pages.own('GET', PATH, 'operateIndex', async (request) => showIndex(request, await loadIndexState(request.deps)), {
+    role: 'admin',
+  })
+  formPage<IndexStateView>(pages, {
+    path: REBUILD,
+    name: 'operateRebuild',
+    options: { role: 'admin' },
+    load: ({ deps }) => loadIndexState(deps),
+    show: showRebuild,
+    commands: { confirm: rebuild },
+  })
+}
+
+function showIndex(request: OwnRequest, index: IndexStateView) {
+  const { page } = request
+  const { language } = page
+  const { t } = language
+  const rows: readonly [string, Part][] = [
+    [t('operate.index.state'), t(`operate.index.state.${index.state}`)],
+    [t('operate.index.documents'), t('operate.index.of', { documents: index.documents, projects: index.projects })],
+    [
+      t('operate.index.changed'),
+      index.changed === null ? t('operate.index.unknown') : timeAgo(language, new Date(index.changed), page.now),
+    ],
+    [
+      t('operate.index.memory'),
+      index.memory_bytes === 0 ? t('operate.index.service') : fileSize(language, index.memory_bytes),
+    ],
+  ]
+  const isRunning = index.rebuild !== null || index.is_requested
+  return showOperator(request, {
+    section: PATH,
+    heading: t('operate.index'),
+    text: t('operate.index.text'),
+    action: !isRunning && html`<a class="button" href="${pathTo(page, REBUILD)}">${t('operate.index.rebuild')}</a>`,
+    ...(index.error === null
+      ? {}
+      : {
+          notes: note(
+            page,
+            'bad',
+            html`<p class="strong">${t('operate.index.failing')}</p><p lang="en">${index.error}</p>`,
+          ),
+        }),
+    body: [
+      isRunning && progress(request, index),
+      sheetPart({
+        id: 'state',
+        title: t('operate.index.now'),
+        content: html`<dl class="pairs wide">${rows.map(([label, value]) => html`<dt>${label}</dt><dd>${value}</dd>`)}</dl>`,
+      }),
+    ],
+  })
+}
+
+function progress({ page }: OwnRequest, { rebuild: running }: IndexStateView): Part {
+  const { language } = page
+  const { t } = language
+  const content =
+    running === null
+      ? html`<p>${t('operate.index.requested')}</p>`
+      : html`${uploadProgress({ label: t('operate.index.progress'), value: Math.min(running.built, running.total), max: running.total })}
+<p>${t('operate.index.built', { built: wholeNumber(language, running.built), total: wholeNumber(language, running.total) })}</p>`
+  const reload = html`<p><a href="${pathTo(page, PATH)}">${t('operate.reload')}</a></p>`
+  return sheetPart({ id: 'rebuild', title: t('operate.index.progress'), content: html`${content}${reload}` })
+}
+
+function showRebuild({ page, show }: OwnRequest, { projects }: IndexStateView, form: FormState) {
+  const { t } = page.language
+  const title = t('operate.index.rebuild.title')
+  const body = confirmation(page, {
+    title,
+    consequences: [t('operate.index.rebuild.all', { projects }), t('operate.index.rebuild.old'), t('operate.recorded')],
+    action: pathTo(page, REBUILD),
+    button: t('operate.index.rebuild'),
+    cancel: pathTo(page, PATH),
+    isDanger: false,
+    errors: form.errors,
+  })
+  return show({ title, body, refusal: form.refusal })
+}
+
+async function rebuild({ deps, viewer }: OwnRequest): Promise<Outcome> {
+  await requestRebuild(deps, actorOf(viewer))
+  return { done: 'rebuild-requested', path: PATH }
+}

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import { COMMAND } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { createRecorder } from '#features/operations/overview/figures/record-figures.ts'
+import { mailError } from '#ports/mail/mail.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { assertLeads, assertSays, type Visitor, visitor } from '#test/support/http/visitor.ts'
+
+let t: TestApp
+let admin: Visitor
+let rejection: Error | undefined
+before(async () => {
+  t = await testApp({
+    processes: 1,
+    deps: ({ mail }) => ({
+      mail: {
+        ...mail,
+        send: async (message) => {
+          if (rejection !== undefined) throw mailError(rejection)
+          return mail.send(message)
+        },
+      },
+    }),
+  })
+  admin = visitor(t, (await t.make.account({ role: 'admin', username: 'olga' })).token)
+})
+after(() => t.close())
+beforeEach(() => t.deps.pool.query('delete from graphile_worker._private_jobs'))
+
+const PAGES = [
+  '/operator',
+  '/operator/errors',
+  '/operator/jobs',
+  '/operator/storage',
+  '/operator/index',
+  '/operator/index/rebuild',
+  '/operator/mail',
+  '/operator/backups',
+  '/operator/audit-log',
+  '/operator/first-steps',
+]
+
+async function addFailed(task = 'files.remove'): Promise<string> {
+  const { rows } = await t.deps.pool.query<{ id: string }>(
+    'select id::text as id from graphile_worker.add_job($1, \'{"keys":[]}\')',
+    [task],
+  )
+  const id = rows[0]?.id ?? ''
+  await t.deps.pool.query(
+    "update graphile_worker._private_jobs set attempts = max_attempts, last_error = 'The disk <b>is</b> full' where id = $1::bigint",
+    [id],
+  )
+  return id
+}
+
+const actions = async (): Promise<string[]> =>
+  (await t.deps.db.selectFrom('audit_entry').select('action').orderBy('id').execute()).map(({ action }) => action)
+
+test('only admins see the pages; visitors are led to sign in', async () => {
+  const moderator = visitor(t, (await t.make.account({ role: 'moderator' })).token)
+  for (const path of PAGES) {
+    assert.equal((await admin.get(path)).statusCode, 200, path)
+    assert.equal((await moderator.get(path)).statusCode, 404, path)
+    const answer = await visitor(t).get(path)
+    assert.equal(answer.statusCode, 303, path)
+    assert.match(String(answer.headers.location), /^\/account\/sign-in\?return=%2Foperator/)
+  }
+})
+
+test('the overview begins with problems in sentences, and draws the figures', async () => {
+  await addFailed()
+  t.freeze()
+  const recorder = createRecorder(t.deps)
+  t.deps.metrics.figures.take()
+  await t.anyone.get('/v3/statistics')
+  await recorder.store()
+  t.thaw()
+  const page = await admin.get('/operator?period=1h')
+  assertSays(page, 200, 'One job failed permanently')
+  assertSays(page, 200, 'Types: files.remove. Read the errors, remove the cause, and retry the jobs.')
+  assertSays(page, 200, 'Emails are not sent')
+  assertSays(page, 200, 'One request; a rate limit rejected 0, and 0 failed.')
+  assert.equal(page.body.match(/<figure class="plot"/g)?.length, 4)
+  const csv = await admin.get('/operator/figures.csv?chart=requests&period=1h')
+  assert.equal(csv.headers['content-type'], 'text/csv; charset=utf-8')
+  const [head, ...lines] = csv.body.trim().split('\r\n')
+  assert.equal(head, 'Time (UTC),All requests,Rejected by a rate limit,Failed')
+  assert.equal(lines.length, 60)
+  assert.equal(lines.filter((line) => line.endsWith(',1,0,0')).length, 1)
+  assert.equal((await admin.get('/operator/figures.csv?chart=secrets')).statusCode, 404)
+})
+
+test('the overview takes the same number of statements with many jobs, errors and entries', async () => {
+  await admin.get('/operator')
+  const { queries: few } = await t.queriesOf(() => admin.get('/operator'))
+  for (let n = 0; n < 20; n += 1) await addFailed(`task.${n}`)
+  const { queries: many } = await t.queriesOf(() => admin.get('/operator'))
+  assert.equal(many.length, few.length)
+})
+
+test('a failed job is retried on the list, and discarded after a confirmation', async () => {
+  const [one, two] = [await addFailed(), await addFailed()]
+  const list = await admin.get('/operator/jobs?state=failed')
+  assertSays(list, 200, 'The disk <b>is</b> full')
+  assert.ok(!list.body.includes('<b>is</b>'), 'markup of an error is shown as text')
+  const retried = await admin.post('/operator/jobs?state=failed', {
+    _csrf: csrfOf(list.body),
+    do: 'retry',
+    id: one,
+  })
+  assert.equal(retried.statusCode, 303, retried.body)
+  assertSays(await admin.get(String(retried.headers.location)), 200, 'The worker runs the job again.')
+  const confirm = `/operator/jobs/confirm?action=discard&id=${two}`
+  const question = await admin.get(confirm)
+  assertSays(question, 200, 'Discard one job?')
+  const answer = await admin.post(confirm, { _csrf: csrfOf(question.body), do: 'confirm' })
+  assertSays(
+    await admin.get(assertLeads(answer, '/operator/jobs?done=jobs-discarded&count=1')),
+    200,
+    'One job was deleted.',
+  )
+  assertSays(await admin.post(confirm, { _csrf: csrfOf(question.body), do: 'confirm' }), 404, 'does not exist')
+  assert.deepEqual((await actions()).slice(-2), ['job.retried', 'job.discarded'])
+})
+
+test('all failed jobs of a type are retried after a confirmation that counts them', async () => {
+  await addFailed()
+  await addFailed()
+  const path = '/operator/jobs/confirm?action=retry&task=files.remove'
+  const question = await admin.get(path)
+  assertSays(question, 200, 'Retry 2 jobs?')
+  const answer = await admin.post(path, { _csrf: csrfOf(question.body), do: 'confirm' })
+  assertSays(await admin.get(assertLeads(answer, '/operator/jobs?done=jobs-retried&count=2')), 200, 'runs 2 jobs again')
+  for (const wrong of ['', '?action=erase&task=x', '?action=retry', '?action=retry&id=1x', '?action=retry&id=999999']) {
+    const { statusCode } = await admin.get(`/operator/jobs/confirm${wrong}`)
+    assert.ok([400, 404].includes(statusCode), `${wrong} ${statusCode}`)
+  }
+})
+
+test('a retry of a job that is running shows the reason on the list', async () => {
+  const id = await addFailed()
+  const list = await admin.get('/operator/jobs')
+  await t.deps.pool.query("update graphile_worker._private_jobs set locked_by = 'x', locked_at = now(), attempts = 1")
+  const answer = await admin.post('/operator/jobs', { _csrf: csrfOf(list.body), do: 'retry', id })
+  assertSays(answer, 409, 'This job is running')
+})
+
+test('the storage page shows the last measurement and starts another one', async () => {
+  assertSays(await admin.get('/operator/storage'), 200, 'The storage has not been measured yet')
+  const project = await t.make.project({ name: 'Lantern <x>' })
+  const version = await t.make.version({ project })
+  await t.make.file({ project, version, bytes: Buffer.alloc(5_000), filename: 'lantern.jar' })
+  await t.deps.files.put('pictures/lost/one.png', Buffer.alloc(70), { contentType: 'image/png' })
+  const answer = await admin.send('/operator/storage', '/operator/storage')
+  assertSays(await admin.get(assertLeads(answer, '/operator/storage?done=storage-measuring')), 200, 'Measuring…')
+  await t.runJobs()
+  const page = await admin.get('/operator/storage')
+  assertSays(page, 200, 'Lantern <x>')
+  assertSays(page, 200, 'Nothing refers to one file (70 bytes).')
+  assertSays(page, 200, 'pictures/lost/one.png')
+  assertSays(await admin.get('/operator'), 200, 'One file belongs to nothing')
+})
+
+test('a rebuild of the index is confirmed and recorded', async () => {
+  await t.searchable()
+  assertSays(await admin.get('/operator/index'), 200, 'Up to date')
+  const answer = await admin.send('/operator/index/rebuild', '/operator/index/rebuild')
+  const path = assertLeads(answer, '/operator/index?done=rebuild-requested')
+  assertSays(await admin.get(path), 200, 'The rebuild was requested.')
+  await t.searchable()
+  assert.equal((await actions()).at(-1), 'search.rebuild_requested')
+})
+
+test('a test email is sent, and a rejected one shows the response of the server', async () => {
+  const sent = await admin.send('/operator/mail', '/operator/mail')
+  assertSays(await admin.get(assertLeads(sent, '/operator/mail?done=mail-sent')), 200, 'accepted the test email')
+  rejection = Object.assign(new Error('refused'), { response: '550 <olga@example.org> is unknown' })
+  const refused = await admin.send('/operator/mail', '/operator/mail')
+  rejection = undefined
+  const page = await admin.get(assertLeads(refused, '/operator/mail?test=rejected'))
+  assertSays(page, 200, 'The mail server rejected the test email.')
+  assertSays(page, 200, '550 <[address]> is unknown')
+  assert.ok(!page.body.includes('olga@example.org'))
+  const accepted = await admin.get('/operator/mail?show=sent')
+  assert.ok(!accepted.body.includes('550'))
+})
+
+test('the backups page shows known backups with their age', async () => {
+  assertSays(await admin.get('/operator/backups'), 200, 'No backup is known')
+  const details = { id: 'b1', name: 'daily.tar', rows: 10, files: 2, events: 0, bytes: 61_000_000, missing: 1 }
+  await recordAudit(t.deps.db, { action: 'backup.made', actor: COMMAND, details })
+  const page = await admin.get('/operator/backups')
+  assertSays(page, 200, 'daily.tar')
+  assertSays(page, 200, 'One file missing')
+})
+
+function csrfOf(body: string): string {
+  return /name="_csrf" value="([^"]+)"/.exec(body)?.[1] ?? ''
+}

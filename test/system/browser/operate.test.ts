@@ -1,0 +1,155 @@
+// The pages for operators in a real browser: wide and narrow, light, dark and high contrast, right to left.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { seedCatalogue } from '#demo/seed/seed-catalogue.ts'
+import { COMMAND } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { addFigures } from '#features/operations/overview/figures/queries.ts'
+import { recordMeasure } from '#features/operations/overview/storage/measure-storage.ts'
+import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
+import { createFigureCounts } from '#platform/telemetry/figures.ts'
+import {
+  checkAccess,
+  checkFits,
+  newPerson,
+  openSite,
+  type Site,
+  shoot,
+  signIn,
+} from '#test/support/browser/chromium.ts'
+import { assertValidHtml } from '#test/support/http/html-page.ts'
+
+const PAGES = {
+  overview: '/operator',
+  month: '/operator?period=30d',
+  errors: '/operator/errors',
+  jobs: '/operator/jobs',
+  failed: '/operator/jobs?state=failed&task=files.remove',
+  discard: '/operator/jobs/confirm?action=discard&task=files.remove',
+  storage: '/operator/storage',
+  index: '/operator/index',
+  rebuild: '/operator/index/rebuild',
+  mail: '/operator/mail',
+  backups: '/operator/backups',
+  'audit-log': '/operator/audit-log',
+  'audit-error': '/operator/audit-log?actor=nobody',
+  'first-steps': '/operator/first-steps',
+}
+
+let site: Site
+let token: string
+before(async () => {
+  site = await openSite()
+  const { t } = site
+  const { deps } = t
+  await seedCatalogue(deps, 60)
+  token = (await t.make.account({ role: 'admin', username: 'olga' })).token
+  await addDay(Date.now())
+  const ago = (days: number) => ({ ...deps, now: () => Date.now() - days * DAY_MS })
+  for (const days of [3, 2, 1, 0]) {
+    const project = await t.make.project({ name: `Lantern ${days}` })
+    const version = await t.make.version({ project })
+    await t.make.file({ project, version, bytes: Buffer.alloc(300_000 * (4 - days)), filename: `lantern-${days}.jar` })
+    await recordMeasure(ago(days), new AbortController().signal)
+  }
+  await deps.pool.query("select graphile_worker.add_job('files.remove', '{\"keys\":[]}') from generate_series(1, 3)")
+  await deps.pool.query(
+    "update graphile_worker._private_jobs set attempts = max_attempts, last_error = 'ENOSPC: no space left on device, unlink ''/var/lib/depot/files/objects/data/a-rather-long-name-without-a-space.jar'''",
+  )
+  const deliveries = [
+    { kind: 'verify-email', is_sent: true, response: '250 2.0.0 Ok: queued as 4F1' },
+    {
+      kind: 'notification',
+      is_sent: false,
+      response: '550 5.1.1 <[address]>: Recipient address rejected: User unknown',
+    },
+  ]
+  await deps.db
+    .insertInto('mail_delivery')
+    .values(deliveries.map((delivery) => ({ ...delivery, at: new Date(), account_id: null })))
+    .execute()
+  const details = {
+    id: 'b1',
+    name: 'daily-2026-11-22.tar',
+    rows: 9_000,
+    files: 120,
+    events: 7,
+    bytes: 61e9,
+    missing: 0,
+  }
+  await recordAudit(deps.db, { action: 'backup.made', actor: COMMAND, details })
+  await t.searchable()
+})
+after(() => site?.close())
+
+/** Adds figures of the last day, with an hour of trouble. */
+async function addDay(now: number): Promise<void> {
+  const counts = createFigureCounts()
+  const minutes = Array.from({ length: 1_440 }, (_, index) => {
+    const hour = index / 60
+    const requests = Math.round(12 + 8 * Math.sin((hour / 24) * 2 * Math.PI))
+    for (let n = 0; n < requests; n += 1) {
+      const status = hour > 15 && hour < 16 && n % 5 === 0 ? 500 : n === 0 ? 429 : 200
+      counts.request({ operation: 'getProject', status, milliseconds: 2 + ((n * 7 + index) % 60) })
+    }
+    if (hour > 15 && hour < 16)
+      counts.error({
+        code: 'analytics_database_error',
+        route: 'POST /v3/analytics',
+        requestId: '7f3a9eb8-0000-4000-8000-0000000000c1',
+      })
+    return { minute: new Date(now - (1_440 - index) * MINUTE_MS), ...counts.take() }
+  })
+  for (let start = 0; start < minutes.length; start += 60) {
+    await addFigures(site.t.deps.db, minutes.slice(start, start + 60))
+  }
+}
+
+const WIDE = { width: 1280, height: 900 }
+const NARROW = { width: 390, height: 844 }
+const LOOKS = [
+  { name: 'wide-light', colorScheme: 'light', viewport: WIDE },
+  { name: 'wide-dark', colorScheme: 'dark', viewport: WIDE },
+  { name: 'middle-light', colorScheme: 'light', viewport: { width: 768, height: 1024 } },
+  { name: 'narrow-light', colorScheme: 'light', viewport: NARROW },
+  { name: 'narrow-dark', colorScheme: 'dark', viewport: NARROW },
+  { name: 'contrast', colorScheme: 'light', contrast: 'more', viewport: WIDE },
+] as const
+
+for (const { name, ...look } of LOOKS) {
+  test(`every page for operators is readable by everyone and fits its window (${name})`, async () => {
+    const { context, page, problems } = await newPerson(site, look)
+    await signIn(site, context, token)
+    for (const [what, path] of Object.entries(PAGES)) {
+      const answer = await page.goto(`${site.url}${path}`)
+      assert.equal(answer?.status(), what === 'audit-error' ? 400 : 200, path)
+      if (name === 'contrast') assertValidHtml((await answer?.text()) ?? '', path)
+      await page.evaluate(
+        "for (const part of document.querySelectorAll('main details')) part.open = part.closest('.rail') === null && part.closest('.list') === null",
+      )
+      await shoot(page, `${what}-${name}`)
+      await checkAccess(page, { isStrict: true })
+      await checkFits(page)
+    }
+    assert.deepEqual(problems, [])
+    await context.close()
+  })
+}
+
+test('no page for operators is wider than 320 pixels, or from right to left', async () => {
+  for (const [name, width, language] of [
+    ['tiny', 320, 'de'],
+    ['mirrored', 1280, 'ar-XB'],
+    ['mirrored-narrow', 390, 'ar-XB'],
+  ] as const) {
+    const { context, page } = await newPerson(site, { viewport: { width, height: 900 } })
+    await signIn(site, context, token)
+    await context.addCookies([{ name: 'depot-language', value: language, url: site.url }])
+    for (const [what, path] of Object.entries(PAGES)) {
+      await page.goto(`${site.url}${path}`)
+      await shoot(page, `${what}-${name}`)
+      await checkFits(page)
+    }
+    await context.close()
+  }
+})
