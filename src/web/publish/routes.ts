@@ -4,10 +4,14 @@ import { registerArea } from '#web/kit/pages.ts'
 import type { WebDeps } from '#web/kit/request.ts'
 import { WORK_AREA } from '#web/kit/work/work-page.ts'
 import { generalPages } from './project/general.ts'
+import { reviewPages } from './review/review.ts'
+import { newProjectPages } from './start/new-project.ts'
 
 export function publishPages(app: App, web: WebDeps): void {
   const { taxonomy } = web.deps
   registerArea(app, web, WORK_AREA, (pages) => {
+    newProjectPages(pages)
     generalPages(pages, taxonomy)
+    reviewPages(pages, taxonomy)
   })
 }

@@ -2,12 +2,17 @@ import type { Viewer } from '#lib/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
 import type { Deps } from '#ports/deps.ts'
 
+/** Whether the user must verify their email address before they can create something. */
+export function mustVerifyEmail({ config }: Pick<Deps, 'config'>, viewer: Pick<Viewer, 'emailVerified'>): boolean {
+  return config.accounts.requireVerifiedEmail && !viewer.emailVerified
+}
+
 /**
  * Requires a verified email address, which users need to create projects, organizations and collections.
  * @throws ApiError 403, unless the operator does not require verified email addresses.
  */
-export function requireVerifiedEmail({ config }: Pick<Deps, 'config'>, viewer: Pick<Viewer, 'emailVerified'>): void {
-  if (!config.accounts.requireVerifiedEmail || viewer.emailVerified) return
+export function requireVerifiedEmail(deps: Pick<Deps, 'config'>, viewer: Pick<Viewer, 'emailVerified'>): void {
+  if (!mustVerifyEmail(deps, viewer)) return
   throw forbidden(
     'Verify your email address first. Open the link in the email that was sent to you, or request another one.',
   )

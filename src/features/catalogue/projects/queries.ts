@@ -110,9 +110,11 @@ export async function setLikenessOfIcon(tx: Tx, projectId: string, icon: string 
 /** Slugs that are the last part of a path of the API. A project that has one already is found by its ID. */
 const RESERVED_SLUGS = ['similar']
 
+export const isReservedSlug = (slug: string): boolean => RESERVED_SLUGS.includes(slug)
+
 /** @throws ApiError `conflict` if the slug is reserved, or another project has this slug, or an ID that differs from it only in case. */
 export async function assertProjectSlugFree(db: Db, slug: string, exceptId?: string): Promise<void> {
-  if (RESERVED_SLUGS.includes(slug)) {
+  if (isReservedSlug(slug)) {
     throw new ApiError('conflict', 'This slug is reserved', { details: { field: 'slug', message: 'is reserved' } })
   }
   const { rows } = await sql`select 1 from project where (slug = ${slug} or lower(id) = ${slug})

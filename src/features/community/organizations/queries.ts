@@ -3,6 +3,7 @@ import { type Selectable, sql } from 'kysely'
 import { findMembership } from '#features/basics/access/memberships.ts'
 import { canSeeProject, type Membership, type ProjectFacts } from '#features/basics/access/project-policy.ts'
 import type { MemberRow } from '#features/community/teams/queries.ts'
+import { hasOrganizationPermission, type OrganizationPermission } from '#lib/access/permissions.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
@@ -92,6 +93,24 @@ export async function lockVisibleProject(
   const membership = await findMembership(tx, viewer.id, project)
   if (!canSeeProject(viewer, project, membership)) throw absent()
   return { project, membership }
+}
+
+/** Returns the organizations in which an account has a permission, by name. */
+export async function listOrganizationsWith(
+  db: Db,
+  accountId: string,
+  permission: OrganizationPermission,
+): Promise<{ id: string; name: string }[]> {
+  const rows = await db
+    .selectFrom('team_member')
+    .innerJoin('organization', 'organization.team_id', 'team_member.team_id')
+    .select(['organization.id', 'organization.name', 'team_member.organization_permissions'])
+    .where('team_member.account_id', '=', accountId)
+    .where('team_member.accepted', '=', true)
+    .orderBy('organization.name')
+    .orderBy('organization.id')
+    .execute()
+  return rows.filter((row) => hasOrganizationPermission(row.organization_permissions ?? 0, permission))
 }
 
 /** @throws ApiError `conflict` if another organization has this slug, or an ID that differs from it only in case. */

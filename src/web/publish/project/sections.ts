@@ -16,4 +16,5 @@ export type Section = {
 
 export const SECTIONS: readonly { title?: MessageKey; items: readonly Section[] }[] = [
   { items: [{ below: '', label: 'manage.general', icon: 'cog' }] },
+  { items: [{ below: '/review', label: 'publish.review', icon: 'gavel' }] },
 ]

@@ -23,6 +23,7 @@ import { type FormPage, formPage } from '#web/kit/work/form-page.ts'
 import { showWork, type WorkPage } from '#web/kit/work/work-page.ts'
 import { tile } from '#web/site/lists/rows.ts'
 import { hueClass } from '#web/site/names.ts'
+import { checklistSummary } from '../review/checklist-view.ts'
 import { loadManagedProject, type ManagedProject, may } from './managed-project.ts'
 import { SECTIONS } from './sections.ts'
 
@@ -79,6 +80,7 @@ export async function showProjectSettings(
     needs !== undefined &&
       !may(data, needs.permission) &&
       viewOnly(page, { permission: needs.name, ask: await listGrantors(request, data) }),
+    section !== '/review' && (await checklistSummary(page, request.deps.db, data)),
     notes,
   ]
   const groups = SECTIONS.map(({ title, items }) => ({

@@ -1,0 +1,24 @@
+// Suggests a free slug for the name of a new project.
+import { sql } from 'kysely'
+import type { Db } from '#platform/db/db.ts'
+import { foldWords } from '#ports/search-index/fold.ts'
+import { isReservedSlug } from '../queries.ts'
+
+const LENGTH = { min: 3, max: 60 }
+/** Number of slugs that are tried: the folded name, then with a number. */
+const ATTEMPTS = 20
+
+/** Returns the name in lower case with hyphens, followed by a number if this slug is taken. */
+export async function suggestSlug(db: Db, name: string): Promise<string> {
+  const folded = foldWords(name)
+    .join('-')
+    .replaceAll(/[^a-z0-9-]/g, '')
+    .slice(0, LENGTH.max)
+    .replaceAll(/^-+|-+$/g, '')
+  const first = folded.length >= LENGTH.min ? folded : `project-${folded}`.replace(/-$/, '')
+  const candidates = [first, ...Array.from({ length: ATTEMPTS - 1 }, (_, n) => `${first}-${n + 2}`)]
+  const { rows } = await sql<{ taken: string }>`select slug as taken from project where slug = any(${candidates})
+    union select lower(id) from project where lower(id) = any(${candidates})`.execute(db)
+  const taken = new Set(rows.map((row) => row.taken))
+  return candidates.find((slug) => !taken.has(slug) && !isReservedSlug(slug)) ?? first
+}

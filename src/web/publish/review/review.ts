@@ -1,0 +1,203 @@
+// The review of a project, for its members: checklist, submission, position in the queue, conversation with moderators.
+import type { FastifyReply } from 'fastify'
+import { isMember } from '#features/basics/access/project-policy.ts'
+import type { ChecklistItem } from '#features/catalogue/projects/checklist/checklist.ts'
+import { updateProject } from '#features/catalogue/projects/edit/update-project.ts'
+import { postMessage } from '#features/catalogue/threads/post-message.ts'
+import { MessageInput, parseMessage } from '#features/catalogue/threads/requests.ts'
+import { getQueuePlace } from '#features/community/moderation/queries.ts'
+import { medianWait } from '#features/community/moderation/statistics/queries.ts'
+import { ApiError } from '#lib/errors.ts'
+import { isBlank } from '#lib/text/text-rules.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/time.ts'
+import { timeAgo } from '#platform/html/format.ts'
+import { type FormErrors, form, textArea } from '#platform/html/forms.ts'
+import { html, type Part } from '#platform/html/html.ts'
+import type { Language } from '#platform/html/languages.ts'
+import { note } from '#platform/html/lists.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { checkValues } from '#web/kit/forms.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { projectSegments } from '#web/kit/paths.ts'
+import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
+import { loadManagedProject, type ManagedProject, may } from '../project/managed-project.ts'
+import { projectForm, showProjectSettings } from '../project/settings-frame.ts'
+import { canSubmit, checklist, itemLabel, loadChecklist, missingOf } from './checklist-view.ts'
+import { threadView } from './thread-view.ts'
+
+const BELOW = '/settings/review'
+const LABELS = { body: 'The message' }
+
+export function reviewPages(pages: Pages, taxonomy: Taxonomy): void {
+  projectForm(pages, taxonomy, {
+    below: BELOW,
+    name: 'publishReview',
+    show: showReview,
+    commands: { submit, withdraw, reply },
+    labels: LABELS,
+  })
+  for (const segment of projectSegments(taxonomy)) {
+    pages.own('GET', `/${segment}/:slug/moderation`, 'publishMovedReview', async (request) => {
+      const { settings } = await loadManagedProject(request)
+      return request.redirectPermanently(`${settings}/review`)
+    })
+  }
+}
+
+async function submit(request: OwnRequest, data: ManagedProject, state: FormState): Promise<Outcome> {
+  const { deps, viewer } = request
+  const { project, membership } = data
+  const text = state.text('body')
+  const message = isBlank(text) ? undefined : parseText(text)
+  await updateProject(deps, viewer, { project, membership, patch: { status: 'processing' } })
+  if (message !== undefined) await postMessage(deps, viewer, { threadId: threadOf(data), message })
+  return { done: 'submitted' }
+}
+
+async function withdraw({ deps, viewer }: OwnRequest, { project, membership }: ManagedProject): Promise<Outcome> {
+  await updateProject(deps, viewer, { project, membership, patch: { status: 'draft' } })
+  return { done: 'withdrawn' }
+}
+
+async function reply({ deps, viewer }: OwnRequest, data: ManagedProject, state: FormState): Promise<Outcome> {
+  await postMessage(deps, viewer, { threadId: threadOf(data), message: parseText(state.text('body')) })
+  return { done: 'replied' }
+}
+
+/** @throws ApiError `validation_error` naming `body` */
+function parseText(text: string) {
+  return parseMessage(checkValues(MessageInput, { body: { type: 'text', body: text } }))
+}
+
+/** @throws ApiError 404 for a project without a thread */
+function threadOf({ view }: ManagedProject): string {
+  if (view.thread_id === null) throw new ApiError('not_found', 'This project has no thread')
+  return view.thread_id
+}
+
+async function showReview(request: OwnRequest, data: ManagedProject, state: FormState): Promise<FastifyReply> {
+  const { page, deps } = request
+  const { t } = page.language
+  const { project, view } = data
+  const items = await loadChecklist(deps.db, project.id)
+  const place = await getQueuePlace(deps.db, project.id)
+  const median = await medianWait(deps.db, page.now)
+  const thread = view.thread_id === null ? null : await threadView(request, view.thread_id)
+  return showProjectSettings(request, data, {
+    section: '/review',
+    title: t('manage.title', { section: t('publish.review'), name: view.name }),
+    heading: t('publish.review'),
+    text: t('publish.review.text'),
+    needs: { permission: 'EDIT_DETAILS', name: t('work.permission.EDIT_DETAILS') },
+    form: { ...state, errors: errorsOf(page, data, { state, items }) },
+    body: [
+      decisionPart(page, data),
+      canSubmit(data) &&
+        sheetPart({ id: 'checklist', title: t('publish.checklist'), content: checklist(page, data, items) }),
+      statePart(page, data, { state, place, median }),
+      threadPart(page, data, { state, thread }),
+    ],
+  })
+}
+
+/** A refused submission of an incomplete project names every missing item, with a link. */
+function errorsOf(
+  page: PageContext,
+  data: ManagedProject,
+  { state, items }: { state: FormState; items: readonly ChecklistItem[] },
+): FormErrors {
+  const missing =
+    canSubmit(data) && state.refusal?.status === 400 && state.text('do') === 'submit' ? missingOf(items) : []
+  if (missing.length === 0) return state.errors
+  return missing.map((item) => ({
+    field: `check-${item.id}`,
+    message: page.language.t('publish.review.needs', { item: itemLabel(page, item) }),
+  }))
+}
+
+/** The message of the moderators about a rejected or withheld project. */
+function decisionPart(page: PageContext, { view }: ManagedProject): Part {
+  const { moderator_message: message, status } = view
+  if (message === null || !['rejected', 'withheld'].includes(status)) return false
+  const key = status === 'rejected' ? 'publish.review.rejected' : 'publish.review.withheld'
+  return html`<div class="part">${note(page, 'bad', html`<p class="strong">${page.language.t(key)}</p><p>${message.message}</p>${message.body !== null && html`<p>${message.body}</p>`}`)}</div>`
+}
+
+type Queue = { state: FormState; place: { position: number | null; total: number }; median: number | null }
+
+/** The next step: submit, wait or withdraw. */
+function statePart(page: PageContext, data: ManagedProject, { state, place, median }: Queue): Part {
+  const { language } = page
+  const { t, rich } = language
+  const { view, settings } = data
+  const action = pathTo(page, `${settings}/review`)
+  const isAllowed = may(data, 'EDIT_DETAILS') || state.isSubmitted
+  const wait = median === null ? null : html`<p>${t('publish.review.median', { wait: duration(language, median) })}</p>`
+  if (place.position !== null) {
+    const since =
+      view.queued === null
+        ? null
+        : html`<p>${rich('publish.review.since', { at: timeAgo(language, new Date(view.queued), page.now) })}</p>`
+    const button =
+      isAllowed &&
+      form(page, {
+        action,
+        content: html`<div class="line"><button name="do" value="withdraw">${t('publish.review.withdraw')}</button></div>`,
+      })
+    const content = html`<p class="strong">${t('publish.review.position', { ...place, position: place.position })}</p>${since}${wait}<p class="soft">${t('publish.review.editable')}</p>${button}`
+    return sheetPart({ id: 'queue', title: t('publish.review.waiting'), content })
+  }
+  if (!canSubmit(data) || !isAllowed) return false
+  const rules = page.site.footer?.some(({ path }) => path === '/rules') === true
+  const isAgain = view.status !== 'draft'
+  const content = html`<p>${t('publish.review.checks')}${rules && html` <a href="${pathTo(page, '/rules')}">${t('publish.review.rules')}</a>`}</p>
+<p>${t('publish.review.total', { total: place.total })}</p>${wait}
+${textArea(page, { name: 'body', id: 'note', label: t('publish.review.note'), hint: t('publish.review.note-hint'), value: state.text('do') === 'submit' ? state.text('body') : '', maxLength: 4000, isOptional: true, rows: 3, errors: state.errors })}
+<div class="line"><button class="main" name="do" value="submit">${t(isAgain ? 'publish.review.resubmit' : 'publish.review.submit')}</button></div>`
+  return sheetPart({
+    id: 'submit',
+    title: t('publish.review.submit'),
+    content: form(page, { action, content, className: 'stack' }),
+  })
+}
+
+function threadPart(
+  page: PageContext,
+  data: ManagedProject,
+  { state, thread }: { state: FormState; thread: Part },
+): Part {
+  const { t } = page.language
+  const { view, settings, membership } = data
+  if (view.thread_id === null) return false
+  // Before the first submission, the note of the submission begins the conversation.
+  const replies = isMember(membership) && (view.status !== 'draft' || thread !== null)
+  const write =
+    replies &&
+    form(page, {
+      action: pathTo(page, `${settings}/review`),
+      className: 'stack',
+      content: html`${textArea(page, { name: 'body', label: t('publish.thread.reply'), value: state.text('do') === 'reply' ? state.text('body') : '', maxLength: 65_536, rows: 4, errors: state.errors })}<div class="line"><button name="do" value="reply">${t('publish.thread.send')}</button></div>`,
+    })
+  return sheetPart({
+    id: 'thread',
+    title: t('publish.thread'),
+    text: t('publish.thread.text'),
+    content: html`${thread}
+${write}`,
+  })
+}
+
+/** Returns a duration in the largest unit that fits: "2 days". */
+function duration(language: Language, minutes: number): string {
+  const ms = minutes * MINUTE_MS
+  const [unit, size] =
+    ms >= 2 * DAY_MS
+      ? (['day', DAY_MS] as const)
+      : ms >= 2 * HOUR_MS
+        ? (['hour', HOUR_MS] as const)
+        : (['minute', MINUTE_MS] as const)
+  const value = Math.max(1, Math.round(ms / size))
+  return new Intl.NumberFormat(language.tag, { style: 'unit', unit, unitDisplay: 'long' }).format(value)
+}

@@ -1,0 +1,166 @@
+// The form for a new project. It creates a draft, which the settings pages complete.
+import type { FastifyReply } from 'fastify'
+import { mustVerifyEmail } from '#features/basics/access/email-policy.ts'
+import { listSimilarProjects } from '#features/catalogue/projects/similar/queries.ts'
+import { suggestSlug } from '#features/catalogue/projects/similar/suggest-slug.ts'
+import { type SimilarProjectView, toSimilarProjectView } from '#features/catalogue/projects/similar/views.ts'
+import { createProject } from '#features/catalogue/publishing/create-project.ts'
+import { listOrganizationsWith } from '#features/community/organizations/queries.ts'
+import { wholeNumber } from '#platform/html/format.ts'
+import { form, selectField, textArea, textField } from '#platform/html/forms.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { note } from '#platform/html/lists.ts'
+import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { sheetHead, sheetPart } from '#platform/html/work/frame.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { offeredTypes, PATHS, projectPath } from '#web/kit/paths.ts'
+import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { showWork } from '#web/kit/work/work-page.ts'
+import { viewOf } from '#web/site/lists/rows.ts'
+import { typeName } from '#web/site/names.ts'
+
+const LABELS = {
+  name: 'The name',
+  slug: 'The URL',
+  summary: 'The summary',
+  organization_id: 'The owner',
+  license_id: 'The licence',
+  project_type: 'The project type',
+  requested_status: 'The visibility',
+}
+/** Value of the choice to decide about the licence later. Until then, all rights are reserved. */
+const LATER = 'later'
+/** Licences that most projects use. The settings offer all licences. */
+const LICENSES = [
+  'MIT',
+  'Apache-2.0',
+  'BSD-3-Clause',
+  'MPL-2.0',
+  'LGPL-3.0-only',
+  'GPL-3.0-only',
+  'AGPL-3.0-only',
+  'CC0-1.0',
+]
+const VISIBILITIES = ['approved', 'unlisted', 'private'] as const
+
+type Start = { organizations: { id: string; name: string }[] }
+
+export function newProjectPages(pages: Pages): void {
+  formPage<Start>(pages, {
+    path: PATHS.newProject,
+    name: 'publishNewProject',
+    load: async ({ deps, viewer }) => ({
+      organizations: await listOrganizationsWith(deps.db, viewer.id, 'ADD_PROJECT'),
+    }),
+    show: showNewProject,
+    commands: {
+      create: createDraft,
+      // Shows the page again: with similar names, and with a URL if there is none.
+      check: async (request, data, state) => showNewProject(request, data, state),
+    },
+    labels: LABELS,
+  })
+}
+
+async function createDraft({ deps, viewer }: OwnRequest, _data: Start, state: FormState): Promise<Outcome> {
+  const name = state.text('name')
+  const chosen = { slug: state.text('slug').trim(), license: state.text('license_id') || LATER }
+  const data = {
+    name,
+    slug: chosen.slug === '' ? await suggestSlug(deps.db, name) : chosen.slug,
+    summary: state.text('summary'),
+    description: '',
+    categories: [],
+    is_draft: true,
+    license_id: chosen.license === LATER ? 'arr' : chosen.license,
+    license_decided: chosen.license !== LATER,
+    project_type: state.text('project_type') || null,
+    requested_status: state.text('requested_status') || 'approved',
+    organization_id: state.text('organization_id') || null,
+  }
+  const project = await createProject(deps, viewer, async (describe) => ({
+    description: await describe(data),
+    parts: [],
+  }))
+  return { done: 'created', path: `${projectPath(viewOf(project))}/settings/review` }
+}
+
+async function showNewProject(request: OwnRequest, data: Start, state: FormState): Promise<FastifyReply> {
+  const { page, deps, viewer } = request
+  const { t } = page.language
+  const name = state.text('name').trim()
+  const isNamed = state.isSubmitted && name !== ''
+  const suggestion = isNamed ? await suggestSlug(deps.db, name) : ''
+  const rows = isNamed ? await listSimilarProjects(deps.db, viewer, { name: name.slice(0, 64) }) : []
+  const similar = rows.map((row) => toSimilarProjectView(row, deps))
+  return showWork(request, {
+    title: t('publish.new.title'),
+    subject: {
+      name: t('publish.new.title'),
+      crumbs: [{ path: PATHS.dashboard, label: t('publish.dashboard') }],
+    },
+    form: state,
+    notes: mustVerifyEmail(deps, viewer) ? note(page, 'warn', html`<p>${t('publish.new.unverified')}</p>`) : undefined,
+    body: html`${sheetHead({ title: t('publish.new.heading'), text: t('publish.new.text') })}
+${draftForm(request, data, { state, suggestion, similar })}`,
+  })
+}
+
+type Shown = { state: FormState; suggestion: string; similar: readonly SimilarProjectView[] }
+
+function draftForm(request: OwnRequest, { organizations }: Start, { state, suggestion, similar }: Shown): Markup {
+  const { page, deps } = request
+  const { t } = page.language
+  const { errors } = state
+  const slug = state.text('slug')
+  const isTaken = errors.some(({ field }) => field === 'slug')
+  const slugHint =
+    isTaken && suggestion !== '' ? t('publish.new.slug-free', { slug: suggestion }) : t('publish.new.slug-hint')
+  const types = offeredTypes(deps.taxonomy)
+  const select = (of: {
+    name: string
+    label: string
+    hint?: Part
+    choices: readonly (readonly [string, string])[]
+    first: string
+  }) =>
+    selectField(page, {
+      ...of,
+      errors,
+      choices: of.choices.map(([value, label]) => ({
+        value,
+        label,
+        isChosen: state.text(of.name, of.first) === value,
+      })),
+    })
+  const content = html`${textField(page, { name: 'name', label: t('manage.name'), value: state.text('name'), minLength: 3, maxLength: 64, hasFocus: !state.isSubmitted, errors })}
+<div class="line"><button class="tight" name="do" value="check" formnovalidate>${t('publish.new.check')}</button></div>
+${similarList(page, state, similar)}
+${textField(page, { name: 'slug', label: t('manage.slug'), hint: slugHint, value: slug === '' ? suggestion : slug, minLength: 3, maxLength: 64, isName: true, isOptional: true, errors })}
+${select({ name: 'project_type', label: t('publish.new.type'), hint: t('publish.new.type-hint'), first: types[0] ?? '', choices: types.map((type) => [type, typeName(page.language, type)]) })}
+${textArea(page, { name: 'summary', label: t('manage.summary'), hint: t('manage.summary.hint'), value: state.text('summary'), maxLength: 256, rows: 3, errors })}
+${organizations.length > 0 && select({ name: 'organization_id', label: t('publish.new.owner'), first: '', choices: [['', t('publish.new.owner-self')], ...organizations.map(({ id, name }) => [id, name] as const)] })}
+${select({ name: 'license_id', label: t('publish.new.license'), hint: t('publish.new.license-hint'), first: LATER, choices: [[LATER, t('publish.new.license-later')], ['arr', t('publish.new.license-arr')], ...LICENSES.map((id) => [id, id] as const)] })}
+${select({ name: 'requested_status', label: t('publish.new.visibility'), first: 'approved', choices: VISIBILITIES.map((status) => [status, t(`work.project.${status}`)]) })}
+<div class="line"><button class="main" name="do" value="create">${t('publish.new.create')}</button></div>`
+  const action = pathTo(page, PATHS.newProject)
+  return sheetPart({ id: 'draft', content: form(page, { action, content, className: 'stack' }) })
+}
+
+/** Renders the projects with similar names. They never block the form. */
+function similarList(page: PageContext, { isSubmitted }: FormState, similar: readonly SimilarProjectView[]): Part {
+  const { t, rich } = page.language
+  if (!isSubmitted) return null
+  if (similar.length === 0) return html`<p class="small soft" id="similar">${t('publish.similar.none')}</p>`
+  const items = similar.map((project) => {
+    const link = html`<a href="${pathTo(page, projectPath(project))}"><bdi>${project.name}</bdi></a>`
+    const reasons = project.reasons.map((reason) => t(`publish.similar.${reason}`)).join(', ')
+    const values = { project: link, count: wholeNumber(page.language, project.downloads) }
+    const text =
+      project.ownership === null
+        ? rich('publish.similar.item', values)
+        : rich('publish.similar.item-by', { ...values, owner: html`<bdi>${project.ownership.name}</bdi>` })
+    return html`<li class="todo">${icon(page, 'copy')}<span>${text}</span><small>${reasons}</small></li>`
+  })
+  return html`<div id="similar"><p class="strong">${t('publish.similar.title')}</p><ul class="checks">${items}</ul></div>`
+}
