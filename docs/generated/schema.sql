@@ -139,6 +139,7 @@ create table collection (
   color integer,
   created timestamp with time zone default now() not null,
   updated timestamp with time zone default now() not null,
+  revision bigint default 1 not null,
   constraint collection_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   constraint collection_description_check CHECK (((char_length(description) >= 3) AND (char_length(description) <= 256))),
   constraint collection_name_check CHECK (((char_length(name) >= 3) AND (char_length(name) <= 64))),
@@ -847,6 +848,7 @@ create table stored_form (
 create table team (
   id text collate "C" not null,
   published integer default 0 not null,
+  revision bigint default 1 not null,
   constraint team_pkey PRIMARY KEY (id)
 );
 
@@ -1192,11 +1194,15 @@ CREATE INDEX version_scheduled_idx ON public.version USING btree (scheduled_at) 
 
 CREATE INDEX version_visibility_idx ON public.version USING btree (id) INCLUDE (project_id, status, date_published);
 
-CREATE TRIGGER account_revision BEFORE UPDATE ON public.account FOR EACH ROW EXECUTE FUNCTION bump_revision();
+CREATE TRIGGER account_password_revision BEFORE UPDATE OF password_hash ON public.account FOR EACH ROW WHEN (((old.password_hash IS NULL) <> (new.password_hash IS NULL))) EXECUTE FUNCTION bump_revision();
+
+CREATE TRIGGER account_revision BEFORE UPDATE ON public.account FOR EACH ROW EXECUTE FUNCTION raise_revision('totp_last_step', 'password_hash');
 
 CREATE TRIGGER audit_entry_append_only BEFORE DELETE OR UPDATE ON public.audit_entry FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
 
 CREATE TRIGGER audit_entry_no_truncate BEFORE TRUNCATE ON public.audit_entry FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
+
+CREATE TRIGGER collection_revision BEFORE UPDATE ON public.collection FOR EACH ROW EXECUTE FUNCTION raise_revision();
 
 CREATE TRIGGER file_address_kept AFTER INSERT ON public.file FOR EACH ROW EXECUTE FUNCTION keep_file_address();
 
@@ -1212,7 +1218,7 @@ CREATE TRIGGER member_deleted AFTER DELETE ON public.team_member FOR EACH ROW WH
 
 CREATE TRIGGER member_inserted AFTER INSERT ON public.team_member FOR EACH ROW WHEN (new.accepted) EXECUTE FUNCTION member_counted();
 
-CREATE TRIGGER organization_revision BEFORE UPDATE ON public.organization FOR EACH ROW EXECUTE FUNCTION bump_revision();
+CREATE TRIGGER organization_revision BEFORE UPDATE ON public.organization FOR EACH ROW EXECUTE FUNCTION raise_revision();
 
 CREATE TRIGGER project_deleted BEFORE DELETE ON public.project FOR EACH ROW WHEN (is_searchable(old.status)) EXECUTE FUNCTION project_counted();
 
@@ -1226,7 +1232,55 @@ CREATE TRIGGER project_likeness_renamed AFTER UPDATE OF name ON public.project F
 
 CREATE TRIGGER project_moved AFTER UPDATE OF status, organization_id ON public.project FOR EACH ROW WHEN (((is_searchable(old.status) OR is_searchable(new.status)) AND ((is_searchable(old.status) <> is_searchable(new.status)) OR (old.organization_id IS DISTINCT FROM new.organization_id)))) EXECUTE FUNCTION project_counted();
 
-CREATE TRIGGER project_revision BEFORE UPDATE ON public.project FOR EACH ROW WHEN ((old.downloads = new.downloads)) EXECUTE FUNCTION bump_revision();
+CREATE TRIGGER project_revision BEFORE UPDATE ON public.project FOR EACH ROW WHEN (((old.downloads = new.downloads) AND (old.followers = new.followers))) EXECUTE FUNCTION raise_revision('imported_downloads', 'random_key');
+
+CREATE TRIGGER revise_collected_deleted AFTER DELETE ON public.collection_project REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION raise_owners('collection', 'id', 'collection_id');
+
+CREATE TRIGGER revise_collected_inserted AFTER INSERT ON public.collection_project REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION raise_owners('collection', 'id', 'collection_id');
+
+CREATE TRIGGER revise_collected_updated AFTER UPDATE ON public.collection_project REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION raise_owners_updated('collection', 'id', 'collection_id');
+
+CREATE TRIGGER revise_dependency_deleted AFTER DELETE ON public.dependency REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION raise_owners('version', 'id', 'dependent_id');
+
+CREATE TRIGGER revise_dependency_inserted AFTER INSERT ON public.dependency REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION raise_owners('version', 'id', 'dependent_id');
+
+CREATE TRIGGER revise_dependency_updated AFTER UPDATE ON public.dependency REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION raise_owners_updated('version', 'id', 'dependent_id');
+
+CREATE TRIGGER revise_file_deleted AFTER DELETE ON public.file REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION raise_owners('version', 'id', 'version_id');
+
+CREATE TRIGGER revise_file_inserted AFTER INSERT ON public.file REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION raise_owners('version', 'id', 'version_id');
+
+CREATE TRIGGER revise_file_updated AFTER UPDATE ON public.file REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION raise_owners_updated('version', 'id', 'version_id');
+
+CREATE TRIGGER revise_gallery_deleted AFTER DELETE ON public.gallery_item REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION raise_owners('project', 'id', 'project_id');
+
+CREATE TRIGGER revise_gallery_inserted AFTER INSERT ON public.gallery_item REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION raise_owners('project', 'id', 'project_id');
+
+CREATE TRIGGER revise_gallery_updated AFTER UPDATE ON public.gallery_item REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION raise_owners_updated('project', 'id', 'project_id');
+
+CREATE TRIGGER revise_member_1_deleted AFTER DELETE ON public.team_member REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION raise_owners('organization', 'team_id', 'team_id');
+
+CREATE TRIGGER revise_member_1_inserted AFTER INSERT ON public.team_member REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION raise_owners('organization', 'team_id', 'team_id');
+
+CREATE TRIGGER revise_member_1_updated AFTER UPDATE ON public.team_member REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION raise_owners_updated('organization', 'team_id', 'team_id');
+
+CREATE TRIGGER revise_member_2_deleted AFTER DELETE ON public.team_member REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION raise_owners('team', 'id', 'team_id');
+
+CREATE TRIGGER revise_member_2_inserted AFTER INSERT ON public.team_member REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION raise_owners('team', 'id', 'team_id');
+
+CREATE TRIGGER revise_member_2_updated AFTER UPDATE ON public.team_member REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION raise_owners_updated('team', 'id', 'team_id');
+
+CREATE TRIGGER revise_project_moved AFTER UPDATE OF status ON public.project FOR EACH ROW WHEN ((old.status <> new.status)) EXECUTE FUNCTION raise_collections();
+
+CREATE TRIGGER revise_thread_deleted AFTER DELETE ON public.thread REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION raise_owners('project', 'id', 'project_id');
+
+CREATE TRIGGER revise_thread_inserted AFTER INSERT ON public.thread REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION raise_owners('project', 'id', 'project_id');
+
+CREATE TRIGGER revise_version_deleted AFTER DELETE ON public.version REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION raise_projects_of_versions();
+
+CREATE TRIGGER revise_version_inserted AFTER INSERT ON public.version REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION raise_projects_of_versions();
+
+CREATE TRIGGER revise_version_updated AFTER UPDATE ON public.version REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION raise_projects_of_versions_updated();
 
 CREATE TRIGGER search_account_renamed AFTER UPDATE OF username ON public.account FOR EACH ROW WHEN ((old.username IS DISTINCT FROM new.username)) EXECUTE FUNCTION search_account_renamed();
 
@@ -1272,7 +1326,7 @@ CREATE TRIGGER version_inserted AFTER INSERT ON public.version REFERENCING NEW T
 
 CREATE TRIGGER version_moved AFTER UPDATE OF status ON public.version FOR EACH ROW WHEN ((is_listed(old.status) <> is_listed(new.status))) EXECUTE FUNCTION version_counted();
 
-CREATE TRIGGER version_revision BEFORE UPDATE ON public.version FOR EACH ROW WHEN ((old.downloads = new.downloads)) EXECUTE FUNCTION bump_revision();
+CREATE TRIGGER version_revision BEFORE UPDATE ON public.version FOR EACH ROW WHEN ((old.downloads = new.downloads)) EXECUTE FUNCTION raise_revision('imported_downloads');
 
 CREATE OR REPLACE FUNCTION public.bump_revision()
  RETURNS trigger
@@ -1554,6 +1608,103 @@ begin
     perform count_project(new, 1);
   end if;
   return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.raise_collections()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform raise_revisions('collection', 'id', (
+    select array_agg(collection_id) from collection_project where project_id = new.id));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.raise_owners()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  keys text[];
+begin
+  execute format('select array_agg(distinct %I) from changed', tg_argv[2]) into keys;
+  perform raise_revisions(tg_argv[0], tg_argv[1], keys);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.raise_owners_updated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  keys text[];
+begin
+  execute format('select array_agg(distinct %I) from (
+    (select * from after except select * from before) union all (select * from before except select * from after)
+  ) changed', tg_argv[2]) into keys;
+  perform raise_revisions(tg_argv[0], tg_argv[1], keys);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.raise_projects_of_versions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform raise_revisions('project', 'id', (
+    select array_agg(distinct project_id) from changed where is_listed(status)));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.raise_projects_of_versions_updated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform raise_revisions('project', 'id', (
+    select array_agg(distinct project_id) from (
+      (select project_id, id, date_published, loaders, fields from after where is_listed(status)
+        except select project_id, id, date_published, loaders, fields from before where is_listed(status))
+      union all
+      (select project_id, id, date_published, loaders, fields from before where is_listed(status)
+        except select project_id, id, date_published, loaders, fields from after where is_listed(status))
+    ) changed));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.raise_revision()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  given constant bigint := new.revision;
+  hidden constant text[] := coalesce(tg_argv, '{}');
+begin
+  new.revision := old.revision;
+  if new is distinct from old and (to_jsonb(new) - hidden) <> (to_jsonb(old) - hidden) then
+    new.revision := greatest(given, old.revision + 1);
+  else
+    new.revision := given;
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.raise_revisions(owners text, key text, keys text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if cardinality(keys) > 0 then
+    execute format('update %1$I set revision = revision + 1 where id in (
+      select id from %1$I where %2$I = any($1) order by id for no key update)', owners, key) using keys;
+  end if;
 end
 $function$;
 

@@ -44,6 +44,13 @@ export const Ordering = Type.Integer({
 /** RFC 3339 in UTC with milliseconds and `Z`. */
 export const Timestamp = Type.String({ format: 'date-time' })
 
+/** Number of changes of a resource, in its view. */
+export const Revision = (resource: string, addition = '') =>
+  Type.Integer({
+    minimum: 1,
+    description: `Rises with every change of the ${resource}, except counters; the value for \`If-Match\`${addition}`,
+  })
+
 /** The fields of a response, in which times can be dates. */
 type ViewSource<View> = { readonly [Field in keyof View]: View[Field] | (string extends View[Field] ? Date : never) }
 

@@ -28,6 +28,11 @@ export class JsonEntity {
   }
 }
 
+/** Returns the value of serialised JSON. */
+export function toValue({ bytes }: { readonly bytes: Buffer }): unknown {
+  return JSON.parse(bytes.toString())
+}
+
 /**
  * Replaces the number under `key`, which must occur once, unless the present number is at least as large. Does not match
  * inside strings, where the quotes of the key would be escaped.

@@ -15,12 +15,16 @@ export const NAME_PATTERN = '^(?!\\.{1,2}$)[A-Za-z0-9._-]{1,64}$'
 /** Version number: 1-32 letters, digits and `! @ $ ( ) . + , _ " ' -` and the backtick. */
 export const VERSION_NUMBER_PATTERN = '^(?!\\.{1,2}$)[A-Za-z0-9!@$().+,_"\'`-]{1,32}$'
 
+/** `If-Match` with one revision. */
+export const REVISION_PATTERN = '^"(?:0|[1-9][0-9]{0,14})"$'
+
 /** The error of each pattern, as a predicate that follows the field name. */
 export const PATTERN_WORDS: ReadonlyMap<string, string> = new Map([
   [PROJECT_SLUG_PATTERN, 'must be 3-64 letters A-Z, digits, dots, underscores or hyphens'],
   [ORGANIZATION_SLUG_PATTERN, 'must be 3-64 letters A-Z, digits or hyphens'],
   [USERNAME_PATTERN, 'must be 1-39 letters A-Z, digits, dots, underscores or hyphens, and not . or ..'],
   [VERSION_NUMBER_PATTERN, 'must be 1-32 letters A-Z, digits or any of ! @ $ ( ) . + , _ " \' - `, and not . or ..'],
+  [REVISION_PATTERN, 'must be a revision in double quotes, such as "7"'],
 ])
 
 export const PROJECT_SLUG = new RegExp(PROJECT_SLUG_PATTERN)

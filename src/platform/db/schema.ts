@@ -133,6 +133,7 @@ export interface Collection {
   id: string;
   name: string;
   raw_icon_url: string | null;
+  revision: Generated<number>;
   status: Generated<'listed' | 'unlisted' | 'private' | 'rejected'>;
   updated: Generated<Timestamp>;
 }
@@ -661,6 +662,7 @@ export interface StoredForm {
 export interface Team {
   id: string;
   published: Generated<number>;
+  revision: Generated<number>;
 }
 
 export interface TeamMember {

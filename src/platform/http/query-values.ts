@@ -1,9 +1,9 @@
 // Schemas and parsers of path and query values: IDs, lists of IDs and JSON.
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { ApiError, invalidInput } from '#lib/errors.ts'
 import { ID_PATTERN } from '#lib/ids.ts'
 import { JSON_LIST } from '#lib/schema/schema-parts.ts'
-import { checkStorable, NAME_PATTERN } from '#lib/text/text-rules.ts'
+import { checkStorable, NAME_PATTERN, REVISION_PATTERN } from '#lib/text/text-rules.ts'
 
 /** Maximum number of IDs in a request. */
 const IDS_MAX = 1000
@@ -24,6 +24,26 @@ export const IdParams = pathId('ID', ID_PATTERN, ['AABBCCDD'])
 export const ProjectParams = pathId('ID or slug of the project', NAME_PATTERN, ['AABBCCDD', 'lantern'])
 export const OrganizationParams = pathId('ID or slug of the organization', NAME_PATTERN, ['AABBCCDD', 'lamplighters'])
 export const UserParams = pathId('ID or username', NAME_PATTERN, ['AABBCCDD', 'mira'])
+
+/** Headers of an edit that can depend on the revision of its resource. */
+export const IfMatch = Type.Object({
+  'if-match': Type.Optional(
+    Type.String({
+      pattern: REVISION_PATTERN,
+      maxLength: 17,
+      description:
+        'Revision in double quotes. If it is not the current `revision`, nothing is changed: 409 `conflict` with the ' +
+        'current state in `details.current`. Default: the edit does not depend on the revision.',
+      examples: ['"7"'],
+    }),
+  ),
+})
+
+/** Returns the revision in `If-Match`, if any. */
+export function expectedRevision({ headers }: { headers: Static<typeof IfMatch> }): number | undefined {
+  const value = headers['if-match']
+  return value === undefined ? undefined : Number(value.slice(1, -1))
+}
 
 /** Offset of a list. */
 export const Offset = Type.Optional(

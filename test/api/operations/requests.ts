@@ -47,9 +47,8 @@ export async function buildRequest(world: World, route: RouteEntry, absent: read
   }
 }
 
-/** Returns the sample request of a route, in a new world, by a caller who may send it. */
-export async function authorizedRequest(t: TestApp, route: RouteEntry): Promise<Request> {
-  const world = createWorld(t)
+/** Returns the sample request of a route by a caller who may send it. Default: in a new world. */
+export async function authorizedRequest(t: TestApp, route: RouteEntry, world = createWorld(t)): Promise<Request> {
   const request = await buildRequest(world, route)
   const { auth, role } = route.config
   const caller = auth === 'operator' || role !== undefined ? 'admin' : 'owner'

@@ -111,6 +111,8 @@ export type MemberView = {
   accepted: boolean
   payouts_split: number | null
   ordering: number
+  /** Revision of the team. */
+  revision: number
 }
 
 /** The usernames of a list of members, in its order. */

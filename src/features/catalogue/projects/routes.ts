@@ -4,7 +4,7 @@ import { iconRoutes } from '#features/basics/images/icon-routes.ts'
 import { parseId } from '#lib/ids.ts'
 import { convertInPieces } from '#lib/text/json-pieces.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
-import { IdsQuery, ProjectParams, parseIds } from '#platform/http/query-values.ts'
+import { expectedRevision, IdsQuery, IfMatch, ProjectParams, parseIds } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes, sendList } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
@@ -99,13 +99,14 @@ function projectEdits(app: App, deps: Deps): void {
         operationId: 'updateProject',
         summary: 'Edit a project',
         params: ProjectParams,
+        headers: IfMatch,
         body: ProjectPatch,
       },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
       const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
-      await updateProject(deps, viewer, { project, membership, patch: req.body })
+      await updateProject(deps, viewer, { project, membership, patch: req.body, revision: expectedRevision(req) })
       return done(reply)
     },
   )

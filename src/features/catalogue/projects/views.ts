@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { copyKey, type FilesConfig, imageUrl } from '#features/basics/images/hosted-image.ts'
 import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '#lib/project-status.ts'
-import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { Nullable, Revision, Timestamp } from '#lib/schema/schema-parts.ts'
 import { licenseName } from '#platform/taxonomy/licenses.ts'
 import { fieldsOf, gamesOf, projectTypesOf, sortFieldValues, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { GalleryRow, ProjectReadRow } from './queries.ts'
@@ -39,6 +39,7 @@ const GalleryItemView = Type.Object(
 export const ProjectView = Type.Object(
   {
     id: Type.String(),
+    revision: Revision('project'),
     slug: Type.String(),
     project_types: Type.Array(Type.String(), {
       description:
@@ -123,6 +124,7 @@ export function toProjectView(
   return {
     ...aggregatedFields(row, loaders, taxonomy),
     id: row.id,
+    revision: row.revision,
     slug: row.slug,
     project_types: typesOfProject(taxonomy, loaders, row.draft_type),
     games: gamesOf(taxonomy, loaders),

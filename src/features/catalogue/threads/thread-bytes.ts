@@ -11,17 +11,21 @@ import type { Deps } from '#ports/deps.ts'
 import { listMessages, type MessageRow, RESPONSE_BYTES_MAX, type ThreadRow } from './queries.ts'
 import { type ThreadMessageView, ThreadView, toMessageViews } from './views.ts'
 
-/** Response schema of a thread, and the conversion of its messages. */
-export type ThreadForm = { schema: TSchema; toShown: (message: ThreadMessageView) => object }
+/** Response schema of a thread, and the conversion of its messages and members. */
+export type ThreadForm = {
+  schema: TSchema
+  toShown: (message: ThreadMessageView) => object
+  toMember: (user: CachedUser) => { bytes: Uint8Array }
+}
 
-export const THREAD: ThreadForm = { schema: ThreadView, toShown: (message) => message }
+export const THREAD: ThreadForm = { schema: ThreadView, toShown: (message) => message, toMember: (user) => user }
 
 /** Returns the JSON of each thread as the viewer can see it. Runs two statements for any number of threads. */
 export async function listThreadBytes(
   { db, cache, config }: Pick<Deps, 'db' | 'cache' | 'config'>,
   viewer: Viewer,
   threads: readonly ThreadRow[],
-  { toShown }: ThreadForm = THREAD,
+  { toShown, toMember }: ThreadForm = THREAD,
 ): Promise<Buffer[]> {
   const byThread = new Map<string, MessageRow[]>(threads.map(({ id }) => [id, []]))
   for (const row of await listMessages(db, viewer, [...byThread.keys()])) byThread.get(row.thread_id)?.push(row)
@@ -34,7 +38,7 @@ export async function listThreadBytes(
   const users = new Map((await listCachedUsers({ db, cache, config }, [...authors])).map((user) => [user.id, user]))
   const threadBytes: Buffer[] = []
   for (const { thread, messages } of views) {
-    threadBytes.push(await toThreadBytes(thread, messages.map(toShown), membersOf(messages, users)))
+    threadBytes.push(await toThreadBytes(thread, messages.map(toShown), membersOf(messages, users).map(toMember)))
     await yieldToOthers()
   }
   return threadBytes

@@ -158,8 +158,3 @@ export async function lockVersion(tx: Tx, id: string): Promise<LockedVersion | u
   const version = await tx.selectFrom('version').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
   return project === undefined || version === undefined ? undefined : { project, version }
 }
-
-/** Increments the version's revision after a change in another table, such as its files or dependencies. */
-export async function touchVersion(tx: Tx, id: string): Promise<void> {
-  await tx.updateTable('version').set({ revision: sql`revision + 1` }).where('id', '=', id).execute()
-}

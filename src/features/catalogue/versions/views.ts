@@ -2,7 +2,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { VERSION_STATUSES } from '#features/basics/access/version-status.ts'
 import { ProjectView } from '#features/catalogue/projects/views.ts'
-import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { Nullable, Revision, Timestamp } from '#lib/schema/schema-parts.ts'
 import { fieldsOf, gamesOf, projectTypesOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { DEPENDENCY_TYPES, FILE_TYPES, VERSION_TYPES } from './kinds.ts'
 import type { VersionReadRow } from './queries.ts'
@@ -33,6 +33,7 @@ const DependencyView = Type.Object(
 export const VersionView = Type.Object(
   {
     id: Type.String(),
+    revision: Revision('version'),
     project_id: Type.String(),
     author_id: Type.String(),
     featured: Type.Boolean(),
@@ -102,6 +103,7 @@ export function toVersionView(
         .map((name) => [name, fields[name]]),
     ),
     id: row.id,
+    revision: row.revision,
     project_id: row.project_id,
     author_id: row.author_id,
     featured: row.featured,

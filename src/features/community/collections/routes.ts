@@ -6,7 +6,7 @@ import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { writeJsonArray } from '#lib/text/json-pieces.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
-import { IdParams, IdsQuery, parseIds, UserParams } from '#platform/http/query-values.ts'
+import { expectedRevision, IdParams, IdsQuery, IfMatch, parseIds, UserParams } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
@@ -118,11 +118,16 @@ function collectionWrites(app: App, deps: Deps): void {
         description:
           'The creator can edit all fields and set the status to `listed` or `unlisted`. Moderators can only change the status.',
         params: IdParams,
+        headers: IfMatch,
         body: CollectionPatch,
       },
     },
     async (req, reply) => {
-      await updateCollection(deps, requireViewer(req), { id: parseId(req.params.id, 'id'), patch: req.body })
+      await updateCollection(deps, requireViewer(req), {
+        id: parseId(req.params.id, 'id'),
+        patch: req.body,
+        revision: expectedRevision(req),
+      })
       return done(reply)
     },
   )

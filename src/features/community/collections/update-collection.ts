@@ -2,31 +2,59 @@
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { ICON_BYTES_MAX, type IconOwner, removeImages } from '#features/basics/images/icons.ts'
+import { hasScope } from '#lib/access/scopes.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
-import { invalidInput } from '#lib/errors.ts'
+import { invalidInput, notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
+import { requireRevision, withCurrentState } from '#platform/cache/revisions.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 import { requireEditable, requirePermittedPatch } from './policy.ts'
 import {
   appendProject,
   findVisibleCollection,
+  listCollections,
   lockVisibleCollection,
   removeProject,
   replaceProjects,
   resolveProjects,
 } from './queries.ts'
 import { type CollectionPatch, PROJECTS_MAX, toCollectionColumns } from './requests.ts'
+import { toCollectionView } from './views.ts'
+
+type CollectionEdit = {
+  id: string
+  patch: CollectionPatch
+  /** Revision on which the edit is based. Default: any. */
+  revision?: number | undefined
+}
 
 /**
  * Edits a collection in one transaction, and always sets `updated`.
  * @throws ApiError 404 if the collection is hidden, 403 for a field that the viewer may not change, `validation_error`
- * naming `new_projects.N`.
+ * naming `new_projects.N`, `conflict` for an outdated revision.
  */
 export async function updateCollection(
+  deps: Pick<Deps, 'db' | 'cache' | 'config' | 'now'>,
+  viewer: Viewer,
+  edit: CollectionEdit,
+): Promise<void> {
+  await withCurrentState(
+    deps,
+    () => saveEdit(deps, viewer, edit),
+    async ({ db, config }) => {
+      const shown = hasScope(viewer.scopes, 'COLLECTION_READ') ? viewer : null
+      const [row] = await listCollections(db, shown, [edit.id])
+      if (row === undefined) throw notFound('collection')
+      return toCollectionView(config)(row)
+    },
+  )
+}
+
+async function saveEdit(
   deps: Pick<Deps, 'db' | 'cache' | 'now'>,
   viewer: Viewer,
-  { id, patch }: { id: string; patch: CollectionPatch },
+  { id, patch, revision }: CollectionEdit,
 ): Promise<void> {
   const update = toCollectionColumns(patch)
   requirePermittedPatch(viewer, await findVisibleCollection(deps.db, viewer, id), patch)
@@ -35,6 +63,7 @@ export async function updateCollection(
     // Checked again because the status might have changed since the first check.
     const before = await lockVisibleCollection(tx, viewer, id)
     requirePermittedPatch(viewer, before, patch)
+    if (before !== undefined) requireRevision(before, revision)
     await tx
       .updateTable('collection')
       .set({ ...update, updated: new Date(deps.now()) })

@@ -1,13 +1,14 @@
 // Response schema of a collection.
 import Type, { type Static } from 'typebox'
 import { type FilesConfig, imageUrl } from '#features/basics/images/hosted-image.ts'
-import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { Nullable, Revision, Timestamp } from '#lib/schema/schema-parts.ts'
 import { COLLECTION_STATUSES } from './policy.ts'
 import type { CollectionReadRow } from './queries.ts'
 
 export const CollectionView = Type.Object(
   {
     id: Type.String(),
+    revision: Revision('collection'),
     user: Type.String({ description: 'ID of the creator' }),
     name: Type.String(),
     description: Nullable(Type.String()),
@@ -29,6 +30,7 @@ export const toCollectionView =
   (config: FilesConfig) =>
   (row: CollectionReadRow): CollectionView => ({
     id: row.id,
+    revision: row.revision,
     user: row.account_id,
     name: row.name,
     description: row.description,

@@ -6,6 +6,7 @@ import { requireSizeLimit, shownMembers, toMemberLists } from '#features/communi
 import type { TeamRead } from '#features/community/teams/queries.ts'
 import { listCachedTeams } from '#features/community/teams/team-cache.ts'
 import type { UserReader } from '#features/people/users/user-cache.ts'
+import { hasScope } from '#lib/access/scopes.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { listOrganizationsByNames, type OrganizationRow } from './queries.ts'
@@ -79,8 +80,28 @@ export async function listOrganizationMembers(
   organizations: readonly CachedOrganization[],
   { isLimited }: { isLimited: boolean } = { isLimited: false },
 ): Promise<string[]> {
-  const teamIds = organizations.map(({ team_id }) => team_id)
-  const teams = await listCachedTeams(reader, teamIds)
+  const teams = await listTeamsOf(reader, organizations)
+  return toMembers(reader, viewer, { organizations, teams, isLimited })
+}
+
+type Teams = ReadonlyMap<string, TeamRead>
+
+function listTeamsOf(reader: OrganizationReader, organizations: readonly CachedOrganization[]): Promise<Teams> {
+  return listCachedTeams(
+    reader,
+    organizations.map(({ team_id }) => team_id),
+  )
+}
+
+function toMembers(
+  reader: OrganizationReader,
+  viewer: Viewer | null,
+  {
+    organizations,
+    teams,
+    isLimited,
+  }: { organizations: readonly CachedOrganization[]; teams: Teams; isLimited: boolean },
+): Promise<string[]> {
   const shown = organizations.map(({ team_id }) => {
     const team = teams.get(team_id)
     return team === undefined ? [] : shownMembers(team, viewer)
@@ -94,12 +115,26 @@ export async function toOrganizationViews(
   reader: OrganizationReader,
   viewer: Viewer | null,
   organizations: readonly CachedOrganization[],
-  options?: { isLimited: boolean },
+  { isLimited }: { isLimited: boolean } = { isLimited: false },
 ): Promise<{ bytes: Buffer }[]> {
-  const members = await listOrganizationMembers(reader, viewer, organizations, options)
-  return organizations.map(({ openView }, index) => ({
-    bytes: Buffer.from(`${openView}${members[index] ?? '[]'}}`),
-  }))
+  const teams = await listTeamsOf(reader, organizations)
+  const members = await toMembers(reader, viewer, { organizations, teams, isLimited })
+  return organizations.map(({ openView, team_id, revision }, index) => {
+    // A change of a member is announced as a change of the team only, and raises the revision of the organization.
+    const latest = Math.max(revision, teams.get(team_id)?.organization_revision ?? 0)
+    return { bytes: Buffer.from(`${openView}${members[index] ?? '[]'},"revision":${latest}}`) }
+  })
+}
+
+/** Returns the view that the viewer's token can read. @throws ApiError 404. */
+export async function getOrganizationView(
+  reader: OrganizationReader,
+  viewer: Viewer,
+  name: string,
+): Promise<{ bytes: Buffer }> {
+  const organization = await getOrganization(reader, name)
+  const shown = hasScope(viewer.scopes, 'ORGANIZATION_READ') ? viewer : null
+  return { bytes: await toOrganizationView(reader, shown, organization) }
 }
 
 /** Returns the view of one organization for one viewer, as JSON. */
@@ -108,6 +143,7 @@ export async function toOrganizationView(
   viewer: Viewer | null,
   organization: CachedOrganization,
 ): Promise<Buffer> {
-  const [members = '[]'] = await listOrganizationMembers(reader, viewer, [organization])
-  return Buffer.from(`${organization.openView}${members}}`)
+  const [view] = await toOrganizationViews(reader, viewer, [organization])
+  if (view === undefined) throw new Error('unreachable: one organization has one view')
+  return view.bytes
 }

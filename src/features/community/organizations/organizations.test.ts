@@ -24,9 +24,10 @@ test('a new organization answers 201 with its owner as its only member, and is t
   const [owner] = await t.make.people(1)
   const answer = await create(owner, { ...TEXTS, slug: 'Lantern-Makers', icon_url: 'https://evil.example/', color: 7 })
   assert.equal(answer.statusCode, 201, answer.body)
-  const { id, team_id, members, ...rest } = answer.json()
+  const { id, team_id, members, revision, ...rest } = answer.json()
   assert.deepEqual(rest, { ...TEXTS, slug: 'lantern-makers', icon_url: null, raw_icon_url: null, color: null })
-  const [{ user, ...member }] = members
+  assert.equal(revision, 1)
+  const [{ user, revision: _, ...member }] = members
   assert.equal(user.username, owner.username)
   assert.deepEqual(member, {
     team_id,
@@ -94,7 +95,7 @@ test('an edit is visible immediately under both names; absent, null and unknown 
   const original = await read(slug)
   assert.equal((await patch(owner, slug, { name: '  Trimmed  ', slug: 'renamed-one' })).statusCode, 204)
   const edited = await read('renamed-one')
-  assert.deepEqual(edited, { ...original, name: 'Trimmed', slug: 'renamed-one' })
+  assert.deepEqual(edited, { ...original, name: 'Trimmed', slug: 'renamed-one', revision: original.revision + 1 })
   assertError(await t.anyone.get(`/v3/organization/${slug}`), 404, 'not_found')
   const nothing = { name: null, slug: null, description: null, team_id: 'zzzzzzzz', color: 1 }
   assert.equal((await patch(owner, id, nothing)).statusCode, 204)

@@ -6,7 +6,14 @@ import { TeamMemberView } from '#features/community/teams/views.ts'
 import { notFound } from '#lib/errors.ts'
 import { joinJson } from '#lib/text/json-bytes.ts'
 import { requireViewer, viewerHas } from '#platform/http/auth/auth.ts'
-import { IdsQuery, OrganizationParams, ProjectParams, parseIds } from '#platform/http/query-values.ts'
+import {
+  expectedRevision,
+  IdsQuery,
+  IfMatch,
+  OrganizationParams,
+  ProjectParams,
+  parseIds,
+} from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
@@ -134,11 +141,16 @@ function writes(app: App, deps: Deps): void {
         operationId: 'updateOrganization',
         summary: 'Edit an organization',
         params: OrganizationParams,
+        headers: IfMatch,
         body: OrganizationPatch,
       },
     },
     async (req, reply) => {
-      await updateOrganization(deps, requireViewer(req), { name: req.params.id, patch: req.body })
+      await updateOrganization(deps, requireViewer(req), {
+        name: req.params.id,
+        patch: req.body,
+        revision: expectedRevision(req),
+      })
       return done(reply)
     },
   )

@@ -1,24 +1,51 @@
 import { ICON_BYTES_MAX, type IconOwner } from '#features/basics/images/icons.ts'
 import { listProjectIdsOfOrganization } from '#features/catalogue/projects/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
+import { toValue } from '#lib/text/json-bytes.ts'
+import { requireRevision, withCurrentState } from '#platform/cache/revisions.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Db } from '#platform/db/db.ts'
 import { onUnique } from '#platform/db/pg-errors.ts'
 import type { Deps } from '#ports/deps.ts'
+import { getOrganizationView } from './organization-cache.ts'
 import { requirePermissionIn } from './policy.ts'
 import { assertSlugFree, findMember, getOrganizationRow, lockOrganization, slugTaken } from './queries.ts'
 import { type OrganizationPatch, toOrganizationColumns } from './requests.ts'
 
-/** @throws ApiError 404, 403 without EDIT_DETAILS, `validation_error` naming the field, `conflict` for the slug. */
+type OrganizationEdit = {
+  name: string
+  patch: OrganizationPatch
+  /** Revision on which the edit is based. Default: any. */
+  revision?: number | undefined
+}
+
+/**
+ * @throws ApiError 404, 403 without EDIT_DETAILS, `validation_error` naming the field, `conflict` for the slug or an
+ * outdated revision.
+ */
 export async function updateOrganization(
+  deps: Pick<Deps, 'db' | 'cache' | 'config'>,
+  viewer: Viewer,
+  edit: OrganizationEdit,
+): Promise<void> {
+  const { id } = await getOrganizationRow(deps.db, edit.name)
+  await withCurrentState(
+    deps,
+    () => saveOrganization(deps, viewer, { ...edit, name: id }),
+    async (reader) => toValue(await getOrganizationView(reader, viewer, id)),
+  )
+}
+
+async function saveOrganization(
   deps: Pick<Deps, 'db' | 'cache'>,
   viewer: Viewer,
-  { name, patch }: { name: string; patch: OrganizationPatch },
+  { name, patch, revision }: OrganizationEdit,
 ): Promise<void> {
   const update = toOrganizationColumns(patch)
   await transaction(deps, async (tx, changed) => {
     const row = await lockOrganization(tx, name, 'change')
     requirePermissionIn(viewer, await findMember(tx, row.team_id, viewer.id), 'EDIT_DETAILS')
+    requireRevision(row, revision)
     if (Object.keys(update).length === 0) return
     if (update.slug !== undefined) await assertSlugFree(tx, update.slug, row.id)
     await tx

@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { type FilesConfig, withIconUrls } from '#features/basics/images/hosted-image.ts'
 import { ProjectView } from '#features/catalogue/projects/views.ts'
 import { TeamMemberView } from '#features/community/teams/views.ts'
-import { Nullable } from '#lib/schema/schema-parts.ts'
+import { Nullable, Revision } from '#lib/schema/schema-parts.ts'
 import type { OrganizationRow } from './queries.ts'
 
 export const OrganizationView = Type.Object(
@@ -17,6 +17,7 @@ export const OrganizationView = Type.Object(
     raw_icon_url: Nullable(Type.String({ description: 'URL of the icon in full size' })),
     color: Nullable(Type.Integer({ description: 'Main colour of the icon, as RGB' })),
     members: Type.Array(TeamMemberView),
+    revision: Revision('organization', '. Changes of its members raise it too, changes of `user` do not'),
   },
   { title: 'Organization' },
 )

@@ -20,6 +20,7 @@ type MemberRows = { id: string; team: MemberRow | undefined; organization: Membe
 
 export type LockedTeam = {
   teamId: string
+  revision: number
   /** The project or organization of the team. */
   subject: { project: TeamProject; owner: TeamOrganization | undefined } | { organization: TeamOrganization }
   caller: MemberRows
@@ -41,6 +42,7 @@ export async function changeTeam(
   await transaction(deps, async (tx, changed) => {
     const subject = await lockSubject(tx, teamId)
     const owner = 'project' in subject ? subject.owner : undefined
+    const { revision } = await lockTeam(tx, teamId)
     const rows = await tx
       .selectFrom('team_member')
       .selectAll()
@@ -59,7 +61,7 @@ export async function changeTeam(
     const caller = rowsOf(viewer.id)
     const bits = bitsOf(viewer, subject, caller)
     changed.add('team', teamId)
-    await change(tx, { teamId, subject, caller, target: rowsOf(targetId), bits }, changed)
+    await change(tx, { teamId, revision, subject, caller, target: rowsOf(targetId), bits }, changed)
   })
 }
 
@@ -77,6 +79,11 @@ function bitsOf(viewer: Viewer, subject: LockedTeam['subject'], caller: MemberRo
   if (!canSeeProject(viewer, subject.project, membership)) throw notFound('team')
   const own = projectPermissions(viewer, membership)
   return { own, project: own }
+}
+
+/** Every change of a member raises the revision, also one that does not lock the project or organization. */
+function lockTeam(tx: Tx, teamId: string): Promise<{ revision: number }> {
+  return tx.selectFrom('team').select('revision').where('id', '=', teamId).forNoKeyUpdate().executeTakeFirstOrThrow()
 }
 
 async function lockSubject(tx: Tx, teamId: string): Promise<LockedTeam['subject']> {

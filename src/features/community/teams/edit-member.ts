@@ -4,9 +4,11 @@ import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { markInvitationsRead } from '#features/people/notifications/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput, notFound, validationError } from '#lib/errors.ts'
+import { requireRevision } from '#platform/cache/revisions.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
 import { changeTeam } from './change-team.ts'
+import { withCurrentMembers } from './current-team.ts'
 import {
   requireGrantable,
   requireRemovable,
@@ -16,19 +18,38 @@ import {
 } from './policy.ts'
 import type { MemberChange } from './requests.ts'
 
+export type MemberEdit = {
+  teamId: string
+  accountId: string
+  fields: MemberChange
+  /** Revision of the team on which the edit is based. Default: any. */
+  revision?: number | undefined
+}
+
 /**
  * Edits a member or an invitee. Permissions that do not change need no right to grant them, so that a client can send
  * a whole form.
- * @throws ApiError 404, 403, 400 for permissions of the owner and for permissions that the caller may not grant.
+ * @throws ApiError 404, 403, 400 for permissions of the owner and for permissions that the caller may not grant, `conflict`
+ * for an outdated revision.
  */
 export async function editMember(
+  deps: Pick<Deps, 'db' | 'cache' | 'config'>,
+  viewer: Viewer,
+  edit: MemberEdit,
+): Promise<void> {
+  const { teamId } = edit
+  await withCurrentMembers(deps, viewer, { teamId, edit: () => saveMember(deps, viewer, edit) })
+}
+
+async function saveMember(
   deps: Pick<Deps, 'db' | 'cache'>,
   viewer: Viewer,
-  { teamId, accountId, fields }: { teamId: string; accountId: string; fields: MemberChange },
+  { teamId, accountId, fields, revision }: MemberEdit,
 ): Promise<void> {
   await changeTeam(deps, viewer, { teamId, targetId: accountId }, async (tx, team) => {
     const row = requireVisibleRow(team, viewer)
     requireTeamPermission(team, 'EDIT_MEMBER')
+    requireRevision(team, revision)
     const change: MemberChange = { ...fields }
     for (const field of ['permissions', 'organization_permissions'] as const) {
       if (change[field] === row[field]) delete change[field]

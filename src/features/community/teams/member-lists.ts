@@ -18,7 +18,9 @@ const RESPONSE_MEMBERS_MAX = 30_000
  */
 export function shownMembers(team: TeamRead, viewer: Viewer | null, owning?: TeamRead): ShownMember[] {
   const asMember = isAcceptedIn(team.members, viewer) || isAcceptedIn(owning?.members ?? [], viewer)
-  return team.members.filter((row) => canSeeRow(row, viewer, asMember)).map((row) => ({ row, asMember }))
+  return team.members
+    .filter((row) => canSeeRow(row, viewer, asMember))
+    .map((row) => ({ row, asMember, revision: team.revision }))
 }
 
 /** Returns the visible rows of a project's team, then the accepted members of its organization without duplicates. */

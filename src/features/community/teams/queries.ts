@@ -17,6 +17,9 @@ export type TeamRead = {
   id: string
   project_id: string | null
   organization_id: string | null
+  revision: number
+  /** Revision of the organization, whose view contains the members. */
+  organization_revision: number | null
   members: MemberRow[]
 }
 
@@ -30,6 +33,8 @@ export function listTeamReads(db: Db, ids: readonly string[]): Promise<TeamRead[
       'team.id',
       'project.id as project_id',
       'organization.id as organization_id',
+      'team.revision',
+      'organization.revision as organization_revision',
       jsonArrayFrom(
         eb
           .selectFrom('team_member')
@@ -53,6 +58,19 @@ export function listTeamReads(db: Db, ids: readonly string[]): Promise<TeamRead[
     ])
     .where('team.id', 'in', ids)
     .execute()
+}
+
+/** Returns the project of a team, with the team of the organization that owns it. */
+export function findProjectOfTeam(
+  db: Db,
+  teamId: string,
+): Promise<{ status: string; owning_team_id: string | null } | undefined> {
+  return db
+    .selectFrom('project')
+    .leftJoin('organization', 'organization.id', 'project.organization_id')
+    .select(['project.status', 'organization.team_id as owning_team_id'])
+    .where('project.team_id', '=', teamId)
+    .executeTakeFirst()
 }
 
 /** Makes the owners of these teams plain members. Call this before you set a new owner: a team can have only one. */

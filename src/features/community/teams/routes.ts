@@ -2,7 +2,7 @@
 
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
-import { IdParams } from '#platform/http/query-values.ts'
+import { expectedRevision, IdParams, IfMatch } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -11,7 +11,7 @@ import { inviteMember } from './invite-member.ts'
 import { Invitation, MemberParams, MemberPatch, NewOwner, parseBodyId, toMemberChange } from './requests.ts'
 import { transferOwnership } from './transfer-ownership.ts'
 
-type TeamDeps = Pick<Deps, 'db' | 'cache' | 'log' | 'metrics'>
+type TeamDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'log' | 'metrics'>
 
 /** The same routes and scope apply to the teams of organizations. */
 const write = { auth: { scope: ['PROJECT_WRITE'] } } as const
@@ -50,6 +50,7 @@ function memberWrites(app: App, deps: TeamDeps, prefix: string): void {
         operationId: 'updateTeamMember',
         summary: 'Edit a member or a pending invitation',
         params: MemberParams,
+        headers: IfMatch,
         body: MemberPatch,
       },
     },
@@ -57,7 +58,8 @@ function memberWrites(app: App, deps: TeamDeps, prefix: string): void {
       const viewer = requireViewer(req)
       const teamId = parseId(req.params.id, 'id')
       const accountId = parseId(req.params.user_id, 'user_id')
-      await editMember(deps, viewer, { teamId, accountId, fields: toMemberChange(req.body) })
+      const revision = expectedRevision(req)
+      await editMember(deps, viewer, { teamId, accountId, fields: toMemberChange(req.body), revision })
       return done(reply)
     },
   )
@@ -101,6 +103,7 @@ function ownWrites(app: App, deps: TeamDeps, prefix: string): void {
         operationId: 'transferTeamOwnership',
         summary: 'Transfer the ownership of a team to an accepted member',
         params: IdParams,
+        headers: IfMatch,
         body: NewOwner,
       },
     },
@@ -108,7 +111,7 @@ function ownWrites(app: App, deps: TeamDeps, prefix: string): void {
       const viewer = requireViewer(req)
       const teamId = parseId(req.params.id, 'id')
       const accountId = parseBodyId(req.body.user_id, 'user_id')
-      await transferOwnership(deps, viewer, { teamId, accountId })
+      await transferOwnership(deps, viewer, { teamId, accountId, revision: expectedRevision(req) })
       return done(reply)
     },
   )

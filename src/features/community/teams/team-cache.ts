@@ -11,6 +11,7 @@ const TEAM = {
   name: 'team' as const,
   idOf: (team: TeamRead) => team.id,
   sizeOf: (team: TeamRead) => TEAM_BYTES + ROW_BYTES * team.members.length,
+  revisionOf: (team: TeamRead) => team.revision,
 }
 
 /** Returns the teams with these IDs, by ID. Skips unknown IDs. Runs at most one statement. */

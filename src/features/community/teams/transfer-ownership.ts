@@ -6,27 +6,46 @@ import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS } from '#lib/acce
 import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput, validationError } from '#lib/errors.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
+import { requireRevision } from '#platform/cache/revisions.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
 import { changeTeam } from './change-team.ts'
+import { withCurrentMembers } from './current-team.ts'
 import { requireTeamOwner } from './policy.ts'
 import { demoteOwners } from './queries.ts'
+
+export type OwnershipTransfer = {
+  teamId: string
+  accountId: string
+  /** Revision of the team on which the transfer is based. Default: any. */
+  revision?: number | undefined
+}
 
 /**
  * Transfers a team to one of its accepted members, who gets all permissions. The former owner remains a member with the
  * same permissions. Removes the rows of an organization's new owner from the teams of its projects, where they could
  * restrict them.
  * @throws ApiError 404, 403 unless the caller is the owner or an admin, 400 if an organization owns the project, or if the
- * target is not an accepted member or is the owner.
+ * target is not an accepted member or is the owner, `conflict` for an outdated revision.
  */
 export async function transferOwnership(
+  deps: Pick<Deps, 'db' | 'cache' | 'config'>,
+  viewer: Viewer,
+  transfer: OwnershipTransfer,
+): Promise<void> {
+  const { teamId } = transfer
+  await withCurrentMembers(deps, viewer, { teamId, edit: () => saveTransfer(deps, viewer, transfer) })
+}
+
+async function saveTransfer(
   deps: Pick<Deps, 'db' | 'cache'>,
   viewer: Viewer,
-  { teamId, accountId }: { teamId: string; accountId: string },
+  { teamId, accountId, revision }: OwnershipTransfer,
 ): Promise<void> {
   await changeTeam(deps, viewer, { teamId, targetId: accountId }, async (tx, team, changed) => {
     const { subject, target } = team
     requireTeamOwner(team, viewer)
+    requireRevision(team, revision)
     if ('project' in subject && subject.owner !== undefined) {
       throw invalidInput('The project belongs to an organization; transfer the organization instead')
     }

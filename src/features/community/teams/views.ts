@@ -1,7 +1,7 @@
 // Response schema of a team member, which combines a row and a cached user.
 import Type from 'typebox'
 import { UserView } from '#features/people/users/views.ts'
-import { Nullable } from '#lib/schema/schema-parts.ts'
+import { Nullable, Revision } from '#lib/schema/schema-parts.ts'
 import type { MemberRow } from './queries.ts'
 
 export const TeamMemberView = Type.Object(
@@ -23,6 +23,7 @@ export const TeamMemberView = Type.Object(
       Type.Number({ description: 'Share of revenue, as a weight from 0 to 5000 relative to the other members' }),
     ),
     ordering: Type.Integer(),
+    revision: Revision('team', '. The same for all members; changes of `user` do not raise it'),
   },
   {
     title: 'TeamMember',
@@ -31,14 +32,14 @@ export const TeamMemberView = Type.Object(
   },
 )
 
-/** A row that the viewer can see, and whether they can see the fields for members. */
-export type ShownMember = { row: MemberRow; asMember: boolean }
+/** A row that the viewer can see, whether they can see the fields for members, and the revision of the team. */
+export type ShownMember = { row: MemberRow; asMember: boolean; revision: number }
 
 /** Writes a member as JSON; `user` is the user's JSON. */
 export type MemberWriter = (member: ShownMember, user: string) => string
 
 /** Writes a member as JSON. Joining strings is faster than joining buffers in long lists. */
-export function toMemberJson({ row, asMember }: ShownMember, user: string): string {
+export function toMemberJson({ row, asMember, revision }: ShownMember, user: string): string {
   const own = JSON.stringify({
     team_id: row.team_id,
     role: row.role,
@@ -48,6 +49,7 @@ export function toMemberJson({ row, asMember }: ShownMember, user: string): stri
     accepted: row.accepted,
     payouts_split: asMember ? row.payouts_split : null,
     ordering: row.ordering,
+    revision,
   })
   return `${own.slice(0, -1)},"user":${user}}`
 }

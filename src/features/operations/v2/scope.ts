@@ -21,7 +21,9 @@ export function v2Scope(app: App, { log }: { log: Log }, routes: (scope: App) =>
       scope.addHook('preValidation', adaptQuery)
       scope.addHook('onRoute', (route) => {
         if (route.schema === undefined) return
-        route.schema.operationId = withSuffix(route.schema)
+        // Views of the v2 API have no revision.
+        const { headers: _, ...schema } = route.schema
+        route.schema = { ...schema, operationId: withSuffix(schema) }
         if (route.config?.formData !== undefined) return
         route.schema = { ...route.schema, response: { 404: Absent, ...(route.schema.response as object | undefined) } }
       })
@@ -54,8 +56,9 @@ const CLAMPED = ['limit', 'offset', 'count']
 /** Filters that are ignored if they are not JSON lists of strings. */
 const LISTS = ['loaders', 'game_versions']
 
-/** Removes empty values, quotes and unreadable lists, and limits the numbers of pages. */
+/** Removes empty values, quotes, unreadable lists and `If-Match`, and limits the numbers of pages. */
 function adaptQuery(req: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  delete req.headers['if-match']
   const query = req.query as Record<string, unknown>
   const { properties = {} } = (req.routeOptions.schema?.querystring ?? {}) as { properties?: Record<string, Range> }
   for (const [name, value] of Object.entries(query)) {

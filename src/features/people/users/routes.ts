@@ -6,7 +6,7 @@ import { iconRoutes } from '#features/basics/images/icon-routes.ts'
 import { notFound } from '#lib/errors.ts'
 import type { EntityForm } from '#lib/text/json-bytes.ts'
 import { requireScope, requireViewer } from '#platform/http/auth/auth.ts'
-import { IdsQuery, parseIds, UserParams } from '#platform/http/query-values.ts'
+import { expectedRevision, IdsQuery, IfMatch, parseIds, UserParams } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes, sendList } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
@@ -142,6 +142,7 @@ function updateRoute(app: App, deps: UpdatingDeps, prefix: string): void {
         description:
           'Users can edit themselves. Moderators can edit the bio and avatar of every user, and the username of users who are neither admins nor moderators. Only the session of an admin with a confirmed password can change roles, badges and the payout handles of others. Only the former owner can use a username again within 30 days after a change.',
         params: UserParams,
+        headers: IfMatch,
         body: UserPatch,
       },
     },
@@ -149,7 +150,12 @@ function updateRoute(app: App, deps: UpdatingDeps, prefix: string): void {
       const viewer = requireViewer(req)
       if (req.body.payout_handle !== undefined) requireScope(viewer, 'PAYOUTS_WRITE')
       const { password, code, ...patch } = req.body
-      await updateUser(deps, viewer, { name: req.params.id, patch, proof: { password, code } })
+      await updateUser(deps, viewer, {
+        name: req.params.id,
+        patch,
+        proof: { password, code },
+        revision: expectedRevision(req),
+      })
       return done(reply)
     },
   )

@@ -5,6 +5,7 @@ import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
+import { requireRevision, withCurrentState } from '#platform/cache/revisions.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { onUnique } from '#platform/db/pg-errors.ts'
@@ -12,6 +13,7 @@ import type { Account } from '#platform/db/schema.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
 import { requireEditableUser, requireNameGiver, requireOwnUser, requireRankGiver } from './policy.ts'
+import { readUserView } from './private-view.ts'
 import { assertUsernameFree, getAccountByName, listOwnedProjectIds, reserveUsername, usernameTaken } from './queries.ts'
 import type { UserPatch } from './requests.ts'
 
@@ -24,28 +26,48 @@ const columns = {
   allow_friend_requests: (allow) => (allow === null ? {} : { allow_friend_requests: allow }),
 } satisfies PatchColumns<UserPatch, Updateable<Account>>
 
-export type UpdatingDeps = Pick<Deps, 'db' | 'cache' | 'log' | 'metrics' | 'now'> & { confirmOwner: ConfirmOwner }
+export type UpdatingDeps = Pick<Deps, 'db' | 'cache' | 'log' | 'metrics' | 'now' | 'config'> & {
+  confirmOwner: ConfirmOwner
+}
+
+type UserEdit = {
+  name: string
+  patch: UserPatch
+  proof?: OwnerProof
+  /** Revision on which the edit is based. Default: any. */
+  revision?: number | undefined
+}
 
 /**
  * Edits a user. If a field is invalid, nothing is saved. A change of the role, the badges or the payout handle
  * requires `proof`.
  * @throws ApiError 404, 403 for fields that the viewer cannot change, `conflict` naming `username`, 400 for the role of
- * the last admin, and like `ConfirmOwner`.
+ * the last admin, `conflict` for an outdated revision, and like `ConfirmOwner`.
  */
-export async function updateUser(
+export async function updateUser(deps: UpdatingDeps, viewer: Viewer, edit: UserEdit): Promise<void> {
+  const { id } = requireEditableUser(viewer, await getAccountByName(deps.db, edit.name))
+  await withCurrentState(
+    deps,
+    () => saveUser(deps, viewer, { ...edit, id }),
+    (reader) => readUserView(reader, viewer, id),
+  )
+}
+
+async function saveUser(
   deps: UpdatingDeps,
   viewer: Viewer,
-  { name, patch, proof = {} }: { name: string; patch: UserPatch; proof?: OwnerProof },
+  { id, patch, proof = {}, revision }: UserEdit & { id: string },
 ): Promise<void> {
-  const { id } = requireEditableUser(viewer, await getAccountByName(deps.db, name))
   const update: Updateable<Account> = toColumns(patch, columns)
   const isRank = update.role !== undefined || update.badges !== undefined
   if (isRank) requireRankGiver(viewer)
   if (update.payout_handle !== undefined) requireOwnUser(viewer, { id })
   if (isRank || update.payout_handle !== undefined) await deps.confirmOwner(viewer, proof)
-  if (Object.keys(update).length === 0) return
+  if (Object.keys(update).length === 0 && revision === undefined) return
   await transaction(deps, async (tx, changed) => {
     const locked = await lockAccount(tx, id)
+    requireRevision(locked, revision)
+    if (Object.keys(update).length === 0) return
     if (locked.role === 'admin' && update.role !== undefined && update.role !== 'admin') {
       await lockOtherAdmins(tx, id, deps.now())
     }

@@ -1,7 +1,7 @@
 // Response schemas of users, with the fields that only the user and admins see.
 import Type, { type Static } from 'typebox'
 import { type FilesConfig, imageUrl } from '#features/basics/images/hosted-image.ts'
-import { Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
+import { Nullable, Revision, Timestamp, toView } from '#lib/schema/schema-parts.ts'
 import type { AccountRow } from './queries.ts'
 
 export const Role = Type.Enum(['developer', 'moderator', 'admin'])
@@ -35,10 +35,13 @@ export const UserView = Type.Object(
         }),
       }),
     ),
+    // The v2 API expects it at the end.
+    revision: Revision('user', ' (fields that others cannot see included)'),
   },
   {
     title: 'User',
-    description: '`email` and the fields after it are null unless the caller is this user or an admin.',
+    description:
+      '`email` and the fields from there to `payout_data` are null unless the caller is this user or an admin.',
   },
 )
 export type UserView = Static<typeof UserView>

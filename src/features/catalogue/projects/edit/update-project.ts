@@ -5,7 +5,9 @@ import { dropUnusedImages } from '#features/basics/content-images/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
+import { toValue } from '#lib/text/json-bytes.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
+import { requireRevision, withCurrentState } from '#platform/cache/revisions.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { onUnique } from '#platform/db/pg-errors.ts'
@@ -21,7 +23,7 @@ import {
   optionalFieldColumns,
   typeIsDerived,
 } from '../fields.ts'
-import type { CachedProject } from '../lookup/project-cache.ts'
+import { type CachedProject, getProject, projectViewer } from '../lookup/project-cache.ts'
 import { assertProjectSlugFree, listVersionIds, lockProject, type ProjectRow, projectSlugTaken } from '../queries.ts'
 import { changeStatus, type StatusField } from './change-status.ts'
 import { requireFieldPermissions, requireModerationRights } from './policy.ts'
@@ -31,21 +33,35 @@ export type ProjectEdit = {
   project: CachedProject
   membership: Membership
   patch: ProjectPatch
+  /** Revision on which the edit is based. Default: any. */
+  revision?: number | undefined
   /** Makes further changes in the same transaction; returns whether it changed anything. */
   alongside?: (tx: Tx, changed: ChangeSet) => Promise<boolean>
 }
 
-/** @throws ApiError 403 for a field that the viewer may not change, `validation_error` naming a field; nothing is saved. */
-export async function updateProject(
+/**
+ * @throws ApiError 403 for a field that the viewer may not change, `conflict` for an outdated revision, `validation_error`
+ * naming a field; nothing is saved.
+ */
+export async function updateProject(deps: Deps, viewer: Viewer, edit: ProjectEdit): Promise<void> {
+  requireFieldPermissions(viewer, edit.membership, edit.patch)
+  await withCurrentState(
+    deps,
+    () => saveProject(deps, viewer, edit),
+    async (reader) => toValue(await getProject(reader, projectViewer(viewer), edit.project.id)),
+  )
+}
+
+async function saveProject(
   deps: Deps,
   viewer: Viewer,
-  { project: { id }, membership, patch, alongside }: ProjectEdit,
+  { project: { id }, membership, patch, revision, alongside }: ProjectEdit,
 ): Promise<void> {
-  requireFieldPermissions(viewer, membership, patch)
   const now = deps.now()
   await transaction(deps, async (tx, changed) => {
     const project = await lockProject(tx, id)
     if (project === undefined) throw notFound('project')
+    requireRevision(project, revision)
     const fields: Updateable<Project> = toColumns(patch, columnsOf(project, deps.taxonomy))
     requireModerationRights(viewer, project, patch)
     if (fields.slug !== undefined) await assertProjectSlugFree(tx, fields.slug, id)

@@ -10,7 +10,7 @@ import { invalidInput, notFound } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 import { removeLater } from '#ports/files/claims.ts'
-import { lockVersion, touchVersion } from '../queries.ts'
+import { lockVersion } from '../queries.ts'
 import { freeContents } from './delete-version.ts'
 import { repeatIfQuarantined } from './scan-gate.ts'
 
@@ -42,7 +42,6 @@ export async function deleteFile(
     await tx.deleteFrom('file').where('id', '=', id).execute()
     if (file.is_primary) await tx.updateTable('file').set({ is_primary: true }).where('id', '=', next.id).execute()
     await freeContents(tx, projectId, [file.sha512])
-    await touchVersion(tx, versionId)
     await touchProject(tx, projectId, new Date(deps.now()))
     await repeatIfQuarantined(tx, versionId, deps.now())
     await removeLater(tx, [file.storage_key])

@@ -2,7 +2,7 @@
 
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
-import { IdParams } from '#platform/http/query-values.ts'
+import { expectedRevision, IdParams, IfMatch } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -17,12 +17,23 @@ export function versionEditRoutes(app: App, deps: Deps): void {
     '/v3/version/:id',
     {
       config: { auth: { scope: ['VERSION_WRITE'] } },
-      schema: { operationId: 'updateVersion', summary: 'Edit a version', params: IdParams, body: VersionPatch },
+      schema: {
+        operationId: 'updateVersion',
+        summary: 'Edit a version',
+        params: IdParams,
+        headers: IfMatch,
+        body: VersionPatch,
+      },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
       const { version, membership } = await getVersionAsMember(deps, viewer, parseId(req.params.id, 'id'))
-      await updateVersion(deps, viewer, { id: version.id, membership, patch: req.body })
+      await updateVersion(deps, viewer, {
+        id: version.id,
+        membership,
+        patch: req.body,
+        revision: expectedRevision(req),
+      })
       return done(reply)
     },
   )

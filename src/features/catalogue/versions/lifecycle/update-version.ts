@@ -10,29 +10,47 @@ import { checkKeptSchedule, scheduleRelease } from '#features/catalogue/projects
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound, validationError } from '#lib/errors.ts'
 import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
+import { toValue } from '#lib/text/json-bytes.ts'
 import { isBlank } from '#lib/text/text-rules.ts'
+import { requireRevision, withCurrentState } from '#platform/cache/revisions.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Version } from '#platform/db/schema.ts'
 import { checkLoaderFields, type LoaderFieldValues } from '#platform/taxonomy/loader-fields.ts'
 import { checkLoaders, fieldsOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { Deps } from '#ports/deps.ts'
+import { getVersion, versionViewer } from '../lookup/version-cache.ts'
 import { requireCounterRights } from '../policy.ts'
 import { insertDependencies, resolveDependencies } from '../publish/dependencies.ts'
 import { checkDependencies, type DependencyInput } from '../publish/requests.ts'
-import { lockVersion, touchVersion, type VersionRow } from '../queries.ts'
+import { lockVersion, type VersionRow } from '../queries.ts'
 import { type VersionKeys, type VersionPatch, versionPatchKeys } from './requests.ts'
 import { admitStatus, type ScanGate } from './scan-gate.ts'
 import { announceVersion } from './show-version.ts'
 
-/** @throws ApiError 403 without UPLOAD_VERSION, `validation_error` naming the field; nothing is saved. */
-export async function updateVersion(
-  deps: Deps,
-  viewer: Viewer,
-  { id, membership, patch }: { id: string; membership: Membership; patch: VersionPatch },
-): Promise<void> {
-  requirePermission(viewer, membership, 'UPLOAD_VERSION')
-  if (patch.downloads !== undefined) requireCounterRights(viewer)
+export type VersionEdit = {
+  id: string
+  membership: Membership
+  patch: VersionPatch
+  /** Revision on which the edit is based. Default: any. */
+  revision?: number | undefined
+}
+
+/**
+ * @throws ApiError 403 without UPLOAD_VERSION, `conflict` for an outdated revision, `validation_error` naming the field;
+ * nothing is saved.
+ */
+export async function updateVersion(deps: Deps, viewer: Viewer, edit: VersionEdit): Promise<void> {
+  requirePermission(viewer, edit.membership, 'UPLOAD_VERSION')
+  if (edit.patch.downloads !== undefined) requireCounterRights(viewer)
+  await withCurrentState(
+    deps,
+    () => saveVersion(deps, viewer, edit),
+    async (reader) => toValue(await getVersion(reader, versionViewer(viewer), edit.id)),
+  )
+}
+
+async function saveVersion(deps: Deps, viewer: Viewer, { id, patch, revision }: VersionEdit): Promise<void> {
   const columns: Updateable<Version> = toColumns<ColumnFields, Updateable<Version>>(patch, columnsOf(deps.taxonomy))
   if (patch.dependencies !== undefined) checkDependencies(patch.dependencies, 'dependencies')
   const now = deps.now()
@@ -40,6 +58,7 @@ export async function updateVersion(
     const locked = await lockVersion(tx, id)
     if (locked === undefined) throw notFound('version')
     const { project, version } = locked
+    requireRevision(version, revision)
     const update: Updateable<Version> = {
       ...columns,
       ...fieldChanges(version, patch, { taxonomy: deps.taxonomy, loaders: columns.loaders }),
@@ -49,12 +68,12 @@ export async function updateVersion(
     if (patch.file_types !== undefined) await retagFiles(tx, id, patch.file_types)
     if (patch.changelog !== undefined) await dropUnusedImages(tx, { context: 'version', id }, patch.changelog)
     if (patch.downloads !== undefined) {
+      await tx.updateTable('version').set({ downloads: patch.downloads }).where('id', '=', id).execute()
       // The downloads of a project are the sum of the downloads of its versions.
       const downloads = sql<number>`greatest(0, downloads + ${patch.downloads - version.downloads})`
       await tx.updateTable('project').set({ downloads }).where('id', '=', project.id).execute()
     }
     if (Object.keys(update).length > 0) await tx.updateTable('version').set(update).where('id', '=', id).execute()
-    else await touchVersion(tx, id)
     await touchProject(tx, project.id, new Date(now))
     if (update.status === 'listed' && version.status !== 'archived') {
       await announceVersion(tx, { versionId: id, project, status: 'listed', at: new Date(now) })
@@ -87,7 +106,8 @@ function columnsOf(taxonomy: Taxonomy): PatchColumns<ColumnFields, Updateable<Ve
     loaders: (loaders) => ({ loaders: checkLoaders(taxonomy, loaders) }),
     featured: (featured) => ({ featured }),
     ordering: (ordering) => ({ ordering }),
-    downloads: (downloads) => ({ downloads }),
+    // A counter is written alone, so that it raises no revision.
+    downloads: () => ({}),
   }
 }
 

@@ -5,6 +5,7 @@
 import { findMembership, listMemberships } from '#features/basics/access/memberships.ts'
 import type { Membership, ProjectFacts } from '#features/basics/access/project-policy.ts'
 import type { FilesConfig } from '#features/basics/images/hosted-image.ts'
+import { hasScope } from '#lib/access/scopes.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { JsonEntityWithTail, withLargerNumber } from '#lib/text/json-bytes.ts'
@@ -132,6 +133,11 @@ export async function getVersionAsMember(
   const membership = await findMembership(reader.db, viewer.id, version.project)
   if (!canSeeVersion(viewer, version, membership)) throw notFound('version')
   return { version, membership }
+}
+
+/** Returns the viewer if their token includes VERSION_READ, otherwise null: the request then sees public versions only. */
+export function versionViewer(viewer: Viewer): Viewer | null {
+  return hasScope(viewer.scopes, 'VERSION_READ') ? viewer : null
 }
 
 /** Returns the listed or archived version of a project with this ID or version number. @throws ApiError 404. */

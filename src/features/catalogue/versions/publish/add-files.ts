@@ -11,7 +11,7 @@ import type { LoaderFieldValues } from '#platform/taxonomy/loader-fields.ts'
 import type { Deps } from '#ports/deps.ts'
 import { withStoredFiles } from '#ports/files/claims.ts'
 import { holdForScan } from '../lifecycle/scan-gate.ts'
-import { lockVersion, touchVersion } from '../queries.ts'
+import { lockVersion } from '../queries.ts'
 import { insertFiles } from './insert-version.ts'
 import { prepareFiles, type ReceivedFiles, withParts } from './prepare-files.ts'
 import { FILE_PARTS_MAX, type FileTypes } from './requests.ts'
@@ -51,7 +51,6 @@ export async function addFiles(
         await rejectTooManyFiles(tx, versionId, files.length)
         await insertFiles(tx, { versionId, projectId, files })
         await holdForScan(tx, locked.version, { scanner: deps.config.scanner, now: deps.now() })
-        await touchVersion(tx, versionId)
         await touchProject(tx, projectId, new Date(deps.now()))
         changed.add('version', versionId)
         changed.add('project', projectId)

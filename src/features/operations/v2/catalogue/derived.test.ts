@@ -109,7 +109,7 @@ async function expectedProject(v3: Json): Promise<Json> {
 }
 
 function expectedVersion(v3: Json): Json {
-  const { project_types: _, games: __, scheduled_at: ___, ordering: ____, ...rest } = v3
+  const { project_types: _, games: __, scheduled_at: ___, ordering: ____, revision: _____, ...rest } = v3
   for (const field of ['mrpack_loaders', 'singleplayer', 'client_and_server', 'client_only', 'server_only']) {
     delete rest[field]
   }

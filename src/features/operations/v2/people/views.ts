@@ -16,7 +16,13 @@ import type { DerivedForm } from '#platform/cache/entries.ts'
 
 const Text = Type.String()
 
-const { campaigns: _campaigns, allow_friend_requests: _requests, ...userFields } = UserView.properties
+const { revision: _revision, ...v3UserFields } = UserView.properties
+/** A user inside a member or a thread: the v3 view without the revision. */
+const NestedUser = Type.Object(v3UserFields, {
+  title: 'User',
+  description: '`email` and the fields after it are null unless the caller is this user or an admin.',
+})
+const { campaigns: _campaigns, allow_friend_requests: _requests, ...userFields } = v3UserFields
 const PayoutDataV2 = Type.Object({
   payout_handle: Nullable(Text),
   balance: Type.Number({ description: 'Available amount' }),
@@ -33,7 +39,13 @@ const UserV2 = Type.Object(
 )
 type UserV2 = Static<typeof UserV2>
 
-export function toUserV2({ campaigns: _, allow_friend_requests: _allow, payout_data, ...shown }: UserView): UserV2 {
+export function toUserV2({
+  campaigns: _,
+  allow_friend_requests: _allow,
+  revision: _revision,
+  payout_data,
+  ...shown
+}: UserView): UserV2 {
   return { ...shown, payout_data: toPayoutDataV2(payout_data), name: null, github_id: null }
 }
 
@@ -55,7 +67,7 @@ export function userFormV2(reader: { cache: EntityCache }): UserForm {
 const MemberV2 = Type.Object(
   {
     team_id: Text,
-    user: UserView,
+    user: NestedUser,
     role: Type.String({ description: 'Role. Only the owner has the role `Owner`' }),
     permissions: Nullable(Type.Integer({ description: 'Project permission bits' })),
     accepted: Type.Boolean({ description: 'Whether the user has accepted the invitation' }),
@@ -67,6 +79,11 @@ const MemberV2 = Type.Object(
     description: '`permissions` and `payouts_split` are null unless the caller is an accepted member.',
   },
 )
+
+/** Removes the revision, the last key, from the v3 view of a user. */
+function withoutRevision(user: string): string {
+  return `${user.slice(0, user.lastIndexOf(',"revision":'))}}`
+}
 
 const OWNER = 'Owner'
 
@@ -80,7 +97,7 @@ const writeMemberV2: MemberWriter = ({ row, asMember }, user) => {
     payouts_split: asMember ? row.payouts_split : null,
     ordering: row.ordering,
   })
-  return `${own.slice(0, -1)},"user":${user}}`
+  return `${own.slice(0, -1)},"user":${withoutRevision(user)}}`
 }
 export const MEMBER = { schema: MemberV2, toJson: writeMemberV2 }
 
@@ -131,9 +148,17 @@ export const NOTIFICATION: NotificationForm = { schema: NotificationV2, toView: 
 
 const { hide_identity: _, ...message } = ThreadMessageView.properties
 const ThreadV2 = Type.Object(
-  { ...ThreadView.properties, messages: Type.Array(Type.Object(message, { title: 'ThreadMessage' })) },
+  {
+    ...ThreadView.properties,
+    members: Type.Array(NestedUser, { description: 'Authors of messages whose identity the caller can see' }),
+    messages: Type.Array(Type.Object(message, { title: 'ThreadMessage' })),
+  },
   { title: 'Thread' },
 )
 
 /** Messages without the fields that v2 clients do not know. */
-export const THREAD: ThreadForm = { schema: ThreadV2, toShown: ({ hide_identity: _, ...shown }) => shown }
+export const THREAD: ThreadForm = {
+  schema: ThreadV2,
+  toShown: ({ hide_identity: _, ...shown }) => shown,
+  toMember: ({ bytes }) => ({ bytes: Buffer.from(withoutRevision(bytes.toString())) }),
+}

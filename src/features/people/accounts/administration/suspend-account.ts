@@ -36,6 +36,7 @@ export async function suspendAccount(
     await enqueue(tx, 'accounts.send-mail', { kind: 'suspended', account_id: id })
     const details = { reason, until: until?.toISOString() ?? null }
     await recordAudit(tx, { action: 'account.suspended', actor, subject: { kind: 'user', id }, details })
+    changed.add('user', id)
     changed.add('viewer', id)
   })
   return { id, username }
@@ -60,6 +61,7 @@ export async function unsuspendAccount(
       .execute()
     await enqueue(tx, 'accounts.send-mail', { kind: 'unsuspended', account_id: id })
     await recordAudit(tx, { action: 'account.unsuspended', actor, subject: { kind: 'user', id } })
+    changed.add('user', id)
     changed.add('viewer', id)
   })
   return { id, username }

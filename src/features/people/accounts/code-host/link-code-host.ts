@@ -27,7 +27,8 @@ export async function unlinkCodeHost(deps: LinkDeps, viewer: Viewer): Promise<vo
 }
 
 async function setHostId(deps: LinkDeps, viewer: Viewer, hostId: string | null): Promise<void> {
-  await transaction(deps, async (tx) => {
+  await transaction(deps, async (tx, changed) => {
+    changed.add('user', viewer.id)
     await tx
       .updateTable('account')
       .set({ code_host_id: hostId })

@@ -32,6 +32,7 @@ export async function changeEmail(
   await requireVerificationMail(deps.counters, accountId)
   const emailVerified = !deps.config.accounts.requireVerifiedEmail
   await transaction(deps, async (tx, changed) => {
+    changed.add('user', accountId)
     changed.add('viewer', accountId)
     const { email: previous, totp_secret } = await lockAccount(tx, accountId)
     if (previous?.toLowerCase() === email.toLowerCase()) throw emailTaken()
@@ -74,6 +75,7 @@ export async function verifyEmail(deps: Pick<Deps, 'db' | 'cache' | 'now'>, secr
     const flow = await takeFlow(tx, 'verify_email', { secret, now: deps.now() })
     if (flow === undefined) throw invalidLink()
     const { account_id: id, data } = flow
+    changed.add('user', id)
     changed.add('viewer', id)
     const { numUpdatedRows } = await tx
       .updateTable('account')

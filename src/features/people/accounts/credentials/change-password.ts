@@ -91,6 +91,7 @@ type NewPassword = { accountId: string; passwordHash: string; exceptId?: string 
 async function setPassword(tx: Tx, changed: ChangeSet, input: NewPassword): Promise<void> {
   const { accountId, passwordHash, exceptId, actor } = input
   await tx.updateTable('account').set({ password_hash: passwordHash }).where('id', '=', accountId).execute()
+  changed.add('user', accountId)
   await deleteOtherSessions(tx, changed, { accountId, exceptId })
   await deleteFlows(tx, accountId, ['sign_in_second_factor', 'reset_password'])
   await enqueue(tx, 'accounts.send-mail', { kind: 'password-changed', account_id: accountId })

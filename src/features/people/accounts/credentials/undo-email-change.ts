@@ -33,6 +33,7 @@ export async function undoEmailChange(deps: AccountDeps, secret: string, client:
       .where('id', '=', accountId)
       .execute()
       .catch(onUnique({ account_email_key: emailTaken }))
+    changed.add('user', accountId)
     changed.add('viewer', accountId)
     if (hadTwoFactor !== true) await removeTwoFactor(tx, accountId)
     await deleteOtherSessions(tx, changed, { accountId })

@@ -6,6 +6,7 @@ import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { getAccount } from '#features/people/users/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { type ApiError, invalidInput } from '#lib/errors.ts'
+import type { ChangeSet } from '#platform/cache/changes.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
@@ -51,7 +52,8 @@ export async function enableTwoFactor(
   await confirmOwner(deps, viewer, { password })
   const accountId = viewer.id
   const now = deps.now()
-  return transaction(deps, async (tx) => {
+  return transaction(deps, async (tx, changed) => {
+    changed.add('user', accountId)
     const account = await lockAccount(tx, accountId)
     if (account.totp_secret !== null) throw alreadyOn()
     const flow = await takeFlow(tx, 'set_up_totp', { secret, now })
@@ -81,11 +83,11 @@ export async function disableTwoFactor(deps: AccountDeps, { viewer, code, passwo
   if (password !== undefined) return disableByProof(deps, viewer, { code, password })
   await confirmOwner(deps, viewer, {})
   await deps.guard.attempt(accountId, 'The code is wrong', () =>
-    transaction(deps, async (tx) => {
+    transaction(deps, async (tx, changed) => {
       const account = await lockAccount(tx, accountId)
       if (account.totp_secret === null) throw notOn()
       if (!(await useCode(tx, account, { code, now: deps.now() }))) return undefined
-      await disable(tx, viewer)
+      await disable(tx, changed, viewer)
       return true
     }),
   )
@@ -96,16 +98,17 @@ async function disableByProof(deps: AccountDeps, viewer: Viewer, proof: OwnerPro
   const { totp_secret } = await getAccount(deps.db, viewer.id)
   if (totp_secret === null) throw notOn()
   await confirmOwner(deps, viewer, proof)
-  await transaction(deps, async (tx) => {
+  await transaction(deps, async (tx, changed) => {
     const account = await lockAccount(tx, viewer.id)
     if (account.totp_secret !== totp_secret) throw notOn()
-    await disable(tx, viewer)
+    await disable(tx, changed, viewer)
   })
 }
 
 /** Disables two-factor sign-in and deletes incomplete sign-ins, which would wait for a code. */
-async function disable(tx: Tx, viewer: Viewer): Promise<void> {
+async function disable(tx: Tx, changed: ChangeSet, viewer: Viewer): Promise<void> {
   const { id: accountId } = viewer
+  changed.add('user', accountId)
   await removeTwoFactor(tx, accountId)
   await deleteFlows(tx, accountId, ['sign_in_second_factor'])
   await enqueue(tx, 'accounts.send-mail', { kind: 'two-factor-removed', account_id: accountId })
