@@ -30,6 +30,8 @@ export const PATHS = {
   publish: '/dashboard/publish',
   newProject: '/new/project',
   moderation: '/moderation',
+  moderationQueue: '/moderation/queue',
+  moderationStatistics: '/moderation/statistics',
   operator: '/operator',
   firstSteps: '/operator/first-steps',
 } as const
@@ -65,6 +67,7 @@ export function versionPath(project: string, { id, version_number }: { id: strin
 export const userPath = (name: string): string => `/user/${encodeURIComponent(name)}`
 export const organizationPath = (name: string): string => `/organization/${encodeURIComponent(name)}`
 export const collectionPath = (id: string): string => `/collection/${id}`
+export const reviewPath = (projectId: string): string => `/moderation/project/${projectId}`
 export const reportPath = (item: string, id: string): string => withQuery(PATHS.report, { item, id })
 /** Returns the path of the sign-in page, which leads on to `next`. */
 export const signInPath = (next: string): string => `${PATHS.signIn}?return=${encodeURIComponent(next)}`

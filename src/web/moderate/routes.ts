@@ -3,9 +3,20 @@ import type { App } from '#platform/http/server.ts'
 import { type Pages, registerArea } from '#web/kit/pages.ts'
 import type { WebDeps } from '#web/kit/request.ts'
 import { WORK_AREA } from '#web/kit/work/work-page.ts'
+import { moderationHomePages } from './home.ts'
+import { queuePages } from './queue.ts'
+import { entryPages } from './review/entries-page.ts'
+import { reviewPages } from './review/review-page.ts'
+import { queueStatisticsPages } from './statistics.ts'
 
 /** Functions that register pages. Users who are not moderators get 404 from all of them. */
-const PAGES: readonly ((pages: Pages) => void)[] = []
+const PAGES: readonly ((pages: Pages) => void)[] = [
+  moderationHomePages,
+  queuePages,
+  queueStatisticsPages,
+  reviewPages,
+  entryPages,
+]
 
 export function moderationPages(app: App, web: WebDeps): void {
   registerArea(app, web, WORK_AREA, (pages) => {

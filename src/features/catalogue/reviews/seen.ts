@@ -40,9 +40,11 @@ export async function requireSeen(
   const decision = last?.body?.type === 'status_change' ? last.body : undefined
   const who = by?.username ?? 'Somebody'
   const what =
-    decision === undefined
-      ? `${who} wrote a message`
-      : `${who} changed the status from ${decision.old_status} to ${decision.new_status}`
+    last?.id === null
+      ? 'The project has changed'
+      : decision === undefined
+        ? `${who} wrote a message`
+        : `${who} changed the status from ${decision.old_status} to ${decision.new_status}`
   throw new ApiError('conflict', `${what} since you loaded this project`, {
     details: {
       field: 'seen',

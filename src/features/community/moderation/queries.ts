@@ -2,7 +2,7 @@
 
 import { type RawBuilder, sql } from 'kysely'
 import { LAST_EVENT } from '#features/catalogue/reviews/seen.ts'
-import { SCANS_OF_PROJECT } from '#features/catalogue/scans/queries.ts'
+import { type QueuedScan, SCANS_OF_PROJECT } from '#features/catalogue/scans/queries.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { ClaimRow, QueueRow } from './views.ts'
 
@@ -41,12 +41,12 @@ export async function countQueue(db: Db, filter: QueueFilter, viewerId: string):
 /**
  * Returns one page of the queue. The inner query numbers all rows and also returns their columns, because joining the
  * numbers with the table costs several times as much in a long queue.
- * @param page filter and place in the queue; with `id` only this project
+ * @param page filter and place in the queue; with `ids` only these projects
  * @param viewerId moderator to whom the filter `claim` refers
  */
 export function listQueue(
   db: Db,
-  { sort, count, offset, id, ...filter }: QueuePage & { id?: string | undefined },
+  { sort, count, offset, ids, ...filter }: QueuePage & { ids?: readonly string[] | undefined },
   viewerId: string,
 ): Promise<QueueRow[]> {
   const direction = sort === 'oldest' ? 'asc' : 'desc'
@@ -88,7 +88,7 @@ export function listQueue(
           where team_member.team_id = project.team_id and team_member.is_owner) end`.as('owner'),
     ])
     .where(matchesQueue(filter, viewerId))
-    .$if(id !== undefined, (query) => query.where('project.id', '=', id ?? ''))
+    .$if(ids !== undefined, (query) => query.where('project.id', 'in', ids ?? []))
     .orderBy('project.since', direction)
     .orderBy('project.id', direction)
     .limit(count)
@@ -154,4 +154,28 @@ export async function getQueuePlace(db: Db, projectId: string): Promise<{ positi
         having exists (select 1 from mine)) as position,
       (select count(*) from project where status = 'processing') as total`.execute(db)
   return rows[0] ?? { position: null, total: 0 }
+}
+
+export type ModerationCounts = { queue: number; mine: number; reports: number; threads: number; quarantined: number }
+
+/** Returns how much work waits for moderators, and how many claims the viewer has. */
+export async function readModerationCounts(db: Db, viewerId: string): Promise<ModerationCounts> {
+  const { rows } = await sql<ModerationCounts>`select
+      (select count(*) from project where status = 'processing') as queue,
+      (select count(*) from moderation_claim claim join project on project.id = claim.project_id
+        where claim.account_id = ${viewerId} and claim.until > now() and project.status = 'processing') as mine,
+      (select count(*) from report where not closed) as reports,
+      (select count(*) from thread where unanswered_since is not null) as threads,
+      (select count(*) from version_scan where state = 'quarantine') as quarantined`.execute(db)
+  return rows[0] ?? { queue: 0, mine: 0, reports: 0, threads: 0, quarantined: 0 }
+}
+
+/** Returns the versions of a project that have not passed the scan. */
+export async function listProjectScans(db: Db, projectId: string): Promise<QueuedScan[]> {
+  const row = await db
+    .selectFrom('project')
+    .select(SCANS_OF_PROJECT.as('scans'))
+    .where('id', '=', projectId)
+    .executeTakeFirst()
+  return row?.scans ?? []
 }

@@ -91,3 +91,24 @@ export async function readReportChanges(
     ...toChangeView(config, compareItems(report.item_type, before, now)),
   }
 }
+
+/** A decision on a project that a moderator can still undo. */
+export type UndoableDecision = { id: string; name: string; from: string; to: string; seen: string; finalAt: Date }
+
+/** Returns the decision on a project if it can still be undone. */
+export async function findUndoable(
+  { db, now }: Pick<Deps, 'db' | 'now'>,
+  id: string,
+): Promise<UndoableDecision | undefined> {
+  const row = await db
+    .selectFrom('project')
+    .innerJoin('project_decision as decision', 'decision.project_id', 'project.id')
+    .select(['project.id', 'project.name', 'project.status', 'decision.from_status', 'decision.to_status'])
+    .select(['decision.final_at', LAST_EVENT.as('lastEvent')])
+    .where('project.id', '=', id)
+    .where('decision.final_at', '>', new Date(now()))
+    .executeTakeFirst()
+  if (row === undefined) return undefined
+  const { name, from_status: from, to_status: to, final_at: finalAt } = row
+  return { id, name, from, to, seen: toSeen(row), finalAt }
+}

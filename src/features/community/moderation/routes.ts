@@ -119,7 +119,7 @@ function claimRoutes(app: App, deps: ModerationDeps): void {
       const { sort, ...filter } = parseFilter(req.body, deps.taxonomy)
       const id = await claimNext(deps, viewer, filter, sort)
       if (id === undefined) return { project: null }
-      const one = { text: '', loaders: undefined, sort, count: 1, offset: 0, id }
+      const one = { text: '', loaders: undefined, sort, count: 1, offset: 0, ids: [id] }
       const [project = null] = await toViews(deps, await listQueue(deps.db, one, viewer.id))
       return { project }
     },

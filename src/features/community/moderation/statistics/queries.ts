@@ -67,3 +67,17 @@ export async function medianWait(db: Db, nowMs: number): Promise<number | null> 
 function firstDay(nowMs: number): Date {
   return new Date(Math.floor(nowMs / DAY_MS - DAYS + 1) * DAY_MS)
 }
+
+/** Number of decisions of which the queue shows the median wait. */
+const RECENT_MAX = 200
+
+/** Returns the median wait of the last decisions in minutes, or null if there are none. */
+export async function recentMedianWait(db: Db): Promise<number | null> {
+  const { rows } = await sql<{ median: number | null }>`
+    select percentile_cont(0.5) within group (order by waited) as median from (
+      select (details ->> 'waited_minutes')::int as waited from audit_entry
+      where action = 'project.status_changed' and details ? 'waited_minutes' order by id desc limit ${RECENT_MAX}) recent`.execute(
+    db,
+  )
+  return rows[0]?.median ?? null
+}

@@ -1,0 +1,70 @@
+// The start page of moderators: counts, the projects that they have claimed, and the start of the queue.
+import type { FastifyReply } from 'fastify'
+import { listQueue, readModerationCounts } from '#features/community/moderation/queries.ts'
+import { recentMedianWait } from '#features/community/moderation/statistics/queries.ts'
+import { listOwnerRecords } from '#features/community/moderation/users/queries.ts'
+import { html } from '#platform/html/html.ts'
+import { emptyState } from '#platform/html/lists.ts'
+import { pathTo } from '#platform/html/page-context.ts'
+import { sheetHead, sheetPart } from '#platform/html/work/frame.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { PATHS } from '#web/kit/paths.ts'
+import { showModeration } from './moderation-frame.ts'
+import { figure, startButton } from './queue.ts'
+import { readQueueChoice } from './queue-request.ts'
+import { queueTable } from './queue-view.ts'
+
+/** Number of projects of the queue on this page. */
+const SHOWN = 10
+/** Maximum number of claims on this page. */
+const CLAIMS_MAX = 50
+
+export function moderationHomePages(pages: Pages): void {
+  pages.own('GET', PATHS.moderation, 'moderationHome', showHome, { role: 'moderator' })
+}
+
+async function showHome(request: OwnRequest): Promise<FastifyReply> {
+  const { deps, viewer, page } = request
+  const { t } = page.language
+  const all = { text: '', loaders: undefined, sort: 'oldest', offset: 0 } as const
+  const [counts, mine, oldest, median] = await Promise.all([
+    readModerationCounts(deps.db, viewer.id),
+    listQueue(deps.db, { ...all, claim: 'mine', count: CLAIMS_MAX }, viewer.id),
+    listQueue(deps.db, { ...all, claim: 'unassigned', count: SHOWN }, viewer.id),
+    recentMedianWait(deps.db),
+  ])
+  const owners = [...mine, ...oldest].flatMap(({ owner }) => owner ?? [])
+  const records = await listOwnerRecords(deps.db, owners)
+  const choice = readQueueChoice(request, deps.taxonomy)
+  const figures = html`<dl class="tiles">${figure(request, { label: t('moderate.count.queue'), value: counts.queue, path: PATHS.moderationQueue })}${figure(request, { label: t('moderate.count.mine'), value: counts.mine, path: `${PATHS.moderationQueue}?claim=mine` })}${figure(request, { label: t('moderate.count.reports'), value: counts.reports })}${figure(request, { label: t('moderate.count.quarantined'), value: counts.quarantined })}${figure(request, { label: t('moderate.count.threads'), value: counts.threads })}</dl>`
+  const claims = sheetPart({
+    id: 'claims',
+    title: t('moderate.claims'),
+    content:
+      mine.length === 0
+        ? html`<p class="soft">${t('moderate.claims.none')}</p>`
+        : queueTable(request, { rows: mine, records, median, caption: t('moderate.claims') }),
+  })
+  const waiting = sheetPart({
+    id: 'waiting',
+    title: t('moderate.unassigned.title'),
+    action: html`<a href="${pathTo(page, PATHS.moderationQueue)}">${t('moderate.queue.all')}</a>`,
+    content:
+      oldest.length === 0
+        ? emptyState(page, {
+            icon: 'ok',
+            title: t('moderate.queue.empty'),
+            text: t('moderate.queue.empty.next', { reports: counts.reports, quarantined: counts.quarantined }),
+          })
+        : queueTable(request, { rows: oldest, records, median, caption: t('moderate.unassigned.title') }),
+  })
+  return showModeration(request, {
+    current: PATHS.moderation,
+    counts,
+    title: t('moderate.moderation'),
+    body: html`${sheetHead({ title: t('moderate.home'), action: startButton(request, { choice: { ...choice, page: 1 }, total: oldest.length }) })}
+${figures}
+${claims}
+${waiting}`,
+  })
+}

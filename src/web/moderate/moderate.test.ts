@@ -1,0 +1,409 @@
+// Pages for moderators: queue, review, decisions, races, undo, entries of archives, statistics.
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import type { LightMyRequestResponse } from 'fastify'
+import { MINUTE_MS } from '#lib/time.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { makeZip } from '#test/support/factories/archives.ts'
+import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { assertValidHtml } from '#test/support/http/html-page.ts'
+import { assertLeads, assertSays, type Visitor, visitor } from '#test/support/http/visitor.ts'
+
+const HOSTILE = '"><script>alert(1)</script>'
+const QUEUE = '/moderation/queue'
+
+let t: TestApp
+let mira: Person
+let jon: Person
+let owner: Person
+before(async () => {
+  t = await testApp()
+  mira = await t.make.account({ role: 'moderator', username: 'mira' })
+  jon = await t.make.account({ role: 'moderator', username: 'jon' })
+  owner = await t.make.account({ username: 'ida-marsh' })
+})
+after(() => t?.close())
+beforeEach(async () => {
+  await t.deps.db.updateTable('project').set({ status: 'draft' }).where('status', '=', 'processing').execute()
+  await t.deps.db.deleteFrom('project_decision').execute()
+})
+
+let minute = 0
+/** A project in the queue, after those made before. */
+async function waiting(name = 'Lantern', of = owner): Promise<MadeProject> {
+  minute += 1
+  const project = await t.make.project({ owner: of, name, status: 'processing' })
+  await t.make.version({ project, version_number: '1.0.0' })
+  await t.deps.db
+    .updateTable('project')
+    .set({ approved: null, queued: new Date(Date.UTC(2026, 0, 1, 0, minute)) })
+    .where('id', '=', project.id)
+    .execute()
+  return project
+}
+const reviewOf = ({ id }: { id: string }): string => `/moderation/project/${id}`
+const statusOf = async ({ id }: { id: string }): Promise<string> =>
+  (await t.as(mira).get(`/v3/project/${id}`)).json().status
+/** Sends the form of the decision, which is not the first form of the page. */
+const decide = (
+  moderator: Visitor,
+  page: LightMyRequestResponse,
+  project: { id: string },
+  fields: Record<string, string | string[]>,
+) => {
+  const [, form = ''] = page.body.split('class="stick scrolls decide"')
+  const seen = /name="seen" value="([^"]*)"/.exec(form)?.[1] ?? ''
+  return moderator.sendFrom(page, reviewOf(project), { seen, ...fields })
+}
+/** Sends the form of Undo. */
+const undo = (moderator: Visitor, page: LightMyRequestResponse, project: { id: string }) => {
+  const seen = /name="do" value="undo"><input type="hidden" name="seen" value="([^"]*)"/.exec(page.body)?.[1] ?? ''
+  return moderator.sendFrom(page, reviewOf(project), { do: 'undo', seen })
+}
+const as = (person: Person): Visitor => visitor(t, person.token)
+
+test('visitors are led to the sign-in page, and others see no page of the moderators', async () => {
+  const project = await waiting()
+  for (const path of [
+    '/moderation',
+    QUEUE,
+    '/moderation/statistics',
+    reviewOf(project),
+    `${reviewOf(project)}/files`,
+  ]) {
+    assertLeads(await visitor(t).get(path), `/account/sign-in?return=${encodeURIComponent(path)}`)
+    assertSays(await as(owner).get(path), 404, 'does not exist')
+  }
+})
+
+test('the overview has the counts, the own claims and the start of the queue', async () => {
+  const [first, second] = [await waiting('First light'), await waiting(HOSTILE)]
+  await t.as(mira).put(`/_internal/moderation/projects/${first.id}/claim`)
+  const page = await as(mira).get('/moderation')
+  assertSays(page, 200, 'First light')
+  assertValidHtml(page.body)
+  assert.ok(!page.body.includes(HOSTILE))
+  assert.ok(page.body.indexOf(first.id) < page.body.indexOf(second.id))
+  assert.equal(page.headers['cache-control'], 'private, no-cache')
+})
+
+test('the queue is filtered by the URL, and its pages take as many statements for 3 projects as for 60', async () => {
+  for (let n = 0; n < 3; n += 1) await waiting(`Lamp ${n}`)
+  const moderator = as(mira)
+  await moderator.get(QUEUE)
+  const few = await t.queriesDuring(() => moderator.get(QUEUE))
+  for (let n = 3; n < 60; n += 1) await waiting(`Lamp ${n}`)
+  const many = await t.queriesDuring(() => moderator.get(QUEUE))
+  assert.equal(many.length, few.length, many.join('\n'))
+  const page = await moderator.get(QUEUE)
+  assertValidHtml(page.body)
+  assert.equal(page.body.match(/name="ids"/g)?.length, 50)
+  const second = await moderator.get(`${QUEUE}?page=2`)
+  assert.equal(second.body.match(/name="ids"/g)?.length, 10)
+  const found = await moderator.get(`${QUEUE}?query=lamp+7&claim=unassigned&scan=none&review=first&project_type=mod`)
+  assertSays(found, 200, 'Lamp 7')
+  assert.equal(found.body.match(/name="ids"/g)?.length, 1)
+  for (const query of ['query=nothing', 'page=99', 'claim=mine'])
+    assertSays(await moderator.get(`${QUEUE}?${query}`), 200, 'No project matches the filters.')
+  assertSays(await moderator.get(`${QUEUE}?scan=${encodeURIComponent(HOSTILE)}&page=-1`), 200, 'Lamp 0')
+})
+
+test('the oldest unassigned project opens, and an empty queue says so', async () => {
+  const [first, second] = [await waiting('First'), await waiting('Second')]
+  await t.as(jon).put(`/_internal/moderation/projects/${first.id}/claim`)
+  const moderator = as(mira)
+  const page = await moderator.get(QUEUE)
+  assertLeads(await moderator.sendFrom(page, QUEUE, { do: 'next' }), reviewOf(second))
+  assertLeads(await moderator.sendFrom(page, QUEUE, { do: 'next' }), `${QUEUE}?done=no-next`)
+  await t.deps.db.updateTable('project').set({ status: 'draft' }).where('status', '=', 'processing').execute()
+  assertSays(await moderator.get(QUEUE), 200, 'The queue is empty.')
+  assertSays(await moderator.get('/moderation'), 200, 'There are no open reports')
+})
+
+test('several projects are claimed and released; those of other moderators are counted', async () => {
+  const [mine, theirs] = [await waiting(), await waiting()]
+  await t.as(jon).put(`/_internal/moderation/projects/${theirs.id}/claim`)
+  const moderator = as(mira)
+  const page = await moderator.get(QUEUE)
+  const ids = [mine.id, theirs.id]
+  const path = assertLeads(
+    await moderator.sendFrom(page, QUEUE, { do: 'claim', ids }),
+    `${QUEUE}?done=claimed&count=1&failed=1`,
+  )
+  assertSays(
+    await moderator.get(path),
+    200,
+    'You have claimed one project. One project was claimed by another moderator.',
+  )
+  assertLeads(await moderator.sendFrom(page, QUEUE, { do: 'release', ids }), `${QUEUE}?done=released&count=1&failed=1`)
+  assertSays(await moderator.sendFrom(page, QUEUE, { do: 'claim' }), 400, 'Select at least one project')
+})
+
+test('spam of one owner is rejected with one message, after a confirmation', async () => {
+  const spammer = await t.make.account({ username: 'coins' })
+  const [first, second] = [await waiting('Free coins', spammer), await waiting(HOSTILE, spammer)]
+  const honest = await waiting('Lantern')
+  const moderator = as(mira)
+  const page = await moderator.get(QUEUE)
+  assertSays(await moderator.sendFrom(page, QUEUE, { do: 'spam', ids: [first.id, honest.id] }), 400, 'one owner')
+  const confirm = await moderator.sendFrom(page, QUEUE, { do: 'spam', ids: [first.id, second.id] })
+  assertSays(confirm, 200, 'Reject 2 projects as spam?')
+  assertValidHtml(confirm.body)
+  assert.equal(await statusOf(first), 'processing', 'nothing happens before the confirmation')
+  const seen = [...confirm.body.matchAll(/name="seen" value="([^"]*)"/g)].map(([, value]) => value ?? '')
+  const fields = { do: 'reject', ids: [first.id, second.id], seen }
+  const blank = await moderator.sendFrom(confirm, QUEUE, { ...fields, message: ' ' })
+  assertSays(blank, 400, 'The message must not be blank.')
+  assertValidHtml(blank.body)
+  await t.as(jon).patch(`/v3/project/${second.id}`, { status: 'withheld' })
+  const path = assertLeads(
+    await moderator.sendFrom(confirm, QUEUE, { ...fields, message: 'Advertising' }),
+    `${QUEUE}?done=spam&count=1&failed=0`,
+  )
+  assertSays(await moderator.get(path), 200, 'One project was rejected.')
+  assert.deepEqual([await statusOf(first), await statusOf(second)], ['rejected', 'withheld'])
+})
+
+test('a review shows what has changed, and hostile texts do not break it', async () => {
+  const project = await waiting('Resonance')
+  await t.as(mira).patch(`/v3/project/${project.id}`, { status: 'approved' })
+  const edits = {
+    summary: `Hears ores ${HOSTILE}`,
+    description: `One.\n\nTwo.\n\nThree shows gold ${HOSTILE}`,
+    link_urls: { source: 'https://git.example.org/resonance' },
+    categories: ['utility'],
+  }
+  assert.equal((await t.as(owner).patch(`/v3/project/${project.id}`, edits)).statusCode, 204)
+  const added = await t.make.version({ project, version_number: '2.0.0' })
+  await t.make.file({ version: added, project, bytes: makeZip([{ name: 'natives/tone.dll', data: 'x' }]) })
+  await t.as(owner).patch(`/v3/project/${project.id}`, { status: 'draft' })
+  await t.as(owner).patch(`/v3/project/${project.id}`, { status: 'processing' })
+  const page = await as(mira).get(reviewOf(project))
+  assertSays(page, 200, 'Changes since the approval on')
+  assertValidHtml(page.body)
+  assert.ok(!page.body.includes(HOSTILE))
+  for (const text of [
+    '<ins>utility</ins>',
+    'git.example.org',
+    '2.0.0',
+    'natives/tone.dll',
+    'native code',
+    'Repeated review',
+  ])
+    assertSays(page, 200, text)
+})
+
+test('a decision needs a choice and, unless it approves, a message; nothing typed is lost', async () => {
+  const project = await waiting()
+  const moderator = as(mira)
+  const page = await moderator.get(reviewOf(project))
+  assertSays(page, 200, 'First review')
+  const none = await decide(moderator, page, project, {
+    do: 'stay',
+    message: `Typed ${HOSTILE}`,
+    note: 'A note',
+  })
+  assertSays(none, 400, 'The decision must be chosen.')
+  assertSays(none, 400, 'A note')
+  assertValidHtml(none.body)
+  const empty = await decide(moderator, page, project, { do: 'stay', decision: 'reject', note: 'A note' })
+  assertSays(empty, 400, 'The message must not be blank.')
+  assert.equal(await statusOf(project), 'processing')
+  const sent = await decide(moderator, page, project, {
+    do: 'stay',
+    decision: 'reject',
+    message: 'No licence',
+    note: 'Second time',
+  })
+  const done = await moderator.get(assertLeads(sent, `${reviewOf(project)}?done=rejected`))
+  assertSays(done, 200, 'Second time')
+  assertSays(done, 200, 'The project is rejected.')
+  const shown = (await t.as(owner).get(`/v3/project/${project.id}`)).json()
+  assert.deepEqual([shown.status, shown.moderator_message.message], ['rejected', 'No licence'])
+})
+
+test('asking sends a message and keeps the project in the queue; a long message of a rejection is complete', async () => {
+  const project = await waiting()
+  const moderator = as(mira)
+  const page = await moderator.get(reviewOf(project))
+  assertLeads(
+    await decide(moderator, page, project, { do: 'stay', decision: 'ask', message: 'Which licence?' }),
+    `${reviewOf(project)}?done=asked`,
+  )
+  assertSays(await moderator.get(QUEUE), 200, 'Waiting for reply')
+  const long = 'Word '.repeat(1000)
+  const again = await moderator.get(reviewOf(project))
+  assertLeads(
+    await decide(moderator, again, project, { do: 'stay', decision: 'reject', message: long }),
+    `${reviewOf(project)}?done=rejected`,
+  )
+  const { moderator_message: message } = (await t.as(owner).get(`/v3/project/${project.id}`)).json()
+  assert.equal(message.body, long)
+  assert.ok(message.message.length <= 2000)
+})
+
+test('after "Send and next" the next project opens, and the decision can be undone there', async () => {
+  const [first, second] = [await waiting('First'), await waiting('Second')]
+  const moderator = as(mira)
+  const page = await moderator.get(reviewOf(first))
+  const sent = await decide(moderator, page, first, { do: 'next', decision: 'approve' })
+  const path = assertLeads(sent, `${reviewOf(second)}?done=approved&was=${first.id}`)
+  const next = await moderator.get(path)
+  assertSays(next, 200, 'First</bdi> is now “Public”')
+  assertValidHtml(next.body)
+  const undone = await undo(moderator, next, first)
+  assertSays(await moderator.get(assertLeads(undone, `${reviewOf(first)}?done=undone`)), 200, 'Nobody was notified.')
+  assert.equal(await statusOf(first), 'processing')
+  assertSays(await moderator.get(reviewOf(first)), 200, 'You are reviewing this project.')
+  assertSays(await undo(moderator, next, first), 409, 'can no longer be undone')
+})
+
+test('the last decision leads to the queue, which offers to undo it for 5 minutes', async () => {
+  t.freeze()
+  const project = await waiting('Alone')
+  const moderator = as(mira)
+  const page = await moderator.get(reviewOf(project))
+  const path = assertLeads(
+    await decide(moderator, page, project, { do: 'next', decision: 'approve' }),
+    `${QUEUE}?done=approved&was=${project.id}`,
+  )
+  assertSays(await moderator.get(path), 200, 'Alone</bdi> is now')
+  t.advance(5 * MINUTE_MS)
+  assert.ok(!(await moderator.get(path)).body.includes('Alone</bdi> is now'))
+  t.thaw()
+})
+
+test('of two moderators who decide, the second sees the first decision, keeps the text and can decide anyway', async () => {
+  const project = await waiting()
+  const [first, second] = [as(mira), as(jon)]
+  const [mine, theirs] = [await first.get(reviewOf(project)), await second.get(reviewOf(project))]
+  const answer = { do: 'stay', decision: 'withhold', message: 'Name the licence' }
+  assertLeads(await decide(first, mine, project, answer), `${reviewOf(project)}?done=withheld`)
+  const refused = await second.sendFrom(theirs, reviewOf(project), {
+    do: 'stay',
+    decision: 'approve',
+    message: 'My text',
+  })
+  assertSays(refused, 409, 'mira</bdi> changed the status to “Withheld by a moderator”')
+  for (const text of ['Name the licence', 'My text', 'Decide anyway']) assertSays(refused, 409, text)
+  assertValidHtml(refused.body)
+  assert.equal(await statusOf(project), 'withheld')
+  // Another error does not accept the event that the moderator has not seen.
+  const unchosen = await decide(second, theirs, project, { do: 'stay', message: 'My text' })
+  assertSays(await decide(second, unchosen, project, { do: 'stay', decision: 'approve' }), 409, 'mira')
+  assertLeads(
+    await decide(second, refused, project, { do: 'stay', decision: 'approve' }),
+    `${reviewOf(project)}?done=approved`,
+  )
+  assert.equal(await statusOf(project), 'approved')
+})
+
+test('an undo after the owner changed the project is refused with the reason', async () => {
+  const project = await waiting()
+  const moderator = as(mira)
+  const page = await moderator.get(reviewOf(project))
+  await decide(moderator, page, project, { do: 'stay', decision: 'approve' })
+  const after = await moderator.get(reviewOf(project))
+  await t.as(owner).patch(`/v3/project/${project.id}`, { status: 'unlisted' })
+  assertSays(await undo(moderator, after, project), 409, 'can no longer be undone')
+  assert.equal(await statusOf(project), 'unlisted')
+})
+
+test('claims are made, extended and released on the page; that of another moderator is shown with the name', async () => {
+  const project = await waiting()
+  const moderator = as(mira)
+  const page = await moderator.get(reviewOf(project))
+  assertSays(page, 200, 'Nobody is reviewing this project.')
+  const path = reviewOf(project)
+  assertLeads(await moderator.sendFrom(page, path, { do: 'claim' }), `${path}?done=claimed-one`)
+  assertSays(await moderator.get(path), 200, /Your claim ends in \d+ minutes/)
+  assertSays(await as(jon).get(path), 200, 'mira</bdi> is reviewing this project')
+  const other = as(jon)
+  assertSays(await other.sendFrom(await other.get(path), path, { do: 'claim' }), 409, 'mira is reviewing')
+  await t.deps.db
+    .updateTable('moderation_claim')
+    .set({ until: new Date(0) })
+    .execute()
+  const typed = await decide(moderator, page, project, { do: 'stay', message: 'Typed' })
+  assertSays(typed, 400, 'Your claim has expired.')
+  assertSays(typed, 400, 'Typed')
+})
+
+test('saved replies are inserted with their values, and stay editable', async () => {
+  const project = await waiting('Resonance')
+  const reply = {
+    topic: 'files',
+    language: 'en',
+    title: `Native ${HOSTILE}`,
+    body: '{project} {version}: add sources {x}',
+  }
+  const created = await t.as(mira).post('/_internal/moderation/replies', reply)
+  assert.equal(created.statusCode, 201, created.body)
+  const moderator = as(mira)
+  const page = await moderator.get(reviewOf(project))
+  const inserted = await decide(moderator, page, project, {
+    do: 'insert',
+    decision: 'ask',
+    message: 'Thanks.',
+    replies: [created.json().id],
+  })
+  assertSays(inserted, 200, /Thanks\.\n\nResonance 1\.0\.0: add sources \{x\}/)
+  assertValidHtml(inserted.body)
+  assert.equal(await statusOf(project), 'processing')
+})
+
+test('entries of an archive are filtered, and hostile names are shown without effect', async () => {
+  const project = await waiting()
+  const old = await t.make.version({ project, version_number: '1.1.0' })
+  const now = await t.make.version({ project, version_number: '1.2.0' })
+  await t.make.file({ version: old, project, bytes: makeZip([{ name: 'a.txt', data: 'old' }]) })
+  const names = ['a\u202Egnp.exe', HOSTILE, 'run.sh', 'a.txt']
+  const zip = makeZip(names.map((name) => ({ name, data: `${name}\u0007${HOSTILE}` })))
+  const file = await t.make.file({ version: now, project, bytes: zip, filename: 'new.jar' })
+  const moderator = as(mira)
+  const path = `${reviewOf(project)}/files?version=${now.id}`
+  const page = await moderator.get(`${path}&against=${old.id}`)
+  assertSays(page, 200, 'Entries of 1.2.0, compared with 1.1.0')
+  assertValidHtml(page.body)
+  assert.ok(!page.body.includes('\u202E') && !page.body.includes(HOSTILE))
+  assertSays(page, 200, 'a⟨U+202E⟩gnp.exe')
+  const scripts = await moderator.get(`${path}&label=script&state=added&query=RUN&file=${file.id}`)
+  assert.equal(scripts.body.match(/class="hot"/g)?.length, 1)
+  const entry = await moderator.get(
+    `${reviewOf(project)}/files/entry?version=${now.id}&file=${file.id}&path=${encodeURIComponent('a\u202Egnp.exe')}`,
+  )
+  assertSays(entry, 200, '⟨U+0007⟩')
+  assertValidHtml(entry.body)
+  assert.ok(!entry.body.includes(HOSTILE) && !entry.body.includes('\u202E'))
+  const other = await t.make.project()
+  const elsewhere = await t.make.version({ project: other })
+  for (const query of [`version=${elsewhere.id}`, 'version=Zzzzzzzz', `version=${now.id}&against=${elsewhere.id}`, ''])
+    assertSays(await moderator.get(`${reviewOf(project)}/files?${query}`), 404, 'does not exist')
+})
+
+test('the statistics show the waiting projects and the decisions', async () => {
+  const moderator = as(mira)
+  const project = await waiting()
+  assert.equal((await t.as(mira).patch(`/v3/project/${project.id}`, { status: 'approved' })).statusCode, 204)
+  await waiting()
+  const page = await moderator.get('/moderation/statistics')
+  assertSays(page, 200, 'Decisions by moderator')
+  assertSays(page, 200, '<bdi>mira</bdi>')
+  assertValidHtml(page.body)
+})
+
+test('read-only mode shows the page again with everything that was entered', async () => {
+  const project = await waiting()
+  const moderator = as(mira)
+  const page = await moderator.get(reviewOf(project))
+  const admin = t.as(await t.make.account({ role: 'admin' }))
+  await admin.patch('/_internal/admin/settings', { read_only: true, read_only_message: 'Back at noon' })
+  const refused = await decide(moderator, page, project, {
+    do: 'stay',
+    decision: 'approve',
+    message: 'Kept',
+  })
+  await admin.patch('/_internal/admin/settings', { read_only: null, read_only_message: null })
+  assertSays(refused, 503, 'Kept')
+  assertSays(refused, 503, 'Back at noon')
+})

@@ -1,0 +1,46 @@
+// The frame of the pages for moderators: the rail with the work that waits.
+import type { FastifyReply } from 'fastify'
+import { type ModerationCounts, readModerationCounts } from '#features/community/moderation/queries.ts'
+import type { PageContext } from '#platform/html/page-context.ts'
+import type { Rail } from '#platform/html/work/frame.ts'
+import type { OwnRequest } from '#web/kit/pages.ts'
+import { PATHS } from '#web/kit/paths.ts'
+import { showWork, type WorkPage } from '#web/kit/work/work-page.ts'
+
+export type ModerationPage = Omit<WorkPage, 'sections' | 'subject'> & {
+  /** Path of the open section. */
+  current: string
+  /** Default: moderation as a whole. */
+  subject?: WorkPage['subject']
+  /** Counts of the rail, if the page has read them. */
+  counts?: ModerationCounts
+}
+
+/** Shows a page for moderators with the rail of their sections. */
+export async function showModeration(
+  request: OwnRequest,
+  { current, subject, counts, ...of }: ModerationPage,
+): Promise<FastifyReply> {
+  const { page, deps, viewer } = request
+  return showWork(request, {
+    ...of,
+    subject: subject ?? { name: page.language.t('moderate.moderation') },
+    sections: moderationRail(page, counts ?? (await readModerationCounts(deps.db, viewer.id)), current),
+  })
+}
+
+function moderationRail({ language: { t } }: PageContext, counts: ModerationCounts, current: string): Rail {
+  return {
+    label: t('moderate.moderation'),
+    current,
+    groups: [
+      {
+        items: [
+          { path: PATHS.moderation, label: t('moderate.home'), icon: 'home' },
+          { path: PATHS.moderationQueue, label: t('moderate.queue'), icon: 'list-checks', count: counts.queue },
+          { path: PATHS.moderationStatistics, label: t('moderate.statistics'), icon: 'chart' },
+        ],
+      },
+    ],
+  }
+}

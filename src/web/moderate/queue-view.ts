@@ -1,0 +1,125 @@
+// Rows of projects under review: on the overview and in the queue.
+import { imageUrl } from '#features/basics/images/hosted-image.ts'
+import type { OwnerRecord } from '#features/community/moderation/users/queries.ts'
+import type { QueueRow } from '#features/community/moderation/views.ts'
+import { MINUTE_MS } from '#lib/time.ts'
+import { timeAgo, wholeNumber } from '#platform/html/format.ts'
+import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
+import { badge } from '#platform/html/lists.ts'
+import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { status, statusOf } from '#platform/html/work/status.ts'
+import { type Column, listTable, nameCell, type Row } from '#platform/html/work/tables.ts'
+import { projectTypesOf } from '#platform/taxonomy/taxonomy.ts'
+import type { OwnRequest } from '#web/kit/pages.ts'
+import { organizationPath, PROJECT_TYPES, reviewPath, userPath } from '#web/kit/paths.ts'
+import { typeName } from '../site/names.ts'
+
+export type QueueTable = {
+  rows: readonly QueueRow[]
+  /** Records of the owners, by `kind:id`. */
+  records: ReadonlyMap<string, OwnerRecord>
+  /** Median wait of the last decisions, in minutes. */
+  median: number | null
+  caption: string
+  /** IDs of the selected rows; undefined without selection. */
+  picked?: readonly string[] | undefined
+}
+
+/** Factor of the median wait from which an entry is marked. */
+const LONG_FACTOR = 2
+
+export function queueTable(request: OwnRequest, { rows, records, median, caption, picked }: QueueTable): Markup {
+  const { page } = request
+  const { t } = page.language
+  const columns: Column[] = [
+    { label: t('moderate.column.project') },
+    { label: t('moderate.column.type'), room: 'far' },
+    { label: t('moderate.column.waiting') },
+    { label: t('moderate.column.owner'), room: 'mid' },
+    { label: t('moderate.column.requested'), room: 'far' },
+    { label: t('moderate.column.scan'), room: 'far' },
+    { label: t('moderate.column.assigned'), room: 'mid' },
+  ]
+  return listTable(page, {
+    caption,
+    columns,
+    rows: rows.map((row, index) => queueRow(request, row, { records, median, picked, isFirst: index < 5 })),
+  })
+}
+
+function queueRow(
+  request: OwnRequest,
+  row: QueueRow,
+  of: Pick<QueueTable, 'records' | 'median' | 'picked'> & { isFirst: boolean },
+): Row {
+  const { page, deps } = request
+  const { t } = page.language
+  const types = projectTypesOf(deps.taxonomy, row.loaders ?? [])
+  const type = PROJECT_TYPES.find((name) => types.includes(name))
+  const typeText = type === undefined ? t('moderate.no-type') : typeName(page.language, type)
+  const owner = ownerPart(page, row, of.records)
+  const scan = scanPart(page, row)
+  const assigned = claimPart(request, row)
+  const requested = statusOf(page, 'project', row.requested_status ?? 'approved')
+  const name = nameCell({
+    tile: rowTile(page, imageUrl(deps.config, row.icon_url), of.isFirst),
+    href: pathTo(page, reviewPath(row.id)),
+    name: row.name,
+    details: html`<span dir="auto">${row.summary}</span>`,
+    least: [owner, assigned],
+    near: html`${typeText} · ${requested} · ${scan}`,
+  })
+  return {
+    id: `p-${row.id}`,
+    cells: [
+      html`<span class="vh">${t('moderate.position', { position: row.position })}</span>${name}`,
+      typeText,
+      waitingPart(page, row, of.median),
+      owner,
+      requested,
+      scan,
+      assigned,
+    ],
+    ...(of.picked === undefined
+      ? {}
+      : { pick: { value: row.id, name: row.name, isPicked: of.picked.includes(row.id) } }),
+  }
+}
+
+/** Renders the icon of a project in a row. */
+export function rowTile(page: PageContext, url: string | null, isFirst = false): Markup {
+  if (url === null) return html`<span class="tile">${icon(page, 'package')}</span>`
+  const image = attributes({ src: url, alt: '', width: 27, height: 27, loading: !isFirst && 'lazy' })
+  return html`<span class="tile"><img${image}></span>`
+}
+
+function waitingPart(page: PageContext, row: QueueRow, median: number | null): Markup {
+  const { language, now } = page
+  const at = row.queued ?? row.published
+  const isLong = median !== null && median > 0 && now - at.getTime() >= LONG_FACTOR * median * MINUTE_MS
+  const age = timeAgo(language, at, now)
+  return html`${isLong ? html`<b>${age}</b> ${badge('warn', language.t('moderate.long'))}` : age}<br><small class="soft">${language.t('moderate.position', { position: row.position })}</small>${row.waits_for_reply && html` ${status(page, { icon: 'reply', label: language.t('moderate.waits-for-reply') })}`}`
+}
+
+/** Renders the owner with the number of approvals, rejections and reports. */
+export function ownerPart(page: PageContext, { owner }: Pick<QueueRow, 'owner'>, records: QueueTable['records']): Part {
+  const { t } = page.language
+  if (owner === null) return html`<span class="soft">${t('moderate.no-owner')}</span>`
+  const path = owner.kind === 'user' ? userPath(owner.name) : organizationPath(owner.id)
+  const record = records.get(`${owner.kind}:${owner.id}`)
+  return html`<a href="${pathTo(page, path)}"><bdi>${owner.name}</bdi></a>${record !== undefined && html`<br><small class="soft">${t('moderate.record', record)}</small>`}`
+}
+
+function scanPart(page: PageContext, { scans }: QueueRow): Markup {
+  const worst = ['quarantine', 'warn', 'pending'].find((state) => scans.some((scan) => scan.state === state))
+  const count = scans.filter(({ state }) => state === worst).length
+  const more = worst !== undefined && count > 1 && html` (${wholeNumber(page.language, count)})`
+  return html`${statusOf(page, 'scan', worst ?? 'pass')}${more}`
+}
+
+function claimPart({ page, viewer }: OwnRequest, { claim }: QueueRow): Part {
+  const { t } = page.language
+  if (claim === null) return html`<span class="soft">${t('moderate.unassigned')}</span>`
+  if (claim.id === viewer.id) return badge('good', t('moderate.you'))
+  return html`<bdi>${claim.username}</bdi>`
+}

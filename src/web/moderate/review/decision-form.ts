@@ -1,0 +1,94 @@
+// The form of a decision: choice, saved replies, message, private note, and the keys.
+import { checkbox, form, hiddenField, textArea } from '#platform/html/forms.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import type { MessageKey } from '#platform/html/languages.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { optionCards } from '#platform/html/work/choices.ts'
+import { reviewPath } from '#web/kit/paths.ts'
+import type { FormState } from '#web/kit/work/form-page.ts'
+import type { Review } from './load-review.ts'
+
+/** Names of the decisions, with their keys. */
+export const DECISIONS = ['approve', 'ask', 'withhold', 'reject'] as const
+export type DecisionName = (typeof DECISIONS)[number]
+
+const HOTKEYS: Readonly<Record<DecisionName, string>> = { approve: 'A', ask: 'S', withhold: 'W', reject: 'R' }
+const KINDS = { approve: undefined, ask: 'hold', withhold: 'hold', reject: 'no' } as const
+
+const KEYS: readonly (readonly [keys: readonly string[], text: MessageKey])[] = [
+  [['J', 'K'], 'moderate.key.sections'],
+  [['A', 'S', 'W', 'R'], 'moderate.key.decisions'],
+  [['M'], 'moderate.key.message'],
+  [['P'], 'moderate.key.note'],
+  [['D'], 'moderate.key.finding'],
+  [['N'], 'moderate.key.next'],
+  [['U'], 'moderate.key.release'],
+]
+
+/** Fields that the form shows instead of the submitted ones. */
+export type DecisionFields = { seen: string; message: string }
+
+export function decisionForm(
+  page: PageContext,
+  review: Review,
+  { state, fields, isOutdated }: { state: FormState; fields: DecisionFields; isOutdated: boolean },
+): Markup {
+  const { t } = page.language
+  const { errors } = state
+  const { project } = review
+  const chosen = state.text('decision')
+  const cards = optionCards({
+    legend: t('moderate.decision'),
+    name: 'decision',
+    error:
+      errors.some(({ field }) => field === 'decision') && html`<p class="error">${t('moderate.decision.missing')}</p>`,
+    options: DECISIONS.map((value) => ({
+      value,
+      label: t(`moderate.decision.${value}`),
+      text: t(`moderate.decision.${value}.text`),
+      isChosen: chosen === value,
+      hotkey: HOTKEYS[value],
+      ...(KINDS[value] === undefined ? {} : { kind: KINDS[value] }),
+    })),
+  })
+  const send = t(isOutdated ? 'moderate.decide-anyway' : 'moderate.send')
+  const content = html`${hiddenField('seen', fields.seen)}
+${cards}
+${repliesField(page, review, state)}
+${textArea(page, { name: 'message', label: t('moderate.message'), hint: t('moderate.message.hint'), value: fields.message, maxLength: 65_536, rows: 7, isOptional: true, errors })}
+<details class="more"><summary>${t('moderate.note.add')}</summary>
+${textArea(page, { name: 'note', label: t('moderate.note'), value: state.text('note'), maxLength: 65_536, rows: 2, isOptional: true, errors })}
+</details>
+<div class="line"><button class="main grow" name="do" value="next">${t(isOutdated ? 'moderate.decide-anyway-next' : 'moderate.send-next')}</button><button name="do" value="stay">${send}</button></div>
+${keysPart(page)}`
+  return form(page, { action: pathTo(page, reviewPath(project.id)), className: 'stick scrolls decide', content })
+}
+
+function repliesField(page: PageContext, { replies }: Review, state: FormState): Part {
+  const { t } = page.language
+  if (replies.length === 0) return null
+  const chosen = state.list('replies')
+  return html`<fieldset class="stack close"><legend>${t('moderate.replies')}</legend><div class="prepared">
+${replies.map(({ id, title }) => checkbox({ name: 'replies', value: id, isChecked: chosen.includes(id), label: html`<bdi>${title}</bdi>` }))}
+</div><button class="tight" name="do" value="insert" formnovalidate>${t('moderate.replies.insert')}</button></fieldset>`
+}
+
+function keysPart(page: PageContext): Markup {
+  const { t } = page.language
+  return html`<details class="more" id="keys"><summary>${t('moderate.keys')} <kbd class="hotkey">?</kbd></summary><dl class="keys">${KEYS.map(([keys, text]) => html`<dt>${keys.map((key) => html`<kbd class="hotkey">${key}</kbd>`)}</dt><dd>${t(text)}</dd>`)}</dl></details>`
+}
+
+/** Returns the message with the selected replies at its end. Placeholders are replaced. */
+export function withReplies({ replies, view, changes }: Review, state: FormState): string {
+  const chosen = state.list('replies')
+  const version = changes.versions.added[0] ?? changes.versions.changed[0]?.after
+  const values: Readonly<Record<string, string>> = {
+    project: view.name,
+    version: version?.number ?? '',
+    file: version?.files[0]?.filename ?? '',
+  }
+  const texts = replies
+    .filter(({ id }) => chosen.includes(id))
+    .map(({ body }) => body.replace(/\{(project|version|file)\}/g, (text, name: string) => values[name] ?? text))
+  return [state.text('message').trimEnd(), ...texts].filter((text) => text !== '').join('\n\n')
+}

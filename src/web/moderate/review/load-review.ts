@@ -1,0 +1,83 @@
+// Everything that the review page of a project shows, with a constant number of statements.
+import type { Static } from 'typebox'
+import type { Membership } from '#features/basics/access/project-policy.ts'
+import { type CachedProject, getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
+import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import type { QueuedScan } from '#features/catalogue/scans/queries.ts'
+import { listMessages, type MessageRow } from '#features/catalogue/threads/queries.ts'
+import type { ProjectChangesView } from '#features/community/moderation/changes-views.ts'
+import { type FileEntries, listEntries } from '#features/community/moderation/entries/read-entries.ts'
+import { listProjectScans, listQueue } from '#features/community/moderation/queries.ts'
+import { findUndoable, readProjectChanges, type UndoableDecision } from '#features/community/moderation/read-changes.ts'
+import { listReplies, type ReplyRow } from '#features/community/moderation/replies/queries.ts'
+import { listOwnerRecords, type OwnerRecord } from '#features/community/moderation/users/queries.ts'
+import type { QueueRow } from '#features/community/moderation/views.ts'
+import { listCachedUsers } from '#features/people/users/user-cache.ts'
+import { notFound } from '#lib/errors.ts'
+import { isIdForm } from '#lib/ids.ts'
+import type { OwnRequest } from '#web/kit/pages.ts'
+import { viewOf } from '../../site/lists/rows.ts'
+
+export type Changes = Static<typeof ProjectChangesView>
+export type ReviewedVersion = Changes['versions']['added'][number]
+
+export type Review = {
+  project: CachedProject
+  membership: Membership
+  view: ProjectView
+  /** Undefined if the project is not under review. */
+  entry: QueueRow | undefined
+  changes: Changes
+  messages: MessageRow[]
+  /** Usernames of the authors of messages, by ID. */
+  names: ReadonlyMap<string, string>
+  scans: QueuedScan[]
+  replies: ReplyRow[]
+  record: OwnerRecord | undefined
+  /** Entries of the newest new version that differ from an earlier one. */
+  entries: { version: ReviewedVersion; files: FileEntries[] } | undefined
+  /** The decision that led to this page, on this or on the previous project. */
+  undoable: UndoableDecision | undefined
+}
+
+/** Maximum number of entries that the review page lists. */
+const ENTRIES_MAX = 60
+
+/** @throws ApiError 404 if there is no such project */
+export async function loadReview(request: OwnRequest): Promise<Review> {
+  const { deps, viewer, param, query } = request
+  // A slug would lead to another project after it changes hands.
+  if (!isIdForm(param('id'))) throw notFound('project')
+  const { project, membership } = await getProjectAsMember(deps, viewer, param('id'))
+  const { id } = project
+  if (id !== param('id')) throw notFound('project')
+  const view = viewOf(project)
+  const only = { text: '', loaders: undefined, sort: 'oldest', count: 1, offset: 0, ids: [id] } as const
+  const was = query('was')
+  const [[entry], changes, messages, scans, replies, undoable] = await Promise.all([
+    listQueue(deps.db, only, viewer.id),
+    readProjectChanges(deps, id),
+    view.thread_id === null ? [] : listMessages(deps.db, viewer, [view.thread_id]),
+    listProjectScans(deps.db, id),
+    listReplies(deps.db),
+    findUndoable(deps, isIdForm(was) ? was : id),
+  ])
+  const owner = entry?.owner ?? undefined
+  const [authors, records, entries] = await Promise.all([
+    listCachedUsers(deps, [...new Set(messages.flatMap(({ author_id: author }) => author ?? []))]),
+    listOwnerRecords(deps.db, owner === undefined ? [] : [owner]),
+    loadEntries(request, changes),
+  ])
+  const names = new Map(authors.map((user) => [user.id, user.username]))
+  const record = owner === undefined ? undefined : records.get(`${owner.kind}:${owner.id}`)
+  return { project, membership, view, entry, changes, messages, names, scans, replies, record, entries, undoable }
+}
+
+async function loadEntries({ deps }: OwnRequest, { versions }: Changes): Promise<Review['entries']> {
+  const version = versions.added[0]
+  if (version === undefined) return undefined
+  const against = version.compare_with ?? undefined
+  const query = { text: '', states: ['added', 'removed', 'changed'], count: ENTRIES_MAX, offset: 0 } as const
+  const { files } = await listEntries(deps, { versionId: version.id, against }, query)
+  return { version, files }
+}

@@ -1,0 +1,179 @@
+// The review of a project: the changes on the left, the decision on the right.
+import type { FastifyReply } from 'fastify'
+import { MINUTE_MS } from '#lib/time.ts'
+import { timeAgo } from '#platform/html/format.ts'
+import { buttonForm } from '#platform/html/forms.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { isMessageKey } from '#platform/html/languages.ts'
+import { note } from '#platform/html/lists.ts'
+import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { statusOf } from '#platform/html/work/status.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { PATHS, PROJECT_TYPES, projectPath, reviewPath } from '#web/kit/paths.ts'
+import { type FormState, formPage } from '#web/kit/work/form-page.ts'
+import { showWork } from '#web/kit/work/work-page.ts'
+import { tile } from '../../site/lists/rows.ts'
+import { hueClass, typeName } from '../../site/names.ts'
+import { changesPart, countChanges } from './changes-view.ts'
+import {
+  claimThis,
+  decideAndNext,
+  decideAndStay,
+  releaseThis,
+  releaseVersion,
+  scanAgain,
+  undoDecision,
+} from './decide.ts'
+import { decisionForm, withReplies } from './decision-form.ts'
+import { imagesPart, linksPart, ownerPart } from './facts-view.ts'
+import { filesPart } from './files-view.ts'
+import { loadReview, type Review } from './load-review.ts'
+import { threadPart } from './thread-view.ts'
+import { undoNote } from './undo-note.ts'
+
+export function reviewPages(pages: Pages): void {
+  formPage<Review>(pages, {
+    path: reviewPath(':id'),
+    name: 'moderationReview',
+    options: { role: 'moderator' },
+    load: loadReview,
+    show: (request, review, form) => showReview(request, review, form),
+    commands: {
+      stay: decideAndStay,
+      next: decideAndNext,
+      insert: (request, review, form) => showReview(request, review, form, withReplies(review, form)),
+      claim: claimThis,
+      release: releaseThis,
+      undo: undoDecision,
+      'scan-release': releaseVersion,
+      'scan-repeat': scanAgain,
+    },
+    labels: { message: 'The message', note: 'The note', decision: 'The decision' },
+  })
+}
+
+async function showReview(
+  request: OwnRequest,
+  review: Review,
+  state: FormState,
+  message = state.text('message'),
+): Promise<FastifyReply> {
+  const { page } = request
+  const { t } = page.language
+  const { view, changes } = review
+  const path = projectPath(view)
+  const isOutdated = state.refusal?.status === 409 && ['stay', 'next'].includes(request.field('do'))
+  // Only a refusal that shows the later event accepts it. Other refusals keep what the moderator has seen.
+  const seen = isOutdated ? changes.seen : state.text('seen', changes.seen)
+  const description = await request.texts.render(view.description, page)
+  const notes = html`${isOutdated && lastEvent(page, review)}${undoNote(page, review.undoable, undoneBy(review))}`
+  const body = html`<div class="split decision"><div class="body flush">
+${jump(page, review)}
+${changesPart(page, review, description)}
+${filesPart(page, review, path)}
+${imagesPart(page, review, path)}
+${linksPart(page, review)}
+${ownerPart(request, review)}
+${await threadPart(request, review)}
+</div>
+<aside id="decide" aria-label="${t('moderate.decision')}">${decisionForm(page, review, { state, fields: { seen, message }, isOutdated })}</aside>
+</div>
+<p class="to-foot"><a class="button main" href="#decide">${t('moderate.to-decision')}</a></p>`
+  return showWork(request, {
+    title: t('moderate.review-of', { name: view.name }),
+    subject: {
+      name: view.name,
+      tile: tile(page, { iconUrl: view.icon_url, rawUrl: view.raw_icon_url }, 48),
+      crumbs: [
+        { path: PATHS.moderation, label: t('moderate.moderation') },
+        { path: PATHS.moderationQueue, label: t('moderate.queue') },
+      ],
+      facts: factsOf(request, review),
+      tools: html`<a class="button" href="${pathTo(page, path)}">${icon(page, 'external')}${t('manage.view')}</a>`,
+      ...hueOf(view.color),
+    },
+    form: state,
+    above: claimBar(request, review, state),
+    ...(isOutdated || review.undoable !== undefined ? { notes } : {}),
+    body,
+  })
+}
+
+const undoneBy = ({ undoable, project, changes }: Review): string | undefined =>
+  undoable?.id === project.id ? changes.decision?.by?.username : undefined
+
+function hueOf(color: number | null): { hue?: string } {
+  const hue = hueClass(color)
+  return hue === undefined ? {} : { hue }
+}
+
+function factsOf({ page }: OwnRequest, { view, entry, changes }: Review): Part[] {
+  const { language, now } = page
+  const { t } = language
+  const type = PROJECT_TYPES.find((name) => view.project_types.includes(name))
+  const requested = `work.project.${view.requested_status ?? 'approved'}`
+  return [
+    type !== undefined && typeName(language, type),
+    entry === undefined ? statusOf(page, 'project', view.status) : t('moderate.position', { position: entry.position }),
+    entry !== undefined &&
+      html`${icon(page, 'clock')}${t('moderate.submitted')} ${timeAgo(language, entry.queued ?? entry.published, now)}`,
+    t(changes.review === 'first' ? 'moderate.review.first' : 'moderate.review.repeat'),
+    t('moderate.requested', { status: isMessageKey(requested) ? t(requested) : '' }),
+  ]
+}
+
+function jump(page: PageContext, { changes, view, messages, entry }: Review): Markup {
+  const { t } = page.language
+  const { versions, gallery, links } = changes
+  const versionCount = versions.added.length + versions.changed.length + versions.removed.length
+  const imageCount = gallery.added.length + gallery.removed.length + gallery.changed.length
+  const items: [id: string, label: string, count?: number][] = [
+    ['changes', t('moderate.changes'), countChanges(changes)],
+    ['files', t('moderate.files'), versionCount],
+  ]
+  if (view.gallery.length + gallery.removed.length > 0) items.push(['images', t('moderate.images'), imageCount])
+  if (links.length > 0) items.push(['links', t('moderate.links'), links.length])
+  if (entry?.owner) items.push(['owner', t('moderate.owner')])
+  items.push(['thread', t('moderate.thread'), messages.length])
+  return html`<nav class="jump" aria-label="${t('moderate.on-this-page')}">${items.map(([id, label, count]) => html`<a href="#${id}">${label}${count !== undefined && html` <span class="n">${count}</span>`}</a>`)}</nav>`
+}
+
+/** Renders who is reviewing the project, and until when. */
+function claimBar({ page, viewer, field }: OwnRequest, { entry, project }: Review, state: FormState): Part {
+  const { language, now } = page
+  const { t, rich } = language
+  if (entry === undefined) return null
+  const action = pathTo(page, reviewPath(project.id))
+  const button = (command: string, text: string) =>
+    buttonForm(page, { action, text, isTight: true, fields: { do: command } })
+  const { claim } = entry
+  if (claim === null) {
+    const text = state.isSubmitted && field('do') !== 'claim' ? t('moderate.claim.expired') : t('moderate.claim.none')
+    return html`<div class="claim">${icon(page, 'hand')}<span>${text}</span><div class="line">${button('claim', t('moderate.claim'))}</div></div>`
+  }
+  const until = new Date(claim.claimed_until)
+  const minutes = Math.max(0, Math.ceil((until.getTime() - now) / MINUTE_MS))
+  if (claim.id !== viewer.id) {
+    const name = html`<bdi>${claim.username}</bdi>`
+    return html`<div class="claim">${icon(page, 'hand')}<span>${rich('moderate.claim.other', { name, minutes })}</span></div>`
+  }
+  return html`<div class="claim" data-until="${until.toISOString()}">${icon(page, 'hand')}<span>${t('moderate.claim.own', { minutes })}</span><div class="line">${button('claim', t('moderate.claim.extend'))}${button('release', t('moderate.claim.release'))}</div></div>`
+}
+
+/** Renders the event that outdated the form. */
+function lastEvent(page: PageContext, { messages, names, view }: Review): Part {
+  const { language, now } = page
+  const last = messages.at(-1)
+  if (last === undefined) return null
+  const values = {
+    who: html`<bdi>${names.get(last.author_id ?? '') ?? language.t('moderate.thread.nobody')}</bdi>`,
+    time: timeAgo(language, last.created, now),
+  }
+  const said = last.body.type === 'text' ? last.body.body : view.moderator_message?.message
+  const quote = said !== undefined && html` <q dir="auto">${said.slice(0, 500)}</q>`
+  if (last.body.type !== 'status_change')
+    return note(page, 'warn', html`${language.rich('moderate.outdated.message', values)}${quote}`)
+  const key = `work.project.${last.body.new_status}`
+  const label = isMessageKey(key) ? language.t(key) : last.body.new_status
+  return note(page, 'warn', html`${language.rich('moderate.outdated.status', { ...values, status: label })}${quote}`)
+}

@@ -1,0 +1,29 @@
+// The notice about a decision that can still be undone.
+import type { UndoableDecision } from '#features/community/moderation/read-changes.ts'
+import { exactTime } from '#platform/html/format.ts'
+import { buttonForm } from '#platform/html/forms.ts'
+import { html, type Part } from '#platform/html/html.ts'
+import { isMessageKey } from '#platform/html/languages.ts'
+import { note } from '#platform/html/lists.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { reviewPath } from '#web/kit/paths.ts'
+
+/** @param by username of the moderator, if it is known */
+export function undoNote(page: PageContext, of: UndoableDecision | undefined, by?: string): Part {
+  if (of === undefined) return null
+  const { language } = page
+  const key = `work.project.${of.to}`
+  const status = isMessageKey(key) ? language.t(key) : of.to
+  const values = { name: html`<bdi>${of.name}</bdi>`, status, time: exactTime(language, of.finalAt) }
+  const text =
+    by === undefined
+      ? language.rich('moderate.undo.text', values)
+      : language.rich('moderate.undo.by', { ...values, by: html`<bdi>${by}</bdi>` })
+  const button = buttonForm(page, {
+    action: pathTo(page, reviewPath(of.id)),
+    text: language.t('work.undo'),
+    kind: 'plain',
+    fields: { do: 'undo', seen: of.seen },
+  })
+  return note(page, 'good', html`${text} ${button}`)
+}
