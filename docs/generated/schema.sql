@@ -363,9 +363,14 @@ create table instance_settings (
   read_only_message text,
   changed timestamp with time zone default now() not null,
   revision bigint default 1 not null,
+  announcement_start timestamp with time zone,
+  announcement_end timestamp with time zone,
+  currency text,
   constraint instance_settings_about_check CHECK ((char_length(about) <= 20000)),
   constraint instance_settings_accent_hue_check CHECK (((accent_hue >= 0) AND (accent_hue <= 359))),
   constraint instance_settings_announcement_check CHECK ((char_length(announcement) <= 1000)),
+  constraint instance_settings_announcement_times_check CHECK ((announcement_end > announcement_start)),
+  constraint instance_settings_currency_check CHECK (((char_length(currency) >= 1) AND (char_length(currency) <= 16))),
   constraint instance_settings_mark_check CHECK (((mark_url IS NULL) = (raw_mark_url IS NULL))),
   constraint instance_settings_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 64))),
   constraint instance_settings_pkey PRIMARY KEY (singleton),
@@ -845,6 +850,16 @@ create table stored_form (
   constraint stored_form_pkey PRIMARY KEY (key_hash)
 );
 
+create table tag_list (
+  name text not null,
+  rows jsonb not null,
+  changed timestamp with time zone default now() not null,
+  revision bigint default 1 not null,
+  constraint tag_list_name_check CHECK ((name = ANY (ARRAY['games'::text, 'loaders'::text, 'categories'::text, 'game_versions'::text]))),
+  constraint tag_list_pkey PRIMARY KEY (name),
+  constraint tag_list_rows_check CHECK ((jsonb_typeof(rows) = 'array'::text))
+);
+
 create table team (
   id text collate "C" not null,
   published integer default 0 not null,
@@ -1315,6 +1330,8 @@ CREATE TRIGGER search_version_deleted AFTER DELETE ON public.version REFERENCING
 CREATE TRIGGER search_version_inserted AFTER INSERT ON public.version REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION search_versions_changed();
 
 CREATE TRIGGER search_version_updated AFTER UPDATE ON public.version REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION search_versions_updated();
+
+CREATE TRIGGER tag_list_revision BEFORE UPDATE ON public.tag_list FOR EACH ROW EXECUTE FUNCTION bump_revision();
 
 CREATE TRIGGER team_member_leaving BEFORE INSERT ON public.team_member FOR EACH ROW EXECUTE FUNCTION refuse_leaving_member();
 

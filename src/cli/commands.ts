@@ -204,7 +204,10 @@ const WITH_RESULT: readonly Command[] = [
     usage: 'NAME VALUE|--default',
     about: 'Change a setting, in every process within one second',
     options: [
-      ['NAME', 'name, accent_hue, about, rules, announcement, mark, registration, read_only or read_only_message'],
+      [
+        'NAME',
+        'name, accent_hue, about, rules, announcement, announcement_start, announcement_end, currency, mark, registration, read_only or read_only_message',
+      ],
       [
         'VALUE',
         'New value; for read_only, on or off; for mark, a file name: a square PNG, WebP or SVG of at most 256 KiB',

@@ -13,6 +13,7 @@ import { instanceRoute, settingsRoutes } from '#features/basics/settings/routes.
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { statisticsJobs } from '#features/basics/statistics/jobs.ts'
 import { statisticsRoutes } from '#features/basics/statistics/routes.ts'
+import { tagEditRoutes } from '#features/basics/tags/edit/routes.ts'
 import { tagRoutes } from '#features/basics/tags/routes.ts'
 import { followJobs } from '#features/catalogue/follows/jobs.ts'
 import { followRoutes } from '#features/catalogue/follows/routes.ts'
@@ -233,6 +234,7 @@ function addOperatorRoutes(
   rateLimitRoutes(scope, { ...deps, rateGrants })
   auditOperatorRoutes(scope, deps)
   settingsRoutes(scope, deps)
+  tagEditRoutes(scope, deps)
   administrationRoutes(scope, { ...deps, confirmOwner })
   invitationRoutes(scope, deps)
   indexStateRoute(scope, deps)

@@ -2,6 +2,7 @@
 import { createArchiveInspector } from '#platform/archives/inspect-archive.ts'
 import type { Config, FilesConfig } from '#platform/config/config.ts'
 import { createImages } from '#platform/images/images.ts'
+import { createTagDirectory } from '#platform/taxonomy/tag-directory.ts'
 import { loadTaxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { Telemetry } from '#platform/telemetry/events.ts'
 import { engineCalls } from '#platform/telemetry/metrics.ts'
@@ -28,9 +29,10 @@ export type LocalPorts = Omit<Deps, keyof PortNeeds | 'counters' | 'search' | 'a
 export type SharedPorts = Pick<Deps, 'counters' | 'search'> & Omit<OpenedAnalytics, 'close'>
 
 export async function openLocalPorts(
-  { config, log, metrics, now }: PortNeeds,
+  { config, log, metrics, now, db, cache }: PortNeeds,
   resources: AsyncDisposableStack,
 ): Promise<LocalPorts> {
+  const loaded = loadTaxonomy()
   const files = await openFiles(config.files.store, { log, metrics })
   resources.defer(() => files.close())
   const mail =
@@ -44,7 +46,8 @@ export async function openLocalPorts(
     countryLookup: await openCountryLookup(config.analytics.geoipDatabase),
     images: createImages(),
     archives: createArchiveInspector(),
-    ...loadTaxonomy(),
+    tags: createTagDirectory({ db, cache, log, ...loaded }),
+    ...loaded,
   }
 }
 

@@ -5,6 +5,7 @@ import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { Config } from '#platform/config/config.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Images } from '#platform/images/images.ts'
+import type { TagDirectory } from '#platform/taxonomy/tag-directory.ts'
 import type { LoadedTaxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import type { Metrics } from '#platform/telemetry/metrics.ts'
@@ -25,6 +26,8 @@ export type Deps = LoadedTaxonomy & {
   /** A replica or, if none is configured, the primary: for reads that can be slightly outdated. */
   dbRead: Db
   cache: EntityCache
+  /** Keeps `taxonomy` up to date with the lists that operators have edited. */
+  tags: TagDirectory
   files: Files
   counters: Counters
   /** Opened with its first use. Events are added with `events`; `analytics` runs queries. */

@@ -23,6 +23,7 @@ export async function withDeps<T>(env: Env, act: (deps: Deps) => Promise<T>): Pr
 export function withNewDeps<T>(env: Env, act: (deps: Deps) => Promise<T>): Promise<T> {
   return withUnmigratedDeps(env, async (deps) => {
     await migrateInstance(deps, COMMAND)
+    await deps.tags.refresh()
     return act(deps)
   })
 }

@@ -90,8 +90,8 @@ async function start(run: Run): Promise<Server> {
   if (applied.length > 0) log.info({ migrations: applied }, 'Updated the database schema')
   const rateGrants = createRateGrants(deps)
   const exports = role === 'worker' ? [] : [eventsSubscriber(deps)]
-  await booted.listen([...rateGrants.subscribers, ...deps.search.subscribers, ...exports])
-  await rateGrants.refresh()
+  await booted.listen([...rateGrants.subscribers, ...deps.tags.subscribers, ...deps.search.subscribers, ...exports])
+  await Promise.all([rateGrants.refresh(), deps.tags.refresh()])
   const figures = startRecording(deps)
   started.defer(figures.stop)
   const sweep = startStagingSweep(deps)

@@ -24,8 +24,9 @@ const channel = await connectToHub(socketPath)
 // The process cannot work without the hub; the next start replaces both.
 void channel.closed.then(() => process.exit(1))
 const { booted, app, rateGrants, stopping } = await joinHub(channel, { config, log })
-await booted.listen(rateGrants.subscribers)
-await rateGrants.refresh()
+const { tags } = booted.deps
+await booted.listen([...rateGrants.subscribers, ...tags.subscribers])
+await Promise.all([rateGrants.refresh(), tags.refresh()])
 const figures = startRecording(booted.deps)
 const { host, port, drainMs } = config.http
 const url = await app.listen({ host, port, ...(listening === 'port' ? { reusePort: true } : {}) })

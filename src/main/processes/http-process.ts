@@ -56,7 +56,11 @@ export async function joinHub(
   const deps = adapt(booted.deps)
   const rateGrants = createRateGrants(deps)
   const app = await buildApp(deps, rateGrants)
-  const stopping = offerToHub(channel, { booted, app, subscribers: rateGrants.subscribers })
+  const stopping = offerToHub(channel, {
+    booted,
+    app,
+    subscribers: [...rateGrants.subscribers, ...deps.tags.subscribers],
+  })
   await channel.call('hub.join', [process.pid])
   return { booted, app, rateGrants, stopping }
 }

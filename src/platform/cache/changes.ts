@@ -30,6 +30,7 @@ export type ChangeKind =
   | 'rate-grant'
   | 'search'
   | 'settings'
+  | 'tags'
   | 'events-export'
 
 /** Collects the changes of one transaction. Duplicate and unnecessary IDs are harmless. */

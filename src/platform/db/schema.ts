@@ -292,7 +292,10 @@ export interface InstanceSettings {
   about: string | null;
   accent_hue: number | null;
   announcement: string | null;
+  announcement_end: Timestamp | null;
+  announcement_start: Timestamp | null;
   changed: Generated<Timestamp>;
+  currency: string | null;
   mark_url: string | null;
   mark_widths: Generated<number[]>;
   name: string | null;
@@ -659,6 +662,13 @@ export interface StoredForm {
   path: string;
 }
 
+export interface TagList {
+  changed: Generated<Timestamp>;
+  name: 'games' | 'loaders' | 'categories' | 'game_versions';
+  revision: Generated<number>;
+  rows: Json;
+}
+
 export interface Team {
   id: string;
   published: Generated<number>;
@@ -814,6 +824,7 @@ export interface DB {
   session: Session;
   storage_measure: StorageMeasure;
   stored_form: StoredForm;
+  tag_list: TagList;
   team: Team;
   team_member: TeamMember;
   text_base_url: TextBaseUrl;

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import Type, { type Static, type TSchema } from 'typebox'
 import Value from 'typebox/value'
+import { Ordering } from '#lib/schema/schema-parts.ts'
 import { ClientProgramRows } from './client-programs.ts'
 import { type FileRules, parseFileRules } from './file-rules.ts'
 
@@ -14,13 +15,19 @@ const Name = Type.String({ pattern: '^[a-z0-9][a-z0-9._+-]*$', maxLength: 64 })
 const FieldName = Type.String({ pattern: '^[a-z][a-z0-9_]*$', maxLength: 64 })
 const FileName = Type.String({ pattern: '^[a-z0-9-]+\\.json$', maxLength: 64 })
 // A single time format, so that the strings sort by time.
-const Instant = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' })
+const Instant = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$', maxLength: 24 })
 const Icon = Type.String({ pattern: '^<svg[ >][^]*</svg>$', maxLength: 8192 })
 const Address = Type.Union([Type.String({ pattern: '^https://', maxLength: 2048 }), Type.Null()])
-const Metadata = Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]))
+const Metadata = Type.Record(
+  Type.String(),
+  Type.Union([Type.String({ maxLength: 1024 }), Type.Number(), Type.Boolean()]),
+)
+
+/** Whether a tag is not offered any more. What has the tag keeps it, and requests can still name it. */
+const hidden = Type.Optional(Type.Boolean())
 
 const Game = Type.Object(
-  { slug: Name, name: Type.String({ minLength: 1, maxLength: 64 }), icon: Address, banner: Address },
+  { slug: Name, name: Type.String({ minLength: 1, maxLength: 64 }), icon: Address, banner: Address, hidden },
   strict,
 )
 
@@ -32,6 +39,7 @@ const Loader = Type.Object(
     fields: Type.Array(FieldName, { maxItems: 64 }),
     metadata: Metadata,
     icon: Icon,
+    hidden,
   },
   strict,
 )
@@ -41,8 +49,9 @@ const Category = Type.Object(
     name: Name,
     project_type: Name,
     header: Type.String({ minLength: 1, maxLength: 64 }),
-    ordering: Type.Integer(),
+    ordering: Ordering,
     icon: Icon,
+    hidden,
   },
   strict,
 )
@@ -77,7 +86,7 @@ const EnumValue = Type.Object(
   {
     value: Type.String({ minLength: 1, maxLength: 64 }),
     created: Instant,
-    ordering: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
+    ordering: Type.Optional(Type.Union([Ordering, Type.Null()])),
     metadata: Type.Optional(
       Type.Object(
         {
@@ -87,6 +96,7 @@ const EnumValue = Type.Object(
         strict,
       ),
     ),
+    hidden,
   },
   strict,
 )
@@ -100,6 +110,19 @@ const CodeHost = Type.Object(
 )
 
 const EnumFile = Type.Array(EnumValue, { minItems: 1, maxItems: 10_000 })
+
+/** The lists that operators can edit, by their name in the API. */
+export const TAG_LISTS = {
+  games: Type.Array(Game, { minItems: 1, maxItems: 256 }),
+  loaders: Type.Array(Loader, { minItems: 1, maxItems: 512 }),
+  categories: Type.Array(Category, { maxItems: 4096 }),
+  game_versions: EnumFile,
+}
+export type TagListName = keyof typeof TAG_LISTS
+export type TagLists = { [List in TagListName]: Static<(typeof TAG_LISTS)[List]> }
+
+/** Loader field with the values of the list `game_versions`. */
+const GAME_VERSIONS = 'game_versions'
 
 export type GameRow = Static<typeof Game>
 export type LoaderRow = Static<typeof Loader>
@@ -121,10 +144,10 @@ export function readTaxonomyFiles(folder: string) {
   const json = (file: string) => readJson(folder, file, errors)
   const read = <Schema extends TSchema>(file: string, schema: Schema) => check(file, json(file), schema, errors)
   const data = {
-    games: read('games.json', Type.Array(Game, { minItems: 1, maxItems: 256 })) ?? [],
+    games: read('games.json', TAG_LISTS.games) ?? [],
     projectTypes: read('project-types.json', Type.Array(Name, { minItems: 1, maxItems: 64 })) ?? [],
-    loaders: read('loaders.json', Type.Array(Loader, { minItems: 1, maxItems: 512 })) ?? [],
-    categories: read('categories.json', Type.Array(Category, { maxItems: 4096 })) ?? [],
+    loaders: read('loaders.json', TAG_LISTS.loaders) ?? [],
+    categories: read('categories.json', TAG_LISTS.categories) ?? [],
     fields: read('loader-fields.json', Type.Array(Field, { maxItems: 256 })) ?? [],
     /** Values of each enumeration, by field name. */
     fieldValues: new Map<string, EnumValueRow[]>(),
@@ -149,6 +172,24 @@ export function readTaxonomyFiles(folder: string) {
   const shown = errors.slice(0, ERRORS_MAX).map((error) => `  ${error}`)
   if (errors.length > ERRORS_MAX) shown.push(`  and ${errors.length - ERRORS_MAX} more`)
   throw new Error(`Invalid taxonomy in ${folder}:\n${shown.join('\n')}`)
+}
+
+/** Returns the lists that operators can edit, as they are in the files. */
+export function tagListsOf({ games, loaders, categories, fieldValues }: TaxonomyData): TagLists {
+  return { games, loaders, categories, game_versions: fieldValues.get(GAME_VERSIONS) ?? [] }
+}
+
+/**
+ * Returns the data with other lists.
+ * @throws Error with the first contradiction between the lists, or between a list and the files.
+ */
+export function withTagLists(data: TaxonomyData, lists: Partial<TagLists>): TaxonomyData {
+  const { game_versions: values, ...rest } = lists
+  const fieldValues = values === undefined ? data.fieldValues : new Map([...data.fieldValues, [GAME_VERSIONS, values]])
+  const changed = { ...data, ...rest, fieldValues }
+  const [error] = crossErrors(changed)
+  if (error !== undefined) throw new Error(error)
+  return changed
 }
 
 /** Returns undefined if the file does not exist or is not JSON. */

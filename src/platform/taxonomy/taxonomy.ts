@@ -1,4 +1,5 @@
-// The taxonomy: categories, loaders, game versions and loader fields. Read from data files once at start.
+// The taxonomy: categories, loaders, game versions and loader fields. Read from data files at the start, with the lists that
+// operators have edited.
 import { compare } from '#lib/compare.ts'
 import { validationError } from '#lib/errors.ts'
 import { type ClientPrograms, labelClientPrograms } from './client-programs.ts'
@@ -33,7 +34,10 @@ export type Taxonomy = {
 
 /** Indexed content of the taxonomy folder. */
 export type LoadedTaxonomy = {
+  /** Keeps its identity: when operators edit tags, its parts are replaced. */
   taxonomy: Taxonomy
+  /** Content of the files. */
+  taxonomyData: TaxonomyData
   /** File rules of each loader. */
   fileRules: FileRules
   clientPrograms: ClientPrograms
@@ -49,13 +53,14 @@ export function loadTaxonomy(folder: string = TAXONOMY_FOLDER): LoadedTaxonomy {
   const data = readTaxonomyFiles(folder)
   return {
     taxonomy: indexTaxonomy(data),
+    taxonomyData: data,
     fileRules: data.fileRules,
     clientPrograms: labelClientPrograms(data.clientPrograms),
     codeHostPrefixes: data.codeHost.token_prefixes,
   }
 }
 
-function indexTaxonomy(data: TaxonomyData): Taxonomy {
+export function indexTaxonomy(data: TaxonomyData): Taxonomy {
   const categoriesByType = new Map(data.projectTypes.map((type) => [type, new Map<string, CategoryRow>()]))
   for (const category of data.categories) categoriesByType.get(category.project_type)?.set(category.name, category)
   const typeRank = new Map(data.projectTypes.map((type, rank) => [type, rank]))
@@ -88,6 +93,11 @@ function indexField(field: FieldRow, values: EnumValueRow[] | undefined): Loader
     (a, b) => ordering(a, Infinity) - ordering(b, Infinity) || compare(b.created, a.created),
   )
   return { ...field, enumValues: new Map(listed.map((row) => [row.value, row])) }
+}
+
+/** Returns the rows that users can choose: those that are not hidden. */
+export function offered<Row extends { hidden?: boolean }>(rows: Iterable<Row>): Row[] {
+  return [...rows].filter((row) => row.hidden !== true)
 }
 
 function ordering(row: EnumValueRow, absent: number): number {

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '#platform/config/config.ts'
 import { chooseLanguage } from '#platform/html/languages.ts'
 import { type PageContext, THEMES } from '#platform/html/page-context.ts'
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { offered, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 
 export type SessionCookie = {
   read(req: Pick<FastifyRequest, 'cookies'>): string | undefined
@@ -95,7 +95,7 @@ export function checkSetup(taxonomy: Taxonomy, { gameVersion, loader }: Setup): 
 
 /** Returns the loaders that a setup can name: the loaders of mods. */
 export function setupLoaders(taxonomy: Taxonomy): string[] {
-  return [...taxonomy.loaders.values()]
+  return offered(taxonomy.loaders.values())
     .filter(({ project_types }) => project_types.includes('mod'))
     .map(({ name }) => name)
 }

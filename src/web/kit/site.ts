@@ -1,5 +1,5 @@
 // The instance as its pages show it: name, colours, links and the number of projects.
-import { getShownSettings, READ_ONLY_MESSAGE } from '#features/basics/settings/settings-cache.ts'
+import { announcementAt, getShownSettings, READ_ONLY_MESSAGE } from '#features/basics/settings/settings-cache.ts'
 import type { Settings } from '#features/basics/settings/views.ts'
 import { getStatistics } from '#features/basics/statistics/queries.ts'
 import { isBlank } from '#lib/text/text-rules.ts'
@@ -67,7 +67,8 @@ export function operatorLinks(settings: Pick<Settings, OperatorText>): SiteLink[
 /** Returns the instance with its current settings, which are cached until they change. */
 export async function currentSite(deps: Deps, site: Site): Promise<Site> {
   const settings = await getShownSettings(deps)
-  const { name, accent_hue: hue, announcement, mark, read_only_message: message } = settings
+  const announcement = announcementAt(settings, deps.now())
+  const { name, accent_hue: hue, mark, read_only_message: message } = settings
   const links = deps.config.site.isServed ? operatorLinks(settings) : []
   const projectCount = site.search === undefined ? undefined : await countProjects(deps)
   return {

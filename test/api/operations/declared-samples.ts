@@ -534,6 +534,9 @@ export const DECLARED: Record<string, Declared> = {
       about: send('About our work'),
       rules: send('Our rules'),
       announcement: send('Maintenance on Sunday'),
+      announcement_start: send('2026-01-02T03:04:05.000Z'),
+      announcement_end: send('2056-01-02T03:04:05.000Z'),
+      currency: send('EUR'),
       read_only_message: send('Back in an hour'),
     },
     unseen: {

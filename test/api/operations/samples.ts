@@ -9,6 +9,7 @@ import { insertFlow } from '#features/people/accounts/mail/flows.ts'
 import { getAccount } from '#features/people/users/queries.ts'
 import { newId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'
+import { type TagListName, tagListsOf } from '#platform/taxonomy/taxonomy-files.ts'
 import { makeZip } from '#test/support/factories/archives.ts'
 import {
   enableTwoFactor,
@@ -154,6 +155,11 @@ const iconUrl = async (w: World): Promise<string> => {
   await owner.patch(`${path}/icon`, PNG, send)
   return (await owner.get(path)).json().icon_url
 }
+const resetTags = (w: World) => w.t.deps.db.deleteFrom('tag_list').execute()
+/** A list as it is in the data files. */
+const tagList = (name: TagListName): Sample => ({
+  body: (w) => ({ rows: tagListsOf(w.t.deps.taxonomyData)[name] }),
+})
 const partOf = (url: string, index: number): string => url.split('/').at(index) ?? ''
 
 /** Adds a job that has failed on its last attempt. Returns its ID. */
@@ -507,6 +513,17 @@ const OPERATIONS: Record<string, Sample> = {
   getInstance: {},
   getSettings: {},
   updateSettings: { body: { announcement: 'Maintenance on Monday' } },
+  getEditableTags: {},
+  updateGames: tagList('games'),
+  updateLoaders: tagList('loaders'),
+  updateCategories: tagList('categories'),
+  updateGameVersions: tagList('game_versions'),
+  resetGames: {},
+  resetLoaders: {},
+  resetCategories: {},
+  resetGameVersions: {},
+  renameCategories: { body: { from: 'cursed', to: 'odd' }, before: resetTags },
+  renameGameVersions: { body: { from: '1.0', to: '1.0.0' }, before: resetTags },
   setMark: icon,
   deleteMark: {},
   listSuspendedUsers: {},

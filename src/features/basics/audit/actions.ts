@@ -69,6 +69,8 @@ export const AUDIT_ACTIONS = [
   'mail.tested',
   'storage.measured',
   'settings.changed',
+  'tags.changed',
+  'tags.renamed',
   'invitation.created',
   'invitation.revoked',
   'schema.migrated',

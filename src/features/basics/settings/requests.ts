@@ -4,9 +4,10 @@ import type { Updateable } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { validationError } from '#lib/errors.ts'
 import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
-import { Maybe } from '#lib/schema/schema-parts.ts'
+import { Maybe, Time } from '#lib/schema/schema-parts.ts'
 import { checkStorable, isBlank } from '#lib/text/text-rules.ts'
 import type { InstanceSettings } from '#platform/db/schema.ts'
+import { parseRfc3339 } from '#ports/analytics-store/rfc3339.ts'
 
 /** Largest hue, in degrees. */
 export const HUE_MAX = 359
@@ -21,6 +22,11 @@ export const SettingsPatch = Type.Object(
     about: Maybe(Type.String({ maxLength: 20_000, description: 'Purpose of the instance, in Markdown' })),
     rules: Maybe(Type.String({ maxLength: 50_000, description: 'Rules for publishers, in Markdown' })),
     announcement: Maybe(Type.String({ maxLength: 1000, description: 'Announcement at the top of every page' })),
+    announcement_start: Maybe(Time('Time from which the announcement is shown; null for immediately')),
+    announcement_end: Maybe(Time('Time until which the announcement is shown; null for as long as it is set')),
+    currency: Maybe(
+      Type.String({ minLength: 1, maxLength: 16, description: 'Currency of all amounts, such as EUR, in one line' }),
+    ),
     registration: Maybe(
       Type.Enum(['open', 'invitation', 'closed'], {
         description: '`open`: anyone can sign up. `invitation`: users need an invitation. `closed`: no one can sign up',
@@ -53,6 +59,9 @@ const columns: PatchColumns<SettingsPatch, Updateable<InstanceSettings>> = {
   about: (about) => ({ about: textOf(about, 'about') }),
   rules: (rules) => ({ rules: textOf(rules, 'rules') }),
   announcement: (announcement) => ({ announcement: lineOf(announcement, 'announcement') }),
+  announcement_start: (time) => ({ announcement_start: timeOf(time, 'announcement_start') }),
+  announcement_end: (time) => ({ announcement_end: timeOf(time, 'announcement_end') }),
+  currency: (currency) => ({ currency: lineOf(currency, 'currency') }),
   registration: (registration) => ({ registration }),
   read_only: (read_only) => ({ read_only }),
   read_only_message: (message) => ({ read_only_message: lineOf(message, 'read_only_message') }),
@@ -73,6 +82,13 @@ function lineOf(text: string | null, field: SettingName): string | null {
   const checked = textOf(text, field)
   if (checked !== null && isBlank(checked)) throw validationError(field, 'must not be blank; null resets it')
   return checked?.trim() ?? null
+}
+
+function timeOf(text: string | null, field: SettingName): Date | null {
+  if (text === null) return null
+  const ms = parseRfc3339(text)
+  if (ms === undefined) throw validationError(field, 'must be a date with a time, such as 2026-01-31T18:30:00Z')
+  return new Date(ms)
 }
 
 function textOf(text: string | null, field: SettingName): string | null {

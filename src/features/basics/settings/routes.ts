@@ -8,7 +8,7 @@ import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { MarkQuery, SettingsPatch } from './requests.ts'
 import { MARK_BYTES_MAX, replaceMark, setMark } from './set-mark.ts'
-import { getSettings, getSettingsRow, toSettings } from './settings-cache.ts'
+import { announcementAt, getSettings, getSettingsRow, toSettings } from './settings-cache.ts'
 import { updateSettings } from './update-settings.ts'
 import { InstanceView, SettingsView, toSettingsView } from './views.ts'
 
@@ -26,7 +26,10 @@ export function instanceRoute(app: App, deps: SettingsDeps): void {
           response: { 200: InstanceView },
         },
       },
-      () => getSettings(deps),
+      async () => {
+        const settings = await getSettings(deps)
+        return { ...settings, announcement: announcementAt(settings, deps.now()) }
+      },
     ),
   )
 }

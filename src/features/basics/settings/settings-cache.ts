@@ -37,6 +37,16 @@ export async function getShownSettings(reader: SettingsReader): Promise<Settings
   }
 }
 
+/** Returns the announcement, or null before its start and from its end on. */
+export function announcementAt(
+  settings: Pick<Settings, 'announcement' | 'announcement_start' | 'announcement_end'>,
+  nowMs: number,
+): string | null {
+  const { announcement, announcement_start: start, announcement_end: end } = settings
+  const hasBegun = start === null || Date.parse(start) <= nowMs
+  return hasBegun && (end === null || nowMs < Date.parse(end)) ? announcement : null
+}
+
 /** The row before any setting is changed. */
 const EMPTY_ROW: SettingsRow = {
   singleton: true,
@@ -45,6 +55,9 @@ const EMPTY_ROW: SettingsRow = {
   about: null,
   rules: null,
   announcement: null,
+  announcement_start: null,
+  announcement_end: null,
+  currency: null,
   mark_url: null,
   raw_mark_url: null,
   mark_widths: [],
@@ -62,7 +75,7 @@ export async function getSettingsRow(db: Db): Promise<SettingsRow> {
 /** Returns the settings in effect: from the database, otherwise from the environment, otherwise the defaults. */
 export function toSettings(row: SettingsRow, config: Config): Settings {
   const { site, accounts, readOnly } = config
-  const { accent_hue, about, rules, announcement, raw_mark_url } = row
+  const { accent_hue, about, rules, announcement, currency, raw_mark_url } = row
   const [url, raw_url] = [imageUrl(config, row.mark_url), imageUrl(config, raw_mark_url)]
   const sizes = row.mark_widths.map((width) => ({ width, url: imageUrl(config, copyKey(raw_mark_url ?? '', width)) }))
   return {
@@ -71,6 +84,9 @@ export function toSettings(row: SettingsRow, config: Config): Settings {
     about,
     rules,
     announcement,
+    announcement_start: row.announcement_start?.toISOString() ?? null,
+    announcement_end: row.announcement_end?.toISOString() ?? null,
+    currency,
     mark: url === null || raw_url === null ? null : { url, raw_url, sizes },
     registration: (row.registration as Settings['registration'] | null) ?? accounts.registration,
     // No route can disable the read-only mode of the environment.

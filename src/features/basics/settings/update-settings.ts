@@ -1,9 +1,13 @@
+import type { Updateable } from 'kysely'
 import type { Actor } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { validationError } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
+import type { Tx } from '#platform/db/db.ts'
+import type { InstanceSettings } from '#platform/db/schema.ts'
 import type { Deps } from '#ports/deps.ts'
 import { type SettingsPatch, toSettingsColumns } from './requests.ts'
-import { SETTINGS_ID } from './settings-cache.ts'
+import { getSettingsRow, SETTINGS_ID } from './settings-cache.ts'
 
 /**
  * Changes settings in one transaction. They take effect immediately in this process and within one second in the others.
@@ -18,6 +22,7 @@ export async function updateSettings(
   const fields = Object.keys(values)
   if (fields.length === 0) return
   await transaction(deps, async (tx, changed) => {
+    await checkTimes(tx, values)
     await tx
       .insertInto('instance_settings')
       .values({ ...values, changed: new Date(deps.now()) })
@@ -28,4 +33,15 @@ export async function updateSettings(
     await recordAudit(tx, { action: 'settings.changed', actor, details: { fields, ...Object.fromEntries(changes) } })
     changed.add('settings', SETTINGS_ID)
   })
+}
+
+/** @throws ApiError `validation_error` if the announcement would end before it begins. */
+async function checkTimes(tx: Tx, values: Updateable<InstanceSettings>): Promise<void> {
+  if (values.announcement_start === undefined && values.announcement_end === undefined) return
+  const row = { ...(await getSettingsRow(tx)), ...values }
+  const [start, end] = [row.announcement_start, row.announcement_end].map((time) => (time ? new Date(time) : null))
+  if (start && end && end <= start) {
+    const field = values.announcement_end === undefined ? 'announcement_start' : 'announcement_end'
+    throw validationError(field, 'the announcement must end after it begins')
+  }
 }

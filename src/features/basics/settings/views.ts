@@ -1,7 +1,7 @@
 // Response schemas of the settings.
 import type { Selectable } from 'kysely'
 import Type, { type Static } from 'typebox'
-import { Nullable } from '#lib/schema/schema-parts.ts'
+import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import type { InstanceSettings } from '#platform/db/schema.ts'
 import { SET_NAMES, SETTING_NAMES, type SetName } from './requests.ts'
 
@@ -15,6 +15,9 @@ const fields = {
   about: Nullable(Type.String({ description: 'Purpose of the instance, in Markdown' })),
   rules: Nullable(Type.String({ description: 'Rules for publishers, in Markdown' })),
   announcement: Nullable(Type.String()),
+  announcement_start: Nullable(Timestamp),
+  announcement_end: Nullable(Timestamp),
+  currency: Nullable(Type.String({ description: 'Currency of all amounts; null if the operator has not named it' })),
   mark: Nullable(
     Type.Object(
       {

@@ -2,6 +2,7 @@
 import Type from 'typebox'
 import type { App } from '#platform/http/server.ts'
 import { licenseText, listLicenses } from '#platform/taxonomy/licenses.ts'
+import { offered } from '#platform/taxonomy/taxonomy.ts'
 import type { Deps } from '#ports/deps.ts'
 import { LicenseParams, LoaderFieldQuery, parseValueFilters } from './requests.ts'
 import {
@@ -29,7 +30,7 @@ export function tagRoutes(app: App, { taxonomy }: Pick<Deps, 'taxonomy'>): void 
   ) => app.get(path, { config, schema: { ...about, response: { 200: response } } }, handler as never)
 
   list('/v3/games', { operationId: 'listGames', summary: 'List games' }, listOf('games', Game), () => ({
-    games: [...taxonomy.games.values()],
+    games: offered(taxonomy.games.values()).map(({ hidden: _, ...game }) => game),
   }))
   list('/v3/tag/loader', { operationId: 'listLoaders', summary: 'List loaders' }, listOf('loaders', Loader), () => ({
     loaders: toLoaderViews(taxonomy),

@@ -2,7 +2,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
-import type { LoaderField, Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { type LoaderField, offered, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { ValueFilters } from './requests.ts'
 
 export const Game = Type.Object(
@@ -51,7 +51,7 @@ export const LinkPlatform = Type.Object({ name: Type.String(), donation: Type.Bo
 
 /** Returns the loaders, ordered by name. */
 export function toLoaderViews({ loaders }: Taxonomy): Static<typeof Loader>[] {
-  return Array.from(loaders.values(), (loader) => ({
+  return offered(loaders.values()).map((loader) => ({
     name: loader.name,
     icon: loader.icon,
     supported_project_types: loader.project_types,
@@ -63,7 +63,7 @@ export function toLoaderViews({ loaders }: Taxonomy): Static<typeof Loader>[] {
 
 /** Returns the categories, ordered by their ordering, name and project type. */
 export function toCategoryViews({ categories }: Taxonomy): Static<typeof Category>[] {
-  return categories.map(({ name, icon, project_type, header }) => ({ name, icon, project_type, header }))
+  return offered(categories).map(({ name, icon, project_type, header }) => ({ name, icon, project_type, header }))
 }
 
 /**
@@ -82,7 +82,7 @@ export function toLoaderFieldValues({ fields }: Taxonomy, name: string, filters:
 
 function valuesOf(field: LoaderField): LoaderFieldValue[] {
   if (field.enumValues !== undefined) {
-    return Array.from(field.enumValues.values(), (row) => ({
+    return offered(field.enumValues.values()).map((row) => ({
       value: row.value,
       created: row.created,
       metadata: row.metadata ?? {},

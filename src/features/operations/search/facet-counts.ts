@@ -1,6 +1,6 @@
 // Counts the hits of a search for each further filter of a list.
 import type { Static } from 'typebox'
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { offered, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { Deps } from '#ports/deps.ts'
 import { FIELDS, type Field } from '#ports/search-index/filter/fields.ts'
 import { normalize } from '#ports/search-index/filter/normalize.ts'
@@ -67,17 +67,21 @@ function offeredValues(taxonomy: Taxonomy): { name: string; field: string; value
   const environments = [...(taxonomy.fields.get('environment')?.enumValues?.keys() ?? [])]
   return [
     { name: 'project_types', field: 'project_types', values: [...taxonomy.projectTypes] },
-    { name: 'categories', field: 'project_categories', values: [...taxonomy.categoryNames].sort() },
-    { name: 'loaders', field: 'loaders', values: [...taxonomy.loaders.keys()] },
+    { name: 'categories', field: 'project_categories', values: namesOf(taxonomy.categories).sort() },
+    { name: 'loaders', field: 'loaders', values: namesOf(taxonomy.loaders.values()) },
     { name: 'game_versions', field: 'game_versions', values: releasesOf(taxonomy) },
     { name: 'environment', field: 'environment', values: environments },
     { name: 'open_source', field: 'open_source', values: ['true', 'false'] },
   ]
 }
 
+const namesOf = (rows: Iterable<{ name: string; hidden?: boolean }>): string[] => [
+  ...new Set(offered(rows).map(({ name }) => name)),
+]
+
 /** Returns the released game versions, newest first. */
 export function releasesOf(taxonomy: Taxonomy): string[] {
-  return [...(taxonomy.fields.get('game_versions')?.enumValues?.values() ?? [])]
+  return offered(taxonomy.fields.get('game_versions')?.enumValues?.values() ?? [])
     .filter(({ metadata }) => metadata?.type === 'release')
     .map(({ value }) => value)
 }

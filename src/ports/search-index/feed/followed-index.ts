@@ -39,7 +39,7 @@ async function beginFeeding(followed: FollowedIndex, index: SearchIndex, lease: 
   const saved = await lease.readState()
   const { database } = await takePosition(db)
   const feeding: Feeding = {
-    ...{ lease, database, cursor: undefined, identity: '', catalogue: 'none', requested: 0, rebuilt: 0 },
+    ...{ lease, database, cursor: undefined, identity: '', basis: '', catalogue: 'none', requested: 0, rebuilt: 0 },
     saved: saved !== undefined && (await isOfDatabase(db, saved)) ? saved : undefined,
     savedAt: performance.now(),
     hasUnsaved: false,
@@ -69,6 +69,7 @@ function revert(
     identity,
     cursor: saved?.snapshot,
     rebuilt: saved?.rebuilt ?? 0,
+    basis: followed.basis,
     catalogue: saved?.basis === followed.basis ? 'current' : outdated,
   })
 }
@@ -152,6 +153,7 @@ export async function catchUp(followed: FollowedIndex): Promise<void> {
   }
   feeding.cursor = snapshot
   feeding.requested = requested
+  if (feeding.catalogue === 'current' && feeding.basis !== followed.basis) feeding.catalogue = 'outdated'
   if (projects > 0) {
     feeding.hasUnsaved = true
     followed.changedAt = performance.now()
@@ -194,6 +196,7 @@ async function rebuild(followed: FollowedIndex, { index, feeding }: Feeder): Pro
   const { options, signal } = followed
   const isReplaced = () => feedingOf(followed) !== feeding || feeding.lease.isLost()
   const startedAt = performance.now()
+  const { basis } = followed
   let requested = 0
   await index.rebuild(async () => {
     const position = await takePosition(options.db)
@@ -208,7 +211,13 @@ async function rebuild(followed: FollowedIndex, { index, feeding }: Feeder): Pro
   const { documents, identity } = await readyStatus(index)
   followed.changedAt = performance.now()
   const savedAt = Number.NEGATIVE_INFINITY
-  Object.assign(feeding, { identity, catalogue: 'current', hasUnsaved: true, savedAt } satisfies Partial<Feeding>)
+  Object.assign(feeding, {
+    identity,
+    basis,
+    catalogue: 'current',
+    hasUnsaved: true,
+    savedAt,
+  } satisfies Partial<Feeding>)
   const seconds = Math.round(performance.now() - startedAt) / 1000
   options.log.info(
     { search: { documents, build_s: seconds } },
@@ -232,10 +241,10 @@ async function* counted(followed: FollowedIndex, batches: Catalogue['batches']):
  * name a snapshot that is older than the content of the index, but never a newer one.
  */
 export async function saveIndex(followed: FollowedIndex, { isEnd = false } = {}): Promise<void> {
-  const { options, state, basis } = followed
+  const { options, state } = followed
   if (state.name !== 'outdated' && state.name !== 'ready') return
   const { index, feeding } = state
-  const { lease, cursor, database, rebuilt, identity, catalogue, savedAt, hasUnsaved } = feeding
+  const { lease, cursor, database, basis, rebuilt, identity, catalogue, savedAt, hasUnsaved } = feeding
   const isDue = isEnd || performance.now() - savedAt > (options.saveEveryMs ?? SAVE_EVERY_MS)
   if (cursor === undefined || catalogue !== 'current' || !hasUnsaved || !isDue) return
   await index.checkpoint()

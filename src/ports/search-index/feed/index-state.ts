@@ -41,6 +41,8 @@ export type Feeding = {
   cursor: string | undefined
   /** As last reported by the index. */
   identity: string
+  /** Basis of the documents in the index. */
+  basis: string
   /** The catalogue in the index; an outdated one is still searched. */
   catalogue: 'none' | 'outdated' | 'current'
   /** Numbers of the newest request to rebuild and of the newest request that the index fulfils. */
@@ -78,8 +80,19 @@ export function createFollowedIndex(
   options: FollowedIndexOptions,
   { signal, onChange }: Pick<FollowedIndex, 'signal' | 'onChange'>,
 ): FollowedIndex {
-  const basis = documentBasis(options.taxonomy)
-  return { options, basis, signal, onChange, state: { name: 'closed' }, checkedAt: 0, built: 0, changedAt: undefined }
+  return {
+    options,
+    // Operators can edit the taxonomy at any time.
+    get basis() {
+      return documentBasis(options.taxonomy)
+    },
+    signal,
+    onChange,
+    state: { name: 'closed' },
+    checkedAt: 0,
+    built: 0,
+    changedAt: undefined,
+  }
 }
 
 /** Returns the index if it contains a whole catalogue of this database. */

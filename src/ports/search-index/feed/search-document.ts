@@ -11,8 +11,21 @@ const FORM = 4
 /** Documents with at most this many versions are far below the size limit; larger ones are measured. */
 const SMALL_VERSIONS = 200
 
-/** Identifies everything but the database that documents depend on. An index with another basis is outdated. */
-export function documentBasis({ loaders, fields }: Taxonomy): string {
+/**
+ * Identifies everything but the database that documents depend on. An index with another basis is outdated. The result is
+ * kept until the taxonomy has other fields, which happens whenever an operator edits tags.
+ */
+export function documentBasis({ loaders, fields }: Pick<Taxonomy, 'loaders' | 'fields'>): string {
+  const known = bases.get(fields)
+  if (known?.loaders === loaders) return known.basis
+  const basis = basisOf({ loaders, fields })
+  bases.set(fields, { loaders, basis })
+  return basis
+}
+
+const bases = new WeakMap<Taxonomy['fields'], { loaders: Taxonomy['loaders']; basis: string }>()
+
+function basisOf({ loaders, fields }: Pick<Taxonomy, 'loaders' | 'fields'>): string {
   const ranks = [...fields.values()].map(({ name, type, enumValues }) => [
     name,
     type,

@@ -3,7 +3,7 @@
 import { countChoices, fieldIs, fieldNamed, releasesOf } from '#features/operations/search/facet-counts.ts'
 import { searchProjects } from '#features/operations/search/search-projects.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { offered, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { Deps } from '#ports/deps.ts'
 import { normalize } from '#ports/search-index/filter/normalize.ts'
 import { EVERYTHING, type Expression, type Filter } from '#ports/search-index/filter/tree.ts'
@@ -135,11 +135,11 @@ function offeredValues(taxonomy: Taxonomy, list: ListRequest, facet: Facet): str
 function taxonomyValues(taxonomy: Taxonomy, { type, all }: ListRequest, facet: Facet): readonly string[] {
   switch (facet) {
     case 'c':
-      return taxonomy.categories
+      return offered(taxonomy.categories)
         .filter((row) => type === undefined || row.project_type === type)
         .map(({ name }) => name)
     case 'l':
-      return [...taxonomy.loaders.values()]
+      return offered(taxonomy.loaders.values())
         .filter((loader) => loader.project_types.includes(type === undefined || type === 'modpack' ? 'mod' : type))
         .map(({ name }) => name)
     case 'v':

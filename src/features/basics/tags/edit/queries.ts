@@ -1,0 +1,86 @@
+// Queries of the lists of tags that operators have edited, and of what uses their tags.
+import { sql } from 'kysely'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { TagListName, TagLists } from '#platform/taxonomy/taxonomy-files.ts'
+
+type EditedList = { rows: TagLists[TagListName]; revision: number; changed: Date }
+export type EditedLists = { [List in TagListName]?: EditedList & { rows: TagLists[List] } }
+
+/** Returns the edited lists; the others come from the data files. */
+export async function readEditedLists(db: Db | Tx): Promise<EditedLists> {
+  const rows = await db.selectFrom('tag_list').selectAll().execute()
+  return Object.fromEntries(rows.map(({ name, ...list }) => [name, list])) as EditedLists
+}
+
+/** Prevents other edits until the end of the transaction, because lists refer to each other. */
+export async function lockEditedLists(tx: Tx): Promise<EditedLists> {
+  await sql`lock table tag_list in share row exclusive mode`.execute(tx)
+  return readEditedLists(tx)
+}
+
+export async function saveList(
+  tx: Tx,
+  name: TagListName,
+  list: { rows: readonly object[]; changed: Date },
+): Promise<void> {
+  const values = { rows: JSON.stringify(list.rows), changed: list.changed }
+  await tx
+    .insertInto('tag_list')
+    .values({ name, ...values })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet(values))
+    .execute()
+}
+
+export async function deleteList(tx: Tx, name: TagListName): Promise<void> {
+  await tx.deleteFrom('tag_list').where('name', '=', name).execute()
+}
+
+/** Number of projects that use each tag, by list and name. */
+export type TagUses = { [List in TagListName]: ReadonlyMap<string, number> }
+
+export async function countTagUses(db: Db, { loaders }: Pick<Taxonomy, 'loaders'>): Promise<TagUses> {
+  const { rows } = await sql<{ list: TagListName; name: string; uses: number }>`
+    with used as (select distinct project_id, loader from version, unnest(loaders) loader),
+      playable as (select key as loader, jsonb_array_elements_text(value) as game from jsonb_each(${gamesOf(loaders)}::jsonb))
+    select 'loaders' as list, loader as name, count(*) as uses from used group by loader
+    union all
+    select 'games', game, count(distinct project_id) from used join playable using (loader) group by game
+    union all
+    select 'categories', category, count(*) from project, unnest(categories || additional_categories) category
+      group by category
+    union all
+    select 'game_versions', value, count(distinct project_id)
+      from version, jsonb_array_elements_text(fields->'game_versions') value
+      where jsonb_typeof(fields->'game_versions') = 'array' group by value`.execute(db)
+  const of = (list: TagListName) =>
+    new Map(rows.filter((row) => row.list === list).map(({ name, uses }) => [name, Number(uses)]))
+  return {
+    games: of('games'),
+    loaders: of('loaders'),
+    categories: of('categories'),
+    game_versions: of('game_versions'),
+  }
+}
+
+const gamesOf = (loaders: Taxonomy['loaders']): string =>
+  JSON.stringify(Object.fromEntries(Array.from(loaders.values(), ({ name, games }) => [name, games])))
+
+/** Renames a category in all projects. Returns the number of projects. */
+export async function renameCategory(tx: Tx, { from, to }: { from: string; to: string }): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    update project set categories = array_replace(categories, ${from}, ${to}),
+      additional_categories = array_replace(additional_categories, ${from}, ${to})
+    where categories @> array[${from}] or additional_categories @> array[${from}]`.execute(tx)
+  return Number(numAffectedRows)
+}
+
+/** Renames a game version in all versions. Returns the number of versions. */
+export async function renameGameVersion(tx: Tx, { from, to }: { from: string; to: string }): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    update version set fields = jsonb_set(fields, '{game_versions}', (
+      select jsonb_agg(case value when ${from} then ${to} else value end order by place)
+      from jsonb_array_elements_text(fields->'game_versions') with ordinality as listed (value, place)))
+    where fields->'game_versions' @> to_jsonb(${from}::text)`.execute(tx)
+  return Number(numAffectedRows)
+}

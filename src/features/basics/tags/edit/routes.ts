@@ -1,0 +1,93 @@
+// Routes with which operators edit the tags while Depot runs.
+import { operatorOf } from '#features/basics/audit/actor.ts'
+import { mountInternal } from '#platform/http/mounts.ts'
+import { done } from '#platform/http/responses/declared-responses.ts'
+import type { App } from '#platform/http/server.ts'
+import { TAG_LISTS, type TagListName } from '#platform/taxonomy/taxonomy-files.ts'
+import type { Deps } from '#ports/deps.ts'
+import { RENAMED_LISTS, type RenamedList, renameTag } from './rename-tag.ts'
+import { LIST_INPUTS, TagRename } from './requests.ts'
+import { type ListEdit, type TagEditDeps, updateTagList } from './update-tag-list.ts'
+import { EditableTags, readEditableTags } from './views.ts'
+
+/** Names of the lists in IDs of operations and in summaries. */
+const NAMES: Record<TagListName, [id: string, words: string]> = {
+  games: ['Games', 'games'],
+  loaders: ['Loaders', 'loaders'],
+  categories: ['Categories', 'categories'],
+  game_versions: ['GameVersions', 'game versions'],
+}
+
+const config = { auth: 'operator' } as const
+
+export function tagEditRoutes(app: App, deps: TagEditDeps & Pick<Deps, 'taxonomy'>): void {
+  mountInternal(app, (scope) => {
+    scope.get(
+      '/admin/tags',
+      {
+        config,
+        schema: {
+          operationId: 'getEditableTags',
+          summary: 'List games, loaders, categories and game versions with the number of projects that use them',
+          response: { 200: EditableTags },
+        },
+      },
+      () => readEditableTags(deps),
+    )
+    for (const list of Object.keys(TAG_LISTS) as TagListName[]) listRoutes(scope, deps, list)
+    for (const list of RENAMED_LISTS) renameRoute(scope, deps, list)
+  })
+}
+
+function listRoutes(app: App, deps: TagEditDeps, list: TagListName): void {
+  const [id, words] = NAMES[list]
+  app.put(
+    `/admin/tags/${list}`,
+    {
+      config,
+      schema: {
+        operationId: `update${id}`,
+        summary: `Replace the list of ${words}`,
+        description:
+          'The list must agree with the other lists and the data files. The change takes effect in every process within ' +
+          'one second. Projects and versions keep tags that the list no longer has.',
+        body: LIST_INPUTS[list],
+      },
+    },
+    async (req, reply) => {
+      const { rows, revision } = req.body as { rows: never; revision?: number }
+      await updateTagList(deps, operatorOf(req), { list, rows, seen: revision } as ListEdit)
+      return done(reply)
+    },
+  )
+  app.delete(
+    `/admin/tags/${list}`,
+    {
+      config,
+      schema: { operationId: `reset${id}`, summary: `Use the list of ${words} from the data files again` },
+    },
+    async (req, reply) => {
+      await updateTagList(deps, operatorOf(req), { list, rows: null, seen: undefined } as ListEdit)
+      return done(reply)
+    },
+  )
+}
+
+function renameRoute(app: App, deps: TagEditDeps, list: RenamedList): void {
+  const [id, words] = NAMES[list]
+  app.post(
+    `/admin/tags/${list}/rename`,
+    {
+      config,
+      schema: {
+        operationId: `rename${id}`,
+        summary: `Rename one of the ${words}, also in everything that uses it`,
+        body: TagRename,
+      },
+    },
+    async (req, reply) => {
+      await renameTag(deps, operatorOf(req), { list, ...req.body })
+      return done(reply)
+    },
+  )
+}

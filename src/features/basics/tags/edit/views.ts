@@ -1,0 +1,69 @@
+// Responses of the routes with which operators edit tags.
+import Type, { type TObject } from 'typebox'
+import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import {
+  TAG_LISTS,
+  type TagListName,
+  type TagLists,
+  type TaxonomyData,
+  tagListsOf,
+} from '#platform/taxonomy/taxonomy-files.ts'
+import { countTagUses, type EditedLists, readEditedLists } from './queries.ts'
+import { nameOf } from './update-tag-list.ts'
+
+const listView = <Row extends TObject>(row: Row) =>
+  Type.Object({
+    source: Type.Enum(['files', 'operator'], { description: '`files`: the data files of the instance' }),
+    revision: Type.Integer({ description: 'Increases with each change; 0 for the data files' }),
+    changed: Nullable(Timestamp),
+    rows: Type.Array(
+      Type.Object({
+        ...row.properties,
+        hidden: Type.Boolean({ description: 'Whether the tag is not offered any more' }),
+        uses: Type.Integer({ description: 'Number of projects with this tag' }),
+      }),
+    ),
+  })
+
+export const EditableTags = Type.Object(
+  {
+    games: listView(TAG_LISTS.games.items),
+    loaders: listView(TAG_LISTS.loaders.items),
+    categories: listView(TAG_LISTS.categories.items),
+    game_versions: listView(TAG_LISTS.game_versions.items),
+  },
+  { title: 'EditableTags' },
+)
+type EditableList<Row> = {
+  source: 'files' | 'operator'
+  revision: number
+  changed: string | null
+  rows: (Omit<Row, 'hidden'> & { hidden: boolean; uses: number })[]
+}
+export type EditableTags = { [List in TagListName]: EditableList<TagLists[List][number]> }
+
+/** Returns all lists with the number of projects that use each tag, in two statements. */
+export async function readEditableTags(deps: {
+  db: Db
+  taxonomy: Taxonomy
+  taxonomyData: TaxonomyData
+}): Promise<EditableTags> {
+  const [edited, uses] = await Promise.all([readEditedLists(deps.db), countTagUses(deps.db, deps.taxonomy)])
+  const files = tagListsOf(deps.taxonomyData)
+  const view = (list: TagListName) => ({
+    source: edited[list] === undefined ? 'files' : 'operator',
+    revision: edited[list]?.revision ?? 0,
+    changed: edited[list]?.changed.toISOString() ?? null,
+    rows: (rowsIn(edited, list) ?? files[list]).map((row) => ({
+      ...row,
+      hidden: row.hidden ?? false,
+      uses: uses[list].get(nameOf(row)) ?? 0,
+    })),
+  })
+  const entries = (Object.keys(TAG_LISTS) as TagListName[]).map((list) => [list, view(list)])
+  return Object.fromEntries(entries) as EditableTags
+}
+
+const rowsIn = (edited: EditedLists, list: TagListName) => edited[list]?.rows
