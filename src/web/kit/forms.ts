@@ -13,44 +13,64 @@ import { readRawBody } from '#platform/http/bodies/raw-body.ts'
 import { asApiError } from '#platform/http/error-handler.ts'
 import type { App } from '#platform/http/server.ts'
 
-const FORM_BYTES_MAX = 64 * 1024
-const IMAGE_BYTES_MAX = 256 * 1024
-const FIELDS_MAX = 20
-const FIELD_LENGTH_MAX = 4096
+/** Limits of the forms of an area. */
+export type FormLimits = {
+  /** Bytes of a form without files, and of all files of a form together. */
+  formBytes: number
+  filesBytes: number
+  /** Bytes of a file. */
+  fileBytes: number
+  /** Number of fields in a form with files, and characters of each. */
+  fields: number
+  fieldLength: number
+}
+
+/** Limits for forms with one small image at most. */
+export const SMALL_FORMS: FormLimits = {
+  formBytes: 64 * 1024,
+  filesBytes: 256 * 1024,
+  fileBytes: 256 * 1024,
+  fields: 20,
+  fieldLength: 4096,
+}
 
 type Upload = { filename: string; bytes: Buffer }
-type ParsedForm = Record<string, string | Upload>
+type ParsedForm = Record<string, string | Upload | Upload[]>
 
 /** Registers parsers for forms in this scope, and removes all other parsers. An uploaded file is in the field of its name. */
-export async function registerFormParsers(app: App): Promise<void> {
+export async function registerFormParsers(app: App, limits: FormLimits): Promise<void> {
   app.removeAllContentTypeParsers()
-  await app.register(formbody, { bodyLimit: FORM_BYTES_MAX })
+  await app.register(formbody, { bodyLimit: limits.formBytes })
   app.addContentTypeParser('multipart/form-data', (req, payload, done) => {
-    readUpload(payload as Readable, req.headers).then((form) => done(null, form), done)
+    readUpload(payload as Readable, req.headers, limits).then((form) => done(null, form), done)
   })
 }
 
-/** Reads a form with a file. Stops reading if it is too large. @throws ApiError `invalid_input` */
-async function readUpload(source: Readable, headers: IncomingHttpHeaders): Promise<ParsedForm> {
-  const maxBytes = IMAGE_BYTES_MAX + FORM_BYTES_MAX
-  if (Number(headers['content-length'] ?? 0) > maxBytes) throw imageTooLarge('picture')
+/** Reads a form with files. Stops reading if it is too large. @throws ApiError `invalid_input` */
+async function readUpload(source: Readable, headers: IncomingHttpHeaders, limits: FormLimits): Promise<ParsedForm> {
+  const maxBytes = limits.filesBytes + limits.formBytes
+  if (Number(headers['content-length'] ?? 0) > maxBytes) throw fileTooLarge('picture', limits.filesBytes)
   const body = await readRawBody(source, { maxBytes, field: 'picture' })
   const response = new Response(body, { headers: { 'content-type': String(headers['content-type']) } })
   const entries = await response.formData().then((parsed) => [...parsed], invalidForm)
-  if (entries.length > FIELDS_MAX + 1) throw invalidForm()
+  if (entries.length > limits.fields + 1) throw invalidForm()
   const form: ParsedForm = {}
   for (const [name, value] of entries) {
-    if (typeof value !== 'string' && value.size > IMAGE_BYTES_MAX) throw imageTooLarge(name)
-    form[name] =
-      typeof value === 'string'
-        ? value.slice(0, FIELD_LENGTH_MAX)
-        : { filename: value.name, bytes: Buffer.from(await value.arrayBuffer()) }
+    if (typeof value === 'string') {
+      form[name] = value.slice(0, limits.fieldLength)
+      continue
+    }
+    if (value.size > limits.fileBytes) throw fileTooLarge(name, limits.fileBytes)
+    const file = { filename: value.name, bytes: Buffer.from(await value.arrayBuffer()) }
+    const others = form[name]
+    form[name] = Array.isArray(others) ? [...others, file] : typeof others === 'object' ? [others, file] : file
   }
   return form
 }
 
-function imageTooLarge(field: string): ApiError {
-  return invalidInput('The image must be at most 256 KiB', field)
+function fileTooLarge(field: string, bytes: number): ApiError {
+  const size = bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / 1024 / 1024} MiB`
+  return invalidInput(`The image must be at most ${size}`, field)
 }
 
 function invalidForm(cause?: unknown): never {
@@ -72,11 +92,20 @@ export function fieldOf(body: unknown, name: string): string {
 
 /** Returns the uploaded image. @throws ApiError if there is none */
 export function uploadedImage(body: unknown): { bytes: Buffer; ext: string } {
-  const value = typeof body === 'object' && body !== null ? (body as Record<string, unknown>)['picture'] : undefined
-  if (typeof value !== 'object' || value === null || !('bytes' in value) || (value as Upload).bytes.length === 0)
-    throw invalidInput('Choose an image first', 'picture')
-  const { bytes, filename } = value as Upload
-  return { bytes, ext: extname(filename).slice(1).toLowerCase() }
+  const [image] = uploadedImages(body, 'picture')
+  return image
+}
+
+type UploadedImage = { filename: string; bytes: Buffer; ext: string }
+
+/** Returns the uploaded images of a field. @throws ApiError if there are none */
+export function uploadedImages(body: unknown, field: string): readonly [UploadedImage, ...UploadedImage[]] {
+  const value = typeof body === 'object' && body !== null ? (body as ParsedForm)[field] : undefined
+  const files = [value].flat().filter((file): file is Upload => typeof file === 'object' && file.bytes.length > 0)
+  const images = files.map((file) => ({ ...file, ext: extname(file.filename).slice(1).toLowerCase() }))
+  const [first, ...others] = images
+  if (first === undefined) throw invalidInput('Choose an image first', field)
+  return [first, ...others]
 }
 
 const validators = new WeakMap<TSchema, ReturnType<typeof Compile>>()
@@ -118,7 +147,9 @@ export async function attempt<T>(
 function toRefusal(error: ApiError, labels: Readonly<Record<string, string>>): FormRefusal {
   const { field, message } = error.details ?? {}
   const { status } = error
-  const name = typeof field === 'string' ? (field.split('.')[0] ?? field) : undefined
+  // A label can belong to a part of a field, such as `link_urls.wiki`.
+  const names = typeof field === 'string' ? [field, field.split('.')[0] ?? field] : []
+  const name = names.find((each) => Object.hasOwn(labels, each))
   const label = name === undefined ? undefined : labels[name]
   if (label === undefined || typeof message !== 'string')
     return { field: undefined, message: error.message, status, lang: 'en' }

@@ -8,7 +8,7 @@ import { notFound } from '#lib/errors.ts'
 import { openScope } from '#platform/http/mounts.ts'
 import type { App } from '#platform/http/server.ts'
 import { showError } from './errors.ts'
-import { registerFormParsers } from './forms.ts'
+import { registerFormParsers, SMALL_FORMS } from './forms.ts'
 import { type Area, type PageRequest, readRequest, type WebDeps } from './request.ts'
 import { protectPages } from './safety.ts'
 import { sendCachedPage } from './send-page.ts'
@@ -50,7 +50,7 @@ export type Pages = {
 /** Opens a scope for the pages of an area. `addPages` registers them. */
 export function registerArea(app: App, web: WebDeps, area: Area, addPages: (pages: Pages, scope: App) => void): void {
   openScope(app, async (scope) => {
-    await registerFormParsers(scope)
+    await registerFormParsers(scope, area.forms ?? SMALL_FORMS)
     await protectPages(scope, web.deps.config)
     scope.setErrorHandler((thrown: Error, req, reply) => showError(web, { area, thrown, req, reply }))
     const paths: Paths = { GET: new Set(), POST: new Map() }

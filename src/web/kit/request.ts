@@ -15,7 +15,7 @@ import { type PageContext, pathTo, type Site } from '#platform/html/page-context
 import type { TokenDirectory } from '#platform/http/auth/token-directory.ts'
 import type { Deps } from '#ports/deps.ts'
 import { isSet, readChoices, type SessionCookie, type Setup } from './cookies.ts'
-import { fieldOf, fieldsOf } from './forms.ts'
+import { type FormLimits, fieldOf, fieldsOf } from './forms.ts'
 import { type PageCache, type PageRecorder, resultsKey } from './page-cache.ts'
 import { signInPath } from './paths.ts'
 import { type SendOptions, type ShownPage, sendCachedPage, sendPage } from './send-page.ts'
@@ -47,6 +47,8 @@ export type Area = {
   isStored: boolean
   /** Link on error pages, with its label. */
   wayOut: { path: string; label: MessageKey }
+  /** Limits of forms. Default: `SMALL_FORMS` */
+  forms?: FormLimits
   /** Message of all errors 404. Default: the message of the error. */
   missing?: MessageKey
 }

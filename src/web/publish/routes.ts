@@ -3,7 +3,11 @@ import type { App } from '#platform/http/server.ts'
 import { registerArea } from '#web/kit/pages.ts'
 import type { WebDeps } from '#web/kit/request.ts'
 import { WORK_AREA } from '#web/kit/work/work-page.ts'
+import { descriptionPages } from './project/description.ts'
+import { galleryPages } from './project/gallery.ts'
 import { generalPages } from './project/general.ts'
+import { linkPages } from './project/links.ts'
+import { tagPages } from './project/tags.ts'
 import { reviewPages } from './review/review.ts'
 import { newProjectPages } from './start/new-project.ts'
 
@@ -12,6 +16,10 @@ export function publishPages(app: App, web: WebDeps): void {
   registerArea(app, web, WORK_AREA, (pages) => {
     newProjectPages(pages)
     generalPages(pages, taxonomy)
+    descriptionPages(pages, taxonomy)
+    tagPages(pages, taxonomy)
+    linkPages(pages, taxonomy)
+    galleryPages(pages, taxonomy)
     reviewPages(pages, taxonomy)
   })
 }

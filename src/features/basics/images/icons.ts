@@ -71,5 +71,10 @@ export async function replaceIcon(
 
 /** Schedules the deletion of the images with these keys for when the transaction commits. */
 export async function removeImages(tx: Tx, keys: readonly (string | null)[]): Promise<void> {
-  await removeLater(tx, [...new Set(keys.flatMap((key) => (key?.startsWith(IMAGE_KEYS) === true ? key : [])))])
+  await removeLater(tx, ownedKeys(keys))
+}
+
+/** Returns the keys of images that Depot stores, without duplicates. */
+export function ownedKeys(keys: readonly (string | null)[]): string[] {
+  return [...new Set(keys.flatMap((key) => (key?.startsWith(IMAGE_KEYS) === true ? key : [])))]
 }

@@ -33,9 +33,27 @@ const isSame = (a: Value, b: Value): boolean => JSON.stringify(a) === JSON.strin
 
 type Submitted = { text(name: string): string; list(name: string): readonly string[] }
 
-/** Renders the hidden field with the fingerprints of the values that the form shows. */
-export function editBase(current: Values): Part {
-  const prints = Object.entries(current).map(([name, value]) => `${name}:${fingerprint(value)}`)
+/** Returns the fingerprints in a submitted form, by field. */
+function submittedBase(submitted: Pick<Submitted, 'text'>): Map<string, string> {
+  const entries = submitted.text(BASE).split(' ')
+  return new Map(
+    entries.map((entry) => [entry.slice(0, entry.lastIndexOf(':')), entry.slice(entry.lastIndexOf(':') + 1)]),
+  )
+}
+
+/**
+ * Renders the hidden field with the fingerprints of the stored values. A form that is shown again keeps its fingerprints,
+ * except for fields whose conflict the page shows.
+ */
+export function editBase(
+  form: Pick<Submitted, 'text'> & { conflicts: ReadonlyMap<string, Conflict> },
+  current: Values,
+): Part {
+  const submitted = submittedBase(form)
+  const prints = Object.entries(current).map(([name, value]) => {
+    const kept = form.conflicts.has(name) ? undefined : submitted.get(name)
+    return `${name}:${kept ?? fingerprint(value)}`
+  })
   return hiddenField(BASE, prints.join(' '))
 }
 
@@ -47,15 +65,7 @@ export const takesTheirs = (submitted: Submitted, name: string): boolean => subm
  * @throws EditConflict if another user changed one of these fields to another value since the form was loaded.
  */
 export function editedFields<Current extends Values>(submitted: Submitted, current: Current): Partial<Current> {
-  const base = new Map(
-    submitted
-      .text(BASE)
-      .split(' ')
-      .map((entry) => {
-        const at = entry.lastIndexOf(':')
-        return [entry.slice(0, at), entry.slice(at + 1)] as const
-      }),
-  )
+  const base = submittedBase(submitted)
   const edited: Record<string, Value> = {}
   const conflicts = new Map<string, Conflict>()
   for (const [name, theirs] of Object.entries(current)) {

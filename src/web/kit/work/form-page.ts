@@ -23,6 +23,8 @@ export type FormState = {
    * @throws EditConflict if another user changed one of them since the page was loaded
    */
   edited<Current extends Values>(current: Current): Partial<Current>
+  /** Part of the value of the pressed button after the point: `KEY` of `remove.KEY`. */
+  argument: string
   /** Fields that another user changed too. */
   conflicts: ReadonlyMap<string, Conflict>
   /** Whether the form was stored while the session had expired. */
@@ -69,6 +71,7 @@ const EMPTY: FormState = {
   text: (_name, current = '') => current,
   list: (_name, current = []) => current,
   edited: () => ({}),
+  argument: '',
   conflicts: new Map(),
   isRestored: false,
   refusal: undefined,
@@ -86,6 +89,7 @@ function submittedForm(body: unknown, refusal?: FormRefusal, conflicts: FormStat
     text: (name, current = '') => (takesTheirs(submitted, name) ? current : text(name)),
     list: (name, current = []) => (takesTheirs(submitted, name) ? current : list(name)),
     edited: (current) => editedFields(submitted, current),
+    argument: text('do').split('.').slice(1).join('.'),
     conflicts,
     isRestored: false,
     refusal,
@@ -120,7 +124,8 @@ async function send<Data>(request: OwnRequest, of: FormPage<Data>): Promise<Fast
   const { value, refusal } = await attempt(async () => {
     const readOnly = page.site.readOnly?.(page.language)
     if (readOnly !== undefined) throw new ApiError('service_unavailable', readOnly)
-    const pressed = field('do')
+    // The value of a button can contain an argument: `remove.KEY`.
+    const [pressed = ''] = field('do').split('.')
     const command = pressed === '' ? Object.values(of.commands)[0] : commandOf(of.commands, pressed)
     if (command === undefined) throw new ApiError('invalid_input', 'The form contains an unknown button')
     return command(request, data, form).catch((error: unknown) => {
@@ -128,7 +133,9 @@ async function send<Data>(request: OwnRequest, of: FormPage<Data>): Promise<Fast
       throw error
     })
   }, of.labels)
-  if (refusal !== undefined) return of.show(request, data, submittedForm(req.body, refusal, conflicts))
+  // Loads again, because the command can have changed a part, or another user the same fields.
+  if (refusal !== undefined)
+    return of.show(request, await of.load(request), submittedForm(req.body, refusal, conflicts))
   if (isReply(value)) return value
   const { done, path = page.address.split('?')[0] ?? '', with: values = {} } = value
   return request.redirect(withQuery(path, { done, ...values }))

@@ -16,6 +16,14 @@ export const WORK_AREA: Area = {
   isStored: true,
   wayOut: { path: PATHS.dashboard, label: 'work.to-dashboard' },
   missing: 'work.absent',
+  // A description of 65,536 characters can have 9 times as many bytes in a form; several gallery images of 5 MiB.
+  forms: {
+    formBytes: 1024 * 1024,
+    filesBytes: 26 * 1024 * 1024,
+    fileBytes: 5 * 1024 * 1024,
+    fields: 200,
+    fieldLength: 128 * 1024,
+  },
 }
 
 export type WorkPage = {

@@ -15,6 +15,19 @@ export type Section = {
 }
 
 export const SECTIONS: readonly { title?: MessageKey; items: readonly Section[] }[] = [
-  { items: [{ below: '', label: 'manage.general', icon: 'cog' }] },
-  { items: [{ below: '/review', label: 'publish.review', icon: 'gavel' }] },
+  {
+    items: [
+      { below: '', label: 'manage.general', icon: 'cog' },
+      { below: '/description', label: 'manage.description', icon: 'book' },
+      { below: '/tags', label: 'manage.tags', icon: 'tags' },
+      { below: '/links', label: 'manage.links', icon: 'link' },
+      {
+        below: '/gallery',
+        label: 'manage.gallery',
+        icon: 'image',
+        count: ({ view }) => ({ count: view.gallery.length }),
+      },
+    ],
+  },
+  { title: 'manage.group.project', items: [{ below: '/review', label: 'publish.review', icon: 'gavel' }] },
 ]

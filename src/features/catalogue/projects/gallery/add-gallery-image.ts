@@ -3,17 +3,13 @@
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
 import { storeImageFiles, toHostedImage } from '#features/basics/images/hosted-image.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
-import { invalidInput } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import type { Tx } from '#platform/db/db.ts'
-import { onUnique } from '#platform/db/pg-errors.ts'
 import type { Deps } from '#ports/deps.ts'
 import { dropClaims, withClaims } from '#ports/files/claims.ts'
 import { editGallery, type GalleryDeps } from './edit-gallery.ts'
-import { clearFeatured, insertGalleryItems, type NewGalleryItem } from './queries.ts'
+import { clearFeatured, insertGalleryItems, type NewGalleryItem, onDuplicateImage, requireRoom } from './queries.ts'
 import type { GalleryImageFields } from './requests.ts'
-
-const GALLERY_ITEMS_MAX = 64
 
 export type NewGalleryImage = {
   projectId: string
@@ -47,14 +43,7 @@ export async function addGalleryImage(
 }
 
 async function insertImage(tx: Tx, projectId: string, item: NewGalleryItem): Promise<void> {
-  const { count } = await tx
-    .selectFrom('gallery_item')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('project_id', '=', projectId)
-    .executeTakeFirstOrThrow()
-  if (count >= GALLERY_ITEMS_MAX) throw invalidInput(`A gallery can contain at most ${GALLERY_ITEMS_MAX} images`)
+  await requireRoom(tx, projectId)
   if (item.fields.featured === true) await clearFeatured(tx, projectId)
-  await insertGalleryItems(tx, projectId, [item]).catch(
-    onUnique({ gallery_item_content_key: () => invalidInput('The gallery already contains this image', 'image') }),
-  )
+  await insertGalleryItems(tx, projectId, [item]).catch(onDuplicateImage)
 }

@@ -1,15 +1,17 @@
 // Edits and deletes images of a project's gallery.
 
+import { sql } from 'kysely'
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
-import { imageKeys } from '#features/basics/images/hosted-image.ts'
-import { removeImages } from '#features/basics/images/icons.ts'
+import { imageKey, imageKeys } from '#features/basics/images/hosted-image.ts'
+import { ownedKeys } from '#features/basics/images/icons.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
+import { enqueue, removeJob } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
 import { lockProject, touchProject } from '../queries.ts'
-import { clearFeatured, getGalleryItem } from './queries.ts'
+import { clearFeatured, findGalleryItem, onDuplicateImage, requireRoom } from './queries.ts'
 import type { GalleryImageFields } from './requests.ts'
 
 export type GalleryDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now'>
@@ -30,7 +32,10 @@ export async function editGallery(
   })
 }
 
-/** @throws ApiError 403 without EDIT_DETAILS, 404 if the gallery has no image with this URL. */
+/**
+ * Edits an image. Restores it first if it was removed in the last 10 minutes.
+ * @throws ApiError 403 without EDIT_DETAILS, 404 if the gallery has no image with this URL.
+ */
 export async function updateGalleryImage(
   deps: GalleryDeps,
   viewer: Viewer,
@@ -38,23 +43,73 @@ export async function updateGalleryImage(
 ): Promise<void> {
   requirePermission(viewer, membership, 'EDIT_DETAILS')
   await editGallery(deps, projectId, async (tx) => {
-    const { id } = await getGalleryItem(tx, projectId, url)
+    const { id } = (await findGalleryItem(tx, projectId, url)) ?? (await restoreImage(deps, tx, { projectId, url }))
     if (fields.featured === true) await clearFeatured(tx, projectId)
     if (Object.values(fields).every((value) => value === undefined)) return
     await tx.updateTable('gallery_item').set(fields).where('id', '=', id).execute()
   })
 }
 
-/** @throws ApiError 403 without EDIT_DETAILS, 404 if the gallery has no image with this URL. */
+/** Time during which a removed image can be restored. */
+const RESTORE_MS = 10 * 60_000
+
+const removalJob = (id: string): string => `gallery.remove:${id}`
+
+/**
+ * Removes an image from the gallery. Its files are deleted after 10 minutes; until then `updateGalleryImage` restores it.
+ * @throws ApiError 403 without EDIT_DETAILS, 404 if the gallery has no image with this URL.
+ */
 export async function removeGalleryImage(
   deps: GalleryDeps,
   viewer: Viewer,
   { projectId, membership, url }: GalleryImage,
 ): Promise<void> {
   requirePermission(viewer, membership, 'EDIT_DETAILS')
+  const removed = new Date(deps.now())
   await editGallery(deps, projectId, async (tx) => {
-    const item = await getGalleryItem(tx, projectId, url)
+    const item = await findGalleryItem(tx, projectId, url)
+    if (item === undefined) throw notFound('image')
+    await sql`insert into removed_gallery_item (id, project_id, url, item, removed)
+      select id, project_id, url, to_jsonb(gallery_item), ${removed} from gallery_item where id = ${item.id}`.execute(
+      tx,
+    )
     await tx.deleteFrom('gallery_item').where('id', '=', item.id).execute()
-    await removeImages(tx, imageKeys(item))
+    await tx
+      .deleteFrom('removed_gallery_item')
+      .where('removed', '<', new Date(deps.now() - RESTORE_MS))
+      .execute()
+    const keys = ownedKeys(imageKeys(item))
+    const runAt = new Date(deps.now() + RESTORE_MS)
+    if (keys.length > 0) await enqueue(tx, 'files.remove', { keys }, { runAt, jobKey: removalJob(item.id) })
   })
+}
+
+/** Adds a removed image to the gallery again. @throws ApiError 404 if there is none, `invalid_input` for a full gallery. */
+async function restoreImage(
+  deps: GalleryDeps,
+  tx: Tx,
+  { projectId, url }: { projectId: string; url: string },
+): Promise<{ id: string }> {
+  const removed = await tx
+    .deleteFrom('removed_gallery_item')
+    .where('project_id', '=', projectId)
+    .where('url', '=', imageKey(url))
+    .where('removed', '>', new Date(deps.now() - RESTORE_MS))
+    .returning('id')
+    .returning('item')
+    .executeTakeFirst()
+  if (removed === undefined) throw notFound('image')
+  await requireRoom(tx, projectId)
+  const featured = await tx
+    .selectFrom('gallery_item')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .where('featured', '=', true)
+    .executeTakeFirst()
+  const item = { ...(removed.item as object), ...(featured === undefined ? {} : { featured: false }) }
+  await sql`insert into gallery_item select * from jsonb_populate_record(null::gallery_item, ${JSON.stringify(item)}::jsonb)`
+    .execute(tx)
+    .catch(onDuplicateImage)
+  await removeJob(tx, removalJob(removed.id))
+  return { id: removed.id }
 }

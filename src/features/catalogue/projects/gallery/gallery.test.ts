@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { sql } from 'kysely'
 import sharp from 'sharp'
 import { ALL_SCOPES, parseScopeNames } from '#lib/access/scopes.ts'
 import { type Client, type TestApp, testApp } from '#test/support/app/test-app.ts'
@@ -53,6 +54,12 @@ const add = (project: MadeProject, bytes: Buffer, query: Query = {}, client: Cli
 const items = async (project: MadeProject): Promise<Item[]> =>
   (await t.as(project.owner).get(`/v3/project/${project.id}`)).json().gallery
 const fetch = (url: string) => t.anyone.get(new URL(url).pathname)
+
+/** Runs the jobs of the next ten minutes too. */
+async function runDelayedJobs(): Promise<void> {
+  await sql`update graphile_worker._private_jobs set run_at = now() where run_at > now()`.execute(t.deps.db)
+  await t.runJobs()
+}
 
 async function storedPictures(): Promise<number> {
   const entries = await readdir(join(t.deps.config.dataDir, 'files'), { recursive: true, withFileTypes: true })
@@ -126,7 +133,7 @@ describe('adding', () => {
     }
     await t.as(project.owner).delete(gallery(project), undefined, { query: { url: large.url } })
     await t.as(project.owner).delete(`/v3/project/${project.id}`)
-    await t.runJobs()
+    await runDelayedJobs()
     for (const { url } of [...large.sizes, ...small.sizes]) assert.equal((await fetch(url)).statusCode, 404, url)
   })
 
@@ -297,10 +304,50 @@ describe('editing and removing', () => {
     )
     assert.equal((await add(project, bytes)).statusCode, 204)
     await t.runJobs()
+    assert.equal((await fetch(item.url)).statusCode, 200, 'the image can be restored')
+    await runDelayedJobs()
     assert.equal((await fetch(item.url)).statusCode, 404)
     assert.equal((await fetch(item.raw_url)).statusCode, 404)
     const [again] = await items(project)
     assert.equal((await fetch(again?.url ?? '')).statusCode, 200)
+  })
+
+  test('a removed image is restored by PATCH for ten minutes, with its place and its texts', async () => {
+    const project = await t.make.project()
+    const bytes = await picture()
+    await add(project, bytes, { title: 'Dusk', description: 'A field', ordering: 7, featured: true })
+    await add(project, await picture(), { ordering: 8 })
+    const [item] = await items(project)
+    assert.ok(item !== undefined)
+    const client = t.as(project.owner)
+    const query = { url: item.url }
+    const remove = () => client.delete(gallery(project), undefined, { query })
+    const restore = (more: Query = {}) => client.patch(gallery(project), undefined, { query: { ...query, ...more } })
+    assert.equal((await remove()).statusCode, 204)
+    assert.equal((await remove()).statusCode, 404)
+    const stranger = t.as(await t.make.account())
+    assert.equal((await stranger.patch(gallery(project), undefined, { query })).statusCode, 403)
+    t.advance(9 * 60_000)
+    assert.deepEqual(
+      (await Promise.all([restore(), restore()])).map(({ statusCode }) => statusCode),
+      [204, 204],
+    )
+    assert.deepEqual((await items(project))[0], item)
+    await runDelayedJobs()
+    assert.equal((await fetch(item.url)).statusCode, 200, 'the deletion was cancelled')
+
+    await remove()
+    const [other] = await items(project)
+    await client.patch(gallery(project), undefined, { query: { url: other?.url ?? '', featured: true } })
+    assert.equal((await restore({ title: 'New' })).statusCode, 204)
+    const restored = (await items(project)).find(({ url }) => url === item.url)
+    assert.deepEqual([restored?.featured, restored?.title], [false, 'New'])
+
+    await remove()
+    assert.equal((await add(project, bytes)).statusCode, 204)
+    assert.match((await restore()).json().description, /already contains/)
+    t.advance(10 * 60_000 + 1)
+    assert.equal((await restore()).statusCode, 404)
   })
 
   test("an unknown address and another project's are 404; none at all is 400", async () => {

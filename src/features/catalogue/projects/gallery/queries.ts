@@ -1,9 +1,12 @@
 // Rows of a project's gallery.
 
+import type { Selectable } from 'kysely'
 import { type HostedImage, imageKey } from '#features/basics/images/hosted-image.ts'
-import { notFound } from '#lib/errors.ts'
+import { invalidInput } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import type { Tx } from '#platform/db/db.ts'
+import { onUnique } from '#platform/db/pg-errors.ts'
+import type { GalleryItem } from '#platform/db/schema.ts'
 import type { GalleryImageFields } from './requests.ts'
 
 export type NewGalleryItem = { image: HostedImage; fields: GalleryImageFields; created: Date }
@@ -36,14 +39,33 @@ export async function clearFeatured(tx: Tx, projectId: string): Promise<void> {
     .execute()
 }
 
-/** Returns the image of this project that has this `url` in responses. @throws ApiError 404. */
-export async function getGalleryItem(tx: Tx, projectId: string, url: string) {
-  const item = await tx
+/** Returns the image of this project that has this `url` in responses. */
+export function findGalleryItem(
+  tx: Tx,
+  projectId: string,
+  url: string,
+): Promise<Pick<Selectable<GalleryItem>, 'id' | 'url' | 'raw_url' | 'copy_widths'> | undefined> {
+  return tx
     .selectFrom('gallery_item')
     .select(['id', 'url', 'raw_url', 'copy_widths'])
     .where('project_id', '=', projectId)
     .where('url', '=', imageKey(url))
     .executeTakeFirst()
-  if (item === undefined) throw notFound('image')
-  return item
 }
+
+const GALLERY_ITEMS_MAX = 64
+
+/** @throws ApiError `invalid_input` if the gallery is full */
+export async function requireRoom(tx: Tx, projectId: string): Promise<void> {
+  const { count } = await tx
+    .selectFrom('gallery_item')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('project_id', '=', projectId)
+    .executeTakeFirstOrThrow()
+  if (count >= GALLERY_ITEMS_MAX) throw invalidInput(`A gallery can contain at most ${GALLERY_ITEMS_MAX} images`)
+}
+
+/** Maps the error of an image that the gallery already contains. */
+export const onDuplicateImage = onUnique({
+  gallery_item_content_key: () => invalidInput('The gallery already contains this image', 'image'),
+})

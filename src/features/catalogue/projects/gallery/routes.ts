@@ -54,7 +54,8 @@ export function galleryRoutes(app: App, deps: Deps, prefix: string): void {
       config,
       schema: {
         operationId: 'updateGalleryPicture',
-        summary: 'Edit a gallery image',
+        summary: 'Edit a gallery image, or restore a deleted one',
+        description: 'An image that was deleted in the last 10 minutes is restored, also without any field.',
         querystring: ImageQuery,
         ...about,
       },
@@ -75,6 +76,8 @@ export function galleryRoutes(app: App, deps: Deps, prefix: string): void {
       schema: {
         operationId: 'removeGalleryPicture',
         summary: 'Delete a gallery image',
+        description:
+          'The image leaves the gallery immediately. Its files are deleted after 10 minutes; until then, `PATCH` with its URL restores it.',
         querystring: UrlQuery,
         ...about,
       },

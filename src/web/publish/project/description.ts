@@ -1,0 +1,123 @@
+// Project settings: the description, with a preview and images.
+import type { FastifyReply } from 'fastify'
+import { requirePermission } from '#features/basics/access/project-policy.ts'
+import { IMAGE_BYTES_MAX, uploadImage } from '#features/basics/content-images/upload-image.ts'
+import { ProjectPatch } from '#features/catalogue/projects/edit/requests.ts'
+import { updateProject } from '#features/catalogue/projects/edit/update-project.ts'
+import { fileSize, wholeNumber } from '#platform/html/format.ts'
+import { fileField, form } from '#platform/html/forms.ts'
+import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
+import { pathTo } from '#platform/html/page-context.ts'
+import { saveBar } from '#platform/html/work/actions.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { checkValues, uploadedImages } from '#web/kit/forms.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { conflictNote, editBase } from '#web/kit/work/edits.ts'
+import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
+import { type ManagedProject, may } from './managed-project.ts'
+import { projectForm, showProjectSettings } from './settings-frame.ts'
+
+const LENGTH_MAX = 65_536
+const LABELS = { description: 'The description', image: 'The image', body: 'The image', ext: 'The image' }
+
+export function descriptionPages(pages: Pages, taxonomy: Taxonomy): void {
+  projectForm(pages, taxonomy, {
+    below: '/settings/description',
+    name: 'manageDescription',
+    show: (request, data, state) =>
+      showDescription(request, data, { state, text: state.text('description', data.view.description) }),
+    commands: { save, preview, image: addImage },
+    labels: LABELS,
+  })
+}
+
+const editable = ({ view: { description } }: ManagedProject) => ({ description })
+
+async function save({ deps, viewer }: OwnRequest, data: ManagedProject, state: FormState): Promise<Outcome> {
+  const { project, membership } = data
+  const patch = checkValues(ProjectPatch, state.edited(editable(data)))
+  if (Object.keys(patch).length > 0) await updateProject(deps, viewer, { project, membership, patch })
+  return { done: 'saved' }
+}
+
+const preview = (request: OwnRequest, data: ManagedProject, state: FormState): Promise<FastifyReply> =>
+  showDescription(request, data, { state, text: state.text('description') })
+
+/** Stores the image and adds it to the end of the text, which is not saved yet. */
+async function addImage(request: OwnRequest, data: ManagedProject, state: FormState): Promise<Outcome> {
+  const { deps, req, viewer } = request
+  const { project, membership } = data
+  requirePermission(viewer, membership, 'EDIT_BODY')
+  const [{ bytes, ext, filename }] = uploadedImages(req.body, 'image')
+  await deps.files.assertAvailable()
+  const { url } = await uploadImage(deps, viewer, {
+    context: 'project',
+    target: { context: 'project', id: project.id },
+    bytes,
+    ext,
+  })
+  const alt = filename.replace(/\.[^.]*$/, '').replaceAll(/[[\]\\]/g, ' ')
+  const text = `${state.text('description').trimEnd()}\n\n![${alt}](${url})\n`
+  return showDescription(request, data, { state, text, hasImage: true })
+}
+
+async function showDescription(
+  request: OwnRequest,
+  data: ManagedProject,
+  { state, text, hasImage = false }: { state: FormState; text: string; hasImage?: boolean },
+): Promise<FastifyReply> {
+  const { page, texts } = request
+  const { t } = page.language
+  const isEditable = may(data, 'EDIT_BODY') || state.isSubmitted
+  const rendered = await texts.render(text, page)
+  return showProjectSettings(request, data, {
+    section: '/description',
+    title: t('manage.title', { section: t('manage.description'), name: data.view.name }),
+    heading: t('manage.description'),
+    text: t('manage.description.text'),
+    needs: { permission: 'EDIT_BODY', name: t('work.permission.EDIT_BODY') },
+    form: state,
+    body: isEditable
+      ? editor(request, data, { state, text, rendered, hasImage })
+      : sheetPart({ id: 'text', content: rendered }),
+  })
+}
+
+type Editor = { state: FormState; text: string; rendered: Markup; hasImage: boolean }
+
+function editor({ page }: OwnRequest, data: ManagedProject, { state, text, rendered, hasImage }: Editor): Part {
+  const { t } = page.language
+  const error = state.errors.find(({ field }) => field === 'description')
+  const area = attributes({
+    id: 'description',
+    name: 'description',
+    maxlength: LENGTH_MAX,
+    rows: 20,
+    'aria-label': t('manage.description'),
+    'aria-invalid': error !== undefined && 'true',
+    'data-preview': 'preview',
+    'data-count': t('manage.description.count', { count: '{count}', max: wholeNumber(page.language, LENGTH_MAX) }),
+    dir: 'auto',
+  })
+  const images = fileField(page, {
+    name: 'image',
+    label: t('manage.description.image'),
+    hint: t('manage.description.image.hint', { size: fileSize(page.language, IMAGE_BYTES_MAX) }),
+    accept: '.png,.jpg,.jpeg,.gif,.webp',
+    isOptional: true,
+    errors: state.errors.map((each) =>
+      each.field === 'body' || each.field === 'ext' ? { ...each, field: 'image' } : each,
+    ),
+  })
+  const content = html`${editBase(state, editable(data))}${conflictNote(page, state.conflicts, { description: t('manage.description') })}
+${hasImage && html`<p class="note" role="status">${t('manage.description.added')}</p>`}
+<div class="write both"><p class="marks"><span>Markdown</span><button class="tight" name="do" value="preview">${t('manage.description.preview')}</button></p><textarea${area}>
+${text}</textarea><div class="prose" id="preview" aria-label="${t('manage.description.preview')}" role="region" tabindex="0">${rendered}</div></div>
+<details class="more"><summary>${t('manage.description.image')}</summary><div class="stack">${images}<div><button name="do" value="image">${t('manage.description.insert')}</button></div></div></details>`
+  return form(page, {
+    action: pathTo(page, `${data.settings}/description`),
+    hasFile: true,
+    content: [sheetPart({ id: 'text', content }), saveBar(page)],
+  })
+}

@@ -1,0 +1,120 @@
+// Project settings: links to other sites.
+import { ProjectPatch } from '#features/catalogue/projects/edit/requests.ts'
+import { updateProject } from '#features/catalogue/projects/edit/update-project.ts'
+import { URL_LENGTH_MAX } from '#lib/text/text-rules.ts'
+import { form, textField } from '#platform/html/forms.ts'
+import { html, type Markup } from '#platform/html/html.ts'
+import { isMessageKey } from '#platform/html/languages.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { saveBar } from '#platform/html/work/actions.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { checkValues } from '#web/kit/forms.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { conflictNote, editBase } from '#web/kit/work/edits.ts'
+import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
+import { tagName } from '#web/site/names.ts'
+import { type ManagedProject, may } from './managed-project.ts'
+import { projectForm, showProjectSettings } from './settings-frame.ts'
+
+const PREFIX = 'link_urls.'
+
+export function linkPages(pages: Pages, taxonomy: Taxonomy): void {
+  const names = [...taxonomy.linkPlatforms.keys()]
+  projectForm(pages, taxonomy, {
+    below: '/settings/links',
+    name: 'manageLinks',
+    show: showLinks,
+    commands: { save },
+    labels: Object.fromEntries(names.map((name) => [`${PREFIX}${name}`, `The URL (${tagName(name)})`])),
+  })
+}
+
+/** Returns the URLs by field, empty for platforms without a link. */
+function editable({ deps }: OwnRequest, { view }: ManagedProject): Record<string, string> {
+  const platforms = new Set([...deps.taxonomy.linkPlatforms.keys(), ...Object.keys(view.link_urls)])
+  return Object.fromEntries([...platforms].map((name) => [`${PREFIX}${name}`, view.link_urls[name]?.url ?? '']))
+}
+
+async function save(request: OwnRequest, data: ManagedProject, state: FormState): Promise<Outcome> {
+  const { deps, viewer } = request
+  const { project, membership } = data
+  const changed = Object.entries(state.edited(editable(request, data))).map(
+    ([field, url = '']) => [field.slice(PREFIX.length), url.trim() === '' ? null : url.trim()] as const,
+  )
+  if (changed.length > 0) {
+    const patch = checkValues(ProjectPatch, { link_urls: Object.fromEntries(changed) })
+    await updateProject(deps, viewer, { project, membership, patch })
+  }
+  return { done: 'saved' }
+}
+
+function showLinks(request: OwnRequest, data: ManagedProject, state: FormState) {
+  const { page } = request
+  const { t } = page.language
+  const isEditable = may(data, 'EDIT_DETAILS') || state.isSubmitted
+  return showProjectSettings(request, data, {
+    section: '/links',
+    title: t('manage.title', { section: t('manage.links'), name: data.view.name }),
+    heading: t('manage.links'),
+    text: t('manage.links.text'),
+    needs: { permission: 'EDIT_DETAILS', name: t('work.permission.EDIT_DETAILS') },
+    form: state,
+    body: isEditable ? linksForm(request, data, state) : facts(page, data),
+  })
+}
+
+function platformName({ language: { t } }: PageContext, name: string): string {
+  const key = `site.link.${name}`
+  return isMessageKey(key) ? t(key, { name }) : tagName(name)
+}
+
+function linksForm(request: OwnRequest, data: ManagedProject, state: FormState): Markup {
+  const { page, deps } = request
+  const { t } = page.language
+  const current = editable(request, data)
+  const nameOf = (field: string): string => platformName(page, field.slice(PREFIX.length))
+  const isDonation = (field: string): boolean =>
+    deps.taxonomy.linkPlatforms.get(field.slice(PREFIX.length))?.donation === true
+  const fields = (which: (field: string) => boolean): Markup[] =>
+    Object.keys(current)
+      .filter(which)
+      .map((name) =>
+        textField(page, {
+          name,
+          label: nameOf(name),
+          value: state.text(name, current[name]),
+          type: 'url',
+          maxLength: URL_LENGTH_MAX,
+          placeholder: 'https://',
+          isOptional: true,
+          errors: state.errors,
+        }),
+      )
+  const labels = Object.fromEntries(Object.keys(current).map((field) => [field, nameOf(field)]))
+  return form(page, {
+    action: pathTo(page, `${data.settings}/links`),
+    content: [
+      sheetPart({
+        id: 'links',
+        content: html`${editBase(state, current)}${conflictNote(page, state.conflicts, labels)}${fields((field) => !isDonation(field))}`,
+      }),
+      sheetPart({
+        id: 'donations',
+        title: t('manage.links.donations'),
+        content: html`<div class="pair">${fields(isDonation)}</div>`,
+      }),
+      saveBar(page),
+    ],
+  })
+}
+
+function facts(page: PageContext, { view }: ManagedProject): Markup {
+  const { t } = page.language
+  const links = Object.values(view.link_urls)
+  const content =
+    links.length === 0
+      ? html`<p class="soft">${t('manage.links.none')}</p>`
+      : html`<dl class="pairs wide">${links.map(({ platform, url }) => html`<dt>${platformName(page, platform)}</dt><dd><a href="${url}">${url}</a></dd>`)}</dl>`
+  return sheetPart({ id: 'links', content })
+}

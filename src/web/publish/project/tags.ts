@@ -1,0 +1,173 @@
+// Project settings: categories and the licence.
+
+import { ProjectPatch } from '#features/catalogue/projects/edit/requests.ts'
+import { updateProject } from '#features/catalogue/projects/edit/update-project.ts'
+import { CATEGORIES_MAX } from '#features/catalogue/projects/fields.ts'
+import { validationError } from '#lib/errors.ts'
+import { form, selectField, textField } from '#platform/html/forms.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { saveBar } from '#platform/html/work/actions.ts'
+import { chips } from '#platform/html/work/choices.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import { listLicenses } from '#platform/taxonomy/licenses.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { checkValues } from '#web/kit/forms.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { conflictNote, editBase } from '#web/kit/work/edits.ts'
+import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
+import { tagName } from '#web/site/names.ts'
+import { type ManagedProject, may } from './managed-project.ts'
+import { projectForm, showProjectSettings } from './settings-frame.ts'
+
+const LABELS = {
+  categories: 'The featured tags',
+  additional_categories: 'The additional tags',
+  license_id: 'The licence',
+  license_url: 'The URL of the licence',
+}
+
+const ALL_RIGHTS_RESERVED = 'LicenseRef-All-Rights-Reserved'
+/** Value of the list that leads to the field for an expression. */
+const OTHER = 'other'
+const EXPRESSION = 'licence_expression'
+/** Licences at the top of the list. */
+const COMMON = [
+  'MIT',
+  'Apache-2.0',
+  'MPL-2.0',
+  'LGPL-3.0-only',
+  'LGPL-3.0-or-later',
+  'GPL-3.0-only',
+  'GPL-3.0-or-later',
+  'AGPL-3.0-only',
+  'BSD-3-Clause',
+  'CC0-1.0',
+  'CC-BY-4.0',
+  'CC-BY-SA-4.0',
+] as const
+
+export function tagPages(pages: Pages, taxonomy: Taxonomy): void {
+  projectForm(pages, taxonomy, {
+    below: '/settings/tags',
+    name: 'manageTags',
+    show: showTags,
+    commands: { save },
+    labels: LABELS,
+  })
+}
+
+const editable = ({ view }: ManagedProject) => ({
+  categories: view.categories,
+  additional_categories: view.additional_categories,
+  license_id: view.license.id,
+  license_url: view.license.url ?? '',
+})
+
+async function save({ deps, viewer }: OwnRequest, data: ManagedProject, state: FormState): Promise<Outcome> {
+  const { project, membership } = data
+  const { license_id, license_url, ...others } = state.edited(editable(data))
+  if (state.list('categories').length > CATEGORIES_MAX)
+    throw validationError('categories', `must be at most ${CATEGORIES_MAX}`)
+  const patch = checkValues(ProjectPatch, {
+    ...others,
+    ...(license_id === undefined
+      ? {}
+      : { license_id: license_id === OTHER ? state.text(EXPRESSION).trim() : license_id }),
+    ...(license_url === undefined ? {} : { license_url: license_url === '' ? null : license_url }),
+  })
+  if (Object.keys(patch).length > 0) await updateProject(deps, viewer, { project, membership, patch })
+  return { done: 'saved' }
+}
+
+function showTags(request: OwnRequest, data: ManagedProject, state: FormState) {
+  const { page } = request
+  const { t } = page.language
+  const isEditable = may(data, 'EDIT_DETAILS') || state.isSubmitted
+  return showProjectSettings(request, data, {
+    section: '/tags',
+    title: t('manage.title', { section: t('manage.tags'), name: data.view.name }),
+    heading: t('manage.tags'),
+    text: t('manage.tags.text'),
+    needs: { permission: 'EDIT_DETAILS', name: t('work.permission.EDIT_DETAILS') },
+    form: state,
+    body: isEditable ? tagsForm(request, data, state) : facts(page, data),
+  })
+}
+
+/** Returns the categories of the project's types, or of all types before the first version. */
+function categoriesFor({ deps }: OwnRequest, { view }: ManagedProject): string[] {
+  const { categoriesByType } = deps.taxonomy
+  const types = view.project_types.filter((type) => categoriesByType.has(type))
+  const shown = types.length === 0 ? [...categoriesByType.keys()] : types
+  const names = shown.flatMap((type) => [...(categoriesByType.get(type)?.keys() ?? [])])
+  return [...new Set([...names, ...view.categories, ...view.additional_categories])].sort()
+}
+
+function tagsForm(request: OwnRequest, data: ManagedProject, state: FormState): Markup {
+  const { page } = request
+  const { t } = page.language
+  const { errors } = state
+  const current = editable(data)
+  const names = categoriesFor(request, data)
+  const labels = {
+    categories: t('manage.tags.featured'),
+    additional_categories: t('manage.tags.more'),
+    license_id: t('manage.licence'),
+    license_url: t('manage.licence.url'),
+  }
+  const group = (name: 'categories' | 'additional_categories', hint: string): Part => {
+    const chosen = new Set(state.list(name, current[name]))
+    const error = errors.find(({ field }) => field === name)
+    return chips(page, {
+      legend: labels[name],
+      name,
+      hint,
+      error: error !== undefined && html`<p class="error"><span>${error.message}</span></p>`,
+      options: names.map((value) => ({ value, label: tagName(value), isChosen: chosen.has(value) })),
+    })
+  }
+  const tags = html`${editBase(state, current)}${conflictNote(page, state.conflicts, labels)}
+${group('categories', t('manage.tags.featured.hint', { count: CATEGORIES_MAX }))}
+${group('additional_categories', t('manage.tags.more.hint'))}`
+  return form(page, {
+    action: pathTo(page, `${data.settings}/tags`),
+    content: [
+      sheetPart({ id: 'tags', content: tags }),
+      sheetPart({ id: 'licences', title: t('manage.licence'), content: licenceFields(page, data, state) }),
+      saveBar(page),
+    ],
+  })
+}
+
+function licenceFields(page: PageContext, { view }: ManagedProject, state: FormState): Part {
+  const { t } = page.language
+  const { errors } = state
+  const listed = listLicenses()
+  const isListed = view.license.id === ALL_RIGHTS_RESERVED || listed.some(({ short }) => short === view.license.id)
+  const chosen = state.text('license_id', isListed ? view.license.id : OTHER)
+  const names = new Map(listed.map(({ short, name }) => [short, name]))
+  const choice = (value: string, label: string) => ({ value, label, isChosen: value === chosen })
+  const choices = [
+    choice(ALL_RIGHTS_RESERVED, t('site.licence.all-rights')),
+    choice(OTHER, t('manage.licence.other')),
+    ...COMMON.map((id) => choice(id, `${id}: ${names.get(id) ?? id}`)),
+    ...listed
+      .filter(({ short }) => !COMMON.some((id) => id === short))
+      .map(({ short, name }) => choice(short, `${short}: ${name}`)),
+  ]
+  const expression = chosen === OTHER ? state.text(EXPRESSION, view.license.id) : ''
+  return html`${selectField(page, { name: 'license_id', label: t('manage.licence'), choices, errors })}
+${textField(page, { name: EXPRESSION, label: t('manage.licence.expression'), hint: t('manage.licence.expression.hint'), value: expression, maxLength: 2048, isCode: true, isOptional: true })}
+${textField(page, { name: 'license_url', label: t('manage.licence.url'), value: state.text('license_url', view.license.url ?? ''), type: 'url', maxLength: 2048, isOptional: true, errors })}`
+}
+
+function facts({ language: { t } }: PageContext, { view }: ManagedProject): Markup {
+  const rows = [
+    [t('manage.tags.featured'), view.categories.map(tagName).join(', ')],
+    [t('manage.tags.more'), view.additional_categories.map(tagName).join(', ')],
+    [t('manage.licence'), view.license.name === '' ? view.license.id : view.license.name],
+  ]
+  const content = html`<dl class="pairs wide">${rows.map(([label, value]) => html`<dt>${label}</dt><dd dir="auto">${value === '' ? t('work.empty') : value}</dd>`)}</dl>`
+  return sheetPart({ id: 'tags', content })
+}
