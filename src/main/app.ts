@@ -40,7 +40,7 @@ import { organizationRoutes } from '#features/community/organizations/routes.ts'
 import { userListRoutes } from '#features/community/organizations/user-routes.ts'
 import { reportImages } from '#features/community/reports/image-owner.ts'
 import { reportRoutes } from '#features/community/reports/routes.ts'
-import { teamRoutes } from '#features/community/teams/routes.ts'
+import { teamEditRoute, teamRoutes } from '#features/community/teams/routes.ts'
 import { analyticsIngestRoutes } from '#features/operations/analytics/ingest/routes.ts'
 import { createVisitorCaps, type VisitorCaps } from '#features/operations/analytics/ingest/visitor-caps.ts'
 import { analyticsRoutes } from '#features/operations/analytics/routes.ts'
@@ -171,6 +171,7 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
   })
   tagged(app, 'teams', (scope) => {
     teamRoutes(scope, deps)
+    teamEditRoute(scope, deps)
     memberRoutes(scope, deps)
   })
   tagged(app, 'organizations', (scope) => organizationRoutes(scope, deps))

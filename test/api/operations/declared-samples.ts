@@ -367,6 +367,16 @@ export const DECLARED: Record<string, Declared> = {
     },
     unseen: { uploaded_images: ATTACHED },
   },
+  updateVersions: {
+    view: at('/v3/version', 'version'),
+    fields: {
+      status: send('unlisted'),
+      featured: send(true),
+      version_type: send('alpha'),
+      ordering: send(4),
+    },
+    unseen: { ids: NAMES },
+  },
   updateVersion: {
     view: at('/v3/version', 'version'),
     fields: {
@@ -419,6 +429,15 @@ export const DECLARED: Record<string, Declared> = {
       organization_permissions: send(2, {
         url: async (w: World) => `/v3/team/${await w.id('organizationTeam')}/members/${await w.id('member')}`,
         view: memberOf('organizationTeam'),
+      }),
+    },
+  },
+  updateTeamMembers: {
+    view: memberOf('team'),
+    fields: {
+      members: send(async (w: World) => [{ user_id: await w.id('member'), role: 'Artist' }], {
+        at: 'role',
+        shows: 'Artist',
       }),
     },
   },

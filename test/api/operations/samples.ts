@@ -270,6 +270,7 @@ const OPERATIONS: Record<string, Sample> = {
     raw: async (w) => form({ ...versionData(), project_id: await w.id('project') }, [jar()]),
   },
   updateVersion: { ...at('version'), body: { name: 'Second light' } },
+  updateVersions: { ...ids('version'), body: { featured: true } },
   deleteVersion: at('version'),
   addVersionFiles: { ...at('version'), raw: () => form({}, [jar()]) },
   getVersionByHash: hash,
@@ -315,6 +316,10 @@ const OPERATIONS: Record<string, Sample> = {
   listTeams: ids('team'),
   inviteTeamMember: { ...at('team'), body: async (w) => ({ user_id: await w.id('stranger') }) },
   updateTeamMember: { at: { id: 'team', user_id: 'member' }, body: { role: 'Artist' } },
+  updateTeamMembers: {
+    ...at('team'),
+    body: async (w) => ({ members: [{ user_id: await w.id('member'), role: 'Artist' }] }),
+  },
   removeTeamMember: { at: { id: 'team', user_id: 'member' } },
   joinTeam: {
     ...at('team'),

@@ -102,6 +102,11 @@ export async function touchProject(tx: Tx, id: string, at: Date): Promise<void> 
   await tx.updateTable('project').set({ updated: at }).where('id', '=', id).execute()
 }
 
+/** Sets `updated` of these projects. */
+export async function touchProjects(tx: Tx, ids: readonly string[], at: Date): Promise<void> {
+  await tx.updateTable('project').set({ updated: at }).where('id', 'in', ids).execute()
+}
+
 /** Saves the perceptual hash of a project's icon, with which similar icons are found. */
 export async function setLikenessOfIcon(tx: Tx, projectId: string, icon: string | null): Promise<void> {
   await tx.updateTable('project_likeness').set({ icon }).where('project_id', '=', projectId).execute()

@@ -2,7 +2,7 @@
 
 import { type Selectable, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
-import { lockProject, type ProjectRow } from '#features/catalogue/projects/queries.ts'
+import { lockProject, lockProjects, type ProjectRow } from '#features/catalogue/projects/queries.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Version } from '#platform/db/schema.ts'
 import type { FileType } from './kinds.ts'
@@ -150,6 +150,25 @@ export async function findVersionIdByNumber(db: Db, projectId: string, name: str
 
 /** A version and its project; both rows are locked until the transaction ends. */
 export type LockedVersion = { project: ProjectRow; version: VersionRow }
+
+/** Locks the projects and then the versions, each in the order of their IDs. Skips unknown IDs. */
+export async function lockVersions(tx: Tx, ids: readonly string[]): Promise<LockedVersion[]> {
+  const owners = await tx.selectFrom('version').select('project_id').distinct().where('id', 'in', ids).execute()
+  if (owners.length === 0) return []
+  const projects = new Map(
+    (
+      await lockProjects(
+        tx,
+        owners.map(({ project_id }) => project_id),
+      )
+    ).map((project) => [project.id, project]),
+  )
+  const versions = await tx.selectFrom('version').selectAll().where('id', 'in', ids).orderBy('id').forUpdate().execute()
+  return versions.flatMap((version) => {
+    const project = projects.get(version.project_id)
+    return project === undefined ? [] : [{ project, version }]
+  })
+}
 
 /** Locks the project and then the version: every command uses this order, so that concurrent edits do not deadlock. */
 export async function lockVersion(tx: Tx, id: string): Promise<LockedVersion | undefined> {

@@ -39,6 +39,18 @@ export async function changeTeam(
   { teamId, targetId }: { teamId: string; targetId: string },
   change: (tx: Tx, team: LockedTeam, changed: ChangeSet) => Promise<void>,
 ): Promise<void> {
+  await changeTeamOf(deps, viewer, { teamId, targetIds: [targetId] }, (tx, teamFor, changed) =>
+    change(tx, teamFor(targetId), changed),
+  )
+}
+
+/** Locks a team like `changeTeam`, for changes to several members. `teamFor` returns the team as one of them sees it. */
+export async function changeTeamOf(
+  deps: { db: Db; cache: EntityCache },
+  viewer: Viewer,
+  { teamId, targetIds }: { teamId: string; targetIds: readonly string[] },
+  change: (tx: Tx, teamFor: (targetId: string) => LockedTeam, changed: ChangeSet) => Promise<void>,
+): Promise<void> {
   await transaction(deps, async (tx, changed) => {
     const subject = await lockSubject(tx, teamId)
     const owner = 'project' in subject ? subject.owner : undefined
@@ -47,7 +59,7 @@ export async function changeTeam(
       .selectFrom('team_member')
       .selectAll()
       .where('team_id', 'in', owner === undefined ? [teamId] : [teamId, owner.team_id])
-      .where('account_id', 'in', [viewer.id, targetId])
+      .where('account_id', 'in', [viewer.id, ...targetIds])
       .execute()
     const rowOf = (accountId: string, team: string | undefined): MemberRow | undefined => {
       const row = rows.find((each) => each.account_id === accountId && each.team_id === team)
@@ -61,7 +73,7 @@ export async function changeTeam(
     const caller = rowsOf(viewer.id)
     const bits = bitsOf(viewer, subject, caller)
     changed.add('team', teamId)
-    await change(tx, { teamId, revision, subject, caller, target: rowsOf(targetId), bits }, changed)
+    await change(tx, (id) => ({ teamId, revision, subject, caller, target: rowsOf(id), bits }), changed)
   })
 }
 

@@ -5,9 +5,10 @@ import { markInvitationsRead } from '#features/people/notifications/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput, notFound, validationError } from '#lib/errors.ts'
 import { requireRevision } from '#platform/cache/revisions.ts'
+import type { Tx } from '#platform/db/db.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
-import { changeTeam } from './change-team.ts'
+import { changeTeam, type LockedTeam } from './change-team.ts'
 import { withCurrentMembers } from './current-team.ts'
 import {
   requireGrantable,
@@ -47,32 +48,40 @@ async function saveMember(
   { teamId, accountId, fields, revision }: MemberEdit,
 ): Promise<void> {
   await changeTeam(deps, viewer, { teamId, targetId: accountId }, async (tx, team) => {
-    const row = requireVisibleRow(team, viewer)
+    requireVisibleRow(team, viewer)
     requireTeamPermission(team, 'EDIT_MEMBER')
     requireRevision(team, revision)
-    const change: MemberChange = { ...fields }
-    for (const field of ['permissions', 'organization_permissions'] as const) {
-      if (change[field] === row[field]) delete change[field]
-      if (change[field] !== undefined && row.is_owner) {
-        throw validationError(field, 'cannot be changed for the owner; transfer the ownership instead')
-      }
+    await applyChange(tx, viewer, team, fields)
+  })
+}
+
+/** Changes the target of a locked team, which the caller may edit. Skips fields that do not change. */
+export async function applyChange(tx: Tx, viewer: Viewer, team: LockedTeam, fields: MemberChange): Promise<void> {
+  const row = requireVisibleRow(team, viewer)
+  const change: MemberChange = { ...fields }
+  for (const field of Object.keys(change) as (keyof MemberChange)[]) {
+    if (change[field] === row[field]) delete change[field]
+  }
+  for (const field of ['permissions', 'organization_permissions'] as const) {
+    if (change[field] !== undefined && row.is_owner) {
+      throw validationError(field, 'cannot be changed for the owner; transfer the ownership instead')
     }
-    requireGrantable(team, change)
-    if (change.payouts_split !== undefined) requireShareable(team, viewer, change.payouts_split)
-    if (Object.keys(change).length === 0) return
-    await tx
-      .updateTable('team_member')
-      .set(change)
-      .where('team_id', '=', teamId)
-      .where('account_id', '=', accountId)
-      .execute()
-    await recordAudit(tx, {
-      action: 'team.member_changed',
-      actor: actorOf(viewer),
-      subject: { kind: 'team', id: teamId },
-      accountIds: [accountId],
-      details: { fields: Object.keys(change) },
-    })
+  }
+  requireGrantable(team, change)
+  if (change.payouts_split !== undefined) requireShareable(team, viewer, change.payouts_split)
+  if (Object.keys(change).length === 0) return
+  await tx
+    .updateTable('team_member')
+    .set(change)
+    .where('team_id', '=', team.teamId)
+    .where('account_id', '=', row.account_id)
+    .execute()
+  await recordAudit(tx, {
+    action: 'team.member_changed',
+    actor: actorOf(viewer),
+    subject: { kind: 'team', id: team.teamId },
+    accountIds: [row.account_id],
+    details: { fields: Object.keys(change) },
   })
 }
 

@@ -51,22 +51,43 @@ export const Invitation = Type.Interface([NamedAccount, MemberFields], {}, { tit
 export const MemberPatch = Type.Interface([MemberFields], {}, { title: 'TeamMemberPatch' })
 export const NewOwner = Type.Interface([NamedAccount], {}, { title: 'TeamOwnerChange' })
 
+/** The length of the longest list is that of the largest team. */
+export const MembersPatch = Type.Object(
+  {
+    members: Type.Array(Type.Interface([NamedAccount, MemberFields], {}, { title: 'TeamMemberChange' }), {
+      maxItems: 1000,
+      description: 'The changed members and invitees, each once',
+    }),
+  },
+  { title: 'TeamMembersPatch' },
+)
+export type MembersPatch = Static<typeof MembersPatch>
+
 /** Checked columns of a member, without nulls. */
 export type MemberChange = Partial<
   Pick<MemberRow, 'role' | 'permissions' | 'payouts_split' | 'ordering'> & { organization_permissions: number }
 >
 
-const columns = {
-  role: (role) => (role === null ? {} : { role: checkText(role, 'role', { max: ROLE_LENGTH_MAX }) }),
+const columnsAt = (place: string): PatchColumns<MemberFields, MemberChange> => ({
+  role: (role) => (role === null ? {} : { role: checkText(role, `${place}role`, { max: ROLE_LENGTH_MAX }) }),
   permissions: (permissions) => (permissions === null ? {} : { permissions }),
   organization_permissions: (bits) => (bits === null ? {} : { organization_permissions: bits }),
   payouts_split: (split) => (split === null ? {} : { payouts_split: split }),
   ordering: (ordering) => (ordering === null ? {} : { ordering }),
-} satisfies PatchColumns<MemberFields, MemberChange>
+})
 
-/** @throws ApiError `validation_error` naming `role`. */
-export function toMemberChange(fields: MemberFields): MemberChange {
-  return toColumns(fields, columns)
+/** @throws ApiError `validation_error` naming `role`, after the prefix `place`. */
+export function toMemberChange(fields: MemberFields, place = ''): MemberChange {
+  return toColumns(fields, columnsAt(place))
+}
+
+/** @throws ApiError `validation_error` naming the field of a member. */
+export function toMembersChange({ members }: MembersPatch): { accountId: string; fields: MemberChange }[] {
+  return members.map((member, index) => {
+    const place = `members.${index}`
+    const { user_id, ...fields } = member
+    return { accountId: parseBodyId(user_id, `${place}.user_id`), fields: toMemberChange(fields, `${place}.`) }
+  })
 }
 
 /** Returns an ID from a body. @throws ApiError `validation_error` if the value is not an ID. */

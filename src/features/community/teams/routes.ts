@@ -7,8 +7,18 @@ import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { editMember, joinTeam, removeMember } from './edit-member.ts'
+import { editMembers } from './edit-members.ts'
 import { inviteMember } from './invite-member.ts'
-import { Invitation, MemberParams, MemberPatch, NewOwner, parseBodyId, toMemberChange } from './requests.ts'
+import {
+  Invitation,
+  MemberParams,
+  MemberPatch,
+  MembersPatch,
+  NewOwner,
+  parseBodyId,
+  toMemberChange,
+  toMembersChange,
+} from './requests.ts'
 import { transferOwnership } from './transfer-ownership.ts'
 
 type TeamDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'log' | 'metrics'>
@@ -78,6 +88,29 @@ function memberWrites(app: App, deps: TeamDeps, prefix: string): void {
       const teamId = parseId(req.params.id, 'id')
       const accountId = parseId(req.params.user_id, 'user_id')
       await removeMember(deps, viewer, { teamId, accountId })
+      return done(reply)
+    },
+  )
+}
+
+/** The v2 API has no route for several members. */
+export function teamEditRoute(app: App, deps: TeamDeps): void {
+  app.patch(
+    '/v3/team/:id/members',
+    {
+      config: write,
+      schema: {
+        operationId: 'updateTeamMembers',
+        summary: 'Edit several members and pending invitations in one transaction',
+        params: IdParams,
+        headers: IfMatch,
+        body: MembersPatch,
+      },
+    },
+    async (req, reply) => {
+      const teamId = parseId(req.params.id, 'id')
+      const members = toMembersChange(req.body)
+      await editMembers(deps, requireViewer(req), { teamId, members, revision: expectedRevision(req) })
       return done(reply)
     },
   )

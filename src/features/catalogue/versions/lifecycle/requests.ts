@@ -39,6 +39,17 @@ export const VersionPatch = Type.Object(versionPatchKeys, {
 })
 export type VersionPatch = Static<typeof VersionPatch>
 
+export const VersionBulkPatch = Type.Object(
+  {
+    status: Type.Optional(Type.Enum([...SETTABLE_VERSION_STATUSES])),
+    featured: Type.Optional(versionFields.featured),
+    version_type: Type.Optional(versionFields.version_type),
+    ordering: Type.Optional(versionFields.ordering),
+  },
+  { title: 'VersionBulkPatch' },
+)
+export type VersionBulkPatch = Static<typeof VersionBulkPatch>
+
 /** The patch without loader fields. */
 const VersionKeys = Type.Object(versionPatchKeys)
 export type VersionKeys = Static<typeof VersionKeys>

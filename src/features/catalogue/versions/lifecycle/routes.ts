@@ -2,17 +2,19 @@
 
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
-import { expectedRevision, IdParams, IfMatch } from '#platform/http/query-values.ts'
+import { expectedRevision, IdParams, IdsQuery, IfMatch, parseIds } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { getVersionAsMember } from '../lookup/version-cache.ts'
 import { deleteVersion } from './delete-version.ts'
-import { VersionPatch } from './requests.ts'
+import { VersionBulkPatch, VersionPatch } from './requests.ts'
 import { updateVersion } from './update-version.ts'
+import { updateVersions } from './update-versions.ts'
 
 export function versionEditRoutes(app: App, deps: Deps): void {
   versionDeletionRoute(app, deps)
+  bulkRoute(app, deps)
   app.patch(
     '/v3/version/:id',
     {
@@ -34,6 +36,26 @@ export function versionEditRoutes(app: App, deps: Deps): void {
         patch: req.body,
         revision: expectedRevision(req),
       })
+      return done(reply)
+    },
+  )
+}
+
+function bulkRoute(app: App, deps: Deps): void {
+  app.patch(
+    '/v3/versions',
+    {
+      config: { auth: { scope: ['VERSION_WRITE'] } },
+      schema: {
+        operationId: 'updateVersions',
+        summary: 'Edit the status and simple fields of several versions in one transaction',
+        querystring: IdsQuery,
+        body: VersionBulkPatch,
+      },
+    },
+    async (req, reply) => {
+      const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
+      await updateVersions(deps, requireViewer(req), { ids, patch: req.body })
       return done(reply)
     },
   )

@@ -23,7 +23,7 @@ import { getVersion, versionViewer } from '../lookup/version-cache.ts'
 import { requireCounterRights } from '../policy.ts'
 import { insertDependencies, resolveDependencies } from '../publish/dependencies.ts'
 import { checkDependencies, type DependencyInput } from '../publish/requests.ts'
-import { lockVersion, type VersionRow } from '../queries.ts'
+import { type LockedVersion, lockVersion, type VersionRow } from '../queries.ts'
 import { type VersionKeys, type VersionPatch, versionPatchKeys } from './requests.ts'
 import { admitStatus, type ScanGate } from './scan-gate.ts'
 import { announceVersion } from './show-version.ts'
@@ -75,17 +75,27 @@ async function saveVersion(deps: Deps, viewer: Viewer, { id, patch, revision }: 
     }
     if (Object.keys(update).length > 0) await tx.updateTable('version').set(update).where('id', '=', id).execute()
     await touchProject(tx, project.id, new Date(now))
-    if (update.status === 'listed' && version.status !== 'archived') {
-      await announceVersion(tx, { versionId: id, project, status: 'listed', at: new Date(now) })
-    }
-    if (update.status !== undefined && update.status !== version.status) {
-      const details = { from: version.status, to: update.status, project: project.id }
-      const subject = { kind: 'version', id } as const
-      await recordAudit(tx, { action: 'version.status_changed', actor: actorOf(viewer), subject, details })
-    }
+    if (update.status !== undefined) await recordStatus(tx, viewer, locked, { status: update.status, now })
     changed.add('version', id)
     changed.add('project', project.id)
   })
+}
+
+/** Announces a version that becomes listed, and records the change of its status. */
+export async function recordStatus(
+  tx: Tx,
+  viewer: Viewer,
+  { project, version }: LockedVersion,
+  { status, now }: { status: string; now: number },
+): Promise<void> {
+  const { id, status: from } = version
+  if (status === 'listed' && from !== 'archived') {
+    await announceVersion(tx, { versionId: id, project, status, at: new Date(now) })
+  }
+  if (status === from) return
+  const details = { from, to: status, project: project.id }
+  const subject = { kind: 'version', id } as const
+  await recordAudit(tx, { action: 'version.status_changed', actor: actorOf(viewer), subject, details })
 }
 
 /** Fields of a patch that depend on each other and are written together. */
