@@ -2,7 +2,7 @@
 
 import { seedJobs } from '#demo/jobs.ts'
 import { auditJobs } from '#features/basics/audit/jobs.ts'
-import { auditOperatorRoutes, auditRoutes } from '#features/basics/audit/routes.ts'
+import { auditOperatorRoutes, auditRoutes, moderationLogRoute } from '#features/basics/audit/routes.ts'
 import { contentImageJobs } from '#features/basics/content-images/jobs.ts'
 import { contentImageRoutes } from '#features/basics/content-images/routes.ts'
 import { limitRoutes } from '#features/basics/limits/routes.ts'
@@ -208,7 +208,8 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
   tagged(app, 'reports', (scope) => reportRoutes(scope, deps))
   tagged(app, 'threads', (scope) => threadRoutes(scope, deps))
   tagged(app, 'moderation', (scope) => {
-    moderationRoutes(scope, deps)
+    moderationRoutes(scope, { ...deps, confirmOwner })
+    moderationLogRoute(scope, deps)
     scanRoutes(scope, deps)
   })
   v2Routes(app, { ...deps, confirmOwner })

@@ -488,7 +488,11 @@ export const DECLARED: Record<string, Declared> = {
   updateReport: {
     by: 'moderator',
     view: at('/v3/report', 'report'),
-    fields: { body: send('Another reason'), closed: send(true) },
+    fields: {
+      body: send('Another reason'),
+      closed: send(true),
+      outcome: send('action', { beside: { closed: true } }),
+    },
   },
   createReport: {
     view: made('/v3/report'),

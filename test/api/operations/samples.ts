@@ -374,6 +374,10 @@ const OPERATIONS: Record<string, Sample> = {
   createReport: {
     body: async (w) => ({ report_type: 'spam', item_type: 'project', item_id: await w.id('project'), body: 'Look' }),
   },
+  listReportGroups: {},
+  closeReports: { body: async (w) => ({ ids: [await w.id('report')], outcome: 'no_action' }) },
+  listUnansweredThreads: {},
+  listModerationLog: {},
   updateReport: { ...at('report'), body: { body: 'Look again' } },
   deleteReport: at('report'),
   getThread: at('thread'),
@@ -384,6 +388,9 @@ const OPERATIONS: Record<string, Sample> = {
   claimProject: { at: { id: submitProject } },
   releaseClaim: at('project'),
   claimNextProject: { body: { project_type: 'mod' } },
+  takeDown: {
+    body: async (w) => ({ kind: 'project', id: await w.id('project'), reason: 'spam', visibility: 'withheld' }),
+  },
   listSavedReplies: {},
   createSavedReply: { body: savedReply },
   updateSavedReply: { ...at('savedReply'), body: { title: 'Another title' } },

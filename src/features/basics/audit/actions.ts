@@ -50,6 +50,7 @@ export const AUDIT_ACTIONS = [
   'collection.created',
   'collection.status_changed',
   'collection.deleted',
+  'content.taken_down',
   'report.closed',
   'report.reopened',
   'report.deleted',
@@ -82,6 +83,30 @@ export const AUDIT_ACTIONS = [
   'demo.written',
   'demo.removed',
 ] as const
+
+/** Actions that only moderators and operators can take, in the log of moderators. */
+export const MODERATOR_ACTIONS = [
+  'project.claimed',
+  'version.scan_overruled',
+  'content.taken_down',
+  'report.closed',
+  'report.reopened',
+  'report.deleted',
+  'account.suspended',
+  'account.unsuspended',
+  'account.operators_asked',
+] as const satisfies readonly AuditAction[]
+
+/** Actions of the log of moderators that others can take as well: only those of moderators and operators are in it. */
+export const SHARED_ACTIONS = [
+  'project.status_changed',
+  'project.deleted',
+  'version.status_changed',
+  'version.deleted',
+  'version.file_deleted',
+  'collection.status_changed',
+  'message.deleted',
+] as const satisfies readonly AuditAction[]
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 

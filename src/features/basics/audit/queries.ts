@@ -3,6 +3,7 @@ import { type Selectable, sql } from 'kysely'
 import { PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { AuditEntry } from '#platform/db/schema.ts'
+import { MODERATOR_ACTIONS, SHARED_ACTIONS } from './actions.ts'
 import type { AuditFilter } from './requests.ts'
 
 /** An entry with the current usernames of its actor and its subject, if these are accounts. */
@@ -31,7 +32,7 @@ export function listEntriesAfter(
 }
 
 function selectEntries(db: Db, filter: AuditFilter) {
-  const { action, actorId, accountId, subject, since, until } = filter
+  const { ofModeration = false, action, actorId, accountId, subject, since, until } = filter
   return db
     .selectFrom('audit_entry')
     .leftJoin('account as actor', 'actor.id', 'audit_entry.actor_id')
@@ -40,6 +41,14 @@ function selectEntries(db: Db, filter: AuditFilter) {
     )
     .selectAll('audit_entry')
     .select(['actor.username as actor_name', 'subject.username as subject_name'])
+    .$if(ofModeration, (query) =>
+      query.where((eb) =>
+        eb.or([
+          eb('action', 'in', [...MODERATOR_ACTIONS]),
+          eb.and([eb('action', 'in', [...SHARED_ACTIONS]), sql<boolean>`actor.role is distinct from 'developer'`]),
+        ]),
+      ),
+    )
     .$if(action !== undefined, (query) => query.where('action', '=', action ?? ''))
     .$if(actorId !== undefined, (query) => query.where('actor_id', '=', actorId ?? ''))
     .$if(accountId !== undefined, (query) => query.where(sql<boolean>`account_ids @> ${[accountId ?? '']}::text[]`))

@@ -3,7 +3,14 @@ import Type, { type Static } from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { Id } from '#lib/schema/schema-parts.ts'
-import { AUDIT_ACTIONS, type AuditAction, SUBJECT_KINDS, type SubjectKind } from './actions.ts'
+import {
+  AUDIT_ACTIONS,
+  type AuditAction,
+  MODERATOR_ACTIONS,
+  SHARED_ACTIONS,
+  SUBJECT_KINDS,
+  type SubjectKind,
+} from './actions.ts'
 
 export const AUDIT_PAGE_MAX = 500
 
@@ -33,6 +40,15 @@ const pageFields = {
 /** Filter and pagination of the audit log. */
 export const AuditQuery = Type.Object({ ...filterFields, ...pageFields })
 
+const LOGGED_ACTIONS = [...MODERATOR_ACTIONS, ...SHARED_ACTIONS] as const
+
+/** Filter and pagination of the log of moderators. */
+export const ModerationLogQuery = Type.Object({
+  ...filterFields,
+  action: Type.Optional(Type.Enum([...LOGGED_ACTIONS], { description: 'Action of the entries' })),
+  ...pageFields,
+})
+
 /** Pagination of the caller's own audit entries. */
 export const OwnAuditQuery = Type.Object(pageFields)
 
@@ -47,6 +63,8 @@ export const AuditExportQuery = Type.Object({
 })
 
 export type AuditFilter = {
+  /** Whether to return only what the log of moderators shows. */
+  ofModeration?: boolean
   action?: AuditAction | undefined
   actorId?: string | undefined
   accountId?: string | undefined

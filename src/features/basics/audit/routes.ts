@@ -10,8 +10,22 @@ import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { exportEntries } from './export-entries.ts'
 import { type AuditRow, listEntries } from './queries.ts'
-import { AuditExportQuery, type AuditFilter, AuditQuery, OwnAuditQuery, toAuditFilter } from './requests.ts'
-import { AuditPage, OwnAuditPage, toAuditEntryView, toOwnAuditEntryView } from './views.ts'
+import {
+  AuditExportQuery,
+  type AuditFilter,
+  AuditQuery,
+  ModerationLogQuery,
+  OwnAuditQuery,
+  toAuditFilter,
+} from './requests.ts'
+import {
+  AuditPage,
+  ModerationLog,
+  OwnAuditPage,
+  toAuditEntryView,
+  toModerationEntryView,
+  toOwnAuditEntryView,
+} from './views.ts'
 
 const TYPES = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl; charset=utf-8' } as const
 
@@ -71,6 +85,30 @@ export function auditRoutes(app: App, { db }: Pick<Deps, 'db'>): void {
       async (req) => {
         const { id: accountId } = requireViewer(req)
         return readPage(db, { accountId }, req.query, (row) => toOwnAuditEntryView(row, accountId))
+      },
+    ),
+  )
+}
+
+/** The log of moderators: a filter of the audit log. */
+export function moderationLogRoute(app: App, { db }: Pick<Deps, 'db'>): void {
+  mountInternal(app, (scope) =>
+    scope.get(
+      '/moderation/log',
+      {
+        config: { auth: { scope: ['REPORT_READ'] }, role: 'moderator' },
+        schema: {
+          operationId: 'listModerationLog',
+          summary: 'List the actions of moderators, newest first',
+          description: 'Claims, decisions, takedowns, closed reports, suspensions and deletions of the audit log.',
+          querystring: ModerationLogQuery,
+          response: { 200: ModerationLog },
+        },
+      },
+      async (req) => {
+        const { before, limit, ...query } = req.query
+        const filter = { ...toAuditFilter(query), ofModeration: true }
+        return readPage(db, filter, { before, limit }, toModerationEntryView)
       },
     ),
   )

@@ -51,6 +51,21 @@ const next = Nullable(Type.Integer({ description: '`before` of the next page; nu
 
 export const AuditPage = Type.Object({ entries: Type.Array(AuditEntryView), next }, { title: 'AuditPage' })
 
+/** An entry in the log of moderators, without the IP address and token of the actor. */
+export const ModerationEntryView = Type.Object(
+  {
+    ...entryFields,
+    actor: Type.Object({
+      kind: Type.Enum([...ACTOR_KINDS]),
+      id: Nullable(Type.String()),
+      name: Nullable(Type.String({ description: 'Current username of the account' })),
+    }),
+  },
+  { title: 'ModerationEntry' },
+)
+
+export const ModerationLog = Type.Object({ entries: Type.Array(ModerationEntryView), next }, { title: 'ModerationLog' })
+
 export const OwnAuditEntryView = Type.Object(
   {
     ...entryFields,
@@ -74,6 +89,11 @@ export function toAuditEntryView(row: AuditRow): AuditEntryView {
     },
     address: row.address,
   }
+}
+
+export function toModerationEntryView(row: AuditRow): Static<typeof ModerationEntryView> {
+  const { kind, id, name } = toAuditEntryView(row).actor
+  return { ...toEntryFields(row), actor: { kind, id, name } }
 }
 
 /** Maps an entry for the user it is about, without the names and IP addresses of others. */

@@ -1,6 +1,6 @@
 // Rows of scans.
 
-import { type Selectable, sql, type Updateable } from 'kysely'
+import { type RawBuilder, type Selectable, sql, type Updateable } from 'kysely'
 import { MINUTE_MS } from '#lib/time.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { VersionScan } from '#platform/db/schema.ts'
@@ -93,35 +93,53 @@ export async function listDueScans(db: Db, now: Date, limit: number): Promise<st
 export type ListedScan = ScanRow & {
   project_id: string
   project_name: string
+  project_slug: string
   version_number: string
   version_status: string
 }
 
-export async function countScans(db: Db, state: ScanState): Promise<number> {
-  const { total } = await db
+type ScanFilter = {
+  /** Part of the name or slug of the project; empty to match all. */
+  text: string
+}
+
+/** Returns the number of scans in each state that match the filter. */
+export async function countScans(db: Db, { text }: ScanFilter): Promise<Record<ScanState, number>> {
+  const rows = await db
     .selectFrom('version_scan')
-    .select((eb) => eb.fn.countAll<number>().as('total'))
-    .where('state', '=', state)
-    .executeTakeFirstOrThrow()
-  return total
+    .$if(text !== '', (query) => query.where(isOfProject(text)))
+    .select((eb) => ['version_scan.state', eb.fn.countAll<number>().as('total')])
+    .groupBy('version_scan.state')
+    .execute()
+  const counts: Record<ScanState, number> = { pending: 0, pass: 0, warn: 0, quarantine: 0 }
+  for (const { state, total } of rows) counts[state as ScanState] = total
+  return counts
 }
 
 /** Returns a page of the scans in one state, longest waiting first. */
 export function listScans(
   db: Db,
-  { state, count, offset }: { state: ScanState; count: number; offset: number },
+  { state, count, offset, text }: ScanFilter & { state: ScanState; count: number; offset: number },
 ): Promise<ListedScan[]> {
   return readScans(db)
     .innerJoin('version', 'version.id', 'version_scan.version_id')
     .innerJoin('project', 'project.id', 'version.project_id')
-    .select(['version.project_id', 'project.name as project_name'])
+    .select(['version.project_id', 'project.name as project_name', 'project.slug as project_slug'])
     .select(['version.version_number', 'version.status as version_status'])
     .where('version_scan.state', '=', state)
+    .$if(text !== '', (query) => query.where(isOfProject(text)))
     .orderBy('version_scan.requested')
     .orderBy('version_scan.version_id')
     .limit(count)
     .offset(offset)
     .execute()
+}
+
+/** SQL condition: whether the name or slug of the project of `version_scan` contains the text, in any case. */
+function isOfProject(text: string): RawBuilder<boolean> {
+  const pattern = `%${text.replace(/[\\%_]/g, (sign) => `\\${sign}`)}%`
+  return sql<boolean>`exists (select 1 from version found join project on project.id = found.project_id
+    where found.id = version_scan.version_id and (project.name ilike ${pattern} or project.slug ilike ${pattern}))`
 }
 
 /** A version that has not passed the scan, as an entry of the moderation queue shows it. */

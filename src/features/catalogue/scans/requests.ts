@@ -10,6 +10,7 @@ export const ScansQuery = Type.Object({
       description: 'Verdict; `pending`: the scan has not finished',
     }),
   ),
+  query: Type.Optional(Type.String({ maxLength: 256, description: 'Part of the name or slug of the project' })),
   count: Type.Optional(Type.Integer({ minimum: 0, maximum: 200, default: 100, description: 'Page size' })),
   offset: Offset,
 })

@@ -53,10 +53,11 @@ function moderatorRoutes(app: App, deps: Deps): void {
       },
     },
     async (req) => {
-      const { state = 'quarantine', count = 100, offset = 0 } = req.query
-      const total = await countScans(deps.db, state)
-      const scans = await listScans(deps.db, { state, count, offset })
-      return { total, scans: scans.map(toListedScanView) }
+      const { state = 'quarantine', count = 100, offset = 0, query = '' } = req.query
+      const text = query.trim()
+      const counts = await countScans(deps.db, { text })
+      const scans = await listScans(deps.db, { state, count, offset, text })
+      return { total: counts[state], counts, scans: scans.map(toListedScanView) }
     },
   )
   const config = { auth: { scope: ['VERSION_WRITE'] }, role: 'moderator' } as const

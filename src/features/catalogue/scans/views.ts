@@ -40,6 +40,7 @@ const ListedScanView = Type.Object(
     state: Type.Enum([...SCAN_STATES]),
     project_id: Type.String(),
     project_name: Type.String(),
+    project_slug: Type.String(),
     version_number: Type.String(),
     version_status: Type.String(),
     attempts: Type.Integer({ description: 'Number of attempts that ended without a verdict' }),
@@ -49,7 +50,14 @@ const ListedScanView = Type.Object(
 )
 
 export const ScanListView = Type.Object(
-  { total: Type.Integer(), scans: Type.Array(ListedScanView) },
+  {
+    total: Type.Integer({ description: 'Number of scans in this state that match the filter' }),
+    counts: Type.Object(
+      { pending: Type.Integer(), pass: Type.Integer(), warn: Type.Integer(), quarantine: Type.Integer() },
+      { description: 'Number of matching scans in each state' },
+    ),
+    scans: Type.Array(ListedScanView),
+  },
   { title: 'VersionScanList' },
 )
 
@@ -63,9 +71,9 @@ export function toScanView(versionId: string, row: ScanRow | undefined): ScanVie
 }
 
 export function toListedScanView(row: ListedScan): Static<typeof ListedScanView> {
-  const { state, project_id, project_name, version_number, version_status, attempts, last_error } = row
-  const common = toCommonView(row)
-  return { ...common, state, project_id, project_name, version_number, version_status, attempts, last_error }
+  const { state, project_id, project_name, project_slug, version_number, version_status, attempts, last_error } = row
+  const project = { project_id, project_name, project_slug }
+  return { ...toCommonView(row), ...project, state, version_number, version_status, attempts, last_error }
 }
 
 function toCommonView(row: ScanRow) {

@@ -8,7 +8,7 @@ import { invalidInput } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 import { requireMessageEditor } from './policy.ts'
-import { getReadableMessage, type MessageBody } from './queries.ts'
+import { getReadableMessage, type MessageBody, refreshUnanswered } from './queries.ts'
 
 /** Idempotent. @throws ApiError 404, 403, `invalid_input` for entries that the server created. */
 export async function deleteMessage(deps: Pick<Deps, 'db' | 'cache'>, viewer: Viewer, id: string): Promise<void> {
@@ -23,6 +23,7 @@ export async function deleteMessage(deps: Pick<Deps, 'db' | 'cache'>, viewer: Vi
       .set({ body: JSON.stringify(body) })
       .where('id', '=', id)
       .execute()
+    await refreshUnanswered(tx, message.thread_id)
     await dropImages(tx, 'thread_message', [id])
     const subject = { kind: 'thread_message', id } as const
     await recordAudit(tx, { action: 'message.deleted', actor: actorOf(viewer), subject })

@@ -1,5 +1,5 @@
 // Rows of threads and messages. One statement reads the messages of any number of threads.
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { listMemberships } from '#features/basics/access/memberships.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { accountDeleted, notFound } from '#lib/errors.ts'
@@ -114,7 +114,7 @@ export async function insertMessage(
   // The update also locks the thread, so that its messages are inserted one after the other.
   const thread = await tx
     .updateTable('thread')
-    .set((eb) => ({ size_bytes: eb('size_bytes', '+', bytes) }))
+    .set((eb) => ({ size_bytes: eb('size_bytes', '+', bytes), unanswered_since: unansweredSince(body, hideIdentity) }))
     .where('id', '=', threadId)
     .returning('size_bytes')
     .executeTakeFirst()
@@ -145,4 +145,23 @@ export async function deleteStatusMessage(tx: Tx, id: string): Promise<void> {
     .set((eb) => ({ size_bytes: eb('size_bytes', '-', MESSAGE_OVERHEAD_BYTES) }))
     .where('id', '=', message.thread_id)
     .execute()
+  await refreshUnanswered(tx, message.thread_id)
+}
+
+/** Returns when a thread with this new message has first waited for a moderator. Private messages answer nobody. */
+function unansweredSince(body: MessageBody, byModerator: boolean): RawBuilder<Date | null> {
+  if (byModerator) return 'private' in body && body.private ? sql`unanswered_since` : sql`null`
+  return body.type === 'text' ? sql`coalesce(unanswered_since, clock_timestamp())` : sql`unanswered_since`
+}
+
+/** Computes `unanswered_since` again after a message or a decision was removed. */
+export async function refreshUnanswered(tx: Tx, threadId: string): Promise<void> {
+  await sql`update thread set unanswered_since = (
+      select min(message.created) from thread_message message
+      where message.thread_id = thread.id and message.body ->> 'type' = 'text' and not message.hide_identity
+        and message.created > coalesce((
+          select max(answer.created) from thread_message answer
+          where answer.thread_id = thread.id and answer.hide_identity
+            and (answer.body ->> 'private') is distinct from 'true'), '-infinity'))
+    where id = ${threadId}`.execute(tx)
 }

@@ -5,6 +5,7 @@ import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { Id, Nullable } from '#lib/schema/schema-parts.ts'
 import { isBlank } from '#lib/text/text-rules.ts'
+import { Offset } from '#platform/http/query-values.ts'
 
 const TEXT_LENGTH_MAX = 65_536
 
@@ -40,3 +41,9 @@ export function parseMessage({ body }: Static<typeof MessageInput>): NewText {
   const imageIds = [...new Set(body.associated_images ?? [])]
   return { text: body.body, isPrivate: body.private ?? false, replyingTo, imageIds }
 }
+
+export const UnansweredQuery = Type.Object({
+  type: Type.Optional(Type.Enum(['project', 'report'], { description: 'Kind of the threads' })),
+  count: Type.Optional(Type.Integer({ minimum: 0, maximum: 100, default: 50, description: 'Page size' })),
+  offset: Offset,
+})

@@ -2,6 +2,7 @@
 import Type from 'typebox'
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
+import { mountInternal } from '#platform/http/mounts.ts'
 import { IdParams, IdsQuery, parseIds } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
@@ -10,8 +11,10 @@ import type { Deps } from '#ports/deps.ts'
 import { deleteMessage } from './delete-message.ts'
 import { postMessage } from './post-message.ts'
 import { getReadableThread, listReadableThreads } from './queries.ts'
-import { MessageInput, parseMessage } from './requests.ts'
+import { MessageInput, parseMessage, UnansweredQuery } from './requests.ts'
 import { joinThreads, listThreadBytes, requireSizeLimit, THREAD, type ThreadForm } from './thread-bytes.ts'
+import { countUnansweredThreads, listUnansweredThreads } from './unanswered-queries.ts'
+import { toUnansweredView, UnansweredThreadsView } from './views.ts'
 
 type ThreadDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now'>
 
@@ -21,6 +24,29 @@ const WRITE = { auth: { scope: ['THREAD_WRITE'] } } as const
 export function threadRoutes(app: App, deps: ThreadDeps): void {
   threadReads(app, deps)
   threadWrites(app, deps)
+  mountInternal(app, (scope) => unansweredRoute(scope, deps))
+}
+
+function unansweredRoute(app: App, { db }: ThreadDeps): void {
+  app.get(
+    '/moderation/threads',
+    {
+      config: { auth: { scope: ['THREAD_READ'] }, role: 'moderator' },
+      schema: {
+        operationId: 'listUnansweredThreads',
+        summary: 'List threads that wait for an answer of the moderators, longest waiting first',
+        tags: ['moderation'],
+        querystring: UnansweredQuery,
+        response: { 200: UnansweredThreadsView },
+      },
+    },
+    async (req) => {
+      const { type, count = 50, offset = 0 } = req.query
+      const total = await countUnansweredThreads(db, { type })
+      const threads = await listUnansweredThreads(db, { type, count, offset })
+      return { total, threads: threads.map(toUnansweredView) }
+    },
+  )
 }
 
 /** The v2 API has another prefix and another form of threads. */

@@ -2,9 +2,10 @@
 import Type, { type Static } from 'typebox'
 import { UserView } from '#features/people/users/views.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
-import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import { Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
 import { canSeeAuthor } from './policy.ts'
 import type { MessageRow } from './queries.ts'
+import type { UnansweredThread } from './unanswered-queries.ts'
 
 const MessageBodyView = Type.Union([
   Type.Object({
@@ -63,3 +64,33 @@ function toBodyView({ body, image_ids }: MessageRow, shown: ReadonlySet<string>)
   const replyingTo = body.replying_to !== null && shown.has(body.replying_to) ? body.replying_to : null
   return { ...body, replying_to: replyingTo, associated_images: image_ids ?? [] }
 }
+
+const UnansweredThreadView = Type.Object(
+  {
+    id: Type.String(),
+    type: Type.Enum(['project', 'report']),
+    project: Nullable(
+      Type.Object({ id: Type.String(), slug: Type.String(), name: Type.String(), status: Type.String() }),
+    ),
+    report: Nullable(
+      Type.Object({
+        id: Type.String(),
+        report_type: Type.String(),
+        item_type: Type.String(),
+        item_id: Type.String(),
+        closed: Type.Boolean(),
+      }),
+    ),
+    since: { ...Timestamp, description: 'Time of the first unanswered message' },
+    author: Nullable(Type.String({ description: 'Username of its author' })),
+    text: Type.String({ description: 'First 400 characters of the message, in Markdown' }),
+  },
+  { title: 'UnansweredThread' },
+)
+
+export const UnansweredThreadsView = Type.Object(
+  { total: Type.Integer(), threads: Type.Array(UnansweredThreadView) },
+  { title: 'UnansweredThreads' },
+)
+
+export const toUnansweredView = (row: UnansweredThread) => toView(UnansweredThreadView, row)

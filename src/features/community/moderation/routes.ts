@@ -6,7 +6,6 @@ import { mountInternal } from '#platform/http/mounts.ts'
 import { ProjectParams } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
-import type { Deps } from '#ports/deps.ts'
 import { changesRoutes } from './changes-routes.ts'
 import { claimNext, claimProject, releaseClaim } from './claim-project.ts'
 import { entryRoutes } from './entries/routes.ts'
@@ -14,6 +13,8 @@ import { countQueue, getQueuePlace, listQueue } from './queries.ts'
 import { replyRoutes } from './replies/routes.ts'
 import { NextProjectRequest, parseFilter, parseQueueQuery, QueueQuery } from './requests.ts'
 import { queueStatisticsRoute } from './statistics/routes.ts'
+import { takedownRoutes } from './takedown/routes.ts'
+import type { TakedownDeps } from './takedown/take-down.ts'
 import { listOwnerRecords } from './users/queries.ts'
 import { userRecordRoutes } from './users/routes.ts'
 import {
@@ -26,7 +27,7 @@ import {
   toQueuedProjectView,
 } from './views.ts'
 
-type ModerationDeps = Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'config' | 'files' | 'now'>
+type ModerationDeps = TakedownDeps
 
 export function moderationRoutes(app: App, deps: ModerationDeps): void {
   mountInternal(app, (scope) => {
@@ -37,6 +38,7 @@ export function moderationRoutes(app: App, deps: ModerationDeps): void {
     changesRoutes(scope, deps)
     entryRoutes(scope, deps)
     queueStatisticsRoute(scope, deps)
+    takedownRoutes(scope, deps)
   })
   placeRoute(app, deps)
 }

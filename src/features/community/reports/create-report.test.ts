@@ -39,6 +39,8 @@ test('creating a report returns it with 201, creates a thread and sends the repo
     reporter: reporter.id,
     body: 'This is spam.',
     closed: false,
+    closed_at: null,
+    outcome: null,
   })
   assert.match(id, /^[0-9A-Za-z]{8}$/)
   assert.ok(Math.abs(Date.parse(created) - t.deps.now()) < 60_000)

@@ -1,11 +1,11 @@
 // Rows of reports.
-import type { Selectable } from 'kysely'
+import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Report } from '#platform/db/schema.ts'
 import { reportVisibleTo } from './policy.ts'
-import type { ItemType } from './requests.ts'
+import type { ItemType, ReportFilter } from './requests.ts'
 
 export type ReportRow = Selectable<Report> & { thread_id: string }
 
@@ -44,18 +44,44 @@ export async function listVisibleReports(db: Db, viewer: Viewer, ids: readonly s
   return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
-/** Returns one page of the open reports, oldest first: of one reporter, or of all if `reporterId` is undefined. */
-export function listOpenReports(
+/** Returns one page of reports, oldest first: of one reporter, or of all if `reporterId` is undefined. */
+export function listReportPage(
   db: Db,
-  { reporterId, count, offset }: { reporterId: string | undefined; count: number; offset: number },
+  {
+    reporterId,
+    count,
+    offset,
+    ...filter
+  }: ReportFilter & {
+    reporterId: string | undefined
+    count: number
+    offset: number
+  },
 ): Promise<ReportRow[]> {
-  const query = readReports(db)
-    .where('report.closed', '=', false)
+  return readReports(db)
+    .where(matchesReports(filter))
+    .$if(reporterId !== undefined, (query) => query.where('report.reporter_id', '=', reporterId ?? ''))
     .orderBy('report.created')
     .orderBy('report.id')
     .limit(count)
     .offset(offset)
-  return (reporterId === undefined ? query : query.where('report.reporter_id', '=', reporterId)).execute()
+    .execute()
+}
+
+/** SQL condition: whether `report` matches the filter. */
+export function matchesReports({ state, itemType, itemId, reportType }: ReportFilter): RawBuilder<boolean> {
+  const conditions: RawBuilder<boolean>[] = [sql<boolean>`true`]
+  if (state !== 'all') conditions.push(state === 'open' ? sql`not report.closed` : sql`report.closed`)
+  if (itemType !== undefined) conditions.push(sql`report.item_type = ${itemType}`)
+  if (itemId !== undefined) conditions.push(sql`report.item_id = ${itemId}`)
+  if (reportType !== undefined) conditions.push(sql`report.report_type = ${reportType}`)
+  return sql<boolean>`(${sql.join(conditions, sql` and `)})`
+}
+
+/** Returns the reports with these IDs, locked until the transaction ends. The order prevents deadlocks. */
+export function lockReports(tx: Tx, ids: readonly string[]): Promise<ReportRow[]> {
+  if (ids.length === 0) return Promise.resolve([])
+  return readReports(tx).where('report.id', 'in', ids).orderBy('report.id').forUpdate('report').execute()
 }
 
 /** Returns an account's open reports about an item, newest first. */

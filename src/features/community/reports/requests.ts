@@ -8,6 +8,13 @@ import { isBlank } from '#lib/text/text-rules.ts'
 import { Offset } from '#platform/http/query-values.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 
+/** Whether a closed report led to action. */
+export const OUTCOMES = ['action', 'no_action'] as const
+export type Outcome = (typeof OUTCOMES)[number]
+
+export const REPORT_STATES = ['open', 'closed', 'all'] as const
+export type ReportState = (typeof REPORT_STATES)[number]
+
 export const ItemType = Type.Enum(['project', 'version', 'user'])
 export type ItemType = Static<typeof ItemType>
 
@@ -43,12 +50,19 @@ export function parseReport(input: Static<typeof ReportInput>, { reportTypes }: 
   return { reportType: report_type, item: { type: item_type, id: item_id }, body, imageIds }
 }
 
-/** Null means absent: neither field can be cleared. */
+/** Null means absent: no field can be cleared. */
 export const ReportPatch = Type.Object(
   {
     body: Type.Optional(Nullable(Body)),
     closed: Type.Optional(
       Nullable(Type.Boolean({ description: 'Whether the report is closed; only moderators can set it' })),
+    ),
+    outcome: Type.Optional(
+      Nullable(
+        Type.Enum([...OUTCOMES], {
+          description: 'Whether the report led to action; only moderators can set it, for a closed report',
+        }),
+      ),
     ),
   },
   { title: 'ReportPatch' },
@@ -65,7 +79,24 @@ function requireVisibleText(body: string): void {
   if (isBlank(body)) throw validationError('body', 'must not be blank')
 }
 
-export const OpenReportsQuery = Type.Object({
+/** Filter of lists of reports. */
+export type ReportFilter = {
+  state: ReportState
+  itemType?: ItemType | undefined
+  itemId?: string | undefined
+  reportType?: string | undefined
+}
+
+/** Filters of every list of reports. */
+export const ReportFilterFields = {
+  state: Type.Optional(Type.Enum([...REPORT_STATES], { default: 'open', description: 'State of the reports' })),
+  item_type: Type.Optional(Type.Enum(['project', 'version', 'user'], { description: 'Kind of the reported items' })),
+  report_type: Type.Optional(Type.String({ maxLength: 64, description: 'Report type from `GET /v3/report_type`' })),
+}
+
+export const ReportsQuery = Type.Object({
+  ...ReportFilterFields,
+  item_id: Type.Optional(Type.String({ maxLength: 64, description: 'ID of the reported item' })),
   count: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000, default: 100, description: 'Page size' })),
   offset: Offset,
   all: Type.Optional(
@@ -74,3 +105,8 @@ export const OpenReportsQuery = Type.Object({
     }),
   ),
 })
+
+export function toReportFilter(query: Pick<Static<typeof ReportsQuery>, 'item_id' | keyof typeof ReportFilterFields>) {
+  const { state = 'open', item_type: itemType, item_id: itemId, report_type: reportType } = query
+  return { state, itemType, itemId, reportType } satisfies ReportFilter
+}

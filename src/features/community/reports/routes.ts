@@ -9,9 +9,10 @@ import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { createReport } from './create-report.ts'
+import { reportGroupRoutes } from './groups/routes.ts'
 import { reporterToList } from './policy.ts'
-import { getVisibleReport, listOpenReports, listVisibleReports } from './queries.ts'
-import { checkReportPatch, OpenReportsQuery, parseReport, ReportInput, ReportPatch } from './requests.ts'
+import { getVisibleReport, listReportPage, listVisibleReports } from './queries.ts'
+import { checkReportPatch, parseReport, ReportInput, ReportPatch, ReportsQuery, toReportFilter } from './requests.ts'
 import { deleteReport, updateReport } from './update-report.ts'
 import { ReportView, toReportView } from './views.ts'
 
@@ -21,6 +22,7 @@ export function reportRoutes(app: App, deps: Deps): void {
   reportReads(app, deps)
   reportCreation(app, deps)
   reportEdits(app, deps)
+  reportGroupRoutes(app, deps)
 }
 
 /** `prefix`: the v2 API has the same routes. */
@@ -63,17 +65,18 @@ export function reportReads(app: App, { db }: Pick<Deps, 'db'>, prefix = '/v3'):
       config: READ,
       schema: {
         operationId: 'listOpenReports',
-        summary: 'List open reports',
+        summary: 'List reports, by default the open ones',
         description:
           'Pages are ordered from the oldest reports to the newest. Within a page, the newest report comes first.',
-        querystring: OpenReportsQuery,
+        querystring: ReportsQuery,
         response: list,
       },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
-      const { count = 100, offset = 0, all = false } = req.query
-      const page = await listOpenReports(db, { reporterId: reporterToList(viewer, { all }), count, offset })
+      const { count = 100, offset = 0, all = false, ...filter } = req.query
+      const reporterId = reporterToList(viewer, { all })
+      const page = await listReportPage(db, { ...toReportFilter(filter), reporterId, count, offset })
       return sendBytes(reply, await writeJsonArray(page.reverse(), toReportView))
     },
   )
@@ -109,7 +112,8 @@ export function reportEdits(app: App, deps: Deps, prefix = '/v3'): void {
       schema: {
         operationId: 'updateReport',
         summary: 'Edit, close or reopen a report',
-        description: 'Only moderators can close and reopen reports. Depot then notifies the reporter.',
+        description:
+          'Only moderators can close and reopen reports. Depot then notifies the reporter. Reopening removes the outcome.',
         params: IdParams,
         body: ReportPatch,
       },

@@ -8,6 +8,7 @@ import { requireOpenReport } from '#features/catalogue/threads/policy.ts'
 import { insertMessage } from '#features/catalogue/threads/queries.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
+import { validationError } from '#lib/errors.ts'
 import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
@@ -21,40 +22,59 @@ import type { ReportPatch } from './requests.ts'
 const COLUMNS: PatchColumns<ReportPatch, Updateable<Report>> = {
   body: (body) => (body === null ? {} : { body }),
   closed: (closed) => (closed === null ? {} : { closed }),
+  outcome: (outcome) => (outcome === null ? {} : { outcome }),
 }
 
 /**
  * Edits a report in one transaction.
  * @throws ApiError 404 if the report is hidden, 403 for `closed` unless the viewer is a moderator, `invalid_input` for
- * the text of a closed report unless the viewer is a moderator.
+ * the text of a closed report unless the viewer is a moderator, `validation_error` for the outcome of an open report.
  */
 export async function updateReport(
-  deps: Pick<Deps, 'db' | 'cache'>,
+  deps: Pick<Deps, 'db' | 'cache' | 'now'>,
   viewer: Viewer,
   { id, patch }: { id: string; patch: ReportPatch },
 ): Promise<void> {
   const set = toColumns(patch, COLUMNS)
   await transaction(deps, async (tx) => {
     const report = await lockVisibleReport(tx, viewer, id)
-    if (set.closed !== undefined) requireReportCloser(viewer)
+    if (set.closed !== undefined || set.outcome !== undefined) requireReportCloser(viewer)
+    if (set.outcome !== undefined && !(set.closed ?? report.closed)) {
+      throw validationError('outcome', 'can only be set for a closed report')
+    }
     if (set.body !== undefined) requireOpenReport(viewer, report)
     if (Object.keys(set).length === 0) return
-    await tx.updateTable('report').set(set).where('id', '=', id).execute()
+    const isChange = set.closed !== undefined && set.closed !== report.closed
+    await tx
+      .updateTable('report')
+      .set({ ...set, ...(isChange ? closedAt(set.closed === true, deps.now()) : {}) })
+      .where('id', '=', id)
+      .execute()
     if (set.body !== undefined) await dropUnusedImages(tx, { context: 'report', id }, set.body)
-    if (set.closed !== undefined && set.closed !== report.closed) {
-      await announce(tx, viewer, report, set.closed)
-      const action = set.closed ? 'report.closed' : 'report.reopened'
-      await recordAudit(tx, { action, actor: actorOf(viewer), subject: { kind: 'report', id } })
-    }
+    if (isChange) await announceClosing(tx, viewer, { report, closed: set.closed === true })
   })
 }
 
-/** Adds an anonymous entry to the thread and notifies the reporter. The lock prevents a second announcement. */
-async function announce(tx: Tx, viewer: Viewer, lockedReport: ReportRow, closed: boolean): Promise<void> {
-  const { id, thread_id: threadId, reporter_id: reporterId } = lockedReport
+/** Returns the columns that closing or reopening a report sets in addition. */
+function closedAt(closed: boolean, now: number): Updateable<Report> {
+  return closed ? { closed_at: new Date(now) } : { closed_at: null, outcome: null }
+}
+
+/**
+ * Adds an anonymous entry to the thread, notifies the reporter and records the change. The caller has locked the report,
+ * which prevents a second announcement.
+ */
+export async function announceClosing(
+  tx: Tx,
+  viewer: Viewer,
+  { report, closed }: { report: ReportRow; closed: boolean },
+): Promise<void> {
+  const { id, thread_id: threadId, reporter_id: reporterId } = report
   const body = { type: closed ? 'thread_closure' : 'thread_reopen' } as const
   await insertMessage(tx, { threadId, authorId: viewer.id, body, hideIdentity: true })
   await insertNotifications(tx, [reporterId], { type: 'report_status_updated', report_id: id })
+  const action = closed ? 'report.closed' : 'report.reopened'
+  await recordAudit(tx, { action, actor: actorOf(viewer), subject: { kind: 'report', id } })
 }
 
 /**

@@ -1,8 +1,8 @@
 // Response schema of a report.
 import Type, { type Static } from 'typebox'
-import { Timestamp } from '#lib/schema/schema-parts.ts'
+import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import type { ReportRow } from './queries.ts'
-import { ItemType } from './requests.ts'
+import { ItemType, OUTCOMES, type Outcome } from './requests.ts'
 
 export const ReportView = Type.Object(
   {
@@ -14,6 +14,12 @@ export const ReportView = Type.Object(
     body: Type.String({ description: 'Markdown' }),
     created: Timestamp,
     closed: Type.Boolean(),
+    closed_at: Nullable(Timestamp),
+    outcome: Nullable(
+      Type.Enum([...OUTCOMES], {
+        description: 'Whether the report led to action; null for open reports, and if the moderator did not say',
+      }),
+    ),
     thread_id: Type.String({ description: 'ID of the thread about the report' }),
   },
   { title: 'Report' },
@@ -30,6 +36,8 @@ export function toReportView(row: ReportRow): ReportView {
     body: row.body,
     created: row.created.toISOString(),
     closed: row.closed,
+    closed_at: row.closed_at?.toISOString() ?? null,
+    outcome: row.outcome as Outcome | null,
     thread_id: row.thread_id,
   }
 }

@@ -16,6 +16,7 @@ export type NotificationBodies = {
   version_quarantined: { project_id: string; version_id: string }
   report_submitted: { report_id: string }
   report_status_updated: { report_id: string }
+  content_taken_down: { item: 'collection' | 'user'; message?: string }
   operator_question: { user_id: string; message: string }
   project_transferred: {
     project_id: string
@@ -110,6 +111,14 @@ const TEXTS: { readonly [Type in NotificationType]: TextOf<NotificationBodies[Ty
     text: 'A moderator changed the status of one of your reports.',
     link: pageOfReport(report_id),
   }),
+  content_taken_down: ({ item, message }) => {
+    const sentence =
+      item === 'user'
+        ? 'A moderator removed the text of your profile.'
+        : 'A moderator hid one of your collections from other users.'
+    const text = message === undefined ? sentence : `${sentence} They wrote: ${message}`
+    return { name: 'A moderator has taken content down', text, link: '#' }
+  },
   operator_question: ({ user_id, message }) => ({
     name: 'A moderator asks you to decide about a user',
     text: `Only an operator can make this decision. The moderator wrote: ${message}`,

@@ -1,0 +1,44 @@
+// Requests about the reports of an item: the grouped list, and closing several reports.
+import Type, { type Static } from 'typebox'
+import { validationError } from '#lib/errors.ts'
+import { Id } from '#lib/schema/schema-parts.ts'
+import { checkText } from '#lib/text/text-rules.ts'
+import { Offset } from '#platform/http/query-values.ts'
+import { OUTCOMES, ReportFilterFields } from '../requests.ts'
+
+const MESSAGE = { min: 1, max: 65_536, visible: true }
+/** Maximum number of reports in one request. */
+const CLOSED_MAX = 100
+
+export const ReportGroupsQuery = Type.Object({
+  ...ReportFilterFields,
+  count: Type.Optional(Type.Integer({ minimum: 0, maximum: 100, default: 50, description: 'Page size' })),
+  offset: Offset,
+})
+
+export const ReportsToClose = Type.Object(
+  {
+    ids: Type.Array(Id(), {
+      minItems: 1,
+      maxItems: CLOSED_MAX,
+      description: 'IDs of open reports about the same item',
+    }),
+    outcome: Type.Enum([...OUTCOMES], { description: 'Whether the reports led to action' }),
+    message: Type.Optional(
+      Type.String({
+        minLength: MESSAGE.min,
+        maxLength: MESSAGE.max,
+        description: 'Message to each reporter, in Markdown',
+      }),
+    ),
+  },
+  { title: 'ReportsToClose' },
+)
+export type ReportsToClose = Static<typeof ReportsToClose>
+
+/** @throws ApiError `validation_error` naming the field. */
+export function checkReportsToClose(request: ReportsToClose): ReportsToClose {
+  if (new Set(request.ids).size < request.ids.length) throw validationError('ids', 'must not contain an ID twice')
+  if (request.message !== undefined) checkText(request.message, 'message', MESSAGE)
+  return request
+}
