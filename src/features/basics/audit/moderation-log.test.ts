@@ -54,7 +54,7 @@ test('the log has what moderators and operators did, not what owners did or who 
   assert.deepEqual([second.entries[0]?.action, second.next], ['project.status_changed', null])
 })
 
-test('the log is for moderators, and other actions of the audit log are no filter', async () => {
+test('the log is for moderators, and rejects other actions of the audit log as a filter', async () => {
   assertError(await t.as(await t.make.account()).get(LOG), 403, 'unauthorized')
   assertError(await t.anyone.get(LOG), 401, 'unauthorized')
   assertError(await t.as(mira).get(LOG, { query: { action: 'token.created' } }), 400, 'invalid_input', 'action')

@@ -1,4 +1,4 @@
-// What a takedown concerns: projects and versions with their numbers, a collection, or the text of a user.
+// The content that a takedown concerns: projects and versions with their numbers, a collection, or the text of a user.
 import { sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
 import { PROJECTS_MAX, type Takedown, type TakedownKind } from './requests.ts'

@@ -80,7 +80,7 @@ async function recordTakedown(
   { kind, id, reason, reference, visibility }: Takedown,
   { projects, versions }: Concerned,
 ): Promise<void> {
-  // The project of an image, because images are no subject of their own.
+  // An entry about an image names the project, because entries have no kind for images.
   const subject = kind === 'image' ? { kind: 'project' as const, id: projects[0]?.id ?? id } : { kind, id }
   await recordAudit(db, {
     action: 'content.taken_down',

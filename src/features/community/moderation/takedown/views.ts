@@ -13,7 +13,7 @@ export const TakedownView = Type.Object(
         status: Type.String({ description: 'Status before the takedown' }),
         downloads: Type.Integer(),
         versions: Type.Integer(),
-        members: Type.Integer({ description: 'Number of accepted members of its own team' }),
+        members: Type.Integer({ description: "Number of accepted members of the project's team" }),
         dependents: Type.Integer({ description: 'Number of projects that depend on it' }),
       }),
       { description: 'Projects that the content belongs to, at most 100, most downloaded first' },

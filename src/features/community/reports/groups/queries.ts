@@ -4,6 +4,8 @@ import type { Db } from '#platform/db/db.ts'
 import { matchesReports } from '../queries.ts'
 import type { ItemType, ReportFilter } from '../requests.ts'
 
+/** Maximum number of reports whose IDs a group contains. */
+const IDS_MAX = 100
 /** Maximum number of reporters that a group names: those with the most reports about the item. */
 const REPORTERS_MAX = 5
 
@@ -22,6 +24,7 @@ export type ReportGroup = {
   reporter_count: number
   reporters: Reporter[]
   types: { type: string; count: number }[]
+  report_ids: string[]
 }
 
 export async function countReportGroups(
@@ -45,7 +48,8 @@ export async function listReportGroups(
     with item as (
       select item_type, item_id, count(*) as reports, count(*) filter (where not closed) as open, min(created) as first,
         max(created) as latest, min(created) filter (where not closed) as open_since,
-        count(distinct reporter_id) as reporter_count
+        count(distinct reporter_id) as reporter_count,
+        (array_agg(id order by created, id))[1:${IDS_MAX}] as report_ids
       from report where ${matching} group by item_type, item_id
       order by min(created), item_type, item_id limit ${count} offset ${offset})
     select item.*, ${itemOf()} as item,

@@ -24,6 +24,7 @@ const ReportGroupView = Type.Object(
     first: { ...Timestamp, description: 'Time of the first of these reports' },
     latest: { ...Timestamp, description: 'Time of the latest of these reports' },
     open_since: Nullable({ ...Timestamp, description: 'Time of the oldest open report' }),
+    report_ids: Type.Array(Type.String(), { description: 'IDs of at most 100 of these reports, oldest first' }),
     types: Type.Array(Type.Object({ type: Type.String(), count: Type.Integer() }), {
       description: 'Report types, most frequent first',
     }),
