@@ -42,7 +42,13 @@ const DOCUMENTS = [
     version: 'v3',
     url: '/docs/openapi.json',
     file: 'openapi.json',
-    openAnswers: ['AuditEntry.details', 'Error.details', 'Loader.metadata', 'OwnAuditEntry.details'],
+    openAnswers: [
+      'AuditEntry.details',
+      'Error.details',
+      'Loader.metadata',
+      'ModerationEntry.details',
+      'OwnAuditEntry.details',
+    ],
   },
   { version: 'v2', url: '/docs/v2/openapi.json', file: 'openapi-v2.json', openAnswers: ['Error.details'] },
 ]

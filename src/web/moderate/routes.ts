@@ -4,10 +4,18 @@ import { type Pages, registerArea } from '#web/kit/pages.ts'
 import type { WebDeps } from '#web/kit/request.ts'
 import { WORK_AREA } from '#web/kit/work/work-page.ts'
 import { moderationHomePages } from './home.ts'
+import { logPage } from './people/log-page.ts'
+import { userPage } from './people/user-page.ts'
 import { queuePages } from './queue.ts'
+import { reportListPage } from './reports/report-list.ts'
+import { reportPage } from './reports/report-page.ts'
+import { scanListPage } from './reports/scan-list.ts'
+import { threadListPage } from './reports/thread-list.ts'
 import { entryPages } from './review/entries-page.ts'
 import { reviewPages } from './review/review-page.ts'
 import { queueStatisticsPages } from './statistics.ts'
+import { takedownPage } from './texts/takedown-page.ts'
+import { textsPage } from './texts/texts-page.ts'
 
 /** Functions that register pages. Users who are not moderators get 404 from all of them. */
 const PAGES: readonly ((pages: Pages) => void)[] = [
@@ -16,6 +24,14 @@ const PAGES: readonly ((pages: Pages) => void)[] = [
   queueStatisticsPages,
   reviewPages,
   entryPages,
+  reportListPage,
+  reportPage,
+  scanListPage,
+  threadListPage,
+  userPage,
+  logPage,
+  textsPage,
+  takedownPage,
 ]
 
 export function moderationPages(app: App, web: WebDeps): void {

@@ -5,6 +5,8 @@ import type { WebDeps } from '#web/kit/request.ts'
 import { WORK_AREA } from '#web/kit/work/work-page.ts'
 import { descriptionPages } from './project/description.ts'
 import { galleryPages } from './project/gallery.ts'
+import { followsPage } from './own/follows-page.ts'
+import { ownReportPages } from './own/reports-page.ts'
 import { generalPages } from './project/general.ts'
 import { linkPages } from './project/links.ts'
 import { tagPages } from './project/tags.ts'
@@ -21,5 +23,7 @@ export function publishPages(app: App, web: WebDeps): void {
     linkPages(pages, taxonomy)
     galleryPages(pages, taxonomy)
     reviewPages(pages, taxonomy)
+    ownReportPages(pages)
+    followsPage(pages)
   })
 }

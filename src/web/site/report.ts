@@ -119,7 +119,7 @@ ${textArea(page, { name: 'text', label: language.t('site.report.text'), hint: la
 const REASONS = ['spam', 'copyright', 'inappropriate', 'malicious', 'name-squatting'] as const
 
 /** Returns the name of a reason. Reasons that the operator added have no message. */
-function reasonName(language: Language, reason: string): string {
+export function reasonName(language: Language, reason: string): string {
   const named = REASONS.find((name) => name === reason)
   return named === undefined ? tagName(reason) : language.t(`site.report.${named}`)
 }

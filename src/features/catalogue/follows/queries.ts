@@ -73,3 +73,24 @@ export async function notifyFollowers(
   const { last, seen } = rows[0] ?? { last: null, seen: 0 }
   return last === null || seen < limit ? undefined : last
 }
+
+export type LatestVersion = { id: string; project_id: string; version_number: string; date_published: Date }
+
+/** Returns the latest listed version of each project that fits the game version and the loader, if they are not empty. */
+export async function listLatestVersions(
+  db: Db,
+  projectIds: readonly string[],
+  { gameVersion, loader }: { gameVersion: string; loader: string },
+): Promise<LatestVersion[]> {
+  if (projectIds.length === 0) return []
+  const fields = JSON.stringify({ game_versions: [gameVersion] })
+  const { rows } = await sql<LatestVersion>`
+    select latest.id, project.id as project_id, latest.version_number, latest.date_published
+    from unnest(${[...projectIds]}::text[]) project (id) cross join lateral (
+      select version.id, version.version_number, version.date_published from version
+      where version.project_id = project.id and is_listed(version.status)
+        and (${loader} = '' or version.loaders @> array[${loader}]::text[])
+        and (${gameVersion} = '' or version.fields @> ${fields}::jsonb)
+      order by version.date_published desc, version.id limit 1) latest`.execute(db)
+  return rows
+}

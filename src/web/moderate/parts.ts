@@ -1,0 +1,79 @@
+// Parts of the pages for moderators: links to users and items, filters, pagers and numbers.
+import { exactTime } from '#platform/html/format.ts'
+import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
+import { pager } from '#platform/html/lists.ts'
+import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { statusOf } from '#platform/html/work/status.ts'
+import { withQuery } from '#web/kit/paths.ts'
+import { moderatedProject, moderatedUser, ROWS } from './frame.ts'
+
+export type Choice = { value: string; label: string }
+
+/** Renders a filter as a form that loads the page with the choices in its URL. */
+export function filterForm(
+  page: PageContext,
+  of: {
+    path: string
+    selects: readonly { name: string; label: string; value: string; choices: readonly Choice[] }[]
+    search?: { name: string; label: string; value: string }
+    hidden?: Readonly<Record<string, string>>
+  },
+): Markup {
+  const { search, hidden = {} } = of
+  const fields = of.selects.map(
+    ({ name, label, value, choices }) =>
+      html`<label>${label}<select name="${name}">${choices.map((choice) => html`<option${attributes({ value: choice.value, selected: choice.value === value })}>${choice.label}</option>`)}</select></label>
+`,
+  )
+  return html`<form class="filters" method="get" action="${pathTo(page, of.path)}">
+${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}${
+  search !== undefined &&
+  html`<label>${search.label}<input type="search" name="${search.name}" value="${search.value}" maxlength="256"></label>
+`
+}${fields}<button class="tight">${icon(page, 'sliders')}${page.language.t('reports.filter')}</button>
+</form>`
+}
+
+/** Renders the pager of a list with these query values. */
+export function listPager(
+  page: PageContext,
+  of: { path: string; current: number; total: number; query: Readonly<Record<string, string>> },
+): Part {
+  const href = (number: number) =>
+    pathTo(page, withQuery(of.path, { ...of.query, page: number === 1 ? undefined : String(number) }))
+  return pager(page, { current: of.current, last: Math.max(1, Math.ceil(of.total / ROWS)), href })
+}
+
+/** Returns the offset of a page of a list. */
+export const offsetOf = (page: number): number => (page - 1) * ROWS
+
+export function userLink(page: PageContext, { id, username }: { id: string; username: string }): Markup {
+  return html`<a href="${pathTo(page, moderatedUser(id))}"><bdi>${username}</bdi></a>`
+}
+
+type Item = {
+  item_type: string
+  item_id: string
+  item: { name: string; status: string | null; project_id: string | null } | null
+}
+
+/** Renders the name of a reported item with a link to its page for moderators. */
+export function itemLink(page: PageContext, { item_type, item_id, item }: Item): Markup {
+  if (item === null) return html`<span class="soft">${page.language.t('reports.item.deleted', { id: item_id })}</span>`
+  const path = item_type === 'user' ? moderatedUser(item_id) : moderatedProject(item.project_id ?? item_id)
+  return html`<a href="${pathTo(page, path)}"><bdi>${item.name}</bdi></a>`
+}
+
+/** Renders the status of a reported item; nothing for users. */
+export function itemStatus(page: PageContext, { item_type, item }: Item): Part {
+  if (item === null || item.status === null) return null
+  return statusOf(page, item_type === 'version' ? 'version' : 'project', item.status)
+}
+
+/** Renders pairs of names and values. Pairs without a value are left out. */
+export function pairs(rows: readonly (readonly [string, Part])[]): Markup {
+  const shown = rows.filter(([, value]) => value !== null && value !== undefined && value !== false && value !== '')
+  return html`<dl class="pairs wide">${shown.map(([label, value]) => html`<dt>${label}</dt><dd>${value}</dd>`)}</dl>`
+}
+
+export const timeOf = (page: PageContext, at: Date | string): Markup => exactTime(page.language, new Date(at))

@@ -1,0 +1,111 @@
+// The log of moderators.
+import { MODERATOR_ACTIONS, SHARED_ACTIONS } from '#features/basics/audit/actions.ts'
+import { type AuditRow, listEntries } from '#features/basics/audit/queries.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { isMessageKey } from '#platform/html/languages.ts'
+import { emptyState } from '#platform/html/lists.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { listTable, nameCell } from '#platform/html/work/tables.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { withQuery } from '#web/kit/paths.ts'
+import { MODERATION, moderatedProject, moderatedReport, moderatedUser, ROWS, showModeration } from '../frame.ts'
+import { filterForm, timeOf, userLink } from '../parts.ts'
+
+const ACTIONS = [...MODERATOR_ACTIONS, ...SHARED_ACTIONS] as const
+
+export function logPage(pages: Pages): void {
+  pages.own('GET', MODERATION.log, 'moderationLog', showLog, { role: 'moderator' })
+}
+
+/** Returns the name of an action of the audit log. */
+function actionName({ language: { t } }: PageContext, action: string): string {
+  const key = `reports.action.${action}`
+  return isMessageKey(key) ? t(key) : action
+}
+
+async function showLog(request: OwnRequest) {
+  const { deps, page, query } = request
+  const { t } = page.language
+  const action = ACTIONS.find((each) => each === query('action'))
+  const before = /^[1-9]\d{0,15}$/.test(query('before')) ? Number(query('before')) : undefined
+  const rows = await listEntries(deps.db, { ofModeration: true, action }, { before, limit: ROWS + 1 })
+  const shown = rows.slice(0, ROWS)
+  const next = rows.length > ROWS ? shown.at(-1)?.id : undefined
+  const older = withQuery(MODERATION.log, { action, before: next === undefined ? undefined : String(next) })
+  return showModeration(request, {
+    section: MODERATION.log,
+    title: t('reports.log.title'),
+    body: [
+      filterForm(page, {
+        path: MODERATION.log,
+        selects: [
+          {
+            name: 'action',
+            label: t('reports.log.action'),
+            value: action ?? '',
+            choices: [
+              { value: '', label: t('reports.any') },
+              ...ACTIONS.map((value) => ({ value, label: actionName(page, value) })),
+            ],
+          },
+        ],
+      }),
+      shown.length === 0 ? emptyState(page, { icon: 'history', title: t('reports.log.empty') }) : table(page, shown),
+      next !== undefined && html`<p class="part"><a href="${pathTo(page, older)}">${t('reports.log.older')}</a></p>`,
+    ],
+  })
+}
+
+function table(page: PageContext, rows: readonly AuditRow[]): Markup {
+  const { t } = page.language
+  return listTable(page, {
+    caption: t('reports.log.title'),
+    columns: [
+      { label: t('reports.log.action') },
+      { label: t('reports.log.subject') },
+      { label: t('reports.moderator'), room: 'mid' },
+      { label: t('reports.time'), room: 'far' },
+    ],
+    rows: rows.map((row) => ({
+      cells: [
+        nameCell({
+          name: actionName(page, row.action),
+          details: detailsOf(row),
+          near: timeOf(page, row.at),
+          least: [actor(page, row)],
+        }),
+        subject(page, row),
+        actor(page, row),
+        timeOf(page, row.at),
+      ],
+    })),
+  })
+}
+
+function actor(page: PageContext, { actor_kind, actor_id, actor_name }: AuditRow): Part {
+  if (actor_id !== null && actor_name !== null) return userLink(page, { id: actor_id, username: actor_name })
+  const key = `reports.actor.${actor_kind}`
+  return isMessageKey(key) ? page.language.t(key) : actor_kind
+}
+
+function subject(page: PageContext, { subject_kind, subject_id, subject_name }: AuditRow): Part {
+  if (subject_kind === null || subject_id === null) return null
+  const name = subject_name ?? `${subject_kind} ${subject_id.slice(0, 12)}`
+  const paths: Record<string, (id: string) => string> = {
+    user: moderatedUser,
+    project: moderatedProject,
+    report: moderatedReport,
+  }
+  const path = paths[subject_kind]?.(subject_id)
+  return path === undefined ? html`<bdi>${name}</bdi>` : html`<a href="${pathTo(page, path)}"><bdi>${name}</bdi></a>`
+}
+
+/** Renders the details of an entry, which can contain text of users. */
+function detailsOf({ details }: AuditRow): Part {
+  const entries = Object.entries((details ?? {}) as Record<string, unknown>)
+  const text = entries
+    .filter(([, value]) => value !== null && value !== '')
+    .map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(', ') : String(value)}`)
+    .join(' · ')
+  return html`<span dir="auto">${text.slice(0, 400)}</span>`
+}

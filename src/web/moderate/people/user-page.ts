@@ -1,0 +1,179 @@
+// A user for moderators: facts, timeline, the shared note, changes of the profile, and the message to the operators.
+import { replaceIcon } from '#features/basics/images/icons.ts'
+import { askOperators } from '#features/community/moderation/users/ask-operators.ts'
+import { getNote, getUserRecord, type NoteRow } from '#features/community/moderation/users/queries.ts'
+import {
+  checkNote,
+  NoteInput,
+  OperatorMessage,
+  parseOperatorMessage,
+} from '#features/community/moderation/users/requests.ts'
+import { toUserRecordView, type UserRecordView } from '#features/community/moderation/users/views.ts'
+import { writeNote } from '#features/community/moderation/users/write-note.ts'
+import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
+import { avatarOwner } from '#features/people/users/avatar.ts'
+import { type AccountRow, getAccountByName } from '#features/people/users/queries.ts'
+import { UserPatch } from '#features/people/users/requests.ts'
+import { updateUser } from '#features/people/users/update-user.ts'
+import { wholeNumber } from '#platform/html/format.ts'
+import { form, hiddenField, textArea, textField } from '#platform/html/forms.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { face, note } from '#platform/html/lists.ts'
+import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import { checkValues } from '#web/kit/forms.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { PATHS, userPath } from '#web/kit/paths.ts'
+import { changedFields, type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { moderatedUser, showModeration, takedownPath } from '../frame.ts'
+import { pairs, timeOf } from '../parts.ts'
+import { historyParts, timelinePart } from './user-history.ts'
+
+type Data = { account: AccountRow; record: UserRecordView; saved: NoteRow }
+
+export function userPage(pages: Pages): void {
+  formPage<Data>(pages, {
+    path: `${PATHS.moderation}/user/:id`,
+    name: 'moderateUser',
+    load: loadUser,
+    show: showUser,
+    commands: { note: saveNote, ask, edit, 'remove-avatar': removeAvatar },
+    labels: { body: 'The note', message: 'The message', username: 'The username', bio: 'The text' },
+    options: { role: 'moderator' },
+  })
+}
+
+async function loadUser({ deps, param }: OwnRequest): Promise<Data> {
+  const account = await getAccountByName(deps.db, param('id'), { withLeaving: true })
+  const record = toUserRecordView(account, await getUserRecord(deps.db, account.id), deps)
+  return { account, record, saved: await getNote(deps.db, account.id) }
+}
+
+async function saveNote({ deps, viewer }: OwnRequest, { account }: Data, state: FormState): Promise<Outcome> {
+  const input = { body: state.text('body'), revision: Number(state.text('revision')) }
+  await writeNote(deps, viewer, { accountId: account.id, note: checkNote(checkValues(NoteInput, input)) })
+  return { done: 'note-saved' }
+}
+
+async function ask({ deps, viewer }: OwnRequest, { account }: Data, state: FormState): Promise<Outcome> {
+  const message = parseOperatorMessage(checkValues(OperatorMessage, { message: state.text('message') }))
+  await askOperators(deps, viewer, { accountId: account.id, message })
+  return { done: 'operators-asked' }
+}
+
+async function edit({ deps, accounts, viewer }: OwnRequest, { account }: Data, state: FormState): Promise<Outcome> {
+  const current = { username: account.username, bio: account.bio ?? '' }
+  const { bio, ...rest } = changedFields(current, { username: state.text('username'), bio: state.text('bio') })
+  const patch = checkValues(UserPatch, { ...rest, ...(bio === undefined ? {} : { bio: bio === '' ? null : bio }) })
+  await updateUser({ ...deps, confirmOwner: createConfirmOwner(accounts) }, viewer, { name: account.id, patch })
+  return { done: 'profile-changed', path: moderatedUser(account.id) }
+}
+
+async function removeAvatar({ deps, viewer }: OwnRequest, { account }: Data): Promise<Outcome> {
+  const owner = avatarOwner(deps)
+  await replaceIcon(deps, owner, { id: await owner.authorize(viewer, account.id), viewer, icon: null })
+  return { done: 'avatar-removed' }
+}
+
+function showUser(request: OwnRequest, data: Data, state: FormState) {
+  const { page } = request
+  const { t } = page.language
+  const { account, record } = data
+  return showModeration(request, {
+    section: '',
+    title: t('reports.user.title', { name: account.username }),
+    name: account.username,
+    form: state,
+    notes: record.suspended !== null && note(page, 'bad', suspensionText(page, record.suspended)),
+    body: [
+      factsPart(page, data),
+      notePart(page, data, state),
+      timelinePart(page, record),
+      historyParts(page, record),
+      profilePart(page, data, state),
+      askPart(page, data, state),
+    ],
+  })
+}
+
+function suspensionText(page: PageContext, { since, until, reason }: NonNullable<UserRecordView['suspended']>): Part {
+  const { rich } = page.language
+  const from = rich('reports.user.suspended', { since: timeOf(page, since) })
+  const end = until !== null && rich('reports.user.suspended-until', { until: timeOf(page, until) })
+  return html`<p>${from} ${end}</p>${reason !== null && html`<p dir="auto">${reason}</p>`}`
+}
+
+function factsPart(page: PageContext, { account, record }: Data): Markup {
+  const { language } = page
+  const { t } = language
+  const { user, counts } = record
+  const yesNo = (value: boolean): string => t(value ? 'reports.yes' : 'reports.no')
+  const number = (value: number): string => wholeNumber(language, value)
+  const content = html`<div class="row">${face({ name: user.username, url: user.avatar_url, isLarge: true })}${pairs([
+    [t('reports.user.joined'), timeOf(page, user.created)],
+    [t('reports.user.role'), t(`reports.role.${user.role}`)],
+    [t('reports.user.verified'), yesNo(record.email_verified)],
+    [t('reports.user.two-factor'), yesNo(record.has_totp)],
+    [t('reports.user.projects'), number(counts.projects)],
+    [
+      t('reports.user.reviews'),
+      t('reports.user.reviews-count', { approved: counts.approved, rejected: counts.rejected }),
+    ],
+    [t('reports.user.reports-about'), t('reports.record', { action: counts.reports_action, reports: counts.reports })],
+    [
+      t('reports.user.reports-by'),
+      t('reports.record', { action: counts.reports_by_action, reports: counts.reports_by }),
+    ],
+  ])}</div>`
+  const links = html`<a class="button tight" href="${pathTo(page, userPath(account.username))}">${icon(page, 'user')}${t('reports.user.profile')}</a>`
+  return sheetPart({ id: 'facts', title: t('reports.user.facts'), action: links, content })
+}
+
+/** After a conflict, shows the note of the other moderator, and the typed text with the current revision. */
+function notePart(page: PageContext, { account, saved }: Data, state: FormState): Markup {
+  const { t, rich } = page.language
+  const isConflict = state.refusal?.status === 409 && state.text('revision') !== ''
+  const by =
+    saved.updated !== null &&
+    html`<p class="small soft">${rich('reports.note.by', { name: html`<bdi>${saved.author ?? t('reports.thread.deleted-user')}</bdi>`, at: timeOf(page, saved.updated) })}</p>`
+  const theirs =
+    isConflict &&
+    note(
+      page,
+      'warn',
+      html`<p class="strong">${t('reports.note.conflict')}</p><p dir="auto">${saved.body === '' ? t('reports.note.empty') : saved.body}</p>`,
+    )
+  const content = html`${hiddenField('revision', String(saved.revision))}${theirs}
+${textArea(page, { name: 'body', label: t('reports.note.label'), hint: t('reports.note.hint'), value: state.text('body', saved.body), maxLength: 16_384, rows: 5, isOptional: true, errors: state.errors })}
+${by}<div class="line"><button class="main" name="do" value="note">${t('reports.note.save')}</button></div>`
+  const action = pathTo(page, moderatedUser(account.id))
+  return sheetPart({
+    id: 'note',
+    title: t('reports.note.title'),
+    content: form(page, { action, className: 'stack', content }),
+  })
+}
+
+function profilePart(page: PageContext, { account }: Data, state: FormState): Markup {
+  const { t } = page.language
+  const action = pathTo(page, moderatedUser(account.id))
+  const content = html`${textField(page, { name: 'username', label: t('reports.user.username'), value: state.text('username', account.username), maxLength: 39, isName: true, errors: state.errors })}
+${textArea(page, { name: 'bio', label: t('reports.user.bio'), value: state.text('bio', account.bio ?? ''), maxLength: 160, rows: 3, isOptional: true, errors: state.errors })}
+<div class="line"><button name="do" value="edit">${t('work.save')}</button>${account.avatar_url !== null && html`<button class="plain" name="do" value="remove-avatar" formnovalidate>${t('reports.user.remove-avatar')}</button>`}<a class="button plain" href="${pathTo(page, takedownPath('user', account.id))}">${t('reports.takedown.link')}</a></div>`
+  return sheetPart({
+    id: 'profile',
+    title: t('reports.user.edit'),
+    content: form(page, { action, className: 'stack', content }),
+  })
+}
+
+function askPart(page: PageContext, { account }: Data, state: FormState): Markup {
+  const { t } = page.language
+  const content = html`${textArea(page, { name: 'message', label: t('reports.ask.label'), hint: t('reports.ask.hint'), value: state.text('message'), maxLength: 4_096, rows: 4, errors: state.errors })}
+<div class="line"><button name="do" value="ask">${icon(page, 'send')}${t('reports.ask.send')}</button></div>`
+  return sheetPart({
+    id: 'ask',
+    title: t('reports.ask.title'),
+    content: form(page, { action: pathTo(page, moderatedUser(account.id)), className: 'stack', content }),
+  })
+}

@@ -1,0 +1,219 @@
+// A report for moderators: the item, all reports about it, the conversation, and closing.
+import { postMessage } from '#features/catalogue/threads/post-message.ts'
+import { MessageInput, parseMessage } from '#features/catalogue/threads/requests.ts'
+import { readReportChanges } from '#features/community/moderation/read-changes.ts'
+import { closeReports } from '#features/community/reports/groups/close-reports.ts'
+import { listReportGroups, type ReportGroup } from '#features/community/reports/groups/queries.ts'
+import { checkReportsToClose, ReportsToClose } from '#features/community/reports/groups/requests.ts'
+import { getVisibleReport, listReportPage, type ReportRow } from '#features/community/reports/queries.ts'
+import type { ItemType } from '#features/community/reports/requests.ts'
+import { updateReport } from '#features/community/reports/update-report.ts'
+import { notFound } from '#lib/errors.ts'
+import { parseId } from '#lib/ids.ts'
+import { checkbox, form, hiddenField, textArea } from '#platform/html/forms.ts'
+import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
+import { face } from '#platform/html/lists.ts'
+import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { optionCards } from '#platform/html/work/choices.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import { status } from '#platform/html/work/status.ts'
+import { checkValues } from '#web/kit/forms.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { renderThread } from '#web/kit/work/thread.ts'
+import { reasonName } from '#web/site/report.ts'
+import { MODERATION, moderatedReport, moderatedUser, showModeration, takedownPath } from '../frame.ts'
+import { itemLink, itemStatus, pairs, timeOf } from '../parts.ts'
+import { changesPart } from './report-changes.ts'
+import { reporters } from './report-list.ts'
+
+/** Maximum number of reports about one item that the page shows, oldest first. */
+const SHOWN_MAX = 100
+
+type Data = { report: ReportRow; group: ReportGroup; reports: ReportRow[] }
+
+export function reportPage(pages: Pages): void {
+  formPage<Data>(pages, {
+    path: `${MODERATION.reports}/:id`,
+    name: 'moderateReport',
+    load: loadReport,
+    show: showReport,
+    commands: { reply, close, reopen },
+    labels: { ids: 'The reports', message: 'The message', outcome: 'The outcome', body: 'The message' },
+    options: { role: 'moderator' },
+  })
+}
+
+async function loadReport({ deps, viewer, param }: OwnRequest): Promise<Data> {
+  const report = await getVisibleReport(deps.db, viewer, parseId(param('id'), 'id'))
+  const item = { state: 'all', itemType: report.item_type as ItemType, itemId: report.item_id } as const
+  const [group] = await listReportGroups(deps.db, { ...item, count: 1, offset: 0 })
+  const reports = await listReportPage(deps.db, { ...item, reporterId: undefined, count: SHOWN_MAX, offset: 0 })
+  if (group === undefined) throw notFound('report')
+  return { report, group, reports }
+}
+
+async function reply({ deps, viewer }: OwnRequest, { report }: Data, state: FormState): Promise<Outcome> {
+  const body = { type: 'text' as const, body: state.text('body'), private: state.text('private') === 'true' }
+  const message = parseMessage(checkValues(MessageInput, { body }))
+  await postMessage(deps, viewer, { threadId: report.thread_id, message })
+  return { done: 'report-replied' }
+}
+
+async function close({ deps, viewer }: OwnRequest, _data: Data, state: FormState): Promise<Outcome> {
+  const message = state.text('message')
+  const input = { ids: state.list('ids'), outcome: state.text('outcome'), ...(message === '' ? {} : { message }) }
+  await closeReports(deps, viewer, checkReportsToClose(checkValues(ReportsToClose, input)))
+  return { done: 'reports-closed' }
+}
+
+async function reopen({ deps, viewer }: OwnRequest, { report }: Data): Promise<Outcome> {
+  await updateReport(deps, viewer, { id: report.id, patch: { closed: false } })
+  return { done: 'report-reopened' }
+}
+
+async function showReport(request: OwnRequest, data: Data, state: FormState) {
+  const { page } = request
+  const { t } = page.language
+  const { report, group } = data
+  const name = group.item?.name ?? t('reports.item.deleted', { id: group.item_id })
+  return showModeration(request, {
+    section: MODERATION.reports,
+    title: t('reports.page.title', { name }),
+    form: state,
+    body: [
+      sheetPart({
+        id: 'item',
+        title: t('reports.item'),
+        action: itemActions(page, data),
+        content: itemFacts(page, group),
+      }),
+      changesPart(page, await readReportChanges(request.deps, report)),
+      await reportsPart(request, data, state),
+      sheetPart({ id: 'thread', title: t('reports.thread'), content: await renderThread(request, report.thread_id) }),
+      replyPart(page, report, state),
+    ],
+  })
+}
+
+function itemFacts(page: PageContext, group: ReportGroup): Markup {
+  const { t } = page.language
+  return pairs([
+    [t('reports.item'), html`${itemLink(page, group)} ${itemStatus(page, group)}`],
+    [t('reports.item-type'), t(`reports.item-type.${group.item_type}`)],
+    [t('reports.first'), timeOf(page, group.first)],
+    [t('reports.latest'), timeOf(page, group.latest)],
+    [t('reports.reporters'), reporters(page, group)],
+  ])
+}
+
+function itemActions(page: PageContext, { report, group }: Data): Part {
+  if (group.item === null) return null
+  const path = takedownPath(group.item_type, group.item_id, report.id)
+  return html`<a class="button" href="${pathTo(page, path)}">${icon(page, 'eye-off')}${page.language.t('reports.take-action')}</a>`
+}
+
+/** Renders all reports about the item with their texts. Open reports can be selected and closed together. */
+async function reportsPart(request: OwnRequest, { report, reports }: Data, state: FormState): Promise<Markup> {
+  const { page, texts } = request
+  const { t } = page.language
+  const picked = state.list('ids', report.closed ? [] : [report.id])
+  const items: Markup[] = []
+  for (const each of reports) {
+    const text = await texts.render(each.body, page)
+    items.push(reportItem(page, each, { text, isPicked: picked.includes(each.id), isCurrent: each.id === report.id }))
+  }
+  const hasOpen = reports.some(({ closed }) => !closed)
+  const list = html`<ol class="thread">
+${items}</ol>`
+  const content = hasOpen
+    ? form(page, {
+        action: pathTo(page, moderatedReport(report.id)),
+        className: 'stack',
+        content: [list, closeFields(page, state)],
+      })
+    : list
+  return sheetPart({ id: 'reports', title: t('reports.about-item', { count: reports.length }), content })
+}
+
+function reportItem(
+  page: PageContext,
+  report: ReportRow & { reporter?: string },
+  { text, isPicked, isCurrent }: { text: Markup; isPicked: boolean; isCurrent: boolean },
+): Markup {
+  const { language } = page
+  const { t } = language
+  const reason = reasonName(language, report.report_type)
+  const box = attributes({ type: 'checkbox', class: 'pick', name: 'ids', value: report.id, checked: isPicked })
+  const pick =
+    !report.closed &&
+    html`<label class="choice"><input${box}><span>${t('reports.select', { id: report.id })}</span></label>`
+  const name = html`<a${attributes({ href: pathTo(page, moderatedReport(report.id)), 'aria-current': isCurrent && 'true' })}>${reason}</a>`
+  return html`<li id="report-${report.id}">${face({ name: reason, url: null })}<div><p class="by"><b>${name}</b> · ${timeOf(page, report.created)} · <a href="${pathTo(page, moderatedUser(report.reporter_id))}">${t('reports.reporter')}</a> ${reportStatus(page, report)}</p><div class="said">${text}</div>${pick}</div></li>
+`
+}
+
+/** Renders whether a report is open, and its outcome. */
+export function reportStatus(
+  page: PageContext,
+  { closed, outcome }: { closed: boolean; outcome: string | null },
+): Markup {
+  const { t } = page.language
+  if (!closed) return status(page, { kind: 'wait', icon: 'wait', label: t('reports.state.open') })
+  if (outcome === 'action') return status(page, { kind: 'good', icon: 'check', label: t('reports.outcome.action') })
+  const label = outcome === 'no_action' ? t('reports.outcome.no_action') : t('reports.state.closed')
+  return status(page, { icon: 'check', label })
+}
+
+function closeFields(page: PageContext, state: FormState): Part {
+  const { t } = page.language
+  const chosen = state.text('outcome')
+  return [
+    optionCards({
+      legend: t('reports.outcome'),
+      name: 'outcome',
+      options: (['action', 'no_action'] as const).map((value) => ({
+        value,
+        label: t(`reports.outcome.${value}`),
+        text: t(`reports.outcome.${value}.text`),
+        isChosen: chosen === value,
+      })),
+    }),
+    textArea(page, {
+      name: 'message',
+      label: t('reports.close.message'),
+      hint: t('reports.close.hint'),
+      value: state.text('message'),
+      maxLength: 65_536,
+      rows: 4,
+      isOptional: true,
+      errors: state.errors,
+    }),
+    html`<div class="line"><button class="main" name="do" value="close">${icon(page, 'check')}${t('reports.close')}</button></div>`,
+  ]
+}
+
+function replyPart(page: PageContext, report: ReportRow, state: FormState): Markup {
+  const { t } = page.language
+  const action = pathTo(page, moderatedReport(report.id))
+  const area = textArea(page, {
+    name: 'body',
+    label: t('reports.reply.label'),
+    value: state.text('body'),
+    maxLength: 65_536,
+    rows: 5,
+    errors: state.errors,
+  })
+  const isPrivate = checkbox({
+    name: 'private',
+    value: 'true',
+    isChecked: state.text('private') === 'true',
+    label: t('reports.reply.private'),
+  })
+  const send = html`<div class="line"><button name="do" value="reply">${icon(page, 'send')}${t('reports.reply.send')}</button></div>`
+  const reply = form(page, { action, className: 'stack', content: [area, isPrivate, send] })
+  const reopened =
+    report.closed &&
+    form(page, { action, content: html`${hiddenField('do', 'reopen')}<button>${t('reports.reopen')}</button>` })
+  return sheetPart({ id: 'reply', title: t('reports.reply'), content: [reply, reopened] })
+}

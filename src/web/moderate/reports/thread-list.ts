@@ -1,0 +1,100 @@
+// Threads with messages that no moderator has answered, longest waiting first.
+import {
+  countUnansweredThreads,
+  listUnansweredThreads,
+  type UnansweredThread,
+} from '#features/catalogue/threads/unanswered-queries.ts'
+import { timeAgo } from '#platform/html/format.ts'
+import { html, type Markup } from '#platform/html/html.ts'
+import { emptyState } from '#platform/html/lists.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { sheetHead } from '#platform/html/work/frame.ts'
+import { statusOf } from '#platform/html/work/status.ts'
+import { listTable, nameCell, type Row } from '#platform/html/work/tables.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { pageNumber } from '#web/kit/paths.ts'
+import { reasonName } from '#web/site/report.ts'
+import { MODERATION, moderatedProject, moderatedReport, ROWS, showModeration } from '../frame.ts'
+import { filterForm, listPager, offsetOf } from '../parts.ts'
+import { reportStatus } from './report-page.ts'
+
+const TYPES = ['project', 'report'] as const
+
+export function threadListPage(pages: Pages): void {
+  pages.own('GET', MODERATION.threads, 'moderateThreads', showThreads, { role: 'moderator' })
+}
+
+async function showThreads(request: OwnRequest) {
+  const { deps, page, query } = request
+  const { t } = page.language
+  const type = TYPES.find((each) => each === query('type'))
+  const current = pageNumber(request)
+  const total = await countUnansweredThreads(deps.db, { type })
+  const threads = await listUnansweredThreads(deps.db, { type, count: ROWS, offset: offsetOf(current) })
+  const choices = TYPES.map((value) => ({ value, label: t(`reports.threads.${value}`) }))
+  return showModeration(request, {
+    section: MODERATION.threads,
+    title: t('reports.threads.title'),
+    body: [
+      sheetHead({ title: t('reports.threads.count', { count: total }), text: t('reports.threads.text') }),
+      filterForm(page, {
+        path: MODERATION.threads,
+        selects: [
+          {
+            name: 'type',
+            label: t('reports.threads.type'),
+            value: type ?? '',
+            choices: [{ value: '', label: t('reports.any') }, ...choices],
+          },
+        ],
+      }),
+      threads.length === 0
+        ? emptyState(page, { icon: 'chat', title: t('reports.threads.empty') })
+        : table(page, threads),
+      listPager(page, { path: MODERATION.threads, current, total, query: { type: type ?? '' } }),
+    ],
+  })
+}
+
+function table(page: PageContext, threads: readonly UnansweredThread[]): Markup {
+  const { t } = page.language
+  return listTable(page, {
+    caption: t('reports.threads.title'),
+    columns: [
+      { label: t('reports.threads.subject') },
+      { label: t('reports.threads.message'), room: 'mid' },
+      { label: t('reports.threads.since') },
+    ],
+    rows: threads.map((thread) => row(page, thread)),
+  })
+}
+
+function row(page: PageContext, { project, report, author, text, since }: UnansweredThread): Row {
+  const { language } = page
+  const { t } = language
+  const message = html`<span dir="auto">${text}</span>`
+  const subject =
+    project !== null
+      ? {
+          path: `${moderatedProject(project.id)}#thread`,
+          name: project.name,
+          mark: statusOf(page, 'project', project.status),
+        }
+      : {
+          path: `${moderatedReport(report?.id ?? '')}#thread`,
+          name: t('reports.threads.of-report', { reason: reasonName(language, report?.report_type ?? '') }),
+          mark: report !== null && reportStatus(page, { closed: report.closed, outcome: null }),
+        }
+  return {
+    cells: [
+      nameCell({
+        href: pathTo(page, subject.path),
+        name: subject.name,
+        details: html`${subject.mark} ${author !== null && html`<bdi>${author}</bdi>`}`,
+        least: [message],
+      }),
+      message,
+      timeAgo(language, since, page.now),
+    ],
+  }
+}

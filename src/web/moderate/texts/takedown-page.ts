@@ -1,0 +1,228 @@
+// Takedown: the target with the reason and the message, then a confirmation with the numbers.
+import type { Concerned } from '#features/community/moderation/takedown/queries.ts'
+import {
+  parseTakedown,
+  TAKEDOWN_KINDS,
+  type Takedown,
+  TakedownInput,
+  type TakedownKind,
+  VISIBILITIES_OF,
+} from '#features/community/moderation/takedown/requests.ts'
+import { findContent, takeDown } from '#features/community/moderation/takedown/take-down.ts'
+import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
+import { form, hiddenField, selectField, textArea, textField } from '#platform/html/forms.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { note } from '#platform/html/lists.ts'
+import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { confirmation } from '#platform/html/work/actions.ts'
+import { optionCards } from '#platform/html/work/choices.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import { statusOf } from '#platform/html/work/status.ts'
+import { checkValues } from '#web/kit/forms.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { reasonName } from '#web/site/report.ts'
+import { MODERATION, moderatedReport, showModeration, takedownPath } from '../frame.ts'
+
+export function takedownPage(pages: Pages): void {
+  formPage<undefined>(pages, {
+    path: MODERATION.takedown,
+    name: 'takedown',
+    load: async () => undefined,
+    show: showTakedown,
+    commands: { choose, preview, confirm },
+    labels: {
+      kind: 'The kind',
+      id: 'The ID',
+      reason: 'The reason',
+      reference: 'The reference',
+      visibility: 'The visibility',
+      message: 'The message',
+    },
+    options: { role: 'moderator' },
+  })
+}
+
+/** Returns the takedown of the submitted form. @throws ApiError `validation_error` naming the field */
+function takedownOf({ deps }: OwnRequest, state: FormState): Takedown {
+  const message = state.text('message')
+  const projects = state.list('projects')
+  const input = {
+    kind: state.text('kind'),
+    id: state.text('id').trim(),
+    reason: state.text('reason'),
+    reference: state.text('reference'),
+    visibility: state.text('visibility'),
+    ...(message === '' ? {} : { message }),
+    ...(projects.length === 0 ? {} : { projects: [...projects] }),
+  }
+  return parseTakedown(checkValues(TakedownInput, input), deps.taxonomy)
+}
+
+/** Shows the form again for the chosen kind, whose visibilities differ. */
+const choose = async (request: OwnRequest, _data: undefined, state: FormState) =>
+  showTakedown(request, undefined, state)
+
+async function preview(request: OwnRequest, _data: undefined, state: FormState): Promise<Outcome> {
+  const { deps, page, texts } = request
+  const { t } = page.language
+  const takedown = takedownOf(request, state)
+  const concerned = await findContent(deps, takedown)
+  const message = takedown.message === undefined ? undefined : await texts.render(takedown.message, page)
+  return request.show({
+    title: t('reports.takedown.confirm'),
+    className: 'page',
+    body: confirmation(page, {
+      title: t('reports.takedown.confirm'),
+      consequences: consequences(page, takedown, concerned),
+      action: pathTo(page, MODERATION.takedown),
+      button: t('reports.takedown.do'),
+      cancel: pathTo(page, takedownPath(takedown.kind, takedown.id, state.text('report'))),
+      fields: [
+        concerned.projects.length > 0 && projectList(page, takedown, concerned),
+        message !== undefined &&
+          html`<div class="note" role="note" aria-label="${t('reports.takedown.message')}"><div><p class="strong">${t('reports.takedown.message')}</p>${message}</div></div>`,
+        hiddenTakedown(takedown, concerned, state),
+      ],
+    }),
+  })
+}
+
+/** The projects that the moderator has seen, so that a takedown never concerns other projects. */
+function hiddenTakedown(takedown: Takedown, { projects }: Concerned, state: FormState): Part {
+  const { kind, id, reason, reference, visibility, message = '' } = takedown
+  const values = { kind, id, reason, reference, visibility, message, report: state.text('report') }
+  return [
+    Object.entries(values).map(([name, value]) => hiddenField(name, value)),
+    projects.map((project) => hiddenField('projects', project.id)),
+  ]
+}
+
+async function confirm(request: OwnRequest, _data: undefined, state: FormState): Promise<Outcome> {
+  const { deps, accounts, viewer } = request
+  const takedown = takedownOf(request, state)
+  await takeDown({ ...deps, confirmOwner: createConfirmOwner(accounts) }, viewer, takedown)
+  const report = state.text('report')
+  return { done: 'taken-down', path: report === '' ? MODERATION.takedown : moderatedReport(report) }
+}
+
+function consequences(page: PageContext, takedown: Takedown, concerned: Concerned): Part[] {
+  const { t } = page.language
+  const { projects, versions, collection, user } = concerned
+  const sum = (of: 'downloads' | 'members' | 'dependents'): number =>
+    projects.reduce((total, project) => total + project[of], 0)
+  if (collection !== null) return [t('reports.takedown.collection', { name: collection.name })]
+  if (user !== null) return [t('reports.takedown.user', { name: user.username })]
+  const isUnlisted = takedown.visibility === 'unlisted'
+  return [
+    isUnlisted
+      ? t('reports.takedown.versions', { count: versions.length })
+      : t(`reports.takedown.${takedown.visibility === 'rejected' ? 'rejected' : 'withheld'}`, {
+          count: projects.length,
+        }),
+    t('reports.takedown.downloads', { count: sum('downloads') }),
+    t('reports.takedown.dependents', { count: sum('dependents') }),
+    t('reports.takedown.members', { count: sum('members') }),
+    t('reports.takedown.nothing-deleted'),
+  ]
+}
+
+function projectList(page: PageContext, { kind }: Takedown, { projects, versions }: Concerned): Markup {
+  const { t } = page.language
+  const numbers = (id: string): string =>
+    versions
+      .filter(({ project_id }) => project_id === id)
+      .map(({ version_number }) => version_number)
+      .join(', ')
+  return html`<h2>${t(kind === 'file' ? 'reports.takedown.same-file' : 'reports.user.projects')}</h2><ul class="plain">${projects.map((project) => html`<li><bdi>${project.name}</bdi> ${statusOf(page, 'project', project.status)} <small class="soft" dir="auto">${numbers(project.id)}</small></li>`)}</ul>`
+}
+
+function showTakedown(request: OwnRequest, _data: undefined, state: FormState) {
+  const { page, query } = request
+  const { t } = page.language
+  const isNew = !state.isSubmitted
+  const kind = TAKEDOWN_KINDS.find((each) => each === (isNew ? query('kind') : state.text('kind'))) ?? 'project'
+  const id = isNew ? query('id') : state.text('id')
+  const report = isNew ? query('report') : state.text('report')
+  const reference = state.text('reference', report === '' ? '' : t('reports.takedown.of-report', { id: report }))
+  return showModeration(request, {
+    section: MODERATION.takedown,
+    title: t('reports.takedown.title'),
+    form: state,
+    notes: note(page, 'warn', html`<p>${t('reports.takedown.text')}</p>`),
+    body: form(page, {
+      action: pathTo(page, MODERATION.takedown),
+      content: [
+        hiddenField('report', report),
+        targetPart(page, { kind, id, state }),
+        reasonPart(request, { kind, reference, state }),
+        html`<div class="part line"><button class="main" name="do" value="preview">${icon(page, 'eye')}${t('reports.takedown.preview')}</button></div>`,
+      ],
+    }),
+  })
+}
+
+type Fields = { kind: TakedownKind; state: FormState }
+
+function targetPart(page: PageContext, { kind, id, state }: Fields & { id: string }): Markup {
+  const { t } = page.language
+  const { errors } = state
+  const choices = TAKEDOWN_KINDS.map((value) => ({
+    value,
+    label: t(`reports.takedown.kind.${value}`),
+    isChosen: value === kind,
+  }))
+  const content = html`<div class="pair">${selectField(page, { name: 'kind', label: t('reports.takedown.kind'), errors, choices })}
+${textField(page, { name: 'id', label: t('reports.takedown.id'), hint: t('reports.takedown.id.hint'), value: id, maxLength: 128, isCode: true, errors })}</div>
+<button class="tight" name="do" value="choose" formnovalidate>${t('reports.takedown.choose')}</button>`
+  return sheetPart({ id: 'target', title: t('reports.takedown.target'), content })
+}
+
+function reasonPart({ page, deps }: OwnRequest, { kind, reference, state }: Fields & { reference: string }): Markup {
+  const { t } = page.language
+  const { errors } = state
+  const [first, ...others] = VISIBILITIES_OF[kind]
+  const chosen = [first, ...others].find((each) => each === state.text('visibility')) ?? first
+  const reasons = deps.taxonomy.reportTypes.map((value) => ({
+    value,
+    label: reasonName(page.language, value),
+    isChosen: value === state.text('reason'),
+  }))
+  const content = [
+    optionCards({
+      legend: t('reports.takedown.visibility'),
+      name: 'visibility',
+      options: [first, ...others].map((value) => ({
+        value,
+        label: t(`reports.takedown.visibility.${value}`),
+        text: t(`reports.takedown.visibility.${value}.text`),
+        isChosen: value === chosen,
+      })),
+    }),
+    selectField(page, { name: 'reason', label: t('reports.reason'), errors, choices: reasons }),
+    textField(page, {
+      name: 'reference',
+      label: t('reports.takedown.reference'),
+      hint: t('reports.takedown.reference.hint'),
+      value: reference,
+      maxLength: 256,
+      isOptional: true,
+      errors,
+    }),
+    textArea(page, {
+      name: 'message',
+      label: t('reports.takedown.message'),
+      hint: t('reports.takedown.message.hint'),
+      value: state.text('message'),
+      maxLength: 2_000,
+      rows: 5,
+      isOptional: true,
+      errors,
+    }),
+  ]
+  return sheetPart({
+    id: 'why',
+    title: t('reports.takedown.reason'),
+    content: html`<div class="stack">${content}</div>`,
+  })
+}

@@ -1,0 +1,155 @@
+// The saved replies of the instance: list, order, and the form to create or edit a reply.
+import {
+  createReply,
+  deleteReply,
+  orderReplies,
+  updateReply,
+} from '#features/community/moderation/replies/create-reply.ts'
+import { listReplies, type ReplyRow } from '#features/community/moderation/replies/queries.ts'
+import { checkReply, NewReply } from '#features/community/moderation/replies/requests.ts'
+import { invalidInput } from '#lib/errors.ts'
+import { parseId } from '#lib/ids.ts'
+import { form, hiddenField, textArea, textField } from '#platform/html/forms.ts'
+import { html, type Markup } from '#platform/html/html.ts'
+import { emptyState } from '#platform/html/lists.ts'
+import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import { listTable, nameCell, type Row } from '#platform/html/work/tables.ts'
+import { checkValues } from '#web/kit/forms.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { MODERATION, showModeration } from '../frame.ts'
+
+/** Name of the field: the footer of every page has a field `language`. */
+const LANGUAGE = 'reply_language'
+
+type Data = { replies: ReplyRow[]; edited: ReplyRow | undefined }
+
+export function textsPage(pages: Pages): void {
+  formPage<Data>(pages, {
+    path: MODERATION.texts,
+    name: 'moderateTexts',
+    load: loadTexts,
+    show: showTexts,
+    commands: { save, preview: showTexts, up: move, down: move, delete: remove },
+    labels: { topic: 'The topic', language: 'The language', title: 'The title', body: 'The text' },
+    options: { role: 'moderator' },
+  })
+}
+
+/** The reply that the form edits: named by the URL or by the form. Without it, the form creates a reply. */
+async function loadTexts({ deps, query, field, req }: OwnRequest): Promise<Data> {
+  const replies = await listReplies(deps.db)
+  const id = req.method === 'POST' ? field('id') : query('edit')
+  return { replies, edited: replies.find((reply) => reply.id === id) }
+}
+
+async function save({ deps, field }: OwnRequest, { edited }: Data, state: FormState): Promise<Outcome> {
+  const values = {
+    topic: state.text('topic'),
+    language: state.text(LANGUAGE),
+    title: state.text('title'),
+    body: state.text('body'),
+  }
+  const fields = checkReply(checkValues(NewReply, values))
+  const id = field('id')
+  if (id === '') await createReply(deps, fields)
+  else await updateReply(deps, edited?.id ?? parseId(id, 'id'), fields)
+  return { done: 'text-saved' }
+}
+
+/** Moves a reply by one place. The command fails if another moderator has changed the list. */
+async function move({ deps, field }: OwnRequest, { replies }: Data): Promise<Outcome> {
+  const ids = replies.map(({ id }) => id)
+  const from = ids.indexOf(field('id'))
+  const to = from + (field('do') === 'up' ? -1 : 1)
+  const [moved, other] = [ids[from], ids[to]]
+  if (moved === undefined || other === undefined) throw invalidInput('The reply cannot be moved further')
+  ids[to] = moved
+  ids[from] = other
+  await orderReplies(deps, ids)
+  return { done: 'texts-ordered' }
+}
+
+async function remove({ deps, field }: OwnRequest): Promise<Outcome> {
+  await deleteReply(deps.db, parseId(field('id'), 'id'))
+  return { done: 'text-deleted' }
+}
+
+async function showTexts(request: OwnRequest, { replies, edited }: Data, submitted: FormState) {
+  const errors = submitted.errors.map((error) => (error.field === 'language' ? { ...error, field: LANGUAGE } : error))
+  const state = { ...submitted, errors }
+  const { page, texts, field } = request
+  const { t } = page.language
+  const body = state.text('body', edited?.body)
+  const preview =
+    field('do') === 'preview' && body !== ''
+      ? html`<div class="note" role="note" aria-label="${t('reports.texts.preview')}"><div>${await texts.render(body, page)}</div></div>`
+      : undefined
+  return showModeration(request, {
+    section: MODERATION.texts,
+    title: t('reports.texts.title'),
+    form: state,
+    body: [
+      replies.length === 0
+        ? emptyState(page, { icon: 'note', title: t('reports.texts.empty'), text: t('reports.texts.empty.text') })
+        : replyTable(page, replies),
+      sheetPart({
+        id: 'edit',
+        title: edited === undefined ? t('reports.texts.new') : t('reports.texts.edit', { title: edited.title }),
+        text: t('reports.texts.placeholders'),
+        content: [preview, replyForm(page, edited, state)],
+      }),
+    ],
+  })
+}
+
+function replyTable(page: PageContext, replies: readonly ReplyRow[]): Markup {
+  const { t } = page.language
+  return listTable(page, {
+    caption: t('reports.texts.title'),
+    columns: [
+      { label: t('reports.texts.name') },
+      { label: t('reports.texts.topic'), room: 'far' },
+      { label: t('reports.texts.language'), room: 'far' },
+      { label: t('reports.actions'), isAction: true },
+    ],
+    rows: replies.map((reply, index) => replyRow(page, reply, { index, last: replies.length - 1 })),
+  })
+}
+
+function replyRow(page: PageContext, reply: ReplyRow, { index, last }: { index: number; last: number }): Row {
+  const { t } = page.language
+  const button = (command: 'up' | 'down' | 'delete', isShown: boolean) =>
+    isShown &&
+    html`<button class="tight" name="do" value="${command}" aria-label="${t(`reports.texts.${command}`)}: ${reply.title}">${icon(page, command === 'delete' ? 'trash' : command === 'up' ? 'arrow-up' : 'arrow-down')}</button>`
+  const actions = form(page, {
+    action: pathTo(page, MODERATION.texts),
+    className: 'line',
+    content: html`${hiddenField('id', reply.id)}${button('up', index > 0)}${button('down', index < last)}<a class="button tight" href="?edit=${reply.id}#edit" aria-label="${t('reports.texts.change')}: ${reply.title}">${icon(page, 'pencil')}</a>${button('delete', true)}`,
+  })
+  return {
+    cells: [
+      nameCell({
+        name: reply.title,
+        details: html`<span dir="auto">${reply.body.slice(0, 120)}</span>`,
+        near: html`<bdi>${reply.topic}</bdi> · ${reply.language}`,
+      }),
+      html`<bdi>${reply.topic}</bdi>`,
+      reply.language,
+      actions,
+    ],
+  }
+}
+
+function replyForm(page: PageContext, edited: ReplyRow | undefined, state: FormState): Markup {
+  const { t } = page.language
+  const { errors } = state
+  const content = html`${hiddenField('id', state.text('id', edited?.id))}
+${textField(page, { name: 'title', label: t('reports.texts.name'), value: state.text('title', edited?.title), maxLength: 128, errors })}
+<div class="pair">${textField(page, { name: 'topic', label: t('reports.texts.topic'), value: state.text('topic', edited?.topic), maxLength: 64, errors })}
+${textField(page, { name: LANGUAGE, label: t('reports.texts.language'), hint: t('reports.texts.language.hint'), value: state.text(LANGUAGE, edited?.language ?? page.language.tag.slice(0, 2)), maxLength: 35, isCode: true, errors })}</div>
+${textArea(page, { name: 'body', label: t('reports.texts.body'), value: state.text('body', edited?.body), maxLength: 8_192, rows: 8, errors })}
+<div class="line"><button class="main" name="do" value="save">${t('reports.texts.save')}</button><button name="do" value="preview" formnovalidate>${t('reports.texts.preview')}</button>${edited !== undefined && html`<a class="button plain" href="${pathTo(page, MODERATION.texts)}">${t('work.cancel')}</a>`}</div>`
+  return form(page, { action: pathTo(page, MODERATION.texts), className: 'stack', content })
+}

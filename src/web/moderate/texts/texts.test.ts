@@ -1,0 +1,132 @@
+// The pages for saved replies and takedowns.
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { Person } from '#test/support/factories/factories.ts'
+import { assertValidHtml } from '#test/support/http/html-page.ts'
+import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
+
+const HOSTILE = '</textarea><script>alert(1)</script>'
+const TEXTS = '/moderation/texts'
+const TAKEDOWN = '/moderation/takedown'
+
+let t: TestApp
+let mira: Person
+before(async () => {
+  t = await testApp()
+  mira = await t.make.account({ role: 'moderator', username: 'mira' })
+})
+after(() => t?.close())
+
+const reply = {
+  do: 'save',
+  title: 'Name the licence',
+  topic: 'Licence',
+  reply_language: 'en',
+  body: 'Please add {project}.',
+}
+const titles = async (): Promise<string[]> => {
+  const { replies } = (await t.as(mira).get('/_internal/moderation/replies')).json()
+  return replies.map(({ title }: { title: string }) => title)
+}
+
+test('replies are created, previewed, edited, moved and deleted; markup is only shown as text', async () => {
+  const page = visitor(t, mira.token)
+  const empty = await page.get(TEXTS)
+  assertSays(empty, 200, 'There are no saved replies.')
+  const bad = await page.sendFrom(empty, TEXTS, { ...reply, reply_language: 'English', body: HOSTILE })
+  assertSays(bad, 400, 'The language')
+  assertValidHtml(bad.body)
+  assert.ok(bad.body.includes('&lt;/textarea&gt;'))
+  const preview = await page.sendFrom(empty, TEXTS, { ...reply, do: 'preview', body: `**Bold** ${HOSTILE}` })
+  assertSays(preview, 200, '<strong>Bold</strong>')
+  assert.ok(!preview.body.includes('<script>alert'))
+  assertLeads(await page.sendFrom(empty, TEXTS, reply), `${TEXTS}?done=text-saved`)
+  assertLeads(
+    await page.sendFrom(empty, TEXTS, { ...reply, title: `Second ${HOSTILE}`, body: HOSTILE }),
+    `${TEXTS}?done=text-saved`,
+  )
+  const list = await page.get(TEXTS)
+  assertSays(list, 200, 'Name the licence')
+  assertValidHtml(list.body)
+  assert.ok(!list.body.includes('<script>alert'))
+  const [first, second] = (await t.as(mira).get('/_internal/moderation/replies')).json().replies
+  assertLeads(await page.sendFrom(list, TEXTS, { do: 'up', id: second.id }), `${TEXTS}?done=texts-ordered`)
+  assert.equal((await titles())[1], 'Name the licence')
+  assertSays(await page.sendFrom(list, TEXTS, { do: 'up', id: second.id }), 400, 'cannot be moved further')
+  const edit = await page.get(`${TEXTS}?edit=${first.id}`)
+  assertSays(edit, 200, 'Edit Name the licence')
+  assertLeads(
+    await page.sendFrom(edit, TEXTS, { ...reply, id: first.id, title: 'Add a licence' }),
+    `${TEXTS}?done=text-saved`,
+  )
+  assertLeads(await page.sendFrom(list, TEXTS, { do: 'delete', id: second.id }), `${TEXTS}?done=text-deleted`)
+  assert.deepEqual(await titles(), ['Add a licence'])
+  const gone = await page.sendFrom(list, TEXTS, { ...reply, id: second.id, body: 'My text' })
+  assertSays(gone, 404, 'does not exist')
+  assertSays(gone, 404, 'My text')
+  for (const path of [TEXTS, TAKEDOWN]) {
+    assertSays(await visitor(t, (await t.make.account()).token).get(path), 404, 'does not exist')
+  }
+})
+
+test('a takedown shows its consequences with numbers, and concerns only the projects that were shown', async () => {
+  const bytes = randomBytes(64)
+  const make = async () => {
+    const project = await t.make.project({ name: `Lantern ${HOSTILE}` })
+    const version = await t.make.version({ project })
+    const { sha512 } = await t.make.file({ version, project, bytes, filename: 'lantern.jar' })
+    return { project, sha512 }
+  }
+  const [one, two] = [await make(), await make()]
+  const page = visitor(t, mira.token)
+  const form = await page.get(`${TAKEDOWN}?kind=file&id=${one.sha512}&report=AABBCCDD`)
+  assertSays(form, 200, 'All projects with a file')
+  assertValidHtml(form.body)
+  const fields = {
+    kind: 'file',
+    id: one.sha512,
+    reason: 'malicious',
+    reference: 'Report AABBCCDD',
+    visibility: 'withheld',
+    message: `It is **malware** ${HOSTILE}`,
+    report: '',
+  }
+  const refused = await page.sendFrom(form, TAKEDOWN, { ...fields, do: 'preview', visibility: 'cleared' })
+  assertSays(refused, 400, 'The visibility must be one of')
+  assertSays(await page.sendFrom(form, TAKEDOWN, { ...fields, do: 'preview', id: 'abc' }), 400, 'SHA-512')
+  const preview = await page.sendFrom(form, TAKEDOWN, { ...fields, do: 'preview' })
+  assertSays(preview, 200, '2 projects will be withheld.')
+  assertSays(preview, 200, '<strong>malware</strong>')
+  assertValidHtml(preview.body)
+  assert.ok(!preview.body.includes('<script>alert'))
+  const status = async ({ project }: typeof one) => (await t.as(mira).get(`/v3/project/${project.id}`)).json().status
+  assert.deepEqual([await status(one), await status(two)], ['approved', 'approved'])
+
+  const three = await make()
+  const projects = [one.project.id, two.project.id]
+  const done = await page.sendFrom(preview, TAKEDOWN, { do: 'confirm', projects })
+  assertLeads(done, `${TAKEDOWN}?done=taken-down`)
+  assert.deepEqual([await status(one), await status(two), await status(three)], ['withheld', 'withheld', 'approved'])
+})
+
+test('each kind of content offers its visibilities', async () => {
+  const page = visitor(t, mira.token)
+  const project = await t.make.project()
+  const owner = project.owner
+  const collection = (await t.as(owner).post('/v3/collection', { name: 'Buy lamps' })).json()
+  await t.as(owner).patch(`/v3/user/${owner.id}`, { bio: 'Buy lamps' })
+  for (const [kind, id, visibility, text] of [
+    ['collection', collection.id, 'rejected', 'The collection Buy lamps will be hidden'],
+    ['user', owner.id, 'cleared', 'The text in the profile of'],
+  ]) {
+    const path = `${TAKEDOWN}?kind=${kind}&id=${id}`
+    const fields = { kind: kind ?? '', id, visibility: visibility ?? '', reason: 'spam' }
+    const preview = await page.send(path, TAKEDOWN, { ...fields, do: 'preview' })
+    assertSays(preview, 200, text ?? '')
+    assertLeads(await page.sendFrom(preview, TAKEDOWN, { do: 'confirm' }), `${TAKEDOWN}?done=taken-down`)
+  }
+  assert.equal((await t.anyone.get(`/v3/user/${owner.id}`)).json().bio, null)
+  assertSays(await page.send(TAKEDOWN, TAKEDOWN, { kind: 'version', do: 'choose' }), 200, 'Unlisted')
+})

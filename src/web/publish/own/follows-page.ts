@@ -1,0 +1,94 @@
+// The projects that the user follows, with the latest version of each for the user's setup.
+import { type LatestVersion, listFollowedIds, listLatestVersions } from '#features/catalogue/follows/queries.ts'
+import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
+import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import { timeAgo } from '#platform/html/format.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { emptyState, face, pager } from '#platform/html/lists.ts'
+import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { sheetHead } from '#platform/html/work/frame.ts'
+import { listTable, nameCell } from '#platform/html/work/tables.ts'
+import { isSet, type Setup } from '#web/kit/cookies.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { PATHS, pageNumber, projectPath, versionPath, withQuery } from '#web/kit/paths.ts'
+import { showWork } from '#web/kit/work/work-page.ts'
+import { viewOf } from '#web/site/lists/rows.ts'
+
+const PATH = `${PATHS.dashboard}/follows`
+const ROWS = 50
+
+export function followsPage(pages: Pages): void {
+  pages.own('GET', PATH, 'ownFollows', showFollows)
+}
+
+async function showFollows(request: OwnRequest) {
+  const { deps, viewer, page, setup } = request
+  const { t } = page.language
+  const ids = await listFollowedIds(deps.db, viewer.id)
+  const last = Math.max(1, Math.ceil(ids.length / ROWS))
+  const current = Math.min(pageNumber(request), last)
+  const shown = ids.slice((current - 1) * ROWS, current * ROWS)
+  const projects = (await listVisibleProjects(deps, viewer, shown)).map(viewOf)
+  const versions = await listLatestVersions(deps.db, shown, setup)
+  const byProject = new Map(versions.map((version) => [version.project_id, version]))
+  const href = (number: number) => pathTo(page, withQuery(PATH, { page: number === 1 ? undefined : String(number) }))
+  return showWork(request, {
+    title: t('reports.follows.title'),
+    subject: {
+      name: t('reports.follows.title'),
+      crumbs: [{ path: PATHS.dashboard, label: t('reports.own.dashboard') }],
+    },
+    body: [
+      sheetHead({ title: t('reports.follows.count', { count: ids.length }), text: setupText(page, setup) }),
+      projects.length === 0
+        ? emptyState(page, { icon: 'heart', title: t('reports.follows.empty'), text: t('reports.follows.empty.text') })
+        : projectTable(page, projects, byProject),
+      pager(page, { current, last, href }),
+    ],
+  })
+}
+
+/** Renders the setup that the versions fit, with a link to change it. */
+function setupText(page: PageContext, setup: Setup): Part {
+  const { t } = page.language
+  const change = html`<a href="${pathTo(page, PATHS.setup)}">${t('reports.follows.change-setup')}</a>`
+  if (!isSet(setup)) return html`${t('reports.follows.no-setup')} ${change}`
+  const setupName = [setup.gameVersion, setup.loader].filter(Boolean).join(', ')
+  return html`${t('reports.follows.setup', { setup: setupName })} ${change}`
+}
+
+function projectTable(
+  page: PageContext,
+  projects: readonly ProjectView[],
+  versions: ReadonlyMap<string, LatestVersion>,
+): Markup {
+  const { language } = page
+  const { t } = language
+  return listTable(page, {
+    caption: t('reports.follows.title'),
+    columns: [
+      { label: t('reports.user.project') },
+      { label: t('reports.follows.latest') },
+      { label: t('reports.follows.published'), room: 'far' },
+    ],
+    rows: projects.map((project) => {
+      const version = versions.get(project.id)
+      const path = projectPath(project)
+      const published = version !== undefined && timeAgo(language, version.date_published, page.now)
+      return {
+        cells: [
+          nameCell({
+            tile: face({ name: project.name, url: project.icon_url, isSquare: true }),
+            href: pathTo(page, path),
+            name: project.name,
+            near: published,
+          }),
+          version === undefined
+            ? html`<span class="soft">${t('reports.follows.none')}</span>`
+            : html`<a href="${pathTo(page, versionPath(path, version))}">${icon(page, 'download')}<bdi>${version.version_number}</bdi></a>`,
+          published,
+        ],
+      }
+    }),
+  })
+}

@@ -1,0 +1,147 @@
+// The reports that the user made, with the conversation about each.
+import { postMessage } from '#features/catalogue/threads/post-message.ts'
+import { MessageInput, parseMessage } from '#features/catalogue/threads/requests.ts'
+import { getVisibleReport, listReportPage, type ReportRow } from '#features/community/reports/queries.ts'
+import { notFound } from '#lib/errors.ts'
+import { parseId } from '#lib/ids.ts'
+import { exactTime, timeAgo } from '#platform/html/format.ts'
+import { form, textArea } from '#platform/html/forms.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { emptyState } from '#platform/html/lists.ts'
+import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import { status } from '#platform/html/work/status.ts'
+import { listTable, nameCell } from '#platform/html/work/tables.ts'
+import { checkValues } from '#web/kit/forms.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { PATHS } from '#web/kit/paths.ts'
+import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { renderThread } from '#web/kit/work/thread.ts'
+import { showWork } from '#web/kit/work/work-page.ts'
+import { reasonName } from '#web/site/report.ts'
+
+const LIST = `${PATHS.dashboard}/reports`
+/** Maximum number of reports on the page: the latest. */
+const SHOWN_MAX = 256
+
+export function ownReportPages(pages: Pages): void {
+  pages.own('GET', LIST, 'ownReports', showReports)
+  formPage<ReportRow>(pages, {
+    path: `${LIST}/:id`,
+    name: 'ownReport',
+    load: loadReport,
+    show: showReport,
+    commands: { send, withdraw },
+    labels: { body: 'The message' },
+  })
+}
+
+const crumbs = ({ language: { t } }: PageContext, isBelow = false) => [
+  { path: PATHS.dashboard, label: t('reports.own.dashboard') },
+  ...(isBelow ? [{ path: LIST, label: t('reports.own.title') }] : []),
+]
+
+async function showReports(request: OwnRequest) {
+  const { deps, viewer, page } = request
+  const { t } = page.language
+  const filter = { state: 'all', reporterId: viewer.id, count: SHOWN_MAX, offset: 0 } as const
+  const reports = (await listReportPage(deps.db, filter)).reverse()
+  return showWork(request, {
+    title: t('reports.own.title'),
+    subject: { name: t('reports.own.title'), crumbs: crumbs(page) },
+    body:
+      reports.length === 0
+        ? emptyState(page, { icon: 'flag', title: t('reports.own.empty'), text: t('reports.own.empty.text') })
+        : reportTable(page, reports),
+  })
+}
+
+function reportTable(page: PageContext, reports: readonly ReportRow[]): Markup {
+  const { language } = page
+  const { t } = language
+  return listTable(page, {
+    caption: t('reports.own.title'),
+    columns: [
+      { label: t('reports.reason') },
+      { label: t('reports.status') },
+      { label: t('reports.time'), room: 'far' },
+    ],
+    rows: reports.map((report) => ({
+      cells: [
+        nameCell({
+          href: pathTo(page, `${LIST}/${report.id}`),
+          name: reasonName(language, report.report_type),
+          details: html`<span dir="auto">${report.body.slice(0, 120)}</span>`,
+          near: timeAgo(language, report.created, page.now),
+        }),
+        statusLabel(page, report),
+        timeAgo(language, report.created, page.now),
+      ],
+    })),
+  })
+}
+
+function statusLabel(page: PageContext, { closed, outcome }: ReportRow): Markup {
+  const { t } = page.language
+  if (!closed) return status(page, { kind: 'wait', icon: 'wait', label: t('reports.state.open') })
+  const label = outcome === 'action' ? t('reports.own.action') : t('reports.state.closed')
+  return status(page, { ...(outcome === 'action' ? { kind: 'good' as const } : {}), icon: 'check', label })
+}
+
+/** @throws ApiError 404 for the reports of others, also for moderators: they have their own page */
+async function loadReport({ deps, viewer, param }: OwnRequest): Promise<ReportRow> {
+  const report = await getVisibleReport(deps.db, viewer, parseId(param('id'), 'id'))
+  if (report.reporter_id !== viewer.id) throw notFound('report')
+  return report
+}
+
+async function send(request: OwnRequest, report: ReportRow, state: FormState): Promise<Outcome> {
+  return post(request, report, state.text('body'))
+}
+
+/** Only moderators close reports, so the user tells them that the report is no longer needed. */
+async function withdraw(request: OwnRequest, report: ReportRow): Promise<Outcome> {
+  return post(request, report, request.page.language.t('reports.own.withdraw.message'))
+}
+
+async function post({ deps, viewer }: OwnRequest, report: ReportRow, text: string): Promise<Outcome> {
+  const message = parseMessage(checkValues(MessageInput, { body: { type: 'text', body: text } }))
+  await postMessage(deps, viewer, { threadId: report.thread_id, message })
+  return { done: 'report-replied' }
+}
+
+async function showReport(request: OwnRequest, report: ReportRow, state: FormState) {
+  const { page, texts } = request
+  const { language } = page
+  const { t } = language
+  const name = reasonName(language, report.report_type)
+  return showWork(request, {
+    title: t('reports.own.report', { reason: name }),
+    subject: {
+      name: t('reports.own.report', { reason: name }),
+      crumbs: crumbs(page, true),
+      facts: [statusLabel(page, report), exactTime(language, report.created)],
+    },
+    form: state,
+    body: [
+      sheetPart({ id: 'text', title: t('reports.own.text'), content: await texts.render(report.body, page) }),
+      sheetPart({ id: 'thread', title: t('reports.thread'), content: await renderThread(request, report.thread_id) }),
+      replyPart(page, report, state),
+    ],
+  })
+}
+
+function replyPart(page: PageContext, report: ReportRow, state: FormState): Part {
+  const { t } = page.language
+  if (report.closed && !state.isSubmitted) {
+    return html`<p class="part soft">${t('reports.own.closed')}</p>`
+  }
+  const content = html`${textArea(page, { name: 'body', label: t('reports.own.message'), value: state.text('body'), maxLength: 65_536, rows: 5, errors: state.errors })}
+<div class="line"><button class="main" name="do" value="send">${icon(page, 'send')}${t('reports.reply.send')}</button><button class="plain" name="do" value="withdraw" formnovalidate>${t('reports.own.withdraw')}</button></div>`
+  const action = pathTo(page, `${LIST}/${report.id}`)
+  return sheetPart({
+    id: 'reply',
+    title: t('reports.reply'),
+    content: form(page, { action, className: 'stack', content }),
+  })
+}
