@@ -4,16 +4,17 @@ import { attributes, html, type Markup, type Part } from '#platform/html/html.ts
 import { pager } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { statusOf } from '#platform/html/work/status.ts'
+import type { OwnRequest } from '#web/kit/pages.ts'
 import { withQuery } from '#web/kit/paths.ts'
+import type { FormState } from '#web/kit/work/form-page.ts'
 import { moderatedProject, moderatedUser, ROWS } from './frame.ts'
 
 export type Choice = { value: string; label: string }
 
-/** Renders a filter as a form that loads the page with the choices in its URL. */
+/** Renders a filter as a form that loads the page again with the choices in its URL. */
 export function filterForm(
   page: PageContext,
   of: {
-    path: string
     selects: readonly { name: string; label: string; value: string; choices: readonly Choice[] }[]
     search?: { name: string; label: string; value: string }
     hidden?: Readonly<Record<string, string>>
@@ -25,7 +26,7 @@ export function filterForm(
       html`<label>${label}<select name="${name}">${choices.map((choice) => html`<option${attributes({ value: choice.value, selected: choice.value === value })}>${choice.label}</option>`)}</select></label>
 `,
   )
-  return html`<form class="filters" method="get" action="${pathTo(page, of.path)}">
+  return html`<form class="filters" method="get">
 ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}${
   search !== undefined &&
   html`<label>${search.label}<input type="search" name="${search.name}" value="${search.value}" maxlength="256"></label>
@@ -77,3 +78,19 @@ export function pairs(rows: readonly (readonly [string, Part])[]): Markup {
 }
 
 export const timeOf = (page: PageContext, at: Date | string): Markup => exactTime(page.language, new Date(at))
+
+/**
+ * Returns the state of one of several forms of a page: the submitted values if a button of this form was pressed,
+ * otherwise the current values.
+ */
+export function stateOf({ field }: OwnRequest, state: FormState, commands: readonly string[]): FormState {
+  if (!state.isSubmitted || commands.includes(field('do'))) return state
+  return {
+    ...state,
+    isSubmitted: false,
+    text: (_name, current = '') => current,
+    list: (_name, current = []) => current,
+    conflicts: new Map(),
+    errors: [],
+  }
+}

@@ -14,7 +14,7 @@ import { filterForm, timeOf, userLink } from '../parts.ts'
 const ACTIONS = [...MODERATOR_ACTIONS, ...SHARED_ACTIONS] as const
 
 export function logPage(pages: Pages): void {
-  pages.own('GET', MODERATION.log, 'moderationLog', showLog, { role: 'moderator' })
+  pages.own('GET', MODERATION.log, 'moderateLog', showLog, { role: 'moderator' })
 }
 
 /** Returns the name of an action of the audit log. */
@@ -37,7 +37,6 @@ async function showLog(request: OwnRequest) {
     title: t('reports.log.title'),
     body: [
       filterForm(page, {
-        path: MODERATION.log,
         selects: [
           {
             name: 'action',

@@ -24,9 +24,10 @@ import { sheetPart } from '#platform/html/work/frame.ts'
 import { checkValues } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, userPath } from '#web/kit/paths.ts'
-import { changedFields, type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { conflictNote, editBase } from '#web/kit/work/edits.ts'
+import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
 import { moderatedUser, showModeration, takedownPath } from '../frame.ts'
-import { pairs, timeOf } from '../parts.ts'
+import { pairs, stateOf, timeOf } from '../parts.ts'
 import { historyParts, timelinePart } from './user-history.ts'
 
 type Data = { account: AccountRow; record: UserRecordView; saved: NoteRow }
@@ -61,9 +62,11 @@ async function ask({ deps, viewer }: OwnRequest, { account }: Data, state: FormS
   return { done: 'operators-asked' }
 }
 
+/** Returns the fields that a moderator can edit. */
+const editable = ({ username, bio }: AccountRow) => ({ username, bio: bio ?? '' })
+
 async function edit({ deps, accounts, viewer }: OwnRequest, { account }: Data, state: FormState): Promise<Outcome> {
-  const current = { username: account.username, bio: account.bio ?? '' }
-  const { bio, ...rest } = changedFields(current, { username: state.text('username'), bio: state.text('bio') })
+  const { bio, ...rest } = state.edited(editable(account))
   const patch = checkValues(UserPatch, { ...rest, ...(bio === undefined ? {} : { bio: bio === '' ? null : bio }) })
   await updateUser({ ...deps, confirmOwner: createConfirmOwner(accounts) }, viewer, { name: account.id, patch })
   return { done: 'profile-changed', path: moderatedUser(account.id) }
@@ -87,11 +90,11 @@ function showUser(request: OwnRequest, data: Data, state: FormState) {
     notes: record.suspended !== null && note(page, 'bad', suspensionText(page, record.suspended)),
     body: [
       factsPart(page, data),
-      notePart(page, data, state),
+      notePart(page, data, stateOf(request, state, ['note'])),
       timelinePart(page, record),
       historyParts(page, record),
-      profilePart(page, data, state),
-      askPart(page, data, state),
+      profilePart(page, data, stateOf(request, state, ['edit'])),
+      askPart(page, data, stateOf(request, state, ['ask'])),
     ],
   })
 }
@@ -157,7 +160,9 @@ ${by}<div class="line"><button class="main" name="do" value="note">${t('reports.
 function profilePart(page: PageContext, { account }: Data, state: FormState): Markup {
   const { t } = page.language
   const action = pathTo(page, moderatedUser(account.id))
-  const content = html`${textField(page, { name: 'username', label: t('reports.user.username'), value: state.text('username', account.username), maxLength: 39, isName: true, errors: state.errors })}
+  const labels = { username: t('reports.user.username'), bio: t('reports.user.bio') }
+  const content = html`${editBase(editable(account))}${conflictNote(page, state.conflicts, labels)}
+${textField(page, { name: 'username', label: t('reports.user.username'), value: state.text('username', account.username), maxLength: 39, isName: true, errors: state.errors })}
 ${textArea(page, { name: 'bio', label: t('reports.user.bio'), value: state.text('bio', account.bio ?? ''), maxLength: 160, rows: 3, isOptional: true, errors: state.errors })}
 <div class="line"><button name="do" value="edit">${t('work.save')}</button>${account.avatar_url !== null && html`<button class="plain" name="do" value="remove-avatar" formnovalidate>${t('reports.user.remove-avatar')}</button>`}<a class="button plain" href="${pathTo(page, takedownPath('user', account.id))}">${t('reports.takedown.link')}</a></div>`
   return sheetPart({

@@ -62,7 +62,6 @@ function filters({ page, deps }: OwnRequest, query: Readonly<Record<string, stri
   const { t } = page.language
   const any = { value: '', label: t('reports.any') }
   return filterForm(page, {
-    path: MODERATION.reports,
     selects: [
       {
         name: 'state',

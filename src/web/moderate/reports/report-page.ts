@@ -23,7 +23,7 @@ import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.
 import { renderThread } from '#web/kit/work/thread.ts'
 import { reasonName } from '#web/site/report.ts'
 import { MODERATION, moderatedReport, moderatedUser, showModeration, takedownPath } from '../frame.ts'
-import { itemLink, itemStatus, pairs, timeOf } from '../parts.ts'
+import { itemLink, itemStatus, pairs, stateOf, timeOf } from '../parts.ts'
 import { changesPart } from './report-changes.ts'
 import { reporters } from './report-list.ts'
 
@@ -89,9 +89,9 @@ async function showReport(request: OwnRequest, data: Data, state: FormState) {
         content: itemFacts(page, group),
       }),
       changesPart(page, await readReportChanges(request.deps, report)),
-      await reportsPart(request, data, state),
+      await reportsPart(request, data, stateOf(request, state, ['close'])),
       sheetPart({ id: 'thread', title: t('reports.thread'), content: await renderThread(request, report.thread_id) }),
-      replyPart(page, report, state),
+      replyPart(page, report, stateOf(request, state, ['reply'])),
     ],
   })
 }

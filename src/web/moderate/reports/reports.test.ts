@@ -73,7 +73,7 @@ test('a moderator answers, closes all reports about an item with a message, and 
 
   const missing = await page.send(path, path, { do: 'close', message: HOSTILE })
   assert.equal(missing.statusCode, 400)
-  assert.ok(missing.body.includes('&lt;/textarea&gt;'), 'the message is kept')
+  assert.ok(missing.body.includes('&lt;/textarea&gt;'), 'the message stays')
   assertValidHtml(missing.body)
   const fields = { do: 'close', ids: [first, second], outcome: 'action', message: 'Thank you' }
   assertLeads(await page.send(path, path, fields), `${path}?done=reports-closed`)
@@ -84,7 +84,7 @@ test('a moderator answers, closes all reports about an item with a message, and 
   assert.deepEqual([await isClosed(first), await isClosed(second)], [false, true])
 })
 
-test('when another moderator has closed the report, nothing changes and the message is kept', async () => {
+test('when another moderator has closed the report, nothing changes and the message stays', async () => {
   const [ann, subject] = await t.make.people(2)
   const id = await makeReport(ann, { type: 'user', id: subject.id })
   const other = await makeReport(ann, { type: 'user', id: subject.id })

@@ -78,7 +78,6 @@ function showScans(request: OwnRequest, data: Data, state: FormState) {
     body: [
       tabs(page, t('reports.scans.states'), items),
       filterForm(page, {
-        path: MODERATION.scans,
         selects: [],
         search: { name: 'query', label: t('reports.scans.search'), value: data.text },
         hidden: { state: data.state },

@@ -38,7 +38,6 @@ async function showThreads(request: OwnRequest) {
     body: [
       sheetHead({ title: t('reports.threads.count', { count: total }), text: t('reports.threads.text') }),
       filterForm(page, {
-        path: MODERATION.threads,
         selects: [
           {
             name: 'type',

@@ -27,7 +27,7 @@ import { MODERATION, moderatedReport, showModeration, takedownPath } from '../fr
 export function takedownPage(pages: Pages): void {
   formPage<undefined>(pages, {
     path: MODERATION.takedown,
-    name: 'takedown',
+    name: 'moderateTakedown',
     load: async () => undefined,
     show: showTakedown,
     commands: { choose, preview, confirm },
