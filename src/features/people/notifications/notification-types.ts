@@ -157,5 +157,5 @@ function invitationActions(teamId: string, accountId: string): NotificationActio
 }
 
 function pageOfReport(reportId: string | null): string {
-  return reportId === null ? '#' : `/report/${reportId}`
+  return reportId === null ? '#' : `/dashboard/reports/${reportId}`
 }

@@ -25,7 +25,7 @@ function contentOf(page: PageContext, changes: Changes): Part {
     changes.deleted && note(page, 'warn', html`<p>${t('reports.changes.deleted')}</p>`),
     isSame && html`<p>${t('reports.changes.none')}</p>`,
     changed.map((text) => html`<h4>${fieldName(page, text.field)}</h4>${textDiff(text)}`),
-    lists.length > 0 && html`<ul class="plain">${lists}</ul>`,
+    lists.length > 0 && html`<ul>${lists}</ul>`,
     same.length > 0 &&
       html`<details><summary>${t('reports.changes.same', { count: same.length })}</summary>${same.map((text) => html`<h4>${fieldName(page, text.field)}</h4>${textDiff(text)}`)}</details>`,
   ]

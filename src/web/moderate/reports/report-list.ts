@@ -136,5 +136,5 @@ export function reporters(page: PageContext, { reporters: shown, reporter_count 
       html`<li>${userLink(page, reporter)} <small class="soft">${t('reports.record', { action: reporter.action, reports: reporter.reports })}</small></li>`,
   )
   const more = reporter_count - shown.length
-  return html`<ul class="plain">${items}${more > 0 && html`<li class="soft">${t('reports.more-reporters', { count: more })}</li>`}</ul>`
+  return html`<ul>${items}${more > 0 && html`<li class="soft">${t('reports.more-reporters', { count: more })}</li>`}</ul>`
 }

@@ -2,6 +2,7 @@
 import { postMessage } from '#features/catalogue/threads/post-message.ts'
 import { MessageInput, parseMessage } from '#features/catalogue/threads/requests.ts'
 import { readReportChanges } from '#features/community/moderation/read-changes.ts'
+import { listReplies, type ReplyRow } from '#features/community/moderation/replies/queries.ts'
 import { closeReports } from '#features/community/reports/groups/close-reports.ts'
 import { listReportGroups, type ReportGroup } from '#features/community/reports/groups/queries.ts'
 import { checkReportsToClose, ReportsToClose } from '#features/community/reports/groups/requests.ts'
@@ -14,7 +15,6 @@ import { checkbox, form, hiddenField, textArea } from '#platform/html/forms.ts'
 import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
 import { face } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
-import { optionCards } from '#platform/html/work/choices.ts'
 import { sheetPart } from '#platform/html/work/frame.ts'
 import { status } from '#platform/html/work/status.ts'
 import { checkValues } from '#web/kit/forms.ts'
@@ -24,13 +24,14 @@ import { renderThread } from '#web/kit/work/thread.ts'
 import { reasonName } from '#web/site/report.ts'
 import { MODERATION, moderatedReport, moderatedUser, showModeration, takedownPath } from '../frame.ts'
 import { itemLink, itemStatus, pairs, stateOf, timeOf } from '../parts.ts'
+import { closeFields, withReplies } from './close-form.ts'
 import { changesPart } from './report-changes.ts'
 import { reporters } from './report-list.ts'
 
 /** Maximum number of reports about one item that the page shows, oldest first. */
 const SHOWN_MAX = 100
 
-type Data = { report: ReportRow; group: ReportGroup; reports: ReportRow[] }
+type Data = { report: ReportRow; group: ReportGroup; reports: ReportRow[]; replies: ReplyRow[] }
 
 export function reportPage(pages: Pages): void {
   formPage<Data>(pages, {
@@ -38,7 +39,7 @@ export function reportPage(pages: Pages): void {
     name: 'moderateReport',
     load: loadReport,
     show: showReport,
-    commands: { reply, close, reopen },
+    commands: { reply, close, insert, reopen },
     labels: { ids: 'The reports', message: 'The message', outcome: 'The outcome', body: 'The message' },
     options: { role: 'moderator' },
   })
@@ -50,7 +51,7 @@ async function loadReport({ deps, viewer, param }: OwnRequest): Promise<Data> {
   const [group] = await listReportGroups(deps.db, { ...item, count: 1, offset: 0 })
   const reports = await listReportPage(deps.db, { ...item, reporterId: undefined, count: SHOWN_MAX, offset: 0 })
   if (group === undefined) throw notFound('report')
-  return { report, group, reports }
+  return { report, group, reports, replies: await listReplies(deps.db) }
 }
 
 async function reply({ deps, viewer }: OwnRequest, { report }: Data, state: FormState): Promise<Outcome> {
@@ -65,6 +66,16 @@ async function close({ deps, viewer }: OwnRequest, _data: Data, state: FormState
   const input = { ids: state.list('ids'), outcome: state.text('outcome'), ...(message === '' ? {} : { message }) }
   await closeReports(deps, viewer, checkReportsToClose(checkValues(ReportsToClose, input)))
   return { done: 'reports-closed' }
+}
+
+/** Shows the page with the selected saved replies at the end of the message. */
+async function insert(request: OwnRequest, data: Data, state: FormState): Promise<Outcome> {
+  const message = withReplies(data.replies, state, { project: data.group.item?.name })
+  return showReport(request, data, {
+    ...state,
+    text: (name, current) => (name === 'message' ? message : state.text(name, current)),
+    list: (name, current) => (name === 'replies' ? [] : state.list(name, current)),
+  })
 }
 
 async function reopen({ deps, viewer }: OwnRequest, { report }: Data): Promise<Outcome> {
@@ -89,7 +100,7 @@ async function showReport(request: OwnRequest, data: Data, state: FormState) {
         content: itemFacts(page, group),
       }),
       changesPart(page, await readReportChanges(request.deps, report)),
-      await reportsPart(request, data, stateOf(request, state, ['close'])),
+      await reportsPart(request, data, stateOf(request, state, ['close', 'insert'])),
       sheetPart({ id: 'thread', title: t('reports.thread'), content: await renderThread(request, report.thread_id) }),
       replyPart(page, report, stateOf(request, state, ['reply'])),
     ],
@@ -114,7 +125,7 @@ function itemActions(page: PageContext, { report, group }: Data): Part {
 }
 
 /** Renders all reports about the item with their texts. Open reports can be selected and closed together. */
-async function reportsPart(request: OwnRequest, { report, reports }: Data, state: FormState): Promise<Markup> {
+async function reportsPart(request: OwnRequest, { report, reports, replies }: Data, state: FormState): Promise<Markup> {
   const { page, texts } = request
   const { t } = page.language
   const picked = state.list('ids', report.closed ? [] : [report.id])
@@ -130,7 +141,7 @@ ${items}</ol>`
     ? form(page, {
         action: pathTo(page, moderatedReport(report.id)),
         className: 'stack',
-        content: [list, closeFields(page, state)],
+        content: [list, closeFields(page, replies, state)],
       })
     : list
   return sheetPart({ id: 'reports', title: t('reports.about-item', { count: reports.length }), content })
@@ -163,34 +174,6 @@ export function reportStatus(
   if (outcome === 'action') return status(page, { kind: 'good', icon: 'check', label: t('reports.outcome.action') })
   const label = outcome === 'no_action' ? t('reports.outcome.no_action') : t('reports.state.closed')
   return status(page, { icon: 'check', label })
-}
-
-function closeFields(page: PageContext, state: FormState): Part {
-  const { t } = page.language
-  const chosen = state.text('outcome')
-  return [
-    optionCards({
-      legend: t('reports.outcome'),
-      name: 'outcome',
-      options: (['action', 'no_action'] as const).map((value) => ({
-        value,
-        label: t(`reports.outcome.${value}`),
-        text: t(`reports.outcome.${value}.text`),
-        isChosen: chosen === value,
-      })),
-    }),
-    textArea(page, {
-      name: 'message',
-      label: t('reports.close.message'),
-      hint: t('reports.close.hint'),
-      value: state.text('message'),
-      maxLength: 65_536,
-      rows: 4,
-      isOptional: true,
-      errors: state.errors,
-    }),
-    html`<div class="line"><button class="main" name="do" value="close">${icon(page, 'check')}${t('reports.close')}</button></div>`,
-  ]
 }
 
 function replyPart(page: PageContext, report: ReportRow, state: FormState): Markup {

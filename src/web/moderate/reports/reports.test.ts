@@ -84,6 +84,25 @@ test('a moderator answers, closes all reports about an item with a message, and 
   assert.deepEqual([await isClosed(first), await isClosed(second)], [false, true])
 })
 
+test('saved replies are inserted into the message with the name of the project, and stay editable', async () => {
+  const project = await t.make.project({ name: `Lantern ${HOSTILE}` })
+  const id = await makeReport(jon, { type: 'project', id: project.id })
+  const saved = {
+    topic: 'Thanks',
+    language: 'en',
+    title: 'Thank the reporter',
+    body: 'We removed {file} of {project}.',
+  }
+  const reply = (await t.as(mira).post('/_internal/moderation/replies', saved)).json()
+  const path = `${LIST}/${id}`
+  const page = visitor(t, mira.token)
+  const fields = { do: 'insert', ids: [id], replies: [reply.id], message: 'Thank you.' }
+  const shown = await page.send(path, path, fields)
+  assertSays(shown, 200, `Thank you.\n\nWe removed {file} of Lantern ${HOSTILE}.`)
+  assertValidHtml(shown.body)
+  assert.equal(await isClosed(id), false)
+})
+
 test('when another moderator has closed the report, nothing changes and the message stays', async () => {
   const [ann, subject] = await t.make.people(2)
   const id = await makeReport(ann, { type: 'user', id: subject.id })

@@ -123,7 +123,7 @@ function finding(page: PageContext, scan: ListedScan): Part {
   const files = scan.findings.filter(({ verdict }) => verdict !== 'pass')
   const list =
     files.length > 0 &&
-    html`<ul class="plain">${files.map(({ filename, verdict, reason }) => html`<li><code dir="ltr">${filename}</code> ${statusOf(page, 'scan', verdict)} ${reason !== null && html`<span dir="auto">${reason}</span>`}</li>`)}</ul>`
+    html`<ul>${files.map(({ filename, verdict, reason }) => html`<li><code dir="ltr">${filename}</code> ${statusOf(page, 'scan', verdict)} ${reason !== null && html`<span dir="auto">${reason}</span>`}</li>`)}</ul>`
   return html`${scan.reason !== null && html`<span dir="auto">${scan.reason}</span>`}${scan.last_error !== null && html`<p class="soft">${t('reports.scans.error', { attempts: scan.attempts })} <span dir="auto" lang="en">${scan.last_error}</span></p>`}${list}${scan.released_by !== null && html`<p class="soft">${t('reports.scans.released')}</p>`}`
 }
 

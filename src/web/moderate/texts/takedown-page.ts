@@ -134,7 +134,7 @@ function projectList(page: PageContext, { kind }: Takedown, { projects, versions
       .filter(({ project_id }) => project_id === id)
       .map(({ version_number }) => version_number)
       .join(', ')
-  return html`<h2>${t(kind === 'file' ? 'reports.takedown.same-file' : 'reports.user.projects')}</h2><ul class="plain">${projects.map((project) => html`<li><bdi>${project.name}</bdi> ${statusOf(page, 'project', project.status)} <small class="soft" dir="auto">${numbers(project.id)}</small></li>`)}</ul>`
+  return html`<h2>${t(kind === 'file' ? 'reports.takedown.same-file' : 'reports.user.projects')}</h2><ul>${projects.map((project) => html`<li><bdi>${project.name}</bdi> ${statusOf(page, 'project', project.status)} <small class="soft" dir="auto">${numbers(project.id)}</small></li>`)}</ul>`
 }
 
 function showTakedown(request: OwnRequest, _data: undefined, state: FormState) {
