@@ -36,7 +36,7 @@ async function showHome(request: OwnRequest): Promise<FastifyReply> {
   const owners = [...mine, ...oldest].flatMap(({ owner }) => owner ?? [])
   const records = await listOwnerRecords(deps.db, owners)
   const choice = readQueueChoice(request, deps.taxonomy)
-  const figures = html`<dl class="tiles">${figure(request, { label: t('moderate.count.queue'), value: counts.queue, path: PATHS.moderationQueue })}${figure(request, { label: t('moderate.count.mine'), value: counts.mine, path: `${PATHS.moderationQueue}?claim=mine` })}${figure(request, { label: t('moderate.count.reports'), value: counts.reports })}${figure(request, { label: t('moderate.count.quarantined'), value: counts.quarantined })}${figure(request, { label: t('moderate.count.threads'), value: counts.threads })}</dl>`
+  const figures = html`<dl class="tiles">${figure(request, { label: t('moderate.count.queue'), value: counts.queue, path: PATHS.moderationQueue })}${figure(request, { label: t('moderate.count.mine'), value: counts.mine, path: `${PATHS.moderationQueue}?claim=mine` })}${figure(request, { label: t('moderate.count.reports'), value: counts.reports, path: PATHS.moderationReports })}${figure(request, { label: t('moderate.count.quarantined'), value: counts.quarantined, path: PATHS.moderationScans })}${figure(request, { label: t('moderate.count.threads'), value: counts.threads, path: PATHS.moderationThreads })}</dl>`
   const claims = sheetPart({
     id: 'claims',
     title: t('moderate.claims'),

@@ -38,6 +38,16 @@ function moderationRail({ language: { t } }: PageContext, counts: ModerationCoun
         items: [
           { path: PATHS.moderation, label: t('moderate.home'), icon: 'home' },
           { path: PATHS.moderationQueue, label: t('moderate.queue'), icon: 'list-checks', count: counts.queue },
+          { path: PATHS.moderationReports, label: t('reports.rail.reports'), icon: 'flag', count: counts.reports },
+          { path: PATHS.moderationScans, label: t('reports.rail.scans'), icon: 'scan', count: counts.quarantined },
+          { path: PATHS.moderationThreads, label: t('reports.rail.threads'), icon: 'chat', count: counts.threads },
+        ],
+      },
+      {
+        items: [
+          { path: PATHS.moderationTakedown, label: t('reports.rail.takedown'), icon: 'eye-off' },
+          { path: PATHS.moderationTexts, label: t('reports.rail.texts'), icon: 'note' },
+          { path: PATHS.moderationLog, label: t('reports.rail.log'), icon: 'history' },
           { path: PATHS.moderationStatistics, label: t('moderate.statistics'), icon: 'chart' },
         ],
       },

@@ -5,9 +5,9 @@ import { pager } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { statusOf } from '#platform/html/work/status.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
-import { withQuery } from '#web/kit/paths.ts'
+import { reviewPath, withQuery } from '#web/kit/paths.ts'
 import type { FormState } from '#web/kit/work/form-page.ts'
-import { moderatedProject, moderatedUser, ROWS } from './frame.ts'
+import { moderatedUser, ROWS } from './frame.ts'
 
 export type Choice = { value: string; label: string }
 
@@ -61,7 +61,7 @@ type Item = {
 /** Renders the name of a reported item with a link to its page for moderators. */
 export function itemLink(page: PageContext, { item_type, item_id, item }: Item): Markup {
   if (item === null) return html`<span class="soft">${page.language.t('reports.item.deleted', { id: item_id })}</span>`
-  const path = item_type === 'user' ? moderatedUser(item_id) : moderatedProject(item.project_id ?? item_id)
+  const path = item_type === 'user' ? moderatedUser(item_id) : reviewPath(item.project_id ?? item_id)
   return html`<a href="${pathTo(page, path)}"><bdi>${item.name}</bdi></a>`
 }
 

@@ -165,7 +165,8 @@ export async function readModerationCounts(db: Db, viewerId: string): Promise<Mo
       (select count(*) from moderation_claim claim join project on project.id = claim.project_id
         where claim.account_id = ${viewerId} and claim.until > now() and project.status = 'processing') as mine,
       (select count(*) from report where not closed) as reports,
-      (select count(*) from thread where unanswered_since is not null) as threads,
+      (select count(*) from thread where unanswered_since is not null
+        and (project_id is not null or report_id is not null)) as threads,
       (select count(*) from version_scan where state = 'quarantine') as quarantined`.execute(db)
   return rows[0] ?? { queue: 0, mine: 0, reports: 0, threads: 0, quarantined: 0 }
 }

@@ -7,14 +7,14 @@ import { emptyState } from '#platform/html/lists.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { listTable, nameCell } from '#platform/html/work/tables.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
-import { withQuery } from '#web/kit/paths.ts'
-import { MODERATION, moderatedProject, moderatedReport, moderatedUser, ROWS, showModeration } from '../frame.ts'
+import { PATHS, reviewPath, withQuery } from '#web/kit/paths.ts'
+import { moderatedReport, moderatedUser, ROWS, showSection } from '../frame.ts'
 import { filterForm, timeOf, userLink } from '../parts.ts'
 
 const ACTIONS = [...MODERATOR_ACTIONS, ...SHARED_ACTIONS] as const
 
 export function logPage(pages: Pages): void {
-  pages.own('GET', MODERATION.log, 'moderateLog', showLog, { role: 'moderator' })
+  pages.own('GET', PATHS.moderationLog, 'moderateLog', showLog, { role: 'moderator' })
 }
 
 /** Returns the name of an action of the audit log. */
@@ -31,9 +31,9 @@ async function showLog(request: OwnRequest) {
   const rows = await listEntries(deps.db, { ofModeration: true, action }, { before, limit: ROWS + 1 })
   const shown = rows.slice(0, ROWS)
   const next = rows.length > ROWS ? shown.at(-1)?.id : undefined
-  const older = withQuery(MODERATION.log, { action, before: next === undefined ? undefined : String(next) })
-  return showModeration(request, {
-    section: MODERATION.log,
+  const older = withQuery(PATHS.moderationLog, { action, before: next === undefined ? undefined : String(next) })
+  return showSection(request, {
+    section: PATHS.moderationLog,
     title: t('reports.log.title'),
     body: [
       filterForm(page, {
@@ -92,7 +92,7 @@ function subject(page: PageContext, { subject_kind, subject_id, subject_name }: 
   const name = subject_name ?? `${subject_kind} ${subject_id.slice(0, 12)}`
   const paths: Record<string, (id: string) => string> = {
     user: moderatedUser,
-    project: moderatedProject,
+    project: reviewPath,
     report: moderatedReport,
   }
   const path = paths[subject_kind]?.(subject_id)

@@ -7,8 +7,9 @@ import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { sheetPart } from '#platform/html/work/frame.ts'
 import { statusOf } from '#platform/html/work/status.ts'
 import { listTable, nameCell, type Table } from '#platform/html/work/tables.ts'
+import { reviewPath } from '#web/kit/paths.ts'
 import { reasonName } from '#web/site/report.ts'
-import { moderatedProject, moderatedReport } from '../frame.ts'
+import { moderatedReport } from '../frame.ts'
 import { timeOf } from '../parts.ts'
 import { reportStatus } from '../reports/report-page.ts'
 
@@ -47,10 +48,10 @@ function textOf(page: PageContext, { kind, id, text, to }: Entry): Part {
     case 'joined':
       return t('reports.timeline.joined')
     case 'project':
-      return rich('reports.timeline.project', { name: link(moderatedProject(id), text) })
+      return rich('reports.timeline.project', { name: link(reviewPath(id), text) })
     case 'review':
       return rich('reports.timeline.review', {
-        name: link(moderatedProject(id), text),
+        name: link(reviewPath(id), text),
         status: statusOf(page, 'project', to ?? ''),
       })
     case 'report_by':
@@ -162,7 +163,7 @@ function projectCell(
   { near, least }: { near?: Part; least?: Part } = {},
 ): Markup {
   return nameCell({
-    href: pathTo(page, moderatedProject(project_id)),
+    href: pathTo(page, reviewPath(project_id)),
     name: project_name,
     ...(near === undefined ? {} : { near }),
     ...(least === undefined ? {} : { least: [least] }),

@@ -20,13 +20,13 @@ import { form, hiddenField, textArea, textField } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { face, note } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
-import { sheetPart } from '#platform/html/work/frame.ts'
+import { sheetHead, sheetPart } from '#platform/html/work/frame.ts'
 import { checkValues } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, userPath } from '#web/kit/paths.ts'
 import { conflictNote, editBase } from '#web/kit/work/edits.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
-import { moderatedUser, showModeration, takedownPath } from '../frame.ts'
+import { moderatedUser, showSection, takedownPath } from '../frame.ts'
 import { pairs, stateOf, timeOf } from '../parts.ts'
 import { historyParts, timelinePart } from './user-history.ts'
 
@@ -82,7 +82,7 @@ function showUser(request: OwnRequest, data: Data, state: FormState) {
   const { page } = request
   const { t } = page.language
   const { account, record } = data
-  return showModeration(request, {
+  return showSection(request, {
     section: '',
     title: t('reports.user.title', { name: account.username }),
     name: account.username,
@@ -129,7 +129,7 @@ function factsPart(page: PageContext, { account, record }: Data): Markup {
     ],
   ])}</div>`
   const links = html`<a class="button tight" href="${pathTo(page, userPath(account.username))}">${icon(page, 'user')}${t('reports.user.profile')}</a>`
-  return sheetPart({ id: 'facts', title: t('reports.user.facts'), action: links, content })
+  return html`${sheetHead({ title: t('reports.user.facts'), action: links })}${sheetPart({ id: 'facts', content })}`
 }
 
 /** After a conflict, shows the note of the other moderator, and the typed text with the current revision. */
@@ -161,7 +161,7 @@ function profilePart(page: PageContext, { account }: Data, state: FormState): Ma
   const { t } = page.language
   const action = pathTo(page, moderatedUser(account.id))
   const labels = { username: t('reports.user.username'), bio: t('reports.user.bio') }
-  const content = html`${editBase(editable(account))}${conflictNote(page, state.conflicts, labels)}
+  const content = html`${editBase(state, editable(account))}${conflictNote(page, state.conflicts, labels)}
 ${textField(page, { name: 'username', label: t('reports.user.username'), value: state.text('username', account.username), maxLength: 39, isName: true, errors: state.errors })}
 ${textArea(page, { name: 'bio', label: t('reports.user.bio'), value: state.text('bio', account.bio ?? ''), maxLength: 160, rows: 3, isOptional: true, errors: state.errors })}
 <div class="line"><button name="do" value="edit">${t('work.save')}</button>${account.avatar_url !== null && html`<button class="plain" name="do" value="remove-avatar" formnovalidate>${t('reports.user.remove-avatar')}</button>`}<a class="button plain" href="${pathTo(page, takedownPath('user', account.id))}">${t('reports.takedown.link')}</a></div>`

@@ -44,7 +44,7 @@ function repliesField(page: PageContext, replies: readonly ReplyRow[], state: Fo
     checkbox({ name: 'replies', value: id, isChecked: chosen.includes(id), label: html`<bdi>${title}</bdi>` }),
   )
   return html`<fieldset class="stack close"><legend>${t('reports.texts.title')}</legend><div class="prepared">
-${boxes}</div><button class="tight" name="do" value="insert" formnovalidate>${icon(page, 'plus')}${t('reports.texts.insert')}</button></fieldset>`
+${boxes}</div><div class="line"><button class="tight" name="do" value="insert" formnovalidate>${icon(page, 'plus')}${t('reports.texts.insert')}</button></div></fieldset>`
 }
 
 /** Returns the message with the selected replies at its end. Placeholders with a known value are replaced. */

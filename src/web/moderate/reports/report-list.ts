@@ -13,15 +13,15 @@ import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { sheetHead } from '#platform/html/work/frame.ts'
 import { listTable, nameCell, type Row } from '#platform/html/work/tables.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
-import { pageNumber } from '#web/kit/paths.ts'
+import { PATHS, pageNumber } from '#web/kit/paths.ts'
 import { reasonName } from '#web/site/report.ts'
-import { MODERATION, moderatedReport, ROWS, showModeration } from '../frame.ts'
+import { moderatedReport, ROWS, showSection } from '../frame.ts'
 import { filterForm, itemLink, itemStatus, listPager, offsetOf, userLink } from '../parts.ts'
 
 const ITEM_TYPES = ['project', 'version', 'user'] as const satisfies readonly ItemType[]
 
 export function reportListPage(pages: Pages): void {
-  pages.own('GET', MODERATION.reports, 'moderateReports', showReports, { role: 'moderator' })
+  pages.own('GET', PATHS.moderationReports, 'moderateReports', showReports, { role: 'moderator' })
 }
 
 /** Returns the filter of the URL. Unknown values filter nothing. */
@@ -41,8 +41,8 @@ async function showReports(request: OwnRequest) {
   const counts = await countReportGroups(deps.db, filter)
   const groups = await listReportGroups(deps.db, { ...filter, count: ROWS, offset: offsetOf(current) })
   const query = { state: filter.state, item_type: filter.itemType ?? '', report_type: filter.reportType ?? '' }
-  return showModeration(request, {
-    section: MODERATION.reports,
+  return showSection(request, {
+    section: PATHS.moderationReports,
     title: t('reports.list.title'),
     body: [
       sheetHead({
@@ -53,7 +53,7 @@ async function showReports(request: OwnRequest) {
       groups.length === 0
         ? emptyState(page, { icon: 'flag', title: t('reports.list.empty'), text: t('reports.list.empty.text') })
         : groupTable(page, groups),
-      listPager(page, { path: MODERATION.reports, current, total: counts.total, query }),
+      listPager(page, { path: PATHS.moderationReports, current, total: counts.total, query }),
     ],
   })
 }

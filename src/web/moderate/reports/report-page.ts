@@ -9,20 +9,22 @@ import { checkReportsToClose, ReportsToClose } from '#features/community/reports
 import { getVisibleReport, listReportPage, type ReportRow } from '#features/community/reports/queries.ts'
 import type { ItemType } from '#features/community/reports/requests.ts'
 import { updateReport } from '#features/community/reports/update-report.ts'
+import { listCachedUsers } from '#features/people/users/user-cache.ts'
 import { notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { checkbox, form, hiddenField, textArea } from '#platform/html/forms.ts'
 import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
 import { face } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
-import { sheetPart } from '#platform/html/work/frame.ts'
+import { sheetHead, sheetPart } from '#platform/html/work/frame.ts'
 import { status } from '#platform/html/work/status.ts'
 import { checkValues } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { PATHS } from '#web/kit/paths.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
 import { renderThread } from '#web/kit/work/thread.ts'
 import { reasonName } from '#web/site/report.ts'
-import { MODERATION, moderatedReport, moderatedUser, showModeration, takedownPath } from '../frame.ts'
+import { moderatedReport, moderatedUser, showSection, takedownPath } from '../frame.ts'
 import { itemLink, itemStatus, pairs, stateOf, timeOf } from '../parts.ts'
 import { closeFields, withReplies } from './close-form.ts'
 import { changesPart } from './report-changes.ts'
@@ -31,11 +33,18 @@ import { reporters } from './report-list.ts'
 /** Maximum number of reports about one item that the page shows, oldest first. */
 const SHOWN_MAX = 100
 
-type Data = { report: ReportRow; group: ReportGroup; reports: ReportRow[]; replies: ReplyRow[] }
+type Data = {
+  report: ReportRow
+  group: ReportGroup
+  reports: ReportRow[]
+  replies: ReplyRow[]
+  /** Usernames of the reporters by ID. */
+  names: ReadonlyMap<string, string>
+}
 
 export function reportPage(pages: Pages): void {
   formPage<Data>(pages, {
-    path: `${MODERATION.reports}/:id`,
+    path: `${PATHS.moderationReports}/:id`,
     name: 'moderateReport',
     load: loadReport,
     show: showReport,
@@ -51,7 +60,9 @@ async function loadReport({ deps, viewer, param }: OwnRequest): Promise<Data> {
   const [group] = await listReportGroups(deps.db, { ...item, count: 1, offset: 0 })
   const reports = await listReportPage(deps.db, { ...item, reporterId: undefined, count: SHOWN_MAX, offset: 0 })
   if (group === undefined) throw notFound('report')
-  return { report, group, reports, replies: await listReplies(deps.db) }
+  const users = await listCachedUsers(deps, [...new Set(reports.map(({ reporter_id }) => reporter_id))])
+  const names = new Map(users.map(({ id, username }) => [id, username]))
+  return { report, group, reports, names, replies: await listReplies(deps.db) }
 }
 
 async function reply({ deps, viewer }: OwnRequest, { report }: Data, state: FormState): Promise<Outcome> {
@@ -88,17 +99,13 @@ async function showReport(request: OwnRequest, data: Data, state: FormState) {
   const { t } = page.language
   const { report, group } = data
   const name = group.item?.name ?? t('reports.item.deleted', { id: group.item_id })
-  return showModeration(request, {
-    section: MODERATION.reports,
+  return showSection(request, {
+    section: PATHS.moderationReports,
     title: t('reports.page.title', { name }),
     form: state,
     body: [
-      sheetPart({
-        id: 'item',
-        title: t('reports.item'),
-        action: itemActions(page, data),
-        content: itemFacts(page, group),
-      }),
+      sheetHead({ title: t('reports.about-item', { count: group.reports }), action: itemActions(page, data) }),
+      sheetPart({ id: 'item', title: t('reports.item'), content: itemFacts(page, group) }),
       changesPart(page, await readReportChanges(request.deps, report)),
       await reportsPart(request, data, stateOf(request, state, ['close', 'insert'])),
       sheetPart({ id: 'thread', title: t('reports.thread'), content: await renderThread(request, report.thread_id) }),
@@ -125,14 +132,20 @@ function itemActions(page: PageContext, { report, group }: Data): Part {
 }
 
 /** Renders all reports about the item with their texts. Open reports can be selected and closed together. */
-async function reportsPart(request: OwnRequest, { report, reports, replies }: Data, state: FormState): Promise<Markup> {
+async function reportsPart(
+  request: OwnRequest,
+  { report, reports, replies, names }: Data,
+  state: FormState,
+): Promise<Markup> {
   const { page, texts } = request
   const { t } = page.language
   const picked = state.list('ids', report.closed ? [] : [report.id])
   const items: Markup[] = []
   for (const each of reports) {
     const text = await texts.render(each.body, page)
-    items.push(reportItem(page, each, { text, isPicked: picked.includes(each.id), isCurrent: each.id === report.id }))
+    const reporter = names.get(each.reporter_id) ?? t('reports.thread.deleted-user')
+    const isCurrent = each.id === report.id
+    items.push(reportItem(page, each, { reporter, text, isPicked: picked.includes(each.id), isCurrent }))
   }
   const hasOpen = reports.some(({ closed }) => !closed)
   const list = html`<ol class="thread">
@@ -144,13 +157,13 @@ ${items}</ol>`
         content: [list, closeFields(page, replies, state)],
       })
     : list
-  return sheetPart({ id: 'reports', title: t('reports.about-item', { count: reports.length }), content })
+  return sheetPart({ id: 'reports', title: t('reports.list.title'), content })
 }
 
 function reportItem(
   page: PageContext,
-  report: ReportRow & { reporter?: string },
-  { text, isPicked, isCurrent }: { text: Markup; isPicked: boolean; isCurrent: boolean },
+  report: ReportRow,
+  { reporter, text, isPicked, isCurrent }: { reporter: string; text: Markup; isPicked: boolean; isCurrent: boolean },
 ): Markup {
   const { language } = page
   const { t } = language
@@ -160,7 +173,7 @@ function reportItem(
     !report.closed &&
     html`<label class="choice"><input${box}><span>${t('reports.select', { id: report.id })}</span></label>`
   const name = html`<a${attributes({ href: pathTo(page, moderatedReport(report.id)), 'aria-current': isCurrent && 'true' })}>${reason}</a>`
-  return html`<li id="report-${report.id}">${face({ name: reason, url: null })}<div><p class="by"><b>${name}</b> · ${timeOf(page, report.created)} · <a href="${pathTo(page, moderatedUser(report.reporter_id))}">${t('reports.reporter')}</a> ${reportStatus(page, report)}</p><div class="said">${text}</div>${pick}</div></li>
+  return html`<li id="report-${report.id}">${face({ name: reporter, url: null })}<div><p class="by"><b>${name}</b> · ${timeOf(page, report.created)} · <a href="${pathTo(page, moderatedUser(report.reporter_id))}"><bdi>${reporter}</bdi></a> ${reportStatus(page, report)}</p><div class="said">${text}</div>${pick}</div></li>
 `
 }
 

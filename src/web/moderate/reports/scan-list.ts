@@ -11,9 +11,9 @@ import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { statusOf } from '#platform/html/work/status.ts'
 import { listTable, nameCell } from '#platform/html/work/tables.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
-import { pageNumber, withQuery } from '#web/kit/paths.ts'
+import { PATHS, pageNumber, reviewPath, withQuery } from '#web/kit/paths.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
-import { MODERATION, moderatedProject, ROWS, showModeration, takedownPath } from '../frame.ts'
+import { ROWS, showSection, takedownPath } from '../frame.ts'
 import { filterForm, listPager, offsetOf } from '../parts.ts'
 
 type Data = {
@@ -26,7 +26,7 @@ type Data = {
 
 export function scanListPage(pages: Pages): void {
   formPage<Data>(pages, {
-    path: MODERATION.scans,
+    path: PATHS.moderationScans,
     name: 'moderateScans',
     load: loadScans,
     show: showScans,
@@ -47,7 +47,7 @@ async function loadScans(request: OwnRequest): Promise<Data> {
 
 /** Returns to the list with its filter. */
 const back = ({ state, text }: Data) => ({
-  path: withQuery(MODERATION.scans, { state: state === 'quarantine' ? undefined : state, query: text }),
+  path: withQuery(PATHS.moderationScans, { state: state === 'quarantine' ? undefined : state, query: text }),
 })
 
 async function release({ deps, viewer, field }: OwnRequest, data: Data): Promise<Outcome> {
@@ -65,14 +65,14 @@ function showScans(request: OwnRequest, data: Data, state: FormState) {
   const { t } = page.language
   const query = { state: data.state, query: data.text }
   const items = SCAN_STATES.map((each) => ({
-    href: pathTo(page, withQuery(MODERATION.scans, { state: each, query: data.text })),
+    href: pathTo(page, withQuery(PATHS.moderationScans, { state: each, query: data.text })),
     label: t(`work.scan.${each}`),
     icon: 'scan' as const,
     count: data.counts[each],
     isCurrent: each === data.state,
   }))
-  return showModeration(request, {
-    section: MODERATION.scans,
+  return showSection(request, {
+    section: PATHS.moderationScans,
     title: t('reports.scans.title'),
     form: state,
     body: [
@@ -85,7 +85,7 @@ function showScans(request: OwnRequest, data: Data, state: FormState) {
       data.scans.length === 0
         ? emptyState(page, { icon: 'scan', title: t('reports.scans.empty') })
         : scanTable(page, data),
-      listPager(page, { path: MODERATION.scans, current: data.current, total: data.counts[data.state], query }),
+      listPager(page, { path: PATHS.moderationScans, current: data.current, total: data.counts[data.state], query }),
     ],
   })
 }
@@ -103,7 +103,7 @@ function scanTable(page: PageContext, data: Data): Markup {
     rows: data.scans.map((scan) => ({
       cells: [
         nameCell({
-          href: pathTo(page, moderatedProject(scan.project_id)),
+          href: pathTo(page, reviewPath(scan.project_id)),
           name: `${scan.project_name} ${scan.version_number}`,
           details: statusOf(page, 'version', scan.version_status),
           near: timeAgo(page.language, scan.requested, page.now),

@@ -12,16 +12,16 @@ import { sheetHead } from '#platform/html/work/frame.ts'
 import { statusOf } from '#platform/html/work/status.ts'
 import { listTable, nameCell, type Row } from '#platform/html/work/tables.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
-import { pageNumber } from '#web/kit/paths.ts'
+import { PATHS, pageNumber, reviewPath } from '#web/kit/paths.ts'
 import { reasonName } from '#web/site/report.ts'
-import { MODERATION, moderatedProject, moderatedReport, ROWS, showModeration } from '../frame.ts'
+import { moderatedReport, ROWS, showSection } from '../frame.ts'
 import { filterForm, listPager, offsetOf } from '../parts.ts'
 import { reportStatus } from './report-page.ts'
 
 const TYPES = ['project', 'report'] as const
 
 export function threadListPage(pages: Pages): void {
-  pages.own('GET', MODERATION.threads, 'moderateThreads', showThreads, { role: 'moderator' })
+  pages.own('GET', PATHS.moderationThreads, 'moderateThreads', showThreads, { role: 'moderator' })
 }
 
 async function showThreads(request: OwnRequest) {
@@ -32,8 +32,8 @@ async function showThreads(request: OwnRequest) {
   const total = await countUnansweredThreads(deps.db, { type })
   const threads = await listUnansweredThreads(deps.db, { type, count: ROWS, offset: offsetOf(current) })
   const choices = TYPES.map((value) => ({ value, label: t(`reports.threads.${value}`) }))
-  return showModeration(request, {
-    section: MODERATION.threads,
+  return showSection(request, {
+    section: PATHS.moderationThreads,
     title: t('reports.threads.title'),
     body: [
       sheetHead({ title: t('reports.threads.count', { count: total }), text: t('reports.threads.text') }),
@@ -50,7 +50,7 @@ async function showThreads(request: OwnRequest) {
       threads.length === 0
         ? emptyState(page, { icon: 'chat', title: t('reports.threads.empty') })
         : table(page, threads),
-      listPager(page, { path: MODERATION.threads, current, total, query: { type: type ?? '' } }),
+      listPager(page, { path: PATHS.moderationThreads, current, total, query: { type: type ?? '' } }),
     ],
   })
 }
@@ -75,7 +75,7 @@ function row(page: PageContext, { project, report, author, text, since }: Unansw
   const subject =
     project !== null
       ? {
-          path: `${moderatedProject(project.id)}#thread`,
+          path: `${reviewPath(project.id)}#thread`,
           name: project.name,
           mark: statusOf(page, 'project', project.status),
         }

@@ -16,17 +16,18 @@ import { note } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { confirmation } from '#platform/html/work/actions.ts'
 import { optionCards } from '#platform/html/work/choices.ts'
-import { sheetPart } from '#platform/html/work/frame.ts'
+import { sheetHead, sheetPart } from '#platform/html/work/frame.ts'
 import { statusOf } from '#platform/html/work/status.ts'
 import { checkValues } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { PATHS } from '#web/kit/paths.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
 import { reasonName } from '#web/site/report.ts'
-import { MODERATION, moderatedReport, showModeration, takedownPath } from '../frame.ts'
+import { moderatedReport, showSection, takedownPath } from '../frame.ts'
 
 export function takedownPage(pages: Pages): void {
   formPage<undefined>(pages, {
-    path: MODERATION.takedown,
+    path: PATHS.moderationTakedown,
     name: 'moderateTakedown',
     load: async () => undefined,
     show: showTakedown,
@@ -75,7 +76,7 @@ async function preview(request: OwnRequest, _data: undefined, state: FormState):
     body: confirmation(page, {
       title: t('reports.takedown.confirm'),
       consequences: consequences(page, takedown, concerned),
-      action: pathTo(page, MODERATION.takedown),
+      action: pathTo(page, PATHS.moderationTakedown),
       button: t('reports.takedown.do'),
       cancel: pathTo(page, takedownPath(takedown.kind, takedown.id, state.text('report'))),
       fields: [
@@ -103,7 +104,7 @@ async function confirm(request: OwnRequest, _data: undefined, state: FormState):
   const takedown = takedownOf(request, state)
   await takeDown({ ...deps, confirmOwner: createConfirmOwner(accounts) }, viewer, takedown)
   const report = state.text('report')
-  return { done: 'taken-down', path: report === '' ? MODERATION.takedown : moderatedReport(report) }
+  return { done: 'taken-down', path: report === '' ? PATHS.moderationTakedown : moderatedReport(report) }
 }
 
 function consequences(page: PageContext, takedown: Takedown, concerned: Concerned): Part[] {
@@ -145,13 +146,13 @@ function showTakedown(request: OwnRequest, _data: undefined, state: FormState) {
   const id = isNew ? query('id') : state.text('id')
   const report = isNew ? query('report') : state.text('report')
   const reference = state.text('reference', report === '' ? '' : t('reports.takedown.of-report', { id: report }))
-  return showModeration(request, {
-    section: MODERATION.takedown,
+  return showSection(request, {
+    section: PATHS.moderationTakedown,
     title: t('reports.takedown.title'),
     form: state,
     notes: note(page, 'warn', html`<p>${t('reports.takedown.text')}</p>`),
     body: form(page, {
-      action: pathTo(page, MODERATION.takedown),
+      action: pathTo(page, PATHS.moderationTakedown),
       content: [
         hiddenField('report', report),
         targetPart(page, { kind, id, state }),
@@ -175,7 +176,7 @@ function targetPart(page: PageContext, { kind, id, state }: Fields & { id: strin
   const content = html`<div class="pair">${selectField(page, { name: 'kind', label: t('reports.takedown.kind'), errors, choices })}
 ${textField(page, { name: 'id', label: t('reports.takedown.id'), hint: t('reports.takedown.id.hint'), value: id, maxLength: 128, isCode: true, errors })}</div>
 <button class="tight" name="do" value="choose" formnovalidate>${t('reports.takedown.choose')}</button>`
-  return sheetPart({ id: 'target', title: t('reports.takedown.target'), content })
+  return html`${sheetHead({ title: t('reports.takedown.target') })}${sheetPart({ id: 'target', content })}`
 }
 
 function reasonPart({ page, deps }: OwnRequest, { kind, reference, state }: Fields & { reference: string }): Markup {

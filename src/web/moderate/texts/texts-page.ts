@@ -13,12 +13,13 @@ import { form, hiddenField, textArea, textField } from '#platform/html/forms.ts'
 import { html, type Markup } from '#platform/html/html.ts'
 import { emptyState } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
-import { sheetPart } from '#platform/html/work/frame.ts'
+import { sheetHead, sheetPart } from '#platform/html/work/frame.ts'
 import { listTable, nameCell, type Row } from '#platform/html/work/tables.ts'
 import { checkValues } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { PATHS } from '#web/kit/paths.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
-import { MODERATION, showModeration } from '../frame.ts'
+import { showSection } from '../frame.ts'
 
 /** Name of the field: the footer of every page has a field `language`. */
 const LANGUAGE = 'reply_language'
@@ -27,7 +28,7 @@ type Data = { replies: ReplyRow[]; edited: ReplyRow | undefined }
 
 export function textsPage(pages: Pages): void {
   formPage<Data>(pages, {
-    path: MODERATION.texts,
+    path: PATHS.moderationTexts,
     name: 'moderateTexts',
     load: loadTexts,
     show: showTexts,
@@ -86,18 +87,18 @@ async function showTexts(request: OwnRequest, { replies, edited }: Data, submitt
     field('do') === 'preview' && body !== ''
       ? html`<div class="note" role="note" aria-label="${t('reports.texts.preview')}"><div>${await texts.render(body, page)}</div></div>`
       : undefined
-  return showModeration(request, {
-    section: MODERATION.texts,
+  return showSection(request, {
+    section: PATHS.moderationTexts,
     title: t('reports.texts.title'),
     form: state,
     body: [
+      sheetHead({ title: t('reports.texts.title'), text: t('reports.texts.placeholders') }),
       replies.length === 0
         ? emptyState(page, { icon: 'note', title: t('reports.texts.empty'), text: t('reports.texts.empty.text') })
         : replyTable(page, replies),
       sheetPart({
         id: 'edit',
         title: edited === undefined ? t('reports.texts.new') : t('reports.texts.edit', { title: edited.title }),
-        text: t('reports.texts.placeholders'),
         content: [preview, replyForm(page, edited, state)],
       }),
     ],
@@ -124,7 +125,7 @@ function replyRow(page: PageContext, reply: ReplyRow, { index, last }: { index: 
     isShown &&
     html`<button class="tight" name="do" value="${command}" aria-label="${t(`reports.texts.${command}`)}: ${reply.title}">${icon(page, command === 'delete' ? 'trash' : command === 'up' ? 'arrow-up' : 'arrow-down')}</button>`
   const actions = form(page, {
-    action: pathTo(page, MODERATION.texts),
+    action: pathTo(page, PATHS.moderationTexts),
     className: 'line',
     content: html`${hiddenField('id', reply.id)}${button('up', index > 0)}${button('down', index < last)}<a class="button tight" href="?edit=${reply.id}#edit" aria-label="${t('reports.texts.change')}: ${reply.title}">${icon(page, 'pencil')}</a>${button('delete', true)}`,
   })
@@ -150,6 +151,6 @@ ${textField(page, { name: 'title', label: t('reports.texts.name'), value: state.
 <div class="pair">${textField(page, { name: 'topic', label: t('reports.texts.topic'), value: state.text('topic', edited?.topic), maxLength: 64, errors })}
 ${textField(page, { name: LANGUAGE, label: t('reports.texts.language'), hint: t('reports.texts.language.hint'), value: state.text(LANGUAGE, edited?.language ?? page.language.tag.slice(0, 2)), maxLength: 35, isCode: true, errors })}</div>
 ${textArea(page, { name: 'body', label: t('reports.texts.body'), value: state.text('body', edited?.body), maxLength: 8_192, rows: 8, errors })}
-<div class="line"><button class="main" name="do" value="save">${t('reports.texts.save')}</button><button name="do" value="preview" formnovalidate>${t('reports.texts.preview')}</button>${edited !== undefined && html`<a class="button plain" href="${pathTo(page, MODERATION.texts)}">${t('work.cancel')}</a>`}</div>`
-  return form(page, { action: pathTo(page, MODERATION.texts), className: 'stack', content })
+<div class="line"><button class="main" name="do" value="save">${t('reports.texts.save')}</button><button name="do" value="preview" formnovalidate>${t('reports.texts.preview')}</button>${edited !== undefined && html`<a class="button plain" href="${pathTo(page, PATHS.moderationTexts)}">${t('work.cancel')}</a>`}</div>`
+  return form(page, { action: pathTo(page, PATHS.moderationTexts), className: 'stack', content })
 }

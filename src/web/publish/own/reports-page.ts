@@ -9,7 +9,7 @@ import { form, textArea } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { emptyState } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
-import { sheetPart } from '#platform/html/work/frame.ts'
+import { sheetHead, sheetPart } from '#platform/html/work/frame.ts'
 import { status } from '#platform/html/work/status.ts'
 import { listTable, nameCell } from '#platform/html/work/tables.ts'
 import { checkValues } from '#web/kit/forms.ts'
@@ -124,7 +124,8 @@ async function showReport(request: OwnRequest, report: ReportRow, state: FormSta
     },
     form: state,
     body: [
-      sheetPart({ id: 'text', title: t('reports.own.text'), content: await texts.render(report.body, page) }),
+      sheetHead({ title: t('reports.own.text') }),
+      sheetPart({ id: 'text', content: await texts.render(report.body, page) }),
       sheetPart({ id: 'thread', title: t('reports.thread'), content: await renderThread(request, report.thread_id) }),
       replyPart(page, report, state),
     ],
