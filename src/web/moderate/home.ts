@@ -43,7 +43,7 @@ async function showHome(request: OwnRequest): Promise<FastifyReply> {
     content:
       mine.length === 0
         ? html`<p class="soft">${t('moderate.claims.none')}</p>`
-        : queueTable(request, { rows: mine, records, median, caption: t('moderate.claims') }),
+        : queueTable(request, { rows: mine, records, median, caption: t('moderate.claims'), isInner: true }),
   })
   const waiting = sheetPart({
     id: 'waiting',
@@ -56,7 +56,13 @@ async function showHome(request: OwnRequest): Promise<FastifyReply> {
             title: t('moderate.queue.empty'),
             text: t('moderate.queue.empty.next', { reports: counts.reports, quarantined: counts.quarantined }),
           })
-        : queueTable(request, { rows: oldest, records, median, caption: t('moderate.unassigned.title') }),
+        : queueTable(request, {
+            rows: oldest,
+            records,
+            median,
+            caption: t('moderate.unassigned.title'),
+            isInner: true,
+          }),
   })
   return showModeration(request, {
     current: PATHS.moderation,

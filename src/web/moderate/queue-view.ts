@@ -21,6 +21,8 @@ export type QueueTable = {
   /** Median wait of the last decisions, in minutes. */
   median: number | null
   caption: string
+  /** Whether the table is inside a part of a sheet. */
+  isInner?: boolean
   /** IDs of the selected rows; undefined without selection. */
   picked?: readonly string[] | undefined
 }
@@ -28,7 +30,10 @@ export type QueueTable = {
 /** Factor of the median wait from which an entry is marked. */
 const LONG_FACTOR = 2
 
-export function queueTable(request: OwnRequest, { rows, records, median, caption, picked }: QueueTable): Markup {
+export function queueTable(
+  request: OwnRequest,
+  { rows, records, median, caption, picked, isInner = false }: QueueTable,
+): Markup {
   const { page } = request
   const { t } = page.language
   const columns: Column[] = [
@@ -43,6 +48,7 @@ export function queueTable(request: OwnRequest, { rows, records, median, caption
   return listTable(page, {
     caption,
     columns,
+    isInner,
     rows: rows.map((row, index) => queueRow(request, row, { records, median, picked, isFirst: index < 5 })),
   })
 }

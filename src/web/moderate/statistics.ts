@@ -1,5 +1,6 @@
 // Figures about the queue: its length by age, the median wait, and decisions by day and by moderator.
 import type { FastifyReply } from 'fastify'
+import { DAYS } from '#features/community/moderation/statistics/queries.ts'
 import { readQueueStatistics } from '#features/community/moderation/statistics/routes.ts'
 import type { QueueStatistics } from '#features/community/moderation/statistics/views.ts'
 import { DAY_MS } from '#lib/time.ts'
@@ -67,9 +68,10 @@ function days(page: PageContext, { days: rows }: QueueStatistics): Markup {
   const { language } = page
   const { t } = language
   if (rows.length === 0) return emptyState(page, { icon: 'chart', title: t('moderate.statistics.none') })
-  const series = (label: string, count: (row: (typeof rows)[number]) => number) => ({
+  const byDay = new Map(rows.map((row) => [row.day, row]))
+  const series = (label: string, count: (row: typeof NO_DECISIONS) => number) => ({
     label,
-    points: rows.map((row) => ({ at: new Date(row.day), value: count(row) })),
+    points: allDays(page).map((day) => ({ at: new Date(day), value: count(byDay.get(day) ?? NO_DECISIONS) })),
   })
   const plot = linePlot(page, {
     id: 'decisions',
@@ -106,6 +108,15 @@ function days(page: PageContext, { days: rows }: QueueStatistics): Markup {
   })
   return html`${plot}
 ${waits}`
+}
+
+const NO_DECISIONS = { approved: 0, rejected: 0 }
+
+/** Returns the days that the figures cover, oldest first. */
+function allDays({ now }: PageContext): string[] {
+  return Array.from({ length: DAYS }, (_, index) =>
+    new Date(now - (DAYS - 1 - index) * DAY_MS).toISOString().slice(0, 'YYYY-MM-DD'.length),
+  )
 }
 
 function moderators(page: PageContext, { moderators: rows }: QueueStatistics): Markup {

@@ -39,8 +39,8 @@ export async function countQueue(db: Db, filter: QueueFilter, viewerId: string):
 }
 
 /**
- * Returns one page of the queue. The inner query numbers all rows and also returns their columns, because joining the
- * numbers with the table costs several times as much in a long queue.
+ * Returns one page of the queue. The innermost query numbers all rows and also returns their columns, because joining the
+ * numbers with the table costs several times as much in a long queue. The outer query reads the rest for the page only.
  * @param page filter and place in the queue; with `ids` only these projects
  * @param viewerId moderator to whom the filter `claim` refers
  */
@@ -50,20 +50,41 @@ export function listQueue(
   viewerId: string,
 ): Promise<QueueRow[]> {
   const direction = sort === 'oldest' ? 'asc' : 'desc'
+  const columns = [
+    ...([
+      'project.id',
+      'project.slug',
+      'project.name',
+      'project.summary',
+      'project.icon_url',
+      'project.status',
+    ] as const),
+    ...(['project.requested_status', 'project.queued', 'project.published', 'project.updated'] as const),
+  ]
   return db
-    .selectFrom((eb) =>
-      eb
-        .selectFrom('project')
-        .select(['project.id', 'project.slug', 'project.name', 'project.summary', 'project.icon_url', 'project.status'])
-        .select(['project.requested_status', 'project.queued', 'project.published', 'project.updated'])
-        .select(['project.team_id', 'project.organization_id', since.as('since')])
-        .select(sql<number>`row_number() over (order by ${since}, project.id)`.as('position'))
-        .where(sql<boolean>`project.status = 'processing'`)
+    .selectFrom((page) =>
+      page
+        .selectFrom((eb) =>
+          eb
+            .selectFrom('project')
+            .select(columns)
+            .select(['project.team_id', 'project.organization_id', since.as('since')])
+            .select(sql<number>`row_number() over (order by ${since}, project.id)`.as('position'))
+            .where(sql<boolean>`project.status = 'processing'`)
+            .as('project'),
+        )
+        .selectAll('project')
+        .where(matchesQueue(filter, viewerId))
+        .$if(ids !== undefined, (query) => query.where('project.id', 'in', ids ?? []))
+        .orderBy('project.since', direction)
+        .orderBy('project.id', direction)
+        .limit(count)
+        .offset(offset)
         .as('project'),
     )
     .leftJoin('organization', 'organization.id', 'project.organization_id')
-    .select(['project.id', 'project.slug', 'project.name', 'project.summary', 'project.icon_url', 'project.status'])
-    .select(['project.requested_status', 'project.queued', 'project.published', 'project.updated', 'project.position'])
+    .select(columns)
+    .select('project.position')
     .select((eb) => [
       eb.selectFrom('thread').select('thread.id').whereRef('thread.project_id', '=', 'project.id').as('thread_id'),
       sql<string[] | null>`(select array_agg(distinct loader) from version, unnest(version.loaders) loader
@@ -87,12 +108,8 @@ export function listQueue(
           from team_member inner join account on account.id = team_member.account_id
           where team_member.team_id = project.team_id and team_member.is_owner) end`.as('owner'),
     ])
-    .where(matchesQueue(filter, viewerId))
-    .$if(ids !== undefined, (query) => query.where('project.id', 'in', ids ?? []))
     .orderBy('project.since', direction)
     .orderBy('project.id', direction)
-    .limit(count)
-    .offset(offset)
     .execute()
 }
 

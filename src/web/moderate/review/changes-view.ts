@@ -101,7 +101,7 @@ function marked({ change, text }: TextPart): Part {
   return change === 'removed' ? html`<del>${text}</del>` : text
 }
 
-type Paragraph = { parts: Part[]; isChanged: boolean }
+type Paragraph = { parts: Part[]; isChanged: boolean; last?: TextPart['change'] }
 
 /** Renders a text by paragraph. Unchanged paragraphs between changes are collapsed. */
 function diff(page: PageContext, parts: readonly TextPart[]): Markup {
@@ -132,7 +132,9 @@ function paragraphsOf(parts: readonly TextPart[]): Paragraph[] {
     for (const [index, line] of text.split('\n').entries()) {
       if (index > 0) end()
       if (line.trim() === '') continue
+      if (current.last === 'removed' && change === 'added') current.parts.push(' ')
       current.parts.push(marked({ change, text: line }))
+      current.last = change
       if (change !== 'same') current.isChanged = true
     }
   }

@@ -4,10 +4,11 @@ import { wholeNumber } from '#platform/html/format.ts'
 import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
 import { badge } from '#platform/html/lists.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
-import { listTable } from '#platform/html/work/tables.ts'
+import { listTable, nameCell } from '#platform/html/work/tables.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
-import { organizationPath, userPath } from '#web/kit/paths.ts'
+import { organizationPath, projectPath, userPath } from '#web/kit/paths.ts'
 import { tagName } from '../../site/names.ts'
+import { rowTile } from '../queue-view.ts'
 import type { Changes, Review } from './load-review.ts'
 import { section } from './section.ts'
 
@@ -69,6 +70,34 @@ export function linksPart(page: PageContext, { changes }: Review): Part {
     rows,
   })
   return section({ id: 'links', title: t('moderate.links'), content })
+}
+
+export function similarPart(page: PageContext, { similar }: Review): Part {
+  const { t } = page.language
+  if (similar.length === 0) return null
+  const rows = similar.map((project) => {
+    const reasons = project.reasons.map((reason) => t(`moderate.similar.${reason}`)).join(', ')
+    const owner = project.ownership !== null && html`<bdi>${project.ownership.name}</bdi>`
+    const name = nameCell({
+      tile: rowTile(page, project.icon_url),
+      href: pathTo(page, projectPath(project)),
+      name: project.name,
+      details: owner,
+      least: [reasons],
+    })
+    return { cells: [name, reasons, wholeNumber(page.language, project.downloads)] }
+  })
+  const content = listTable(page, {
+    caption: t('moderate.similar'),
+    isInner: true,
+    columns: [
+      { label: t('moderate.column.project') },
+      { label: t('moderate.similar.match'), room: 'mid' },
+      { label: t('site.column.downloads'), isNumber: true },
+    ],
+    rows,
+  })
+  return section({ id: 'similar', title: t('moderate.similar'), content })
 }
 
 export function ownerPart({ page, deps }: OwnRequest, { entry, record }: Review): Part {

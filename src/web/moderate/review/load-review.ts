@@ -2,6 +2,8 @@
 import type { Static } from 'typebox'
 import type { Membership } from '#features/basics/access/project-policy.ts'
 import { type CachedProject, getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { listSimilarProjects } from '#features/catalogue/projects/similar/queries.ts'
+import { type SimilarProjectView, toSimilarProjectView } from '#features/catalogue/projects/similar/views.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import type { QueuedScan } from '#features/catalogue/scans/queries.ts'
 import { listMessages, type MessageRow } from '#features/catalogue/threads/queries.ts'
@@ -34,6 +36,7 @@ export type Review = {
   scans: QueuedScan[]
   replies: ReplyRow[]
   record: OwnerRecord | undefined
+  similar: SimilarProjectView[]
   /** Entries of the newest new version that differ from an earlier one. */
   entries: { version: ReviewedVersion; files: FileEntries[] } | undefined
   /** The decision that led to this page, on this or on the previous project. */
@@ -54,12 +57,13 @@ export async function loadReview(request: OwnRequest): Promise<Review> {
   const view = viewOf(project)
   const only = { text: '', loaders: undefined, sort: 'oldest', count: 1, offset: 0, ids: [id] } as const
   const was = query('was')
-  const [[entry], changes, messages, scans, replies, undoable] = await Promise.all([
+  const [[entry], changes, messages, scans, replies, similar, undoable] = await Promise.all([
     listQueue(deps.db, only, viewer.id),
     readProjectChanges(deps, id),
     view.thread_id === null ? [] : listMessages(deps.db, viewer, [view.thread_id]),
     listProjectScans(deps.db, id),
     listReplies(deps.db),
+    listSimilarProjects(deps.db, viewer, { name: view.name, projectId: id }),
     findUndoable(deps, isIdForm(was) ? was : id),
   ])
   const owner = entry?.owner ?? undefined
@@ -70,7 +74,10 @@ export async function loadReview(request: OwnRequest): Promise<Review> {
   ])
   const names = new Map(authors.map((user) => [user.id, user.username]))
   const record = owner === undefined ? undefined : records.get(`${owner.kind}:${owner.id}`)
-  return { project, membership, view, entry, changes, messages, names, scans, replies, record, entries, undoable }
+  return {
+    ...{ project, membership, view, entry, changes, messages, names, scans, replies, record, entries, undoable },
+    similar: similar.map((row) => toSimilarProjectView(row, deps)),
+  }
 }
 
 async function loadEntries({ deps }: OwnRequest, { versions }: Changes): Promise<Review['entries']> {

@@ -2,7 +2,7 @@
 import type { FastifyReply } from 'fastify'
 import { MINUTE_MS } from '#lib/time.ts'
 import { timeAgo } from '#platform/html/format.ts'
-import { buttonForm } from '#platform/html/forms.ts'
+import { buttonForm, form } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { isMessageKey } from '#platform/html/languages.ts'
 import { note } from '#platform/html/lists.ts'
@@ -25,7 +25,7 @@ import {
   undoDecision,
 } from './decide.ts'
 import { decisionForm, withReplies } from './decision-form.ts'
-import { imagesPart, linksPart, ownerPart } from './facts-view.ts'
+import { imagesPart, linksPart, ownerPart, similarPart } from './facts-view.ts'
 import { filesPart } from './files-view.ts'
 import { loadReview, type Review } from './load-review.ts'
 import { threadPart } from './thread-view.ts'
@@ -73,6 +73,7 @@ ${changesPart(page, review, description)}
 ${filesPart(page, review, path)}
 ${imagesPart(page, review, path)}
 ${linksPart(page, review)}
+${similarPart(page, review)}
 ${ownerPart(request, review)}
 ${await threadPart(request, review)}
 </div>
@@ -89,7 +90,7 @@ ${await threadPart(request, review)}
         { path: PATHS.moderationQueue, label: t('moderate.queue') },
       ],
       facts: factsOf(request, review),
-      tools: html`<a class="button" href="${pathTo(page, path)}">${icon(page, 'external')}${t('manage.view')}</a>`,
+      tools: html`<a class="button" href="${pathTo(page, path)}">${icon(page, 'external')}${t('manage.view')}</a>${nextButton(page)}`,
       ...hueOf(view.color),
     },
     form: state,
@@ -101,6 +102,12 @@ ${await threadPart(request, review)}
 
 const undoneBy = ({ undoable, project, changes }: Review): string | undefined =>
   undoable?.id === project.id ? changes.decision?.by?.username : undefined
+
+/** Renders the button that opens the oldest unassigned project without a decision on this one. */
+function nextButton(page: PageContext): Markup {
+  const content = html`<button name="do" value="next" data-key="n">${page.language.t('moderate.next')}</button>`
+  return form(page, { action: pathTo(page, PATHS.moderationQueue), content })
+}
 
 function hueOf(color: number | null): { hue?: string } {
   const hue = hueClass(color)
@@ -122,7 +129,7 @@ function factsOf({ page }: OwnRequest, { view, entry, changes }: Review): Part[]
   ]
 }
 
-function jump(page: PageContext, { changes, view, messages, entry }: Review): Markup {
+function jump(page: PageContext, { changes, view, messages, entry, similar }: Review): Markup {
   const { t } = page.language
   const { versions, gallery, links } = changes
   const versionCount = versions.added.length + versions.changed.length + versions.removed.length
@@ -133,6 +140,7 @@ function jump(page: PageContext, { changes, view, messages, entry }: Review): Ma
   ]
   if (view.gallery.length + gallery.removed.length > 0) items.push(['images', t('moderate.images'), imageCount])
   if (links.length > 0) items.push(['links', t('moderate.links'), links.length])
+  if (similar.length > 0) items.push(['similar', t('moderate.similar'), similar.length])
   if (entry?.owner) items.push(['owner', t('moderate.owner')])
   items.push(['thread', t('moderate.thread'), messages.length])
   return html`<nav class="jump" aria-label="${t('moderate.on-this-page')}">${items.map(([id, label, count]) => html`<a href="#${id}">${label}${count !== undefined && html` <span class="n">${count}</span>`}</a>`)}</nav>`
