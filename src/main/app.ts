@@ -160,7 +160,7 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
   tagged(app, 'oauth', (scope) => oauthRoutes(scope, deps))
   const statistics = createProjectStatistics(deps)
   const trends = createDownloadTrends(deps)
-  webRoutes(app, { deps, accounts, tokens, statistics, trends, version: VERSION, checks })
+  webRoutes(app, { deps, accounts, tokens, rateGrants, statistics, trends, version: VERSION, checks })
   tagged(app, 'follows', (scope) => followRoutes(scope, deps))
   tagged(app, 'notifications', (scope) => notificationRoutes(scope, deps))
   tagged(app, 'tags', (scope) => tagRoutes(scope, deps))

@@ -17,7 +17,10 @@ import { sitePages } from './site/routes.ts'
 
 export function webRoutes(
   app: App,
-  features: Pick<WebDeps, 'deps' | 'accounts' | 'tokens' | 'statistics' | 'trends' | 'version' | 'checks'>,
+  features: Pick<
+    WebDeps,
+    'deps' | 'accounts' | 'tokens' | 'rateGrants' | 'statistics' | 'trends' | 'version' | 'checks'
+  >,
 ): void {
   const { deps } = features
   const cookie = createSessionCookie(deps.config)

@@ -18,6 +18,12 @@ const RANDOM_LENGTH = 54
 const CHECKSUM_LENGTH = 6
 const TOKEN_LENGTH = PREFIX_LENGTH + RANDOM_LENGTH + CHECKSUM_LENGTH
 
+/** The kinds of tokens with their prefixes, for pages that describe them. */
+export const TOKEN_KINDS = (Object.keys(PREFIXES) as TokenKind[]).map((kind) => ({ kind, prefix: PREFIXES[kind] }))
+
+/** Regular expression with which scanners of secrets find tokens. The last six characters are a CRC-32 of the others. */
+export const TOKEN_PATTERN = `(${Object.values(PREFIXES).join('|')})[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}`
+
 /** Maximum length of the `Authorization` header. Depot's tokens have 64 characters; tokens of code hosts are longer. */
 const AUTHORIZATION_MAX = 512
 

@@ -40,6 +40,16 @@ export const PATHS = {
   moderationStatistics: '/moderation/statistics',
   operator: '/operator',
   firstSteps: '/operator/first-steps',
+  operatorUsers: '/operator/users',
+  operatorUser: '/operator/user',
+  operatorInvitations: '/operator/invitations',
+  operatorLimits: '/operator/limits',
+  operatorPayouts: '/operator/payouts',
+  operatorTags: '/operator/tags',
+  operatorKeys: '/operator/keys',
+  operatorSettings: '/operator/settings',
+  announcement: '/operator/announcement',
+  readOnly: '/operator/read-only',
 } as const
 
 /** Project types that have a list, in the order of the tabs. */

@@ -13,6 +13,7 @@ import { isMessageKey, type MessageKey, type MessageValues } from '#platform/htm
 import type { Page } from '#platform/html/layout.ts'
 import { type PageContext, pathTo, type Site } from '#platform/html/page-context.ts'
 import type { TokenDirectory } from '#platform/http/auth/token-directory.ts'
+import type { RateGrantDirectory } from '#platform/http/limits/rate-grants.ts'
 import type { Deps } from '#ports/deps.ts'
 import { isSet, readChoices, type SessionCookie, type Setup } from './cookies.ts'
 import { type FormLimits, fieldOf, fieldsOf } from './forms.ts'
@@ -27,6 +28,7 @@ export type WebDeps = {
   deps: Deps
   accounts: AccountDeps
   tokens: TokenDirectory
+  rateGrants: RateGrantDirectory
   cookie: SessionCookie
   site: Site
   pageCache: PageCache

@@ -3,7 +3,17 @@ import type { App } from '#platform/http/server.ts'
 import { type Pages, registerArea } from '#web/kit/pages.ts'
 import type { WebDeps } from '#web/kit/request.ts'
 import { WORK_AREA } from '#web/kit/work/work-page.ts'
+import { keyPages } from './content/keys.ts'
+import { tagPages } from './content/tags.ts'
+import { announcementPages } from './instance/announcement.ts'
+import { brandingPages } from './instance/branding.ts'
+import { readOnlyPages } from './instance/read-only.ts'
 import { auditLogPages } from './log/audit-log.ts'
+import { userPages } from './people/account.ts'
+import { accountPages } from './people/accounts.ts'
+import { invitationPages } from './people/invitations.ts'
+import { limitPages } from './people/limits.ts'
+import { payoutPages } from './people/payouts.ts'
 import { firstStepPages } from './setup/first-steps.ts'
 import { backupPages } from './state/backups.ts'
 import { jobPages } from './state/jobs.ts'
@@ -20,6 +30,16 @@ const PAGES: readonly ((pages: Pages) => void)[] = [
   searchIndexPages,
   mailPages,
   backupPages,
+  accountPages,
+  userPages,
+  invitationPages,
+  limitPages,
+  payoutPages,
+  tagPages,
+  keyPages,
+  brandingPages,
+  announcementPages,
+  readOnlyPages,
   auditLogPages,
   firstStepPages,
 ]

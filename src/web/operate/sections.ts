@@ -5,6 +5,7 @@ import type { IconName } from '#platform/html/icons.ts'
 import type { MessageKey } from '#platform/html/languages.ts'
 import { sheetHead } from '#platform/html/work/frame.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
+import { PATHS } from '#web/kit/paths.ts'
 import { showWork, type WorkPage } from '#web/kit/work/work-page.ts'
 
 type Section = { path: string; label: MessageKey; icon: IconName }
@@ -21,8 +22,27 @@ export const SECTIONS: readonly { title?: MessageKey; items: readonly Section[] 
     ],
   },
   {
+    title: 'ops.people',
+    items: [
+      { path: PATHS.operatorUsers, label: 'ops.accounts', icon: 'users' },
+      { path: PATHS.operatorInvitations, label: 'ops.invitations', icon: 'mail' },
+      { path: PATHS.operatorLimits, label: 'ops.limits', icon: 'gauge' },
+      { path: PATHS.operatorPayouts, label: 'ops.payouts', icon: 'coins' },
+    ],
+  },
+  {
+    title: 'ops.content',
+    items: [
+      { path: PATHS.operatorTags, label: 'ops.tags', icon: 'tags' },
+      { path: PATHS.operatorKeys, label: 'ops.keys', icon: 'fingerprint' },
+    ],
+  },
+  {
     title: 'operate.instance',
     items: [
+      { path: PATHS.operatorSettings, label: 'ops.settings', icon: 'palette' },
+      { path: PATHS.announcement, label: 'ops.announcement', icon: 'megaphone' },
+      { path: PATHS.readOnly, label: 'ops.read-only', icon: 'lock' },
       { path: '/operator/first-steps', label: 'operate.first-steps', icon: 'list-checks' },
       { path: '/operator/audit-log', label: 'operate.audit-log', icon: 'scroll' },
     ],

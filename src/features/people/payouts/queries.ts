@@ -5,7 +5,7 @@ import { compare } from '#lib/compare.ts'
 import { parseUnits, toAmount } from '#lib/decimal.ts'
 import { invalidInput } from '#lib/errors.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
-import { type BalanceView, type HistoryView, toWithdrawal } from './views.ts'
+import { type BalanceView, type HistoryView, type PayoutRow, toWithdrawal } from './views.ts'
 
 /** Maximum number of payouts, and of days with earnings, in a history. It contains the newest. */
 const HISTORY_MAX = 5_000
@@ -76,6 +76,19 @@ export async function getHistory(db: Db, accountId: string, now: number): Promis
     ...payouts.map((row) => ({ type: 'withdrawal' as const, ...toWithdrawal(row) })),
   ]
   return entries.sort((a, b) => compare(a.created, b.created))
+}
+
+/** Returns the newest payouts of all accounts, with the current name of each. */
+export function listPayouts(db: Db, limit: number): Promise<(PayoutRow & { username: string | null })[]> {
+  return db
+    .selectFrom('payout')
+    .leftJoin('account', 'account.id', 'payout.account_id')
+    .selectAll('payout')
+    .select('account.username')
+    .orderBy('payout.created', 'desc')
+    .orderBy('payout.id')
+    .limit(limit)
+    .execute()
 }
 
 /** Requires that the locked account has an amount available. @throws ApiError `invalid_input`. */

@@ -120,7 +120,7 @@ type AccountFilter = {
 /** Returns accounts, newest first, and their total number. */
 export async function listAccounts(
   db: Db,
-  { role, text, suspendedAt: at, limit }: AccountFilter & { limit: number },
+  { role, text, suspendedAt: at, limit, offset = 0 }: AccountFilter & { limit: number; offset?: number },
 ): Promise<{ accounts: AccountRow[]; total: number }> {
   const pattern = `%${likeEscaped(text ?? '')}%`
   const matching = db
@@ -129,10 +129,16 @@ export async function listAccounts(
     .$if(role !== undefined, (query) => query.where('role', '=', role ?? 'developer'))
     .$if(at !== undefined, (query) => query.where(suspendedAt(at ?? new Date(0))))
     .$if(text !== undefined, (query) =>
-      query.where(sql<boolean>`(lower(username) like ${pattern} or lower(email) like ${pattern})`),
+      query.where(sql<boolean>`(lower(username) like ${pattern} or lower(email) like ${pattern} or id = ${text})`),
     )
   const { total } = await matching.select((eb) => eb.fn.countAll<string>().as('total')).executeTakeFirstOrThrow()
-  const accounts = await matching.selectAll().orderBy('created', 'desc').orderBy('id').limit(limit).execute()
+  const accounts = await matching
+    .selectAll()
+    .orderBy('created', 'desc')
+    .orderBy('id')
+    .limit(limit)
+    .offset(offset)
+    .execute()
   return { accounts, total: Number(total) }
 }
 

@@ -18,6 +18,34 @@ export function listSuspended(db: Db, now: Date, { limit, offset }: Page): Promi
     .execute()
 }
 
+/** Sessions, tokens and projects of an account. */
+export type AccountFigures = {
+  sessions: number
+  tokens: number
+  projects: number
+  publicProjects: number
+  seen: Date | null
+}
+
+/** Returns the figures of accounts by their IDs, in one statement. */
+export async function listAccountFigures(
+  db: Db,
+  ids: readonly string[],
+  now: Date,
+): Promise<Map<string, AccountFigures>> {
+  const { rows } = await sql<AccountFigures & { id: string }>`
+    select listed.id,
+      (select count(*) from session where account_id = listed.id and refresh_expires > ${now})::int as sessions,
+      ((select count(*) from personal_access_token where account_id = listed.id and expires > ${now})
+        + (select count(*) from oauth_token where account_id = listed.id and expires > ${now}))::int as tokens,
+      owned.projects, owned.public_projects as "publicProjects",
+      (select max(last_login) from session where account_id = listed.id) as seen
+    from unnest(${ids}::text[]) as listed (id), lateral (
+      select count(*)::int as projects, count(*) filter (where status in ('approved', 'archived'))::int as public_projects
+      from team_member join project using (team_id) where account_id = listed.id and is_owner) owned`.execute(db)
+  return new Map(rows.map(({ id, ...figures }) => [id, figures]))
+}
+
 /** Deletes all access tokens and OAuth tokens of an account, immediately in every process. */
 export async function deleteAllTokens(tx: Tx, changed: ChangeSet, accountId: string): Promise<void> {
   const { rows } = await sql<{ hash: string }>`

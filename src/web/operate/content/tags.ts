@@ -1,0 +1,245 @@
+// Tags: games, loaders, categories and game versions with their uses. Each tag is edited as data, with the check of the API.
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { RENAMED_LISTS, type RenamedList, renameTag } from '#features/basics/tags/edit/rename-tag.ts'
+import { type ListEdit, nameOf, updateTagList } from '#features/basics/tags/edit/update-tag-list.ts'
+import { type EditableTags, readEditableTags } from '#features/basics/tags/edit/views.ts'
+import { invalidInput, notFound } from '#lib/errors.ts'
+import { wholeNumber } from '#platform/html/format.ts'
+import { form, hiddenField, textArea, textField } from '#platform/html/forms.ts'
+import { html, type Part } from '#platform/html/html.ts'
+import { segments } from '#platform/html/lists.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import { status } from '#platform/html/work/status.ts'
+import { listTable, nameCell } from '#platform/html/work/tables.ts'
+import { TAG_LISTS, type TagListName } from '#platform/taxonomy/taxonomy-files.ts'
+import { checkValues } from '#web/kit/forms.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { PATHS, withQuery } from '#web/kit/paths.ts'
+import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { showOperator } from '../sections.ts'
+import { isMoved, listName, placeOf, readRow, rowText, sendable, shownRows } from './tag-rows.ts'
+
+const LISTS = ['categories', 'game_versions', 'loaders', 'games'] as const satisfies readonly TagListName[]
+
+export type TagPage = { list: TagListName; tags: EditableTags[TagListName]; edited: string }
+
+export function tagPages(pages: Pages): void {
+  formPage<TagPage>(pages, {
+    path: `${PATHS.operatorTags}/:list`,
+    name: 'operateTags',
+    options: { role: 'admin' },
+    load: loadTags,
+    show: showTags,
+    commands: { save: saveTag, hide: hideTag, up: moveTag, rename: saveName, remove: removeTag, reset: resetList },
+    labels: { row: 'The tag', rows: 'The list', from: 'The name', to: 'The new name' },
+  })
+  pages.own(
+    'GET',
+    PATHS.operatorTags,
+    'operateTagLists',
+    async (request) => request.redirect(`${PATHS.operatorTags}/${LISTS[0]}`),
+    { role: 'admin' },
+  )
+}
+
+async function loadTags({ deps, param, query, field, req }: OwnRequest): Promise<TagPage> {
+  const list = LISTS.find((name) => name === param('list'))
+  if (list === undefined) throw notFound('page')
+  const tags = (await readEditableTags(deps))[list]
+  return { list, tags, edited: req.method === 'POST' ? field('name') : query('edit') }
+}
+
+type Rows = EditableTags[TagListName]['rows']
+
+/** Sends the list with other rows, and the revision that the form has shown. */
+async function replaceRows(request: OwnRequest, { list }: TagPage, rows: readonly object[]): Promise<void> {
+  const { deps, viewer, field } = request
+  checkValues(TAG_LISTS[list], rows)
+  await updateTagList(deps, actorOf(viewer), { list, rows, seen: Number(field('revision')) } as ListEdit)
+}
+
+async function saveTag(request: OwnRequest, data: TagPage, state: FormState): Promise<Outcome> {
+  const row = readRow(state.text('row'))
+  const rows = sendable(data.tags.rows)
+  const place = placeOf(data, data.edited)
+  await replaceRows(request, data, place === -1 ? [...rows, row] : rows.with(place, row))
+  return { done: 'tag-saved', with: { edit: '' } }
+}
+
+async function hideTag(request: OwnRequest, data: TagPage): Promise<Outcome> {
+  const { rows, place } = chosen(data)
+  const { hidden, ...row } = rows[place] as { hidden?: boolean }
+  await replaceRows(request, data, rows.with(place, hidden === true ? row : { ...row, hidden: true }))
+  return { done: hidden === true ? 'tag-shown' : 'tag-hidden' }
+}
+
+async function moveTag(request: OwnRequest, data: TagPage): Promise<Outcome> {
+  const { rows, place } = chosen(data)
+  const before = rows[place - 1]
+  if (before === undefined) throw invalidInput('This tag is the first one')
+  await replaceRows(request, data, rows.toSpliced(place - 1, 2, rows[place] as object, before))
+  return { done: 'tag-moved' }
+}
+
+async function removeTag(request: OwnRequest, data: TagPage): Promise<Outcome> {
+  const { rows, place } = chosen(data)
+  await replaceRows(request, data, rows.toSpliced(place, 1))
+  return { done: 'tag-removed' }
+}
+
+async function saveName({ deps, viewer }: OwnRequest, { list, edited }: TagPage, state: FormState): Promise<Outcome> {
+  const name = RENAMED_LISTS.find((renamed) => renamed === list)
+  if (name === undefined) throw invalidInput('Tags of this list cannot be renamed')
+  await renameTag(deps, actorOf(viewer), {
+    list: name as RenamedList,
+    from: edited.split(' ')[0] ?? '',
+    to: state.text('to').trim(),
+  })
+  return { done: 'tag-renamed' }
+}
+
+async function resetList({ deps, viewer }: OwnRequest, { list }: TagPage): Promise<Outcome> {
+  await updateTagList(deps, actorOf(viewer), { list, rows: null, seen: undefined } as ListEdit)
+  return { done: 'tags-reset' }
+}
+
+/** Returns the rows and the position of the tag that the form names. @throws ApiError if it does not exist any more */
+function chosen(data: TagPage): { rows: object[]; place: number } {
+  const place = placeOf(data, data.edited)
+  if (place === -1) throw invalidInput('The list does not contain this tag any more')
+  return { rows: sendable(data.tags.rows), place }
+}
+
+function showTags(request: OwnRequest, data: TagPage, state: FormState) {
+  const { page } = request
+  const { t } = page.language
+  const { list } = data
+  const items = LISTS.map((name) => ({
+    href: pathTo(page, `${PATHS.operatorTags}/${name}`),
+    label: listName(page, name),
+    isCurrent: name === list,
+  }))
+  return showOperator(request, {
+    section: PATHS.operatorTags,
+    heading: t('ops.tags'),
+    text: t('ops.tags.text'),
+    form: state,
+    body: [
+      html`<div class="part">${segments(t('ops.tags'), items)}</div>`,
+      sourcePart(page, data),
+      tagTable(page, data),
+      placeOf(data, data.edited) === -1 ? newTag(page, data, state) : editTag(page, data, state),
+    ],
+  })
+}
+
+function formOf(
+  page: PageContext,
+  { list, tags }: TagPage,
+  of: { name?: string; content: Part; className?: string },
+): Part {
+  const hidden = html`${hiddenField('revision', String(tags.revision))}${of.name !== undefined && hiddenField('name', of.name)}`
+  return form(page, {
+    action: pathTo(page, `${PATHS.operatorTags}/${list}`),
+    className: of.className ?? 'line',
+    content: html`${hidden}${of.content}`,
+  })
+}
+
+function sourcePart(page: PageContext, data: TagPage): Part {
+  const { t } = page.language
+  if (data.tags.source === 'files') return html`<div class="part"><p>${t('ops.tags.from-files')}</p></div>`
+  const button = formOf(page, data, {
+    content: html`<button class="plain" name="do" value="reset">${t('ops.tags.reset')}</button>`,
+  })
+  return html`<div class="part"><p>${t('ops.tags.edited')}</p>${button}</div>`
+}
+
+function tagTable(page: PageContext, data: TagPage): Part {
+  const { t } = page.language
+  const columns = [
+    { label: t('ops.tags.name') },
+    { label: t('ops.tags.details'), room: 'far' },
+    { label: t('ops.tags.uses'), isNumber: true },
+    { label: t('ops.actions'), isAction: true },
+  ] as const
+  const rows = shownRows(data).map(({ key, name, details, row, isFirst }) => {
+    const label = name
+    const edit = html`<a class="button tight" href="${pathTo(page, withQuery(`${PATHS.operatorTags}/${data.list}`, { edit: key }))}#tag" aria-label="${t('ops.tags.edit-one', { name: label })}">${t('ops.tags.edit')}</a>`
+    const hide = html`<button class="tight" name="do" value="hide" aria-label="${row.hidden ? t('ops.tags.show-one', { name: label }) : t('ops.tags.hide-one', { name: label })}">${row.hidden ? t('ops.tags.show') : t('ops.tags.hide')}</button>`
+    const up =
+      isMoved(data.list) &&
+      !isFirst &&
+      html`<button class="tight" name="do" value="up" aria-label="${t('ops.tags.up-one', { name: label })}">${t('ops.tags.up')}</button>`
+    const state = row.hidden && status(page, { icon: 'eye-off', label: t('ops.tags.hidden') })
+    const uses = wholeNumber(page.language, row.uses)
+    const actions = formOf(page, data, { name: key, content: html`${hide}${up}${edit}` })
+    return { cells: [nameCell({ name, details: state, near: details }), details, uses, actions] }
+  })
+  return listTable(page, { caption: listName(page, data.list), columns, rows })
+}
+
+function rowField(page: PageContext, state: FormState, value: string): Part {
+  const { t } = page.language
+  const errors = state.errors.map((error) =>
+    error.field === undefined || error.field === 'to' || error.field === 'from' ? error : { ...error, field: 'row' },
+  )
+  return textArea(page, {
+    name: 'row',
+    label: t('ops.tags.row'),
+    hint: t('ops.tags.row.hint'),
+    value: state.text('row', value) || value,
+    maxLength: 16_384,
+    rows: 12,
+    isCode: true,
+    errors,
+  })
+}
+
+function newTag(page: PageContext, data: TagPage, state: FormState): Part {
+  const { t } = page.language
+  const content = html`${rowField(page, state, rowText(sendable(data.tags.rows).at(-1)))}
+<div class="line"><button class="main" name="do" value="save">${t('ops.tags.add')}</button></div>`
+  return sheetPart({
+    id: 'tag',
+    title: t('ops.tags.new'),
+    text: t('ops.tags.new.text'),
+    content: formOf(page, data, { content, className: 'stack' }),
+  })
+}
+
+function editTag(page: PageContext, data: TagPage, state: FormState): Part {
+  const { t } = page.language
+  const { rows, place } = chosen(data)
+  const row = (data.tags.rows as Rows)[place]
+  const name = row === undefined ? '' : nameOf(row)
+  const edit = formOf(page, data, {
+    name: data.edited,
+    className: 'stack',
+    content: html`${rowField(page, state, rowText(rows[place]))}
+<div class="line"><a class="button" href="?">${t('work.cancel')}</a><button class="main" name="do" value="save">${t('work.save')}</button></div>`,
+  })
+  const rename =
+    RENAMED_LISTS.some((renamed) => renamed === data.list) &&
+    formOf(page, data, {
+      name: data.edited,
+      className: 'stack',
+      content: html`${textField(page, { name: 'to', label: t('ops.tags.to'), hint: t('ops.tags.to.hint', { count: row?.uses ?? 0 }), value: state.text('to'), maxLength: 64, isCode: true, errors: state.errors })}
+<div class="line"><button name="do" value="rename">${t('ops.tags.rename')}</button></div>`,
+    })
+  const remove = formOf(page, data, {
+    name: data.edited,
+    content: html`<button class="danger" name="do" value="remove">${t('ops.tags.remove', { name })}</button>`,
+  })
+  return [
+    sheetPart({ id: 'tag', title: t('ops.tags.edit-one', { name }), content: edit }),
+    rename !== false && sheetPart({ id: 'rename', title: t('ops.tags.rename-one', { name }), content: rename }),
+    sheetPart({
+      id: 'remove',
+      title: t('ops.tags.remove', { name }),
+      text: t('ops.tags.remove.text', { count: row?.uses ?? 0 }),
+      content: remove,
+    }),
+  ]
+}

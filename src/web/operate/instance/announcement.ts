@@ -1,0 +1,104 @@
+// The announcement at the top of every page, with its times and a preview.
+import { announcementAt } from '#features/basics/settings/settings-cache.ts'
+import { form, textArea, textField } from '#platform/html/forms.ts'
+import { html, type Part } from '#platform/html/html.ts'
+import { note } from '#platform/html/lists.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { saveBar } from '#platform/html/work/actions.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { PATHS } from '#web/kit/paths.ts'
+import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { showOperator } from '../sections.ts'
+import { type InstanceSettings, loadSettings, saveSettings } from './settings-values.ts'
+
+export function announcementPages(pages: Pages): void {
+  formPage<InstanceSettings>(pages, {
+    path: PATHS.announcement,
+    name: 'operateAnnouncement',
+    options: { role: 'admin' },
+    load: loadSettings,
+    show: showAnnouncement,
+    commands: { save: saveAnnouncement, remove: removeAnnouncement },
+    labels: { announcement: 'The announcement', announcement_start: 'The start', announcement_end: 'The end' },
+  })
+}
+
+async function saveAnnouncement(request: OwnRequest, data: InstanceSettings, state: FormState): Promise<Outcome> {
+  await saveSettings(request, data, {
+    announcement: state.text('announcement').trim(),
+    announcement_start: timeOf(state.text('announcement_start')),
+    announcement_end: timeOf(state.text('announcement_end')),
+  })
+  return { done: 'saved' }
+}
+
+async function removeAnnouncement(request: OwnRequest, data: InstanceSettings): Promise<Outcome> {
+  await saveSettings(request, data, { announcement: null, announcement_start: null, announcement_end: null })
+  return { done: 'announcement-removed' }
+}
+
+/** Returns the time that a field for date and time contains, in UTC. Other text stays as it is and is refused. */
+function timeOf(text: string): string {
+  const typed = text.trim().replace(' ', 'T')
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(typed) ? `${typed}:00.000Z` : typed
+}
+
+const shownTime = (time: string | null): string => time?.slice(0, 16).replace('T', ' ') ?? ''
+
+function showAnnouncement(request: OwnRequest, data: InstanceSettings, state: FormState) {
+  const { page } = request
+  const { t } = page.language
+  const { announcement } = data.settings
+  return showOperator(request, {
+    section: PATHS.announcement,
+    heading: t('ops.announcement'),
+    text: t('ops.announcement.text'),
+    form: state,
+    body: [statePart(page, data), announcementForm(page, data, state), announcement !== null && removePart(page)],
+  })
+}
+
+function statePart(page: PageContext, { settings }: InstanceSettings): Part {
+  const { t } = page.language
+  const { announcement } = settings
+  if (announcement === null) return null
+  const text = announcementAt(settings, page.now) === null ? t('ops.announcement.waits') : t('ops.announcement.shown')
+  return sheetPart({
+    id: 'preview',
+    title: t('ops.announcement.preview'),
+    text,
+    content: note(page, 'good', announcement),
+  })
+}
+
+function announcementForm(page: PageContext, { settings }: InstanceSettings, state: FormState): Part {
+  const { t } = page.language
+  const { errors } = state
+  const time = (name: 'announcement_start' | 'announcement_end', label: string): Part =>
+    textField(page, {
+      name,
+      label,
+      hint: t('ops.announcement.time.hint'),
+      value: state.text(name, shownTime(settings[name])),
+      placeholder: '2026-01-31 18:30',
+      maxLength: 32,
+      isOptional: true,
+      errors,
+    })
+  const content = html`${textArea(page, { name: 'announcement', label: t('ops.announcement.label'), hint: t('ops.announcement.hint'), value: state.text('announcement', settings.announcement ?? ''), maxLength: 1000, rows: 3, isOptional: true, errors })}
+${time('announcement_start', t('ops.announcement.start'))}
+${time('announcement_end', t('ops.announcement.end'))}`
+  return form(page, {
+    action: pathTo(page, PATHS.announcement),
+    content: [sheetPart({ id: 'edit', content }), saveBar(page)],
+  })
+}
+
+function removePart(page: PageContext): Part {
+  const content = form(page, {
+    action: pathTo(page, PATHS.announcement),
+    content: html`<button class="danger" name="do" value="remove">${page.language.t('ops.announcement.remove')}</button>`,
+  })
+  return sheetPart({ id: 'remove', content })
+}

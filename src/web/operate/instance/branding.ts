@@ -1,0 +1,170 @@
+// Name and branding: name, colour, logo, texts, registration and currency, each with the source of its value.
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { replaceMark, setMark } from '#features/basics/settings/set-mark.ts'
+import { accentContrast } from '#platform/html/accent-contrast.ts'
+import { fileField, form, textArea, textField } from '#platform/html/forms.ts'
+import { attributes, html, type Part } from '#platform/html/html.ts'
+import { face } from '#platform/html/lists.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { saveBar } from '#platform/html/work/actions.ts'
+import { optionCards } from '#platform/html/work/choices.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import { uploadedImage } from '#web/kit/forms.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { PATHS } from '#web/kit/paths.ts'
+import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { showOperator } from '../sections.ts'
+import { type InstanceSettings, loadSettings, saveSettings, sourceOf } from './settings-values.ts'
+
+/** The hues that the style sheet has, in degrees. */
+const HUES = Array.from({ length: 24 }, (_, step) => step * 15)
+const REGISTRATIONS = ['open', 'invitation', 'closed'] as const
+
+export function brandingPages(pages: Pages): void {
+  formPage<InstanceSettings>(pages, {
+    path: PATHS.operatorSettings,
+    name: 'operateSettings',
+    options: { role: 'admin' },
+    load: loadSettings,
+    show: showBranding,
+    commands: { save: saveBranding, logo: saveLogo, 'remove-logo': removeLogo },
+    labels: {
+      name: 'The name',
+      accent_hue: 'The colour',
+      about: 'The text About',
+      rules: 'The rules',
+      currency: 'The currency',
+      registration: 'The registration',
+      mark: 'The logo',
+      ext: 'The logo',
+    },
+  })
+}
+
+async function saveBranding(request: OwnRequest, data: InstanceSettings, state: FormState): Promise<Outcome> {
+  const hue = state.text('accent_hue')
+  const { name, registration } = data.settings
+  const typedName = state.text('name').trim()
+  await saveSettings(request, data, {
+    name: typedName === '' ? null : typedName === name ? name : typedName,
+    accent_hue: hue === '' ? null : /^\d{1,3}$/.test(hue) ? Number(hue) : hue,
+    about: state.text('about'),
+    rules: state.text('rules'),
+    currency: state.text('currency').trim(),
+    registration: state.text('registration', registration),
+  })
+  return { done: 'saved' }
+}
+
+async function saveLogo({ deps, viewer, req }: OwnRequest): Promise<Outcome> {
+  await deps.files.assertAvailable()
+  await setMark(deps, actorOf(viewer), uploadedImage(req.body))
+  return { done: 'saved' }
+}
+
+async function removeLogo({ deps, viewer }: OwnRequest): Promise<Outcome> {
+  await replaceMark(deps, actorOf(viewer), null)
+  return { done: 'saved' }
+}
+
+function showBranding(request: OwnRequest, data: InstanceSettings, state: FormState) {
+  const { page } = request
+  const { t } = page.language
+  return showOperator(request, {
+    section: PATHS.operatorSettings,
+    heading: t('ops.settings'),
+    text: t('ops.settings.text'),
+    form: state,
+    body: [logoPart(page, data, state), settingsForm(page, data, state)],
+  })
+}
+
+function settingsForm(page: PageContext, data: InstanceSettings, state: FormState): Part {
+  const { t } = page.language
+  const { settings } = data
+  const { errors } = state
+  const value = (name: 'name' | 'about' | 'rules' | 'currency'): string => state.text(name, settings[name] ?? '')
+  const from = (name: keyof typeof settings): string => sourceOf(page, data, name)
+  const texts = html`${textField(page, { name: 'name', label: t('ops.settings.name'), hint: from('name'), value: value('name'), maxLength: 64, isOptional: true, errors })}
+${textArea(page, { name: 'about', label: t('ops.settings.about'), hint: t('ops.settings.markdown', { source: from('about') }), value: value('about'), maxLength: 20_000, rows: 8, isOptional: true, errors })}
+${textArea(page, { name: 'rules', label: t('ops.settings.rules'), hint: t('ops.settings.markdown', { source: from('rules') }), value: value('rules'), maxLength: 50_000, rows: 8, isOptional: true, errors })}
+${textField(page, { name: 'currency', label: t('ops.settings.currency'), hint: t('ops.settings.currency.hint', { source: from('currency') }), value: value('currency'), maxLength: 16, isOptional: true, errors })}`
+  return form(page, {
+    action: pathTo(page, PATHS.operatorSettings),
+    content: [
+      sheetPart({ id: 'texts', content: texts }),
+      sheetPart({
+        id: 'colour',
+        title: t('ops.settings.colour'),
+        text: t('ops.settings.colour.text', { source: from('accent_hue') }),
+        content: swatches(page, state.text('accent_hue', String(settings.accent_hue ?? ''))),
+      }),
+      sheetPart({
+        id: 'sign-up',
+        content: registrationCards(page, state.text('registration', settings.registration), from('registration')),
+      }),
+      saveBar(page),
+    ],
+  })
+}
+
+/** Renders the hues. The text of each states its contrast, which must be at least 4.5. */
+function swatches(page: PageContext, current: string): Part {
+  const { t } = page.language
+  const number = (value: number): string => value.toLocaleString(page.language.tag, { maximumFractionDigits: 1 })
+  const option = (of: { value: string; label: Part; text: string; hue?: string }): Part =>
+    html`<label class="option"><input${attributes({ type: 'radio', name: 'accent_hue', value: of.value, checked: of.value === current })}><b>${of.label}</b>${of.hue !== undefined && html`<span class="swatch ${of.hue}"></span>`}<small>${of.text}</small></label>
+`
+  const isKnown = current === '' || HUES.includes(Number(current))
+  const hues = isKnown ? HUES : [...HUES, Number(current)].sort((a, b) => a - b)
+  return html`<fieldset class="stack close" id="accent_hue"><legend class="vh">${t('ops.settings.colour')}</legend><div class="options">
+${option({ value: '', label: t('ops.settings.colour.default'), text: t('ops.settings.colour.default.text') })}${hues.map(
+  (hue) => {
+    const { light, dark } = accentContrast(hue)
+    const text = t('ops.settings.contrast', { light: number(light), dark: number(dark) })
+    return option({ value: String(hue), label: html`${hue}°`, text, hue: `h${(Math.round(hue / 15) * 15) % 360}` })
+  },
+)}</div></fieldset>`
+}
+
+function registrationCards(page: PageContext, current: string, source: string): Part {
+  const { t } = page.language
+  const texts = {
+    open: [t('ops.registration.open'), t('ops.registration.open.text')],
+    invitation: [t('ops.registration.invitation'), t('ops.registration.invitation.text')],
+    closed: [t('ops.registration.closed'), t('ops.registration.closed.text')],
+  } as const
+  return optionCards({
+    legend: html`${t('ops.registration')} <span class="optional">${source}</span>`,
+    name: 'registration',
+    options: REGISTRATIONS.map((value) => ({
+      value,
+      label: texts[value][0],
+      text: texts[value][1],
+      isChosen: value === current,
+    })),
+  })
+}
+
+function logoPart(page: PageContext, data: InstanceSettings, { errors }: FormState): Part {
+  const { t } = page.language
+  const { mark, name } = data.settings
+  const wrong = errors.map((error) =>
+    error.field === 'mark' || error.field === 'ext' ? { ...error, field: 'picture' } : error,
+  )
+  const field = fileField(page, {
+    name: 'picture',
+    label: t('ops.settings.logo.new'),
+    hint: t('ops.settings.logo.hint'),
+    accept: '.png,.webp,.svg',
+    errors: wrong,
+  })
+  const content = html`<div class="row">${face({ name, url: mark?.url ?? null, isLarge: true, isSquare: true })}
+${form(page, {
+  action: pathTo(page, PATHS.operatorSettings),
+  className: 'stack grow',
+  hasFile: true,
+  content: html`${field}<div class="line"><button name="do" value="logo">${t('picture.set')}</button>${mark !== null && html`<button class="plain" name="do" value="remove-logo" formnovalidate>${t('picture.remove')}</button>`}</div>`,
+})}</div>`
+  return sheetPart({ id: 'logo', title: t('ops.settings.logo'), text: sourceOf(page, data, 'mark'), content })
+}

@@ -1,0 +1,180 @@
+// The pages about the instance itself: branding, announcement, read-only mode, tags and keys.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { HOUR_MS } from '#lib/time.ts'
+import { accentContrast } from '#platform/html/accent-contrast.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { Person } from '#test/support/factories/factories.ts'
+import { assertValidHtml } from '#test/support/http/html-page.ts'
+import { assertLeads, assertSays, type Visitor, visitor } from '#test/support/http/visitor.ts'
+
+const HOSTILE = '<script>alert(1)</script>'
+
+let t: TestApp
+let admin: Person
+let operator: Visitor
+before(async () => {
+  t = await testApp()
+  admin = await t.make.account({ role: 'admin', username: 'olga' })
+  operator = visitor(t, admin.token)
+})
+after(() => t?.close())
+
+const settings = async () => (await t.as(admin).get('/_internal/admin/settings')).json()
+const instance = async () => (await t.anyone.get('/_internal/instance')).json()
+
+test('only admins see the pages; visitors are led to sign in', async () => {
+  const moderator = visitor(t, (await t.make.account({ role: 'moderator' })).token)
+  const lists = ['categories', 'game_versions', 'loaders', 'games'].map((list) => `tags/${list}`)
+  for (const path of ['settings', 'announcement', 'read-only', 'read-only/begin', 'keys', ...lists]) {
+    assertLeads(
+      await visitor(t).get(`/operator/${path}`),
+      `/account/sign-in?return=${encodeURIComponent(`/operator/${path}`)}`,
+    )
+    assert.equal((await moderator.get(`/operator/${path}`)).statusCode, 404, path)
+    const shown = await operator.get(`/operator/${path}`)
+    assertSays(shown, 200, '</html>')
+    assertValidHtml(shown.body)
+  }
+  assertLeads(await operator.get('/operator/tags'), '/operator/tags/categories')
+  assert.equal((await operator.get('/operator/tags/boats')).statusCode, 404)
+  assertSays(await operator.get('/operator/keys'), 200, 'dpp_')
+})
+
+test('branding saves what differs, names the source of each value, and keeps what was entered', async () => {
+  const path = '/operator/settings'
+  const form = await operator.get(path)
+  assertSays(form, 200, 'From the environment or the default.')
+  const fields = {
+    name: 'Our lanterns',
+    accent_hue: '210',
+    about: `# ${HOSTILE}`,
+    rules: '',
+    currency: 'EUR',
+    registration: 'invitation',
+  }
+  assertLeads(await operator.sendFrom(form, path, fields), `${path}?done=saved`)
+  const { name, accent_hue, currency, registration, set } = await settings()
+  assert.deepEqual([name, accent_hue, currency, registration], ['Our lanterns', 210, 'EUR', 'invitation'])
+  assert.deepEqual(set.sort(), ['about', 'accent_hue', 'currency', 'name', 'registration'])
+  const shown = await operator.get(path)
+  assertSays(shown, 200, 'Set by an operator.')
+  assert.ok(!shown.body.includes(HOSTILE))
+  const refused = await operator.sendFrom(shown, path, { ...fields, name: 'x'.repeat(65), accent_hue: '999' })
+  assertSays(refused, 400, /The (name|colour) must/)
+  assertSays(refused, 400, 'x'.repeat(65))
+  assertLeads(
+    await operator.sendFrom(shown, path, {
+      ...fields,
+      name: '',
+      accent_hue: '',
+      about: '',
+      currency: '',
+      registration: 'open',
+    }),
+    `${path}?done=saved`,
+  )
+  assert.deepEqual((await settings()).set, ['registration'])
+})
+
+test('every hue of the page has a contrast of at least 4.5', () => {
+  for (let hue = 0; hue < 360; hue += 15) {
+    const { light, dark } = accentContrast(hue)
+    assert.ok(light >= 4.5 && dark >= 4.5, `${hue}: ${light}, ${dark}`)
+  }
+})
+
+test('an announcement is shown between its times, on pages and in the API', async () => {
+  const path = '/operator/announcement'
+  t.freeze()
+  const at = (hours: number) => new Date(t.deps.now() + hours * HOUR_MS).toISOString().slice(0, 16).replace('T', ' ')
+  const form = await operator.get(path)
+  const fields = { announcement: `Tea at five ${HOSTILE}`, announcement_start: at(2), announcement_end: at(4) }
+  assertSays(
+    await operator.sendFrom(form, path, { ...fields, announcement_end: at(1) }),
+    400,
+    'must end after it begins',
+  )
+  assertSays(
+    await operator.sendFrom(form, path, { ...fields, announcement_start: 'tomorrow' }),
+    400,
+    'The start must be a date',
+  )
+  assertLeads(await operator.sendFrom(form, path, fields), `${path}?done=saved`)
+  const isShown = async (): Promise<boolean> => {
+    const page = await visitor(t).get('/search?q=announced')
+    assert.ok(!page.body.includes(HOSTILE))
+    const onPage = page.body.includes('Tea at five')
+    assert.equal((await instance()).announcement !== null, onPage)
+    return onPage
+  }
+  assertSays(await operator.get(path), 200, 'do not see this announcement now')
+  const seen: boolean[] = []
+  for (const hours of [0, 2.5, 2]) {
+    t.advance(hours * HOUR_MS)
+    seen.push(await isShown())
+  }
+  assert.deepEqual(seen, [false, true, false])
+  t.thaw()
+  const shown = await operator.get(path)
+  assertLeads(await operator.sendFrom(shown, path, { do: 'remove' }), `${path}?done=announcement-removed`)
+  assert.deepEqual([(await settings()).announcement, (await settings()).announcement_start], [null, null])
+})
+
+test('read-only mode begins after a confirmation and ends on its page', async () => {
+  const path = '/operator/read-only'
+  assertSays(await operator.get(path), 200, 'Read-only mode is off.')
+  const begin = `${path}/begin`
+  const form = await operator.get(begin)
+  assertSays(await operator.sendFrom(form, begin, { read_only_message: 'two\nlines', do: 'confirm' }), 400, 'one line')
+  assertLeads(
+    await operator.sendFrom(form, begin, { read_only_message: 'Back at six', do: 'confirm' }),
+    `${path}?done=read-only-on`,
+  )
+  assert.equal((await instance()).read_only, true)
+  const shown = await operator.get(path)
+  assertSays(shown, 200, 'Back at six')
+  assertLeads(await operator.sendFrom(shown, path, { do: 'end' }), `${path}?done=read-only-off`)
+  assert.equal((await instance()).read_only, false)
+  await t.as(admin).patch('/_internal/admin/settings', { read_only_message: null })
+})
+
+test('a tag is added, edited, hidden, renamed and removed; errors keep the text', async () => {
+  const path = '/operator/tags/categories'
+  const row = { name: 'lanterns', project_type: 'mod', header: 'categories', ordering: 0, icon: '<svg ></svg>' }
+  const names = async (): Promise<string[]> =>
+    (await t.anyone.get('/v3/tag/category')).json().categories.map(({ name }: { name: string }) => name)
+  const send = async (fields: Record<string, string>, at = path) => operator.send(at, path, fields)
+  for (const [text, message] of [
+    ['{', 'must be a JSON object'],
+    ['{"name": "x"}', 'is required'],
+    [JSON.stringify({ ...row, project_type: 'boat' }), 'unknown project type boat'],
+  ] as const) {
+    const refused = await send({ row: text, do: 'save' })
+    assertSays(refused, 400, message)
+    assertValidHtml(refused.body)
+  }
+  assertLeads(await send({ row: JSON.stringify(row), do: 'save' }), `${path}?done=tag-saved`)
+  assert.ok((await names()).includes('lanterns'))
+  const name = 'lanterns mod'
+  const edit = `${path}?edit=${encodeURIComponent(name)}`
+  assertSays(await operator.get(edit), 200, 'Rename lanterns')
+  assertLeads(
+    await send({ name, row: JSON.stringify({ ...row, ordering: 7 }), do: 'save' }, edit),
+    `${path}?done=tag-saved`,
+  )
+  assertLeads(await send({ name, do: 'hide' }), `${path}?done=tag-hidden`)
+  assert.ok(!(await names()).includes('lanterns'))
+  assertLeads(await send({ name, do: 'hide' }), `${path}?done=tag-shown`)
+  assertLeads(await send({ name, to: 'lights', do: 'rename' }, edit), `${path}?done=tag-renamed`)
+  assert.ok((await names()).includes('lights'))
+  const old = await operator.get(path)
+  assertLeads(await send({ name: 'lights mod', do: 'remove' }), `${path}?done=tag-removed`)
+  assertSays(
+    await operator.sendFrom(old, path, { row: JSON.stringify(row), do: 'save' }),
+    409,
+    'Another operator has changed this list',
+  )
+  assertLeads(await send({ do: 'reset' }), `${path}?done=tags-reset`)
+  assertSays(await operator.get(path), 200, 'comes from the data files')
+})

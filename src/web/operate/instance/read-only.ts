@@ -1,0 +1,120 @@
+// Read-only mode: its state, what still works, and a page that confirms the beginning.
+import type { FastifyReply } from 'fastify'
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { SettingsPatch } from '#features/basics/settings/requests.ts'
+import { updateSettings } from '#features/basics/settings/update-settings.ts'
+import { ApiError } from '#lib/errors.ts'
+import { errorSummary, form, textArea } from '#platform/html/forms.ts'
+import { html } from '#platform/html/html.ts'
+import { note } from '#platform/html/lists.ts'
+import { pathTo } from '#platform/html/page-context.ts'
+import { confirmation } from '#platform/html/work/actions.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import { checkValues } from '#web/kit/forms.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { PATHS } from '#web/kit/paths.ts'
+import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { showOperator } from '../sections.ts'
+import { type InstanceSettings, loadSettings } from './settings-values.ts'
+
+const BEGIN = `${PATHS.readOnly}/begin`
+
+export function readOnlyPages(pages: Pages): void {
+  const options = { role: 'admin' } as const
+  pages.own(
+    'GET',
+    PATHS.readOnly,
+    'operateReadOnly',
+    async (request) => showState(request, await loadSettings(request)),
+    options,
+  )
+  // Ending the mode must work in it.
+  pages.own('POST', PATHS.readOnly, 'operateReadOnlyForm', endMode, { ...options, whenReadOnly: 'answers' })
+  formPage<InstanceSettings>(pages, {
+    path: BEGIN,
+    name: 'operateReadOnlyBegin',
+    options,
+    load: loadSettings,
+    show: showBegin,
+    commands: { confirm: beginMode },
+    labels: { read_only_message: 'The message' },
+  })
+}
+
+async function beginMode({ deps, viewer }: OwnRequest, _data: InstanceSettings, state: FormState): Promise<Outcome> {
+  const message = state.text('read_only_message').trim()
+  const patch = checkValues(SettingsPatch, { read_only: true, read_only_message: message === '' ? null : message })
+  await updateSettings(deps, actorOf(viewer), patch)
+  return { done: 'read-only-on', path: PATHS.readOnly }
+}
+
+async function endMode({ deps, viewer, redirect }: OwnRequest): Promise<FastifyReply> {
+  if (deps.config.readOnly)
+    throw new ApiError('invalid_input', 'READ_ONLY is set in the environment. Only a restart without it ends the mode')
+  await updateSettings(deps, actorOf(viewer), { read_only: null })
+  return redirect(PATHS.readOnly, 'read-only-off')
+}
+
+function showState(request: OwnRequest, { settings }: InstanceSettings): FastifyReply {
+  const { page, deps } = request
+  const { t } = page.language
+  const isOn = settings.read_only
+  const message = isOn && html`<p dir="auto">${settings.read_only_message}</p>`
+  const state = note(
+    page,
+    isOn ? 'warn' : 'good',
+    html`<p>${isOn ? t('ops.read-only.on') : t('ops.read-only.off')}</p>${message}`,
+  )
+  const end = deps.config.readOnly
+    ? html`<p>${t('ops.read-only.environment')}</p>`
+    : form(page, {
+        action: pathTo(page, PATHS.readOnly),
+        content: html`<button class="main" name="do" value="end">${t('ops.read-only.end')}</button>`,
+      })
+  const begin = html`<a class="button" href="${pathTo(page, BEGIN)}">${t('ops.read-only.begin')}</a>`
+  return showOperator(request, {
+    section: PATHS.readOnly,
+    heading: t('ops.read-only'),
+    text: t('ops.read-only.text'),
+    body: [
+      sheetPart({ id: 'state', content: html`${state}<div class="line">${isOn ? end : begin}</div>` }),
+      sheetPart({
+        id: 'effects',
+        title: t('ops.read-only.effects'),
+        content: html`<ul><li>${t('ops.read-only.works')}</li><li>${t('ops.read-only.fails')}</li><li>${t('ops.read-only.signed-in')}</li><li>${t('ops.read-only.jobs')}</li></ul>`,
+      }),
+    ],
+  })
+}
+
+function showBegin(request: OwnRequest, { settings }: InstanceSettings, state: FormState): FastifyReply {
+  const { page } = request
+  const { t } = page.language
+  const { errors, refusal } = state
+  const title = t('ops.read-only.begin.title')
+  return request.show({
+    title,
+    refusal,
+    body: confirmation(page, {
+      title,
+      consequences: [t('ops.read-only.fails'), t('ops.read-only.works'), t('ops.read-only.signed-in')],
+      action: pathTo(page, BEGIN),
+      button: t('ops.read-only.begin'),
+      cancel: pathTo(page, PATHS.readOnly),
+      fields: [
+        errorSummary(page, errors),
+        textArea(page, {
+          name: 'read_only_message',
+          label: t('ops.read-only.message'),
+          hint: t('ops.read-only.message.hint'),
+          value: state.text('read_only_message', settings.read_only_message),
+          maxLength: 500,
+          rows: 3,
+          isOptional: true,
+          errors,
+        }),
+      ],
+      errors,
+    }),
+  })
+}

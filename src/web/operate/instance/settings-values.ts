@@ -1,0 +1,39 @@
+// Values of the settings on the pages for operators, with the source of each.
+
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { SettingsPatch } from '#features/basics/settings/requests.ts'
+import { getSettingsRow, toSettings } from '#features/basics/settings/settings-cache.ts'
+import { updateSettings } from '#features/basics/settings/update-settings.ts'
+import { type Settings, toSettingsView } from '#features/basics/settings/views.ts'
+import type { PageContext } from '#platform/html/page-context.ts'
+import { checkValues } from '#web/kit/forms.ts'
+import type { OwnRequest } from '#web/kit/pages.ts'
+
+export type InstanceSettings = { settings: Settings; set: readonly string[] }
+
+export async function loadSettings({ deps }: OwnRequest): Promise<InstanceSettings> {
+  const row = await getSettingsRow(deps.db)
+  const { set, ...settings } = toSettingsView(toSettings(row, deps.config), row)
+  return { settings, set }
+}
+
+/** Returns where the value of a setting comes from. */
+export function sourceOf(page: PageContext, { set }: InstanceSettings, name: keyof Settings): string {
+  const { t } = page.language
+  return set.includes(name) ? t('ops.source.operator') : t('ops.source.environment')
+}
+
+/** Saves the settings that differ from the current ones. An empty text resets a setting. */
+export async function saveSettings(
+  { deps, viewer }: OwnRequest,
+  { settings }: InstanceSettings,
+  typed: Readonly<Record<string, string | number | boolean | null>>,
+): Promise<void> {
+  const current = settings as Readonly<Record<string, unknown>>
+  const patch = Object.fromEntries(
+    Object.entries(typed)
+      .map(([name, value]) => [name, value === '' ? null : value] as const)
+      .filter(([name, value]) => value !== current[name]),
+  )
+  await updateSettings(deps, actorOf(viewer), checkValues(SettingsPatch, patch))
+}

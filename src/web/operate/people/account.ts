@@ -1,0 +1,111 @@
+// One account: its state, and the decisions about it.
+import type { FastifyReply } from 'fastify'
+import { isSuspended } from '#features/basics/access/accounts.ts'
+import { dayText, exactTime, timeAgo, wholeNumber } from '#platform/html/format.ts'
+import { html, type Part } from '#platform/html/html.ts'
+import { note } from '#platform/html/lists.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { PATHS, userPath } from '#web/kit/paths.ts'
+import { showOperator } from '../sections.ts'
+import { accountPath, accountStatus, badgesOf, roleName } from './accounts.ts'
+import { loadAccount, type ManagedAccount } from './confirmed.ts'
+import { credentialPages } from './credentials.ts'
+import { rankPages } from './rank.ts'
+import { suspensionPages } from './suspension.ts'
+
+export function userPages(pages: Pages): void {
+  pages.own(
+    'GET',
+    `${PATHS.operatorUser}/:id`,
+    'operateAccount',
+    async (request) => showAccount(request, await loadAccount(request)),
+    {
+      role: 'admin',
+    },
+  )
+  rankPages(pages)
+  suspensionPages(pages)
+  credentialPages(pages)
+}
+
+function showAccount(request: OwnRequest, data: ManagedAccount): FastifyReply {
+  const { page } = request
+  const { t } = page.language
+  const { account } = data
+  return showOperator(request, {
+    section: PATHS.operatorUsers,
+    heading: account.username,
+    facts: [accountStatus(page, account), roleName(page, account.role)],
+    action: html`<a class="button" href="${pathTo(page, userPath(account.username))}">${t('ops.account.profile')}</a>`,
+    body: [stateNote(page, data), factsPart(page, data), decisionsPart(page, data)],
+  })
+}
+
+function stateNote(page: PageContext, { account }: ManagedAccount): Part {
+  const { t } = page.language
+  if (account.deletion_due !== null)
+    return html`<div class="part">${note(page, 'bad', t('ops.account.leaving.text', { date: dayText(page.language, account.deletion_due) }))}</div>`
+  if (!isSuspended(account, page.now)) return null
+  const until = account.suspended_until
+  const text =
+    until === null
+      ? t('ops.account.suspended.open')
+      : t('ops.account.suspended.until', { date: dayText(page.language, until) })
+  return html`<div class="part">${note(page, 'bad', html`<p>${text}</p><p dir="auto">${account.suspension_reason}</p>`)}</div>`
+}
+
+function factsPart(page: PageContext, { account, figures }: ManagedAccount): Part {
+  const { t } = page.language
+  const number = (value: number) => wholeNumber(page.language, value)
+  const rows: [label: string, value: Part][] = [
+    [t('ops.account.id'), html`<code>${account.id}</code>`],
+    [
+      t('ops.account.email'),
+      account.email === null
+        ? t('ops.account.no-email')
+        : html`<bdi>${account.email}</bdi>${account.email_verified ? '' : ` (${t('ops.account.unverified')})`}`,
+    ],
+    [t('ops.account.since'), exactTime(page.language, account.created)],
+    [
+      t('ops.account.seen'),
+      figures.seen === null ? t('ops.accounts.never') : timeAgo(page.language, figures.seen, page.now),
+    ],
+    [t('ops.account.two-factor'), account.totp_secret === null ? t('ops.off') : t('ops.on')],
+    [t('ops.account.sessions'), number(figures.sessions)],
+    [t('ops.account.tokens'), number(figures.tokens)],
+    [
+      t('ops.account.projects'),
+      t('ops.account.projects.count', { count: figures.projects, visible: figures.publicProjects }),
+    ],
+    [t('ops.account.badges'), badgesOf(account.badges).join(', ') || t('ops.none')],
+  ]
+  const content = html`<dl class="pairs wide">${rows.map(([label, value]) => html`<dt>${label}</dt><dd>${value}</dd>`)}</dl>`
+  return sheetPart({ id: 'account', title: t('ops.account.facts'), content })
+}
+
+function decisionsPart(page: PageContext, { account }: ManagedAccount): Part {
+  const { t } = page.language
+  const suspended = isSuspended(account, page.now)
+  const leaving = account.deletion_due !== null
+  const links: (readonly [path: string, label: string, isDanger: boolean])[] = leaving
+    ? [['restore', t('ops.account.restore'), false]]
+    : [
+        ['role', t('ops.account.role'), false],
+        ['badges', t('ops.account.badges.change'), false],
+        ['password-link', t('ops.account.link'), false],
+        ['sign-out', t('ops.account.sign-out'), true],
+        suspended ? ['unsuspend', t('ops.account.unsuspend'), false] : ['suspend', t('ops.account.suspend'), true],
+      ]
+  const content = html`<div class="line">${links.map(
+    ([path, label, isDanger]) =>
+      html`<a class="${isDanger ? 'button danger' : 'button'}" href="${pathTo(page, `${accountPath(account.id)}/${path}`)}">${label}</a>`,
+  )}</div>`
+  return sheetPart({
+    id: 'decisions',
+    title: t('ops.account.decisions'),
+    text: t('ops.account.decisions.text'),
+    content,
+  })
+}

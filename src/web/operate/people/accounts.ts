@@ -1,0 +1,134 @@
+// Accounts: search, and a table with status and figures.
+import type { FastifyReply } from 'fastify'
+import { isSuspended } from '#features/basics/access/accounts.ts'
+import { listAccountFigures } from '#features/people/accounts/administration/queries.ts'
+import { type AccountRow, listAccounts } from '#features/people/users/queries.ts'
+import { BADGES, type Badge } from '#lib/access/permissions.ts'
+import { timeAgo, wholeNumber } from '#platform/html/format.ts'
+import { selectField, textField } from '#platform/html/forms.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { emptyState, pager } from '#platform/html/lists.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import { status } from '#platform/html/work/status.ts'
+import { listTable, nameCell } from '#platform/html/work/tables.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { PATHS, pageNumber, withQuery } from '#web/kit/paths.ts'
+import { showOperator } from '../sections.ts'
+
+const ROWS = 50
+const ROLES = ['admin', 'moderator', 'developer'] as const
+const FILTERS = ['', ...ROLES, 'suspended'] as const
+
+export const accountPath = (id: string): string => `${PATHS.operatorUser}/${id}`
+
+export function accountPages(pages: Pages): void {
+  pages.own('GET', PATHS.operatorUsers, 'operateAccounts', showAccounts, { role: 'admin' })
+}
+
+async function showAccounts(request: OwnRequest): Promise<FastifyReply> {
+  const { page, deps, query } = request
+  const { t } = page.language
+  const [text, filter, current] = [query('q').trim(), query('show'), pageNumber(request)]
+  const now = new Date(deps.now())
+  const { accounts, total } = await listAccounts(deps.db, {
+    role: ROLES.find((role) => role === filter),
+    text: text === '' ? undefined : text,
+    suspendedAt: filter === 'suspended' ? now : undefined,
+    limit: ROWS,
+    offset: (current - 1) * ROWS,
+  })
+  const figures = await listAccountFigures(
+    deps.db,
+    accounts.map(({ id }) => id),
+    now,
+  )
+  const rows = accounts.map((account) => {
+    const own = figures.get(account.id)
+    const seen = own?.seen ? timeAgo(page.language, own.seen, page.now) : t('ops.accounts.never')
+    const projects = wholeNumber(page.language, own?.projects ?? 0)
+    return {
+      cells: [
+        nameCell({
+          href: pathTo(page, accountPath(account.id)),
+          name: account.username,
+          details: account.email,
+          least: [roleName(page, account.role)],
+          near: seen,
+        }),
+        roleName(page, account.role),
+        accountStatus(page, account),
+        seen,
+        projects,
+      ],
+    }
+  })
+  const columns = [
+    { label: t('ops.accounts.name') },
+    { label: t('ops.accounts.role'), room: 'mid' },
+    { label: t('ops.accounts.status') },
+    { label: t('ops.accounts.seen'), room: 'far' },
+    { label: t('ops.accounts.projects'), isNumber: true },
+  ] as const
+  const href = (number: number) =>
+    pathTo(page, withQuery(PATHS.operatorUsers, { q: text, show: filter, page: String(number) }))
+  const found = [
+    listTable(page, { caption: t('ops.accounts'), columns, rows }),
+    pager(page, { current, last: Math.ceil(total / ROWS), href }),
+  ]
+  const none = emptyState(page, { icon: 'users', title: t('ops.accounts.none'), text: t('ops.accounts.none.text') })
+  return showOperator(request, {
+    section: PATHS.operatorUsers,
+    heading: t('ops.accounts'),
+    text: t('ops.accounts.text', { count: total }),
+    body: [searchForm(page, { text, filter }), rows.length > 0 ? found : none],
+  })
+}
+
+function searchForm(page: PageContext, { text, filter }: { text: string; filter: string }): Markup {
+  const { t } = page.language
+  const field = textField(page, {
+    name: 'q',
+    id: 'find-account',
+    label: t('ops.accounts.search'),
+    type: 'search',
+    value: text,
+    maxLength: 256,
+    isOptional: true,
+  })
+  const choice = selectField(page, {
+    name: 'show',
+    label: t('ops.accounts.show'),
+    isOptional: true,
+    choices: FILTERS.map((value) => ({ value, label: filterName(page, value), isChosen: value === filter })),
+  })
+  const content = html`<form method="get" action="${pathTo(page, PATHS.operatorUsers)}" role="search" class="stack">${field}${choice}<div class="line"><button>${t('ops.accounts.find')}</button></div></form>`
+  return sheetPart({ id: 'search', content })
+}
+
+function filterName(page: PageContext, value: (typeof FILTERS)[number]): string {
+  const { t } = page.language
+  if (value === '') return t('ops.accounts.all')
+  return value === 'suspended' ? t('ops.accounts.suspended') : roleName(page, value)
+}
+
+export function roleName(page: PageContext, role: string): string {
+  const { t } = page.language
+  if (role === 'admin') return t('ops.role.admin')
+  return role === 'moderator' ? t('ops.role.moderator') : t('ops.role.developer')
+}
+
+/** Renders whether an account is active, suspended or about to be deleted. */
+export function accountStatus(page: PageContext, account: AccountRow): Part {
+  const { t } = page.language
+  if (account.deletion_due !== null)
+    return status(page, { kind: 'bad', icon: 'trash', label: t('ops.account.leaving') })
+  if (isSuspended(account, page.now))
+    return status(page, { kind: 'bad', icon: 'ban', label: t('ops.account.suspended') })
+  return status(page, { kind: 'good', icon: 'ok', label: t('ops.account.active') })
+}
+
+/** Names of the badges in a bit field. */
+export function badgesOf(bits: number): Badge[] {
+  return (Object.keys(BADGES) as Badge[]).filter((badge) => (bits & BADGES[badge]) !== 0)
+}

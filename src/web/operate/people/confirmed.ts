@@ -1,0 +1,88 @@
+// Decisions about another account: a page states the consequences and asks for the password of the operator.
+import type { FastifyReply } from 'fastify'
+import type { ConfirmOwner } from '#features/basics/access/confirm-owner.ts'
+import { type AccountFigures, listAccountFigures } from '#features/people/accounts/administration/queries.ts'
+import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
+import { type AccountRow, getAccountByName } from '#features/people/users/queries.ts'
+import { errorSummary } from '#platform/html/forms.ts'
+import type { Part } from '#platform/html/html.ts'
+import { pathTo } from '#platform/html/page-context.ts'
+import { confirmation } from '#platform/html/work/actions.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { PATHS } from '#web/kit/paths.ts'
+import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { accountPath } from './accounts.ts'
+
+export type ManagedAccount = { account: AccountRow; figures: AccountFigures }
+
+const NOTHING: AccountFigures = { sessions: 0, tokens: 0, projects: 0, publicProjects: 0, seen: null }
+
+/** Loads the account that the path names. @throws ApiError 404 */
+export async function loadAccount({ deps, param }: OwnRequest): Promise<ManagedAccount> {
+  const account = await getAccountByName(deps.db, param('id'), { withLeaving: true })
+  const figures = await listAccountFigures(deps.db, [account.id], new Date(deps.now()))
+  return { account, figures: figures.get(account.id) ?? NOTHING }
+}
+
+export const confirmOwnerOf = ({ accounts }: OwnRequest): ConfirmOwner => createConfirmOwner(accounts)
+
+/** Confirms the operator by the fields of the form, as the routes of the API do. */
+export async function confirmOperator(request: OwnRequest, form: FormState): Promise<void> {
+  await confirmOwnerOf(request)(request.viewer, proofOf(form))
+}
+
+export function proofOf(form: FormState): { password?: string; code?: string } {
+  const [password, code] = [form.text('password'), form.text('code')]
+  return { ...(password === '' ? {} : { password }), ...(code === '' ? {} : { code }) }
+}
+
+type Decision = {
+  /** Last part of the path. */
+  path: string
+  name: string
+  title(request: OwnRequest, data: ManagedAccount): string
+  button(request: OwnRequest, data: ManagedAccount): string
+  consequences(request: OwnRequest, data: ManagedAccount, form: FormState): readonly Part[]
+  fields?(request: OwnRequest, data: ManagedAccount, form: FormState): Part
+  decide(request: OwnRequest, data: ManagedAccount, form: FormState): Promise<Outcome>
+  labels?: Readonly<Record<string, string>>
+  isDanger?: boolean
+}
+
+/** Registers the confirmation page of a decision about an account. */
+export function decisionPage(pages: Pages, of: Decision): void {
+  formPage(pages, {
+    path: `${PATHS.operatorUser}/:id/${of.path}`,
+    name: of.name,
+    options: { role: 'admin' },
+    load: loadAccount,
+    show: (request, data, form) => showDecision(request, data, { form, of }),
+    commands: { confirm: of.decide },
+    labels: { password: 'The password', code: 'The code', ...of.labels },
+  })
+}
+
+function showDecision(
+  request: OwnRequest,
+  data: ManagedAccount,
+  { form, of }: { form: FormState; of: Decision },
+): FastifyReply {
+  const { page, account: own } = request
+  const back = accountPath(data.account.id)
+  const title = of.title(request, data)
+  return request.show({
+    title,
+    refusal: form.refusal,
+    body: confirmation(page, {
+      title,
+      consequences: of.consequences(request, data, form),
+      action: pathTo(page, `${back}/${of.path}`),
+      button: of.button(request, data),
+      cancel: pathTo(page, back),
+      isDanger: of.isDanger ?? true,
+      password: { hasCode: own.totp_secret !== null },
+      fields: [errorSummary(page, form.errors), of.fields?.(request, data, form)],
+      errors: form.errors,
+    }),
+  })
+}

@@ -1,0 +1,124 @@
+// Invitations: the open ones, and a form that creates one. The link is shown once.
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { createInvitation, revokeInvitation } from '#features/people/accounts/invitations/create-invitation.ts'
+import { listInvitations } from '#features/people/accounts/invitations/queries.ts'
+import { NewInvitation, toInvitation } from '#features/people/accounts/invitations/requests.ts'
+import { type NewInvitationView, toInvitationView } from '#features/people/accounts/invitations/views.ts'
+import { parseId } from '#lib/ids.ts'
+import { exactTime, wholeNumber } from '#platform/html/format.ts'
+import { buttonForm, form, textField } from '#platform/html/forms.ts'
+import { html, type Part } from '#platform/html/html.ts'
+import { emptyState, note } from '#platform/html/lists.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import { listTable, nameCell } from '#platform/html/work/tables.ts'
+import { checkValues } from '#web/kit/forms.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { PATHS } from '#web/kit/paths.ts'
+import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { showOperator } from '../sections.ts'
+import { numberOf, timeAfter } from './typed-numbers.ts'
+
+const ROWS = 50
+type Invitations = Awaited<ReturnType<typeof listInvitations>>
+
+export function invitationPages(pages: Pages): void {
+  formPage<Invitations>(pages, {
+    path: PATHS.operatorInvitations,
+    name: 'operateInvitations',
+    options: { role: 'admin' },
+    load: ({ deps }) => listInvitations(deps.db, { limit: ROWS, offset: 0 }),
+    show: (request, rows, state) => showInvitations(request, rows, { state }),
+    commands: { create: inviteUser, revoke },
+    labels: {
+      uses: 'The number of accounts',
+      expires: 'The number of days',
+      email: 'The email address',
+      note: 'The note',
+    },
+  })
+}
+
+async function inviteUser(request: OwnRequest, _rows: Invitations, state: FormState): Promise<Outcome> {
+  const { deps, viewer } = request
+  const typed = (name: string): string => state.text(name).trim()
+  const input = checkValues(NewInvitation, {
+    uses: numberOf(typed('uses')),
+    expires: timeAfter(typed('days'), deps.now()),
+    email: typed('email') === '' ? null : typed('email'),
+    note: typed('note'),
+  })
+  const made = await createInvitation(deps, actorOf(viewer), toInvitation(input, deps.now()))
+  return showInvitations(request, await listInvitations(deps.db, { limit: ROWS, offset: 0 }), { made })
+}
+
+async function revoke({ deps, viewer, field }: OwnRequest): Promise<Outcome> {
+  await revokeInvitation(deps, actorOf(viewer), parseId(field('id'), 'id'))
+  return { done: 'invitation-revoked' }
+}
+
+function showInvitations(
+  request: OwnRequest,
+  rows: Invitations,
+  { state, made }: { state?: FormState; made?: NewInvitationView },
+) {
+  const { page } = request
+  const { t } = page.language
+  return showOperator(request, {
+    section: PATHS.operatorInvitations,
+    heading: t('ops.invitations'),
+    text: t('ops.invitations.text'),
+    ...(state === undefined ? {} : { form: state }),
+    isSecret: made !== undefined,
+    body: [made !== undefined && linkPart(page, made), listPart(page, rows), newForm(page, state)],
+  })
+}
+
+function linkPart(page: PageContext, { url, mailed, email }: NewInvitationView): Part {
+  const { t } = page.language
+  const sent = mailed && email !== null && html`<p>${t('ops.invitations.mailed', { email })}</p>`
+  return html`<div class="part">${note(page, 'good', html`<p>${t('ops.invitations.made')}</p><p><code class="secret">${url}</code></p>${sent}`, { role: 'status' })}</div>`
+}
+
+function listPart(page: PageContext, rows: Invitations): Part {
+  const { t } = page.language
+  if (rows.length === 0)
+    return emptyState(page, { icon: 'mail', title: t('ops.invitations.none'), text: t('ops.invitations.none.text') })
+  const columns = [
+    { label: t('ops.invitations.for') },
+    { label: t('ops.invitations.uses'), isNumber: true },
+    { label: t('ops.invitations.expires'), room: 'far' },
+    { label: t('ops.actions'), isAction: true },
+  ] as const
+  const shown = rows.map(toInvitationView).map(({ id, email, note: text, uses, used, expires }) => {
+    const until = exactTime(page.language, new Date(expires))
+    const name = email ?? t('ops.invitations.anyone')
+    const button = buttonForm(page, {
+      action: pathTo(page, PATHS.operatorInvitations),
+      text: t('ops.revoke'),
+      isTight: true,
+      label: t('ops.invitations.revoke', { name }),
+      fields: { do: 'revoke', id },
+    })
+    const count = `${wholeNumber(page.language, used)} / ${wholeNumber(page.language, uses)}`
+    return { cells: [nameCell({ name, details: text, near: until }), count, until, button] }
+  })
+  return listTable(page, { caption: t('ops.invitations'), columns, rows: shown })
+}
+
+function newForm(page: PageContext, state?: FormState): Part {
+  const { t } = page.language
+  const errors = (state?.errors ?? []).map((error) => (error.field === 'expires' ? { ...error, field: 'days' } : error))
+  const value = (name: string, fallback: string): string => state?.text(name, fallback) ?? fallback
+  const content = html`${textField(page, { name: 'email', label: t('ops.invitations.email'), hint: t('ops.invitations.email.hint'), type: 'email', value: value('email', ''), maxLength: 254, isOptional: true, errors })}
+${textField(page, { name: 'uses', label: t('ops.invitations.number'), value: value('uses', '1'), inputMode: 'numeric', errors })}
+${textField(page, { name: 'days', label: t('ops.invitations.days'), value: value('days', '14'), inputMode: 'numeric', errors })}
+${textField(page, { name: 'note', label: t('ops.note'), value: value('note', ''), maxLength: 200, isOptional: true, errors })}
+<div class="line"><button class="main" name="do" value="create">${t('ops.invitations.create')}</button></div>`
+  const action = pathTo(page, PATHS.operatorInvitations)
+  return sheetPart({
+    id: 'new',
+    title: t('ops.invitations.new'),
+    content: form(page, { action, className: 'stack', content }),
+  })
+}

@@ -1,0 +1,226 @@
+// Payouts that operators have made, and revenue that they distribute. Depot keeps the ledger and transfers no money.
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { getSettings } from '#features/basics/settings/settings-cache.ts'
+import { distributeRevenue } from '#features/people/payouts/distribute-revenue.ts'
+import { getBalance, listPayouts } from '#features/people/payouts/queries.ts'
+import { recordPayout } from '#features/people/payouts/record-payout.ts'
+import { NewPayout, NewRevenue, PayoutPatch, parsePayout, parseRevenue } from '#features/people/payouts/requests.ts'
+import { updatePayout } from '#features/people/payouts/update-payout.ts'
+import { listAccountsByNames } from '#features/people/users/queries.ts'
+import { toAmount } from '#lib/decimal.ts'
+import { validationError } from '#lib/errors.ts'
+import { parseId } from '#lib/ids.ts'
+import { shortDayText } from '#platform/html/format.ts'
+import { form, hiddenField, selectField, textField } from '#platform/html/forms.ts'
+import { html, type Part } from '#platform/html/html.ts'
+import { emptyState } from '#platform/html/lists.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import { listTable, nameCell } from '#platform/html/work/tables.ts'
+import { checkValues } from '#web/kit/forms.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { PATHS, withQuery } from '#web/kit/paths.ts'
+import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { showOperator } from '../sections.ts'
+import { accountPath } from './accounts.ts'
+
+const ROWS = 50
+const STATUSES = ['in-transit', 'success', 'cancelled', 'failed'] as const
+type Ledger = {
+  payouts: Awaited<ReturnType<typeof listPayouts>>
+  currency: string | null
+  /** Balance of the user whose name was searched for. */
+  found: { id: string; username: string; available: string; pending: string } | undefined
+}
+
+export function payoutPages(pages: Pages): void {
+  formPage<Ledger>(pages, {
+    path: PATHS.operatorPayouts,
+    name: 'operatePayouts',
+    options: { role: 'admin' },
+    load: loadLedger,
+    show: showLedger,
+    commands: { payout: savePayout, status: saveStatus, revenue: saveRevenue },
+    labels: {
+      external_id: 'The ID of the record',
+      username: 'The username',
+      amount: 'The amount',
+      fee: 'The fee',
+      day: 'The day',
+      status: 'The status',
+    },
+  })
+}
+
+async function loadLedger({ deps, query }: OwnRequest): Promise<Ledger> {
+  const [payouts, { currency }] = await Promise.all([listPayouts(deps.db, ROWS), getSettings(deps)])
+  const name = query('user').trim()
+  const [account] = name === '' ? [] : await listAccountsByNames(deps.db, [name])
+  if (account === undefined) return { payouts, currency, found: undefined }
+  const { available, pending } = await getBalance(deps.db, account.id, deps.now())
+  return { payouts, currency, found: { id: account.id, username: account.username, available, pending } }
+}
+
+async function savePayout({ deps, viewer }: OwnRequest, _data: Ledger, state: FormState): Promise<Outcome> {
+  const typed = (name: string): string => state.text(name).trim()
+  const [account] = await listAccountsByNames(deps.db, [typed('username')])
+  if (account === undefined) throw validationError('username', 'is not the name of a user')
+  const input = checkValues(NewPayout, {
+    external_id: typed('external_id'),
+    user_id: account.id,
+    amount: typed('amount'),
+    ...(typed('fee') === '' ? {} : { fee: typed('fee') }),
+    status: typed('status'),
+  })
+  const { isNew } = await recordPayout(deps, actorOf(viewer), parsePayout(input))
+  return { done: isNew ? 'payout-recorded' : 'payout-known', with: { user: account.username } }
+}
+
+async function saveStatus({ deps, viewer, field }: OwnRequest): Promise<Outcome> {
+  const { status } = checkValues(PayoutPatch, { status: field('status') })
+  await updatePayout(deps, actorOf(viewer), { id: parseId(field('id'), 'id'), status })
+  return { done: 'payout-changed' }
+}
+
+async function saveRevenue({ deps, viewer }: OwnRequest, _data: Ledger, state: FormState): Promise<Outcome> {
+  const typed = (name: string): string => state.text(name).trim()
+  const input = checkValues(NewRevenue, {
+    external_id: typed('external_id'),
+    day: typed('day'),
+    amount: typed('amount'),
+  })
+  const { revenue, isNew } = await distributeRevenue(deps, actorOf(viewer), parseRevenue(input, deps.now()))
+  const { distributed, projects } = revenue
+  if (!isNew) return { done: 'revenue-known' }
+  return { done: 'revenue-distributed', with: { sum: distributed, projects: String(projects) } }
+}
+
+function showLedger(request: OwnRequest, data: Ledger, state: FormState) {
+  const { page, query } = request
+  const { t } = page.language
+  const isOf = (form: string): FormState | undefined => (state.text('do') === form ? state : undefined)
+  return showOperator(request, {
+    section: PATHS.operatorPayouts,
+    heading: t('ops.payouts'),
+    text: t('ops.payouts.text'),
+    form: state,
+    notice: { sum: query('sum'), projects: Number(query('projects')) || 0 },
+    body: [
+      balancePart(page, data, query('user')),
+      payoutTable(page, data),
+      payoutForm(page, data, isOf('payout')),
+      revenueForm(page, isOf('revenue')),
+    ],
+  })
+}
+
+function balancePart(page: PageContext, { found, currency }: Ledger, name: string): Part {
+  const { t } = page.language
+  const field = textField(page, {
+    name: 'user',
+    id: 'balance-user',
+    label: t('ops.payouts.user'),
+    value: name,
+    maxLength: 256,
+    isName: true,
+  })
+  const content = html`<form method="get" class="stack">${field}<div class="line"><button>${t('ops.payouts.show')}</button></div></form>
+${name !== '' && found === undefined && html`<p>${t('ops.payouts.unknown')}</p>`}
+${
+  found !== undefined &&
+  html`<dl class="pairs wide"><dt>${t('ops.payouts.available')}</dt><dd>${money(found.available, currency)}</dd><dt>${t('ops.payouts.pending')}</dt><dd>${money(found.pending, currency)}</dd></dl>`
+}`
+  return sheetPart({ id: 'balance', title: t('ops.payouts.balance'), content })
+}
+
+const money = (amount: string, currency: string | null): string =>
+  currency === null ? amount : `${amount} ${currency}`
+
+function payoutTable(page: PageContext, { payouts, currency }: Ledger): Part {
+  const { t } = page.language
+  if (payouts.length === 0)
+    return emptyState(page, { icon: 'coins', title: t('ops.payouts.none'), text: t('ops.payouts.none.text') })
+  const columns = [
+    { label: t('ops.payouts.recipient') },
+    { label: t('ops.payouts.amount'), isNumber: true },
+    { label: t('ops.payouts.date'), room: 'far' },
+    { label: t('ops.payouts.status') },
+  ] as const
+  const rows = payouts.map((row) => {
+    const name = row.username ?? t('ops.payouts.deleted')
+    const date = shortDayText(page.language, row.created)
+    const change = form(page, {
+      action: pathTo(page, PATHS.operatorPayouts),
+      className: 'line',
+      content: html`${hiddenField('do', 'status')}${hiddenField('id', row.id)}${statusField(page, { id: `status-${row.id}`, name, current: row.status })}<button class="tight">${t('ops.payouts.change')}</button>`,
+    })
+    const href = row.account_id === null ? {} : { href: pathTo(page, accountPath(row.account_id)) }
+    const cell = nameCell({ ...href, name, details: row.external_id, near: date })
+    return { cells: [cell, money(toAmount(row.amount), currency), date, change] }
+  })
+  return listTable(page, { caption: t('ops.payouts'), columns, rows })
+}
+
+function statusField(page: PageContext, { id, name, current }: { id: string; name: string; current: string }): Part {
+  return html`<label class="vh" for="${id}">${page.language.t('ops.payouts.status-of', { name })}</label><select id="${id}" name="status">${STATUSES.map(
+    (value) =>
+      value === current
+        ? html`<option value="${value}" selected>${statusName(page, value)}</option>`
+        : html`<option value="${value}">${statusName(page, value)}</option>`,
+  )}</select>`
+}
+
+function statusName(page: PageContext, value: (typeof STATUSES)[number]): string {
+  const { t } = page.language
+  if (value === 'in-transit') return t('ops.payouts.in-transit')
+  if (value === 'success') return t('ops.payouts.success')
+  return value === 'cancelled' ? t('ops.payouts.cancelled') : t('ops.payouts.failed')
+}
+
+function payoutForm(page: PageContext, { found }: Ledger, state?: FormState): Part {
+  const { t } = page.language
+  const errors = state?.errors ?? []
+  const value = (name: string, fallback = ''): string => state?.text(name) ?? fallback
+  const choices = (['success', 'in-transit'] as const).map((status) => ({
+    value: status,
+    label: statusName(page, status),
+    isChosen: value('status') === status,
+  }))
+  const content = html`${textField(page, { name: 'username', label: t('ops.payouts.user'), value: value('username', found?.username), maxLength: 256, isName: true, errors })}
+${textField(page, { name: 'amount', label: t('ops.payouts.amount'), value: value('amount'), inputMode: 'decimal', maxLength: 21, errors })}
+${textField(page, { name: 'fee', label: t('ops.payouts.fee'), hint: t('ops.payouts.fee.hint'), value: value('fee'), inputMode: 'decimal', maxLength: 21, isOptional: true, errors })}
+${textField(page, { name: 'external_id', label: t('ops.payouts.id'), hint: t('ops.payouts.id.hint'), value: value('external_id'), maxLength: 255, isCode: true, errors })}
+${selectField(page, { name: 'status', label: t('ops.payouts.status'), choices, errors })}
+<div class="line"><button class="main" name="do" value="payout">${t('ops.payouts.record')}</button></div>`
+  const action = pathTo(page, withQuery(PATHS.operatorPayouts, {}))
+  return sheetPart({
+    id: 'payout',
+    title: t('ops.payouts.new'),
+    content: form(page, { action, className: 'stack', content }),
+  })
+}
+
+function revenueForm(page: PageContext, state?: FormState): Part {
+  const { t } = page.language
+  const errors = (state?.errors ?? []).map((error) => ({
+    ...error,
+    ...(error.field === undefined ? {} : { field: `revenue-${error.field}` }),
+  }))
+  const field = (name: string, of: { label: string; hint?: string; maxLength: number }): Part => {
+    const wrong = errors
+      .filter((error) => error.field === `revenue-${name}`)
+      .map((error) => ({ ...error, field: name }))
+    return textField(page, { ...of, name, id: `revenue-${name}`, value: state?.text(name) ?? '', errors: wrong })
+  }
+  const content = html`${field('day', { label: t('ops.revenue.day'), hint: t('ops.revenue.day.hint'), maxLength: 10 })}
+${field('amount', { label: t('ops.payouts.amount'), maxLength: 21 })}
+${field('external_id', { label: t('ops.payouts.id'), hint: t('ops.payouts.id.hint'), maxLength: 255 })}
+<div class="line"><button class="main" name="do" value="revenue">${t('ops.revenue.distribute')}</button></div>`
+  const action = pathTo(page, PATHS.operatorPayouts)
+  return sheetPart({
+    id: 'revenue',
+    title: t('ops.revenue'),
+    text: t('ops.revenue.text'),
+    content: form(page, { action, className: 'stack', content }),
+  })
+}

@@ -1,0 +1,215 @@
+// The pages about accounts, invitations, rate limits and payouts: every decision is the command of the API.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { Person } from '#test/support/factories/factories.ts'
+import { makeMember, PASSWORD } from '#test/support/http/account-steps.ts'
+import { assertValidHtml } from '#test/support/http/html-page.ts'
+import { assertLeads, assertSays, type Visitor, visitor } from '#test/support/http/visitor.ts'
+
+const HOSTILE = '<script>alert(1)</script>'
+
+let t: TestApp
+let admin: Person
+let operator: Visitor
+let spammer: Person
+before(async () => {
+  t = await testApp({ env: { ACCOUNT_DELETION_DAYS: '7' } })
+  admin = await t.make.account({ role: 'admin', username: 'olga' })
+  operator = visitor(t, admin.token)
+  spammer = await t.make.account({ username: 'spammer' })
+  await t.make.pat(spammer)
+  for (const status of ['approved', 'approved', 'draft']) await t.make.project({ owner: spammer, status })
+})
+after(() => t?.close())
+
+const page = () => `/operator/user/${spammer.id}`
+const user = async () => (await t.as(admin).get(`/v3/user/${spammer.id}`)).json()
+/** Actions of the newest audit entries. */
+async function audited(limit: number): Promise<string[]> {
+  const { entries } = (await t.as(admin).get('/_internal/admin/audit-log', { query: { limit } })).json()
+  return entries.map(({ action }: { action: string }) => action)
+}
+
+test('only admins see the pages; visitors are led to sign in', async () => {
+  const moderator = visitor(t, (await t.make.account({ role: 'moderator' })).token)
+  const decisions = ['role', 'badges', 'suspend', 'unsuspend', 'sign-out', 'password-link', 'restore']
+  const paths = ['users', 'invitations', 'limits', 'payouts', `user/${spammer.id}`]
+  for (const path of [...paths, ...decisions.map((name) => `user/${spammer.id}/${name}`)]) {
+    assertLeads(
+      await visitor(t).get(`/operator/${path}`),
+      `/account/sign-in?return=${encodeURIComponent(`/operator/${path}`)}`,
+    )
+    assert.equal((await moderator.get(`/operator/${path}`)).statusCode, 404, path)
+    const shown = await operator.get(`/operator/${path}`)
+    assertSays(shown, 200, '</html>')
+    assertValidHtml(shown.body)
+  }
+  assert.equal((await operator.get('/operator/user/nobody')).statusCode, 404)
+})
+
+test('accounts are found by name, ID and email address, and listed in the same number of statements', async () => {
+  for (const text of ['spam', spammer.id, spammer.email]) {
+    const found = await operator.get(`/operator/users?q=${encodeURIComponent(text)}`)
+    assertSays(found, 200, 'spammer')
+    assert.ok(!found.body.includes(`/operator/user/${admin.id}`))
+  }
+  assertSays(await operator.get('/operator/users?q=%25'), 200, 'No accounts found')
+  assertSays(await operator.get('/operator/users?show=admin'), 200, 'olga')
+  const { queries: few } = await t.queriesOf(() => operator.get('/operator/users'))
+  await t.make.people(20)
+  const { queries: many } = await t.queriesOf(() => operator.get('/operator/users'))
+  assert.equal(many.length, few.length)
+})
+
+test('a suspension states its consequences, and is refused without a reason; lifting it works', async () => {
+  const path = `${page()}/suspend`
+  const form = await operator.get(path)
+  assertSays(form, 200, 'One session ends and one token stops working immediately.')
+  assertSays(form, 200, '2 projects stay public.')
+  const refused = await operator.sendFrom(form, path, { reason: ' ', days: '3', do: 'confirm' })
+  assertSays(refused, 400, 'The reason must not be blank')
+  assertSays(await operator.sendFrom(form, path, { reason: 'Ads', days: 'many', do: 'confirm' }), 400, 'many')
+  const reason = `Advertising ${HOSTILE}`
+  assertLeads(
+    await operator.sendFrom(form, path, { reason, days: '3', do: 'confirm' }),
+    `${page()}?done=account-suspended`,
+  )
+  const shown = await operator.get(`${page()}?done=account-suspended`)
+  assertSays(shown, 200, 'The account is suspended.')
+  assert.ok(!shown.body.includes(HOSTILE))
+  assert.equal((await t.as(spammer).get('/v3/user')).statusCode, 401)
+  assert.deepEqual(await audited(1), ['account.suspended'])
+  const lifted = await operator.send(`${page()}/unsuspend`, `${page()}/unsuspend`, { do: 'confirm' })
+  assertLeads(lifted, `${page()}?done=account-unsuspended`)
+})
+
+test('role and badges change; the last admin keeps the role', async () => {
+  const save = (path: string, fields: Record<string, string | string[]>) =>
+    operator.send(path, path, { ...fields, do: 'confirm' })
+  assertLeads(await save(`${page()}/role`, { role: 'moderator' }), `${page()}?done=account-changed`)
+  assertLeads(await save(`${page()}/badges`, { badges: ['AFFILIATE', 'TRANSLATOR'] }), `${page()}?done=account-changed`)
+  const { role, badges } = await user()
+  assert.deepEqual([role, badges], ['moderator', 192])
+  assertSays(await save(`${page()}/role`, { role: 'emperor' }), 400, 'The role must be one of')
+  const own = `/operator/user/${admin.id}/role`
+  assertSays(await save(own, { role: 'developer' }), 400, 'only admin')
+  await save(`${page()}/role`, { role: 'developer' })
+})
+
+test('a session that confirmed its password too long ago asks for it, and keeps the rest of the form', async () => {
+  const member = await makeMember(t)
+  await t.deps.db.updateTable('account').set({ role: 'admin' }).where('id', '=', member.id).execute()
+  t.deps.cache.clear()
+  await t.deps.db.updateTable('session').set({ confirmed_at: null }).where('account_id', '=', member.id).execute()
+  const second = visitor(t, member.token)
+  const path = `${page()}/suspend`
+  const form = await second.get(path)
+  const fields = { reason: 'Advertising', do: 'confirm' }
+  const refused = await second.sendFrom(form, path, fields)
+  assertSays(refused, 401, 'The password')
+  assertSays(refused, 401, '>\nAdvertising</textarea>')
+  assertSays(await second.sendFrom(form, path, { ...fields, password: 'wrong' }), 401, 'password')
+  assertLeads(await second.sendFrom(form, path, { ...fields, password: PASSWORD }), `${page()}?done=account-suspended`)
+  await second.send(`${page()}/unsuspend`, `${page()}/unsuspend`, { do: 'confirm' })
+})
+
+test('a password link is shown once and not stored; sessions end', async () => {
+  const path = `${page()}/password-link`
+  const shown = await operator.send(path, path, { do: 'confirm' })
+  assertSays(shown, 200, /https:\/\/depot\.test\/account\/reset-password[^<"]+/)
+  assert.equal(shown.headers['cache-control'], 'no-store')
+  assertValidHtml(shown.body)
+  assert.ok(!(await operator.get(page())).body.includes('reset-password'))
+  const signOut = `${page()}/sign-out`
+  assertLeads(
+    await operator.send(signOut, signOut, { tokens: 'true', do: 'confirm' }),
+    `${page()}?done=account-signed-out`,
+  )
+  assert.deepEqual(await audited(2), ['account.signed_out', 'account.password_link_made'])
+})
+
+test('a pending deletion is shown and undone', async () => {
+  const leaving = await t.make.account({ username: 'leaving' })
+  assert.equal((await t.as(leaving).delete(`/v3/user/${leaving.id}`)).statusCode, 204)
+  const path = `/operator/user/${leaving.id}`
+  assertSays(await operator.get(path), 200, 'This account will be deleted on')
+  assertLeads(
+    await operator.send(`${path}/restore`, `${path}/restore`, { do: 'confirm' }),
+    `${path}?done=account-restored`,
+  )
+  assertSays(await operator.get(path), 200, 'Active')
+})
+
+test('an invitation is created, its link is shown once, and it is revoked', async () => {
+  const path = '/operator/invitations'
+  const form = await operator.get(path)
+  const fields = { email: 'mira@example.org', uses: '2', days: '5', note: HOSTILE, do: 'create' }
+  for (const [wrong, message] of [
+    [{ uses: 'many' }, 'The number of accounts must be an integer from 1 to 10000'],
+    [{ days: '400' }, 'The number of days must be in the future'],
+    [{ days: 'soon' }, 'The number of days'],
+  ] as const) {
+    const refused = await operator.sendFrom(form, path, { ...fields, ...wrong })
+    assertSays(refused, 400, message)
+    assertSays(refused, 400, 'value="mira@example.org"')
+  }
+  const made = await operator.sendFrom(form, path, fields)
+  assertSays(made, 200, /https:\/\/depot\.test\/account\/sign-up\?[^<"]+/)
+  assertValidHtml(made.body)
+  assert.ok(!made.body.includes(HOSTILE))
+  const shown = await operator.get(path)
+  assertSays(shown, 200, 'mira@example.org')
+  assert.ok(!shown.body.includes('sign-up?'))
+  assertLeads(await operator.sendFrom(shown, path), `${path}?done=invitation-revoked`)
+  assert.ok(!(await operator.get(path)).body.includes('mira@example.org'))
+})
+
+test('a rate limit is granted, refused twice, and revoked', async () => {
+  const path = '/operator/limits'
+  const form = await operator.get(path)
+  const fields = {
+    address_range: '203.0.113.0/24',
+    token_id: '',
+    requests_per_minute: '900',
+    note: 'A mirror',
+    do: 'create',
+  }
+  assertSays(await operator.sendFrom(form, path, { ...fields, requests_per_minute: 'fast' }), 400, 'from 1 to 1000000')
+  assertSays(await operator.sendFrom(form, path, { ...fields, address_range: '' }), 400, 'The ID of the token')
+  assertLeads(await operator.sendFrom(form, path, fields), `${path}?done=rate-granted`)
+  assertSays(await operator.sendFrom(form, path, fields), 409, 'is taken')
+  const shown = await operator.get(path)
+  assertSays(shown, 200, '203.0.113.0/24')
+  assertLeads(await operator.sendFrom(shown, path), `${path}?done=rate-revoked`)
+})
+
+test('a payout is recorded once, at most the balance, and its status changes; revenue is distributed', async () => {
+  const path = '/operator/payouts'
+  const code = (await t.as(admin).post('/_internal/affiliate', { source_name: 'Shop', affiliate: admin.id })).json()
+  const sale = { external_id: 'sale', affiliate_code_id: code.id, at: '2024-01-01T00:00:00Z', amount: '100' }
+  assert.equal((await t.as(admin).post('/_internal/admin/affiliate-conversion', sale)).statusCode, 201)
+  assertSays(await operator.get(`${path}?user=olga`), 200, '10.00')
+  const form = await operator.get(path)
+  const fields = { username: 'olga', amount: '4', fee: '', external_id: 'p-1', status: 'success', do: 'payout' }
+  assertSays(await operator.sendFrom(form, path, { ...fields, amount: '11' }), 400, 'Only 10.00 is available')
+  assertSays(await operator.sendFrom(form, path, { ...fields, username: 'nobody' }), 400, 'The username')
+  assertLeads(await operator.sendFrom(form, path, fields), `${path}?done=payout-recorded&user=olga`)
+  assertLeads(await operator.sendFrom(form, path, fields), `${path}?done=payout-known&user=olga`)
+  const shown = await operator.get(`${path}?user=olga`)
+  assertSays(shown, 200, '6.00')
+  const [{ id }] = (await t.deps.db.selectFrom('payout').select('id').execute()) as [{ id: string }]
+  assertLeads(
+    await operator.sendFrom(shown, path, { do: 'status', id, status: 'failed' }),
+    `${path}?done=payout-changed`,
+  )
+  assertSays(await operator.get(`${path}?user=olga`), 200, '10.00')
+  const revenue = { day: '2024-01-02', amount: '5', external_id: 'r-1', do: 'revenue' }
+  assertSays(
+    await operator.sendFrom(form, path, { ...revenue, day: '2099-01-01' }),
+    400,
+    'The day must not be in the future',
+  )
+  assertLeads(await operator.sendFrom(form, path, revenue), `${path}?done=revenue-distributed&sum=0.00&projects=0`)
+  assertLeads(await operator.sendFrom(form, path, revenue), `${path}?done=revenue-known`)
+})
