@@ -154,23 +154,20 @@ function entryTable(page: PageContext, rows: readonly AuditRow[]): Part {
   return listTable(page, {
     caption: t('operate.audit-log'),
     columns: [
+      { label: t('operate.log.time') },
       { label: t('operate.log.action') },
-      { label: t('operate.log.actor') },
+      { label: t('operate.log.by'), room: 'far' },
       { label: t('operate.log.subject'), room: 'mid' },
-      { label: t('operate.log.time'), room: 'far' },
     ],
-    rows: rows.map((row) => {
-      const time = timeAgo(language, row.at, page.now)
-      return {
-        id: `entry-${row.id}`,
-        cells: [
-          html`${actionName(language, row.action)}<span class="least">${subjectOf(page, row)}</span><span class="near">${time}</span>${detailsTable(page, row)}`,
-          actorName(page, row),
-          subjectOf(page, row),
-          time,
-        ],
-      }
-    }),
+    rows: rows.map((row) => ({
+      id: `entry-${row.id}`,
+      cells: [
+        timeAgo(language, row.at, page.now),
+        html`${actionName(language, row.action)}<span class="near">${actorName(page, row)}</span><span class="least">${subjectOf(page, row)}</span>${detailsTable(page, row)}`,
+        actorName(page, row),
+        subjectOf(page, row),
+      ],
+    })),
   })
 }
 

@@ -17,14 +17,23 @@ import { periodOf } from './period.ts'
 const CHARTS = ['requests', 'times', 'review', 'storage'] as const
 type Chart = (typeof CHARTS)[number]
 
-const GB = 1e9
+/** Units of the storage chart, with the least maximum of each. */
+const UNITS = [
+  ['GB', 1e9, 2e9],
+  ['MB', 1e6, 0],
+] as const
+
+/** Number of days from which the estimate of the growth is not shown. */
+const DAYS_LEFT_SHOWN = 1_000
 
 type Numbers = { figures: FiguresView; measures: readonly MeasuredDay[] }
 
 /** Renders the four charts of the overview. */
 export function chartsOf(page: PageContext, numbers: Numbers & { overview: OverviewView }): Markup[] {
+  // The last step has just begun, so that its numbers would look like a collapse.
+  const figures = { ...numbers.figures, points: numbers.figures.points.slice(0, -1) }
   return CHARTS.map((chart) =>
-    linePlot(page, { ...plotOf(page, chart, numbers), summary: summaryOf(page, chart, numbers) }),
+    linePlot(page, { ...plotOf(page, chart, { ...numbers, figures }), summary: summaryOf(page, chart, numbers) }),
   )
 }
 
@@ -83,13 +92,15 @@ function plotOf(page: PageContext, chart: Chart, { figures, measures }: Numbers)
 
 function storagePlot(page: PageContext, measures: readonly MeasuredDay[]): LinePlot {
   const { t } = page.language
+  const largest = Math.max(0, ...measures.flatMap((row) => [row.version_bytes, row.image_bytes, row.event_bytes ?? 0]))
+  const [unit, size] = UNITS.find(([, , least]) => largest >= least) ?? UNITS[1]
   const seriesOf = (label: string, bytes: (row: MeasuredDay) => number | null): Series => ({
     label,
-    points: measures.map((row) => ({ at: new Date(row.day), value: Math.round(((bytes(row) ?? 0) / GB) * 100) / 100 })),
+    points: measures.map((row) => ({ at: new Date(row.day), value: Math.round(((bytes(row) ?? 0) / size) * 10) / 10 })),
   })
   return {
     id: 'chart-storage',
-    title: t('operate.chart.storage'),
+    title: t('operate.chart.storage', { unit }),
     summary: '',
     timeLabel: t('operate.chart.day'),
     series: [
@@ -130,7 +141,7 @@ function summaryOf(
 export function diskText(page: PageContext, disk: OverviewView['disk']): string {
   const { language } = page
   const values = { free: fileSize(language, disk.free_bytes), total: fileSize(language, disk.total_bytes) }
-  return disk.days_left === null
+  return disk.days_left === null || disk.days_left > DAYS_LEFT_SHOWN
     ? language.t('operate.disk', values)
     : language.t('operate.disk.days', { ...values, days: disk.days_left })
 }

@@ -3,10 +3,10 @@ import type { TaskCounts } from '#features/operations/overview/background-jobs/v
 import { wholeNumber } from '#platform/html/format.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { isMessageKey, type Language } from '#platform/html/languages.ts'
-import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { sheetHead } from '#platform/html/work/frame.ts'
 import { status } from '#platform/html/work/status.ts'
-import { listTable } from '#platform/html/work/tables.ts'
+import { listTable, nameCell } from '#platform/html/work/tables.ts'
 import { withQuery } from '#web/kit/paths.ts'
 
 /** Returns what jobs of a type do, otherwise the name of the type. */
@@ -16,14 +16,14 @@ export function taskName({ t }: Language, task: string): string {
 }
 
 /** Renders the types of jobs with the number of jobs in each state. Types with failed jobs link to a retry. */
-export function taskTable(page: PageContext, tasks: readonly TaskCounts[]): Markup {
+export function taskTable(
+  page: PageContext,
+  tasks: readonly TaskCounts[],
+  of: { title: string; action?: Markup },
+): Markup {
   const { language } = page
   const { t } = language
-  const head = sheetHead({
-    title: t('operate.jobs'),
-    isRuled: true,
-    action: html`<a href="${pathTo(page, '/operator/jobs')}">${t('operate.jobs.all')}</a>`,
-  })
+  const head = sheetHead({ ...of, isRuled: true })
   if (tasks.length === 0) return html`<section>${head}<p class="part soft">${t('operate.jobs.none')}</p></section>`
   return html`<section>${head}
 ${listTable(page, {
@@ -51,14 +51,20 @@ function taskRow(page: PageContext, counts: TaskCounts): { cells: readonly Part[
   const retry = withQuery('/operator/jobs/confirm', { action: 'retry', task })
   return {
     cells: [
-      html`<a href="${pathTo(page, withQuery('/operator/jobs', { task }))}">${taskName(language, task)}</a><br><small><code>${task}</code></small><span class="least">${small('scheduled')}, ${small('running')}</span><span class="near">${small('retrying')}</span>`,
+      nameCell({
+        href: pathTo(page, withQuery('/operator/jobs', { task })),
+        name: taskName(language, task),
+        details: html`<code>${task}</code>`,
+        near: small('retrying'),
+        least: [html`${small('scheduled')}, ${small('running')}`],
+      }),
       number(due),
       number(scheduled),
       number(running),
       number(retrying),
       failed > 0 ? status(page, { kind: 'bad', icon: 'alert', label: number(failed) }) : number(0),
       failed > 0 &&
-        html`<a class="button tight" href="${pathTo(page, retry)}">${t('operate.retry')}<span class="vh"> ${taskName(language, task)}</span></a>`,
+        html`<a class="button tight" href="${pathTo(page, retry)}">${icon(page, 'refresh')}<span class="words">${t('operate.retry')}<span class="vh"> ${taskName(language, task)}</span></span></a>`,
     ],
   }
 }

@@ -11,11 +11,11 @@ import { buttonForm } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import type { IconName } from '#platform/html/icons.ts'
 import { emptyState, pager, segments } from '#platform/html/lists.ts'
-import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { confirmation } from '#platform/html/work/actions.ts'
 import { sheetHead } from '#platform/html/work/frame.ts'
 import { status } from '#platform/html/work/status.ts'
-import { listTable } from '#platform/html/work/tables.ts'
+import { listTable, nameCell } from '#platform/html/work/tables.ts'
 import { countJobs, JOB_STATES, type JobState } from '#platform/jobs/queue-state.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { pageNumber, withQuery } from '#web/kit/paths.ts'
@@ -85,7 +85,7 @@ function showJobs(request: OwnRequest, data: Listed, form: FormState) {
     text: t('operate.jobs.text'),
     form,
     notice: { count: Number(request.query('count')) || 0 },
-    body: html`${taskTable(page, data.tasks)}
+    body: html`${taskTable(page, data.tasks, { title: t('operate.jobs.by-type') })}
 ${sheetHead({ title, isRuled: true, action: filters, ...(task === '' ? {} : { text: html`<code>${task}</code>${reset}` }) })}
 ${data.jobs.length === 0 ? emptyState(page, { icon: 'pulse', title: t('operate.jobs.none-match') }) : jobTable(page, data.jobs, href({}))}
 ${pager(page, { current, last: Math.ceil(total / ROWS), href: (number) => href({ page: String(number) }) })}`,
@@ -119,7 +119,12 @@ function jobTable(page: PageContext, jobs: readonly JobView[], action: string): 
       return {
         id: `job-${job.id}`,
         cells: [
-          html`${taskName(language, job.task)}${job.error !== null && html`<br><small lang="en" dir="auto">${job.error}</small>`}<span class="least">${changed}</span><span class="near">${attempts}</span>`,
+          nameCell({
+            name: taskName(language, job.task),
+            details: job.error !== null && html`<span lang="en" dir="auto">${job.error}</span>`,
+            near: attempts,
+            least: [changed],
+          }),
           status(page, { kind, icon: symbol, label: t(`operate.state.${job.state}`) }),
           changed,
           attempts,
@@ -138,11 +143,11 @@ function actionsOf(page: PageContext, { id, state, task }: JobView, action: stri
   const name = html`<span class="vh"> ${taskName(language, task)} ${id}</span>`
   const retry = buttonForm(page, {
     action,
-    text: html`${t('operate.retry')}${name}`,
+    text: html`${icon(page, 'refresh')}<span class="words">${t('operate.retry')}${name}</span>`,
     isTight: true,
     fields: { do: 'retry', id },
   })
-  return html`<div class="line end">${retry}<a class="button tight" href="${pathTo(page, discard)}">${t('operate.discard')}${name}</a></div>`
+  return html`<div class="line end">${retry}<a class="button tight" href="${pathTo(page, discard)}">${icon(page, 'trash')}<span class="words">${t('operate.discard')}${name}</span></a></div>`
 }
 
 type Chosen = { action: 'retry' | 'discard'; chosen: ChosenJobs; count: number; task: string }

@@ -8,10 +8,9 @@ import { buttonForm } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { isMessageKey, type Language } from '#platform/html/languages.ts'
 import { emptyState, note, segments } from '#platform/html/lists.ts'
-import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { sheetHead } from '#platform/html/work/frame.ts'
-import { status } from '#platform/html/work/status.ts'
-import { listTable } from '#platform/html/work/tables.ts'
+import { listTable, nameCell } from '#platform/html/work/tables.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { userPath, withQuery } from '#web/kit/paths.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
@@ -127,7 +126,7 @@ ${listTable(page, {
     const retry = withQuery('/operator/jobs/confirm', { action: 'retry', id })
     return {
       cells: [
-        html`${taskName(language, task)}<span class="least">${response}</span>`,
+        nameCell({ name: taskName(language, task), least: [response] }),
         response,
         t('operate.jobs.attempts-of', { count: attempts, max }),
         html`<a class="button tight" href="${pathTo(page, retry)}">${t('operate.retry')}<span class="vh"> ${id}</span></a>`,
@@ -146,7 +145,7 @@ function deliveries(page: PageContext, mail: MailView): Markup {
     columns: [
       { label: t('operate.mail.kind') },
       { label: t('operate.mail.to'), room: 'mid' },
-      { label: t('operate.mail.result') },
+      { label: t('operate.mail.result'), isNumber: true },
       { label: t('operate.mail.response'), room: 'far' },
       { label: t('operate.mail.time'), room: 'mid' },
     ],
@@ -168,11 +167,9 @@ function deliveryRow(
   const shown = html`<span lang="en" dir="auto">${response}</span>`
   return {
     cells: [
-      html`${kindName(language, kind)}<span class="least">${to}, ${time}</span><span class="near">${shown}</span>`,
+      nameCell({ name: kindName(language, kind), near: shown, least: [html`${to}, ${time}`] }),
       to,
-      sent
-        ? status(page, { kind: 'good', icon: 'check', label: t('operate.mail.accepted') })
-        : status(page, { kind: 'bad', icon: 'alert', label: t('operate.mail.refused') }),
+      html`${icon(page, sent ? 'check' : 'alert')} ${t(sent ? 'operate.mail.accepted' : 'operate.mail.refused')}`,
       shown,
       time,
     ],

@@ -51,7 +51,7 @@ ${dependencies(page, overview)}</section>
 ${tiles(page, overview)}
 <div class="plots">
 ${charts}</div>
-${taskTable(page, overview.tasks)}
+${taskTable(page, overview.tasks, { title: language.t('operate.jobs'), action: html`<a href="${pathTo(page, '/operator/jobs')}">${language.t('operate.jobs.all')}</a>` })}
 ${errorPart(page, errors, period)}
 ${sheetPart({
   id: 'recent',
