@@ -32,6 +32,8 @@ const STYLE_PARTS = {
   ],
   'work.css': ['work/frame', 'work/tables', 'work/inputs', 'work/review', 'work/figures'],
 } as const
+/** Parts of the script of these pages. The first part is shared; each other part has its own scope. */
+const SCRIPT_PARTS = ['base', 'forms', 'fields', 'lists', 'keys']
 type StyleSheet = keyof typeof STYLE_PARTS
 const isStyleSheet = (file: string): file is StyleSheet => Object.hasOwn(STYLE_PARTS, file)
 
@@ -52,6 +54,7 @@ const FILES = [
   'site.js',
   'site.css',
   'work.css',
+  'work.js',
 ] as const
 export type AssetName = (typeof FILES)[number]
 
@@ -73,7 +76,7 @@ export function loadAssets(): Assets {
   const assets = new Map<AssetName, Asset>()
   for (const file of FILES) {
     const [stem = '', extension = ''] = file.split('.')
-    const bytes = isStyleSheet(file) ? joinStyles(assets, file) : readFileSync(join(FOLDER, file))
+    const bytes = bytesOf(file, assets)
     const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 12)
     assets.set(file, {
       name: `${stem}.${hash}.${extension}`,
@@ -83,6 +86,21 @@ export function loadAssets(): Assets {
     })
   }
   return assets
+}
+
+function bytesOf(file: AssetName, assets: Assets): Buffer {
+  if (file === 'work.js') return joinScripts()
+  return isStyleSheet(file) ? joinStyles(assets, file) : readFileSync(join(FOLDER, file))
+}
+
+/** Returns the module of the pages for publishers, moderators and operators: one request instead of one per file. */
+function joinScripts(): Buffer {
+  const [base = '', ...others] = SCRIPT_PARTS.map((part) =>
+    readFileSync(join(FOLDER, 'work', `${part}.js`), 'utf8')
+      .replace(/^import .*? from '.*'$/gms, '')
+      .replace(/^export /gm, ''),
+  )
+  return Buffer.from([base, ...others.map((part) => `{\n${part}}\n`)].join(''))
 }
 
 /** Returns a style sheet without comments and line breaks, with the hashed names of its fonts. */

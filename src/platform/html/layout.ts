@@ -36,7 +36,7 @@ export type Page = {
   refresh?: string
   /** Whether the form on the page has errors. */
   hasErrors?: boolean
-  /** Whether the page is for publishers, moderators or operators, with a second style sheet. Default: false */
+  /** Whether the page is for publishers, moderators or operators, with a second style sheet and script. Default: false */
   isWork?: boolean
 }
 
@@ -96,7 +96,11 @@ ${
 <link rel="manifest" href="${pathTo(context, '/manifest.webmanifest')}">
 `
 }<script src="${assetHref(context, 'site.js')}" type="module" blocking="render"></script>
-${page.scripts?.map(
+${
+  page.isWork === true &&
+  html`<script src="${assetHref(context, 'work.js')}" type="module"></script>
+`
+}${page.scripts?.map(
   (address) => html`<script src="${address}" defer></script>
 `,
 )}${forMachines(context, page)}`

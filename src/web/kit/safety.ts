@@ -19,6 +19,8 @@ declare module 'fastify' {
     formTarget: string
     /** Sources that the captcha on the page loads from, for Content-Security-Policy. */
     widgetSources: string
+    /** Whether the script of the page sends requests to Depot. */
+    sendsRequests: boolean
   }
 }
 
@@ -35,6 +37,7 @@ export async function protectPages(app: App, config: Config): Promise<void> {
   })
   app.decorateReply('formTarget', '')
   app.decorateReply('widgetSources', '')
+  app.decorateReply('sendsRequests', false)
   const headers = pageHeaders(config)
   app.addHook('onSend', (_req, reply, payload, done) => {
     // Other sites must not read pages, unlike the API.
@@ -55,12 +58,12 @@ export async function protectPages(app: App, config: Config): Promise<void> {
   })
 }
 
-const NOWHERE = { formTarget: '', widgetSources: '' }
+const NOWHERE = { formTarget: '', widgetSources: '', sendsRequests: false }
 
 /** Returns a function that computes the security headers of a page. */
 export function pageHeaders(config: Config) {
   const { origin } = new URL(config.files.baseUrl)
-  const policy = (target: string, widget: string): string => {
+  const policy = (target: string, widget: string, sendsRequests = false): string => {
     const from = (sources: string): string => (sources === '' ? '' : ` ${sources}`)
     return [
       "default-src 'none'",
@@ -70,14 +73,18 @@ export function pageHeaders(config: Config) {
       "font-src 'self'",
       "manifest-src 'self'",
       ...(widget === '' ? [] : [`frame-src ${widget}`, `connect-src ${widget}`]),
+      ...(sendsRequests ? ["connect-src 'self'"] : []),
       `form-action 'self'${from(target)}`,
       "base-uri 'none'",
       "frame-ancestors 'none'",
     ].join('; ')
   }
   const usual = policy('', '')
-  return ({ formTarget, widgetSources }: typeof NOWHERE = NOWHERE): Record<string, string> => ({
-    'content-security-policy': formTarget === '' && widgetSources === '' ? usual : policy(formTarget, widgetSources),
+  return ({ formTarget, widgetSources, sendsRequests }: typeof NOWHERE = NOWHERE): Record<string, string> => ({
+    'content-security-policy':
+      formTarget === '' && widgetSources === '' && !sendsRequests
+        ? usual
+        : policy(formTarget, widgetSources, sendsRequests),
     'x-frame-options': 'DENY',
     'x-content-type-options': 'nosniff',
     // With `no-referrer`, browsers would also hide the origin of forms from Depot. A captcha service can need the origin

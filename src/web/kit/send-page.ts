@@ -43,6 +43,7 @@ const cacheControl = (isPrivate: boolean): string =>
 export function sendPage({ req, reply, page, storage, recorder }: SendOptions, shown: ShownPage): FastifyReply {
   const { status = shown.refusal?.status ?? 200, refusal, widget, isSecret = false, ...rest } = shown
   if (widget !== undefined) reply.widgetSources = widget.origins.join(' ')
+  if (rest.isWork === true) reply.sendsRequests = true
   const scripts = widget === undefined ? {} : { scripts: [widget.scriptUrl] }
   const document = layout(page, { ...rest, ...scripts, hasErrors: refusal !== undefined })
   const isPrivate = storage === 'private'

@@ -86,3 +86,11 @@ each('[data-reveal]', (button) => {
 
 // Scrolls to the current tab if the row of tabs is wider than the window.
 each('.tabs [aria-current]', (tab) => tab.scrollIntoView({ block: 'nearest', inline: 'center' }))
+
+// Closes the account menu by a click elsewhere or by Escape.
+const closeMenus = (target) =>
+  each('details.menu[open]', (menu) => {
+    menu.open = menu.contains(target)
+  })
+document.addEventListener('click', ({ target }) => closeMenus(target))
+document.addEventListener('keydown', ({ key }) => key === 'Escape' && closeMenus(null))

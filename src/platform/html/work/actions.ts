@@ -1,6 +1,6 @@
 // Actions of the pages for publishers, moderators and operators: the save bar, notices with Undo, confirmation pages.
 import { buttonForm, type FormErrors, form, passwordField, textField } from '../forms.ts'
-import { html, type Markup, type Part } from '../html.ts'
+import { attributes, html, type Markup, type Part } from '../html.ts'
 import { note } from '../lists.ts'
 import { icon, type PageContext } from '../page-context.ts'
 
@@ -13,7 +13,14 @@ export function saveBar(
   of: { text?: Part; save?: string; command?: string; discard?: string; more?: Part } = {},
 ): Markup {
   const { t } = page.language
-  return html`<div class="save" data-save><p role="status">${of.text}</p>${of.more}<a class="button" href="${of.discard ?? '?'}">${t('work.discard')}</a><button class="main" name="do" value="${of.command ?? 'save'}">${of.save ?? t('work.save')}</button></div>`
+  const texts = attributes({
+    'data-one': t('work.changes.one', { names: '{names}' }),
+    'data-many': t('work.changes.many', { count: '{count}', names: '{names}' }),
+    'data-draft': t('work.draft', { day: '{day}' }),
+    'data-restore': t('work.draft.restore'),
+    'data-drop': t('work.draft.drop'),
+  })
+  return html`<div class="save" data-save${texts}><p role="status">${of.text}</p>${of.more}<a class="button" href="${of.discard ?? '?'}">${t('work.discard')}</a><button class="main" name="do" value="${of.command ?? 'save'}">${of.save ?? t('work.save')}</button></div>`
 }
 
 /** Reverse of an action: the form of the button Undo. */

@@ -82,10 +82,14 @@ export function bulkForm(
   const { t } = page.language
   const options = of.actions.map(({ value, label }) => html`<option value="${value}">${label}</option>`)
   const [only] = of.actions
+  const picked = attributes({
+    'data-picked': t('work.picked', { count: '{count}' }),
+    'data-all': t('work.select-all'),
+  })
   const choice =
     of.actions.length === 1 && only !== undefined
-      ? html`<span data-picked>${t('work.with-selected')}</span>${of.fields}<button class="tight" name="do" value="${only.value}">${only.label}</button>`
-      : html`<label for="do"><span data-picked>${t('work.with-selected')}</span></label><select id="do" name="do">${options}</select>${of.fields}<button class="tight">${t('work.continue')}</button>`
+      ? html`<span${picked}>${t('work.with-selected')}</span>${of.fields}<button class="tight" name="do" value="${only.value}">${only.label}</button>`
+      : html`<label for="do"><span${picked}>${t('work.with-selected')}</span></label><select id="do" name="do">${options}</select>${of.fields}<button class="tight">${t('work.continue')}</button>`
   return form(page, { action: of.action, content: html`${of.table}<div class="bulk">${choice}</div>` })
 }
 

@@ -7,6 +7,7 @@ import { layout } from '../layout.ts'
 import { confirmation, doneNote, saveBar, viewOnly } from './actions.ts'
 import { chips, dropZone, optionCards, uploadProgress } from './choices.ts'
 import { sheetHead, sheetPart, subjectHead, workSheet } from './frame.ts'
+import { shortcuts } from './keys.ts'
 import { status, statusOf } from './status.ts'
 import { bulkForm, listTable, nameCell, permissionMatrix } from './tables.ts'
 
@@ -139,6 +140,7 @@ test('the other parts are valid and escape everything', () => {
         statusOf(page, 'version', 'listed'),
         statusOf(page, 'scan', 'warn'),
         saveBar(page, { text: HOSTILE }),
+        shortcuts(page, [{ keys: ['J', 'K'], label: HOSTILE }]),
       ],
     })}`,
   )

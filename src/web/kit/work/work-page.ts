@@ -73,7 +73,7 @@ function messagesOf(request: OwnRequest, { form, undo, notice: values, notes }: 
   const shown = [
     notice !== undefined && doneNote(page, notice, undo),
     form?.isRestored === true &&
-      note(page, 'warn', html`<p>${page.language.t('work.restored')}</p>`, { role: 'status' }),
+      note(page, 'warn', html`<p data-restored>${page.language.t('work.restored')}</p>`, { role: 'status' }),
     errorSummary(page, errors),
     notes,
   ]

@@ -77,7 +77,7 @@ function imagesForm(page: PageContext, action: string, { state, images, values }
   const none = attributes({ type: 'radio', name: 'featured', value: '', checked: featured === '' })
   const items = images.map((image, index) => imageItem(page, { image, index, count: images.length, state, featured }))
   const content = html`${editBase(state, values)}${conflictNote(page, state.conflicts, labels)}
-<ol class="shots" data-order>${items}</ol>
+<ol class="shots" data-order="place">${items}</ol>
 <label class="choice"><input${none}><span>${t('manage.gallery.no-featured')}</span></label>`
   return form(page, { action, content: [sheetPart({ id: 'images', content }), saveBar(page)] })
 }
@@ -94,7 +94,7 @@ function imageItem(
   const button = (value: string, name: IconName, label: string, isShown: boolean) =>
     isShown &&
     html`<button class="tight" name="do" value="${value}.${key}" title="${label}">${icon(page, name)}<span class="vh">${label}: ${number}</span></button>`
-  return html`<li>${picture(page, image)}
+  return html`<li data-item="${key}">${picture(page, image)}
 <div class="stack">${textField(page, { name: `name.${key}`, label: t('manage.gallery.title'), value: state.text(`name.${key}`, item.name ?? ''), maxLength: 255, isOptional: true, errors: state.errors })}
 ${textArea(page, { name: `description.${key}`, label: t('manage.gallery.description'), value: state.text(`description.${key}`, item.description ?? ''), maxLength: 2048, rows: 2, isOptional: true, errors: state.errors })}
 <label class="choice"><input${radio}><span>${t('manage.gallery.feature')}<span class="vh">: ${number}</span></span></label>

@@ -34,6 +34,7 @@ export function galleryPages(pages: Pages, taxonomy: Taxonomy): void {
       earlier: (request, data, state) => move(request, data, { state, to: (index) => index - 1 }),
       later: (request, data, state) => move(request, data, { state, to: (index) => index + 1 }),
       start: (request, data, state) => move(request, data, { state, to: () => 0 }),
+      place: (request, data, state) => move(request, data, { state, to: () => Number(state.text('place')) || 0 }),
       remove,
       restore,
     },

@@ -1,0 +1,66 @@
+// The script of the pages for publishers, moderators and operators. `assets.ts` joins the files of this folder into one
+// module: this file first, then the others, each in its own block. Every page works without it.
+
+export const each = (selector, action, root = document) => {
+  for (const element of root.querySelectorAll(selector)) action(element)
+}
+
+/** Fills `{name}` in a text that the server rendered into a data attribute. */
+export const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_all, name) => values[name] ?? '')
+
+/** Announces a text to screen readers. */
+export const say = (text) => {
+  let line = document.getElementById('said')
+  if (line === null) {
+    line = document.createElement('p')
+    line.id = 'said'
+    line.className = 'vh'
+    line.setAttribute('role', 'status')
+    document.body.append(line)
+  }
+  line.textContent = text
+}
+
+/** Calls `action` when `wait` milliseconds have passed without another call. */
+export const later = (wait, action) => {
+  let timer
+  return (...values) => {
+    clearTimeout(timer)
+    timer = setTimeout(() => action(...values), wait)
+  }
+}
+
+const running = new Map()
+
+/** Loads a page and replaces one element by the element with the same ID there. A later call for the element wins. */
+export const swap = async (id, url, options = {}) => {
+  running.get(id)?.abort()
+  const control = new AbortController()
+  running.set(id, control)
+  try {
+    const answer = await fetch(url, { ...options, signal: control.signal, headers: { accept: 'text/html' } })
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+    const [before, after] = [document.getElementById(id), page.getElementById(id)]
+    if (before === null || after === null) return
+    before.replaceWith(document.adoptNode(after))
+    document.dispatchEvent(new CustomEvent('swapped', { detail: after }))
+  } catch (error) {
+    if (error.name !== 'AbortError') throw error
+  }
+}
+
+/** Returns the texts of a form, with the value of a button. */
+export const textsOf = (form, command) => {
+  const texts = new URLSearchParams()
+  for (const [name, value] of new FormData(form)) if (typeof value === 'string') texts.append(name, value)
+  if (command !== undefined) texts.set('do', command)
+  return texts
+}
+
+/** Sends a form in the background and replaces one element by that of the response. Nothing is saved by such commands. */
+export const ask = (form, command, id) => swap(id, form.action, { method: 'POST', body: textsOf(form, command) })
+
+export const isTyping = ({ target }) =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable ||
+    target.matches('textarea, select, input:not([type=checkbox], [type=radio], [type=button])'))
