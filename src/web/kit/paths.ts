@@ -27,6 +27,7 @@ export const PATHS = {
   dashboard: '/dashboard',
   dashboardProjects: '/dashboard/projects',
   dashboardUploads: '/dashboard/uploads',
+  notifications: '/dashboard/notifications',
   publish: '/dashboard/publish',
   newProject: '/new/project',
   moderation: '/moderation',

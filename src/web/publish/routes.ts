@@ -3,6 +3,7 @@ import type { App } from '#platform/http/server.ts'
 import { registerArea } from '#web/kit/pages.ts'
 import type { WebDeps } from '#web/kit/request.ts'
 import { WORK_AREA } from '#web/kit/work/work-page.ts'
+import { notificationPages } from './notifications/notifications.ts'
 import { followsPage } from './own/follows-page.ts'
 import { ownReportPages } from './own/reports-page.ts'
 import { descriptionPages } from './project/description.ts'
@@ -16,6 +17,7 @@ import { newProjectPages } from './start/new-project.ts'
 export function publishPages(app: App, web: WebDeps): void {
   const { taxonomy } = web.deps
   registerArea(app, web, WORK_AREA, (pages) => {
+    notificationPages(pages)
     newProjectPages(pages)
     generalPages(pages, taxonomy)
     descriptionPages(pages, taxonomy)

@@ -132,3 +132,16 @@ export async function countMembers(db: Db, teamId: string): Promise<number> {
     .executeTakeFirstOrThrow()
   return count
 }
+
+/** Returns the teams among these to which the account has a pending invitation. */
+export async function listInvitingTeamIds(db: Db, accountId: string, teamIds: readonly string[]): Promise<Set<string>> {
+  if (teamIds.length === 0) return new Set()
+  const rows = await db
+    .selectFrom('team_member')
+    .select('team_id')
+    .where('account_id', '=', accountId)
+    .where('team_id', 'in', teamIds)
+    .where('accepted', '=', false)
+    .execute()
+  return new Set(rows.map(({ team_id }) => team_id))
+}

@@ -80,7 +80,10 @@ test('every type links to the page of its subject; an unknown type is shown with
     ],
     [{ type: 'status_change', project_id: 'p', old_status: 'processing', new_status: 'approved' }, '/project/p'],
     [{ type: 'moderator_message', thread_id: 't', message_id: 'm', project_id: 'p', report_id: null }, '/project/p'],
-    [{ type: 'moderator_message', thread_id: 't', message_id: 'm', project_id: null, report_id: 'r' }, '/dashboard/reports/r'],
+    [
+      { type: 'moderator_message', thread_id: 't', message_id: 'm', project_id: null, report_id: 'r' },
+      '/dashboard/reports/r',
+    ],
     [{ type: 'project_status_approved', project_id: 'p' }, '/project/p'],
     [{ type: 'project_status_neutral', project_id: 'p', old_status: 'approved', new_status: 'withheld' }, '/project/p'],
     [{ type: 'moderation_message_received', project_id: 'p' }, '/project/p'],

@@ -15,7 +15,7 @@ export type NotificationRow = Pick<Selectable<Notification>, 'id' | 'account_id'
 }
 
 /** Maximum number of notifications in a user's list, which contains the newest. */
-const LISTED_MAX = 10_000
+export const LISTED_MAX = 10_000
 
 /**
  * Notifies each of these accounts once, in the transaction of the event. Emails are sent after the commit. Use it for
@@ -61,7 +61,8 @@ export async function markInvitationsRead(tx: Tx, rows: readonly InvitationRow[]
       and body ->> 'type' in ('team_invite', 'organization_invite') and not read`.execute(tx)
 }
 
-function readNotifications(db: Db) {
+/** Starts a query for notifications with the columns of `NotificationRow`. */
+export function readNotifications(db: Db) {
   return db
     .selectFrom('notification')
     .select(['id', 'account_id', 'read', 'created'])

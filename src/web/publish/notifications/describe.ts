@@ -1,0 +1,125 @@
+// The sentence, the link and the answers of each notification. The texts of the API do not name projects, because the
+// user may have lost access to them; the page names those that the user can see.
+import type { Static } from 'typebox'
+import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
+import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import { listCachedOrganizations } from '#features/community/organizations/organization-cache.ts'
+import type { OrganizationView } from '#features/community/organizations/views.ts'
+import { listInvitingTeamIds } from '#features/community/teams/queries.ts'
+import { type NotificationBodies, notificationText } from '#features/people/notifications/notification-types.ts'
+import type { NotificationRow } from '#features/people/notifications/queries.ts'
+import { html, type Part } from '#platform/html/html.ts'
+import { isMessageKey } from '#platform/html/languages.ts'
+import type { PageContext } from '#platform/html/page-context.ts'
+import type { OwnRequest } from '#web/kit/pages.ts'
+import { organizationPath, PATHS, projectPath } from '#web/kit/paths.ts'
+import { viewOf } from '#web/site/lists/rows.ts'
+
+export type ShownNotification = {
+  id: string
+  created: Date
+  isRead: boolean
+  text: Part
+  /** What a moderator wrote. */
+  quote?: string
+  path?: string
+  project?: ProjectView
+  /** Team whose invitation the user can still answer. */
+  invitingTeamId?: string
+}
+
+type Named = {
+  projects: ReadonlyMap<string, ProjectView>
+  organizations: ReadonlyMap<string, { name: string; slug: string }>
+  inviting: ReadonlySet<string>
+}
+
+/** Describes notifications, with at most five statements for any number. */
+export async function describeNotifications(
+  request: OwnRequest,
+  rows: readonly NotificationRow[],
+): Promise<ShownNotification[]> {
+  const { deps, viewer, page } = request
+  const ids = (key: string): string[] => [
+    ...new Set(rows.flatMap(({ body }) => (typeof body[key] === 'string' ? [body[key]] : []))),
+  ]
+  const [projectIds, organizationIds] = [ids('project_id'), ids('organization_id')]
+  const projects = projectIds.length === 0 ? [] : await listVisibleProjects(deps, viewer, projectIds)
+  const organizations = organizationIds.length === 0 ? [] : await listCachedOrganizations(deps, organizationIds)
+  const named: Named = {
+    projects: new Map(projects.map((project) => [project.id, viewOf(project)])),
+    organizations: new Map(
+      organizations.map(({ id, slug, openView }) => [
+        id,
+        { name: (JSON.parse(`${openView}[]}`) as Static<typeof OrganizationView>).name, slug },
+      ]),
+    ),
+    inviting: await listInvitingTeamIds(deps.db, viewer.id, ids('team_id')),
+  }
+  return rows.map((row) => describe(page, row, named))
+}
+
+function describe(
+  page: PageContext,
+  row: NotificationRow,
+  { projects, organizations, inviting }: Named,
+): ShownNotification {
+  const { body } = row
+  const project = projects.get(String(body['project_id']))
+  const organization = organizations.get(String(body['organization_id']))
+  const teamId = String(body['team_id'])
+  const path = pathOf(row, project, organization)
+  return {
+    id: row.id,
+    created: row.created,
+    isRead: row.read,
+    text: textOf(page, row, { project: project?.name, organization: organization?.name }),
+    ...(typeof body['message'] === 'string' ? { quote: body['message'] } : {}),
+    ...(path === undefined ? {} : { path }),
+    ...(project === undefined ? {} : { project }),
+    ...(inviting.has(teamId) ? { invitingTeamId: teamId } : {}),
+  }
+}
+
+function textOf(
+  page: PageContext,
+  { body, account_id }: NotificationRow,
+  names: { project: string | undefined; organization: string | undefined },
+): Part {
+  const { t, rich } = page.language
+  const isAboutReport = body.type === 'moderator_message' && body['project_id'] === null
+  const key = `notifications.type.${isAboutReport ? 'report_message' : body.type}`
+  if (!isMessageKey(key)) return notificationText(body, account_id).text
+  const {
+    role = '',
+    old_status = '',
+    new_status = '',
+  } = body as Partial<NotificationBodies['team_invite'] & NotificationBodies['status_change']>
+  return rich(key, {
+    project: named(names.project) ?? t('notifications.a-project'),
+    organization: named(names.organization) ?? t('notifications.an-organization'),
+    role: html`<bdi>${role}</bdi>`,
+    before: statusText(page, old_status),
+    after: statusText(page, new_status),
+  })
+}
+
+const named = (name: string | undefined) => (name === undefined ? undefined : html`<bdi>${name}</bdi>`)
+
+function statusText({ language: { t } }: PageContext, status: string): string {
+  const key = `work.project.${status}`
+  return isMessageKey(key) ? t(key) : status
+}
+
+function pathOf(
+  { body }: NotificationRow,
+  project: ProjectView | undefined,
+  organization: { slug: string } | undefined,
+): string | undefined {
+  if (body.type === 'moderator_message' && typeof body['report_id'] === 'string')
+    return `${PATHS.dashboard}/reports/${body['report_id']}`
+  if (project === undefined) return organization === undefined ? undefined : organizationPath(organization.slug)
+  const path = projectPath(project)
+  if (typeof body['version_id'] === 'string') return `${path}/version/${body['version_id']}`
+  return body.type === 'team_invite' ? path : `${path}/settings/review`
+}

@@ -1,0 +1,182 @@
+// The page of notifications: filters, pages, invitations, marking and removing, errors.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { newId } from '#lib/ids.ts'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { Person } from '#test/support/factories/factories.ts'
+import { teamFactories } from '#test/support/factories/team-factories.ts'
+import { assertValidHtml } from '#test/support/http/html-page.ts'
+import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
+
+let t: TestApp
+before(async () => {
+  t = await testApp()
+})
+after(() => t?.close())
+
+const PATH = '/dashboard/notifications'
+
+async function notify(person: Person, body: object, more: { read?: boolean; created?: Date } = {}): Promise<string> {
+  const id = newId()
+  await t.deps.db
+    .insertInto('notification')
+    .values({ id, account_id: person.id, body: JSON.stringify(body), ...more })
+    .execute()
+  return id
+}
+
+async function invite(person: Person) {
+  const project = await t.make.project({ name: 'Tide Lamps' })
+  const invited = await t
+    .as(project.owner)
+    .post(`/v3/team/${project.teamId}/members`, { user_id: person.id, role: 'Translator' })
+  assert.equal(invited.statusCode, 204, invited.body)
+  return project
+}
+
+const readOf = async (person: Person): Promise<[string, boolean][]> =>
+  (await t.as(person).get(`/v3/user/${person.id}/notifications`))
+    .json()
+    .map(({ id, read }: { id: string; read: boolean }) => [id, read])
+
+test('visitors are led to the sign-in page, and a new user sees what will appear', async () => {
+  assertLeads(await visitor(t).get(PATH), `/account/sign-in?return=${encodeURIComponent(PATH)}`)
+  const page = await visitor(t, (await t.make.account()).token).get(PATH)
+  assertSays(page, 200, 'You have no notifications.')
+  assertValidHtml(page.body)
+})
+
+test('names the project, quotes moderators, and leads to the page of each notification', async () => {
+  const person = await t.make.account()
+  const project = await t.make.project({ owner: person, name: 'Sea <b>Lamps</b>', slug: 'sea-lamps' })
+  await notify(person, { type: 'project_update', project_id: project.id, version_id: 'AAAAAAAA' })
+  const status = { project_id: project.id, old_status: 'processing', new_status: 'rejected' }
+  await notify(person, { type: 'status_change', ...status, message: 'Name a <i>licence</i>.' })
+  const hidden = await t.make.project({ name: 'Hidden Lamps', status: 'draft' })
+  await notify(person, { type: 'moderator_message', project_id: hidden.id, report_id: null })
+  await notify(person, { type: 'moderator_message', project_id: null, report_id: 'BBBBBBBB' })
+  await notify(person, { type: 'of_another_release' })
+  const page = await visitor(t, person.token).get(PATH)
+  assertValidHtml(page.body)
+  assert.match(page.body, /There is a new version of <bdi>Sea &lt;b&gt;Lamps/)
+  assert.match(page.body, /<q>Name a &lt;i/)
+  assertSays(page, 200, 'A moderator wrote about a project.')
+  assert.ok(!page.body.includes('Hidden Lamps'))
+  for (const link of ['/version/AAAAAAAA"', '/sea-lamps/settings/review"', '/dashboard/reports/BBBBBBBB"']) {
+    assert.ok(page.body.includes(link), link)
+  }
+})
+
+test('an invitation is answered in place; another answer to it is refused', async () => {
+  const person = await t.make.account()
+  const browser = visitor(t, person.token)
+  const [first, second] = [await invite(person), await invite(person)]
+  const page = await browser.get(`${PATH}?show=invitations`)
+  assertSays(page, 200, 'as <bdi>Translator</bdi>')
+  assertValidHtml(page.body)
+  const answer = (teamId: string, value: string) =>
+    browser.post(`${PATH}?team=${teamId}`, { do: value, _csrf: csrfOf(page.body) })
+  const accepted = await answer(first.teamId, 'accept')
+  assertSays(
+    await browser.get(assertLeads(accepted, `${PATH}?done=invitation-accepted`)),
+    200,
+    'You have joined the team.',
+  )
+  assertLeads(await answer(second.teamId, 'decline'), `${PATH}?done=invitation-declined`)
+  const teams = [first, second].map(({ teamId }) => t.as(person).get(`/v3/team/${teamId}/members`))
+  const isMember = (await Promise.all(teams)).map((members) =>
+    members
+      .json()
+      .some(({ user, accepted }: { user: { id: string }; accepted: boolean }) => user.id === person.id && accepted),
+  )
+  assert.deepEqual(isMember, [true, false])
+  const again = await answer(second.teamId, 'accept')
+  assert.equal(again.statusCode, 404, again.body)
+  assert.ok(!(await browser.get(PATH)).body.includes('value="accept"'))
+})
+
+const csrfOf = (body: string): string => /name="_csrf" value="([^"]+)"/.exec(body)?.[1] ?? ''
+
+test('marks and removes what is selected; another user’s notifications stay', async () => {
+  const [person, other] = [await t.make.account(), await t.make.account()]
+  const ids = [await notify(person, { type: 'x' }), await notify(person, { type: 'x' })].sort()
+  // Types that the list does not contain are never shown.
+  assert.deepEqual(await readOf(person), [])
+  const project = await t.make.project()
+  const body = { type: 'project_update', project_id: project.id, version_id: 'AAAAAAAA' }
+  const [one = '', two = '', three = ''] = [
+    await notify(person, body),
+    await notify(person, body),
+    await notify(person, body),
+  ]
+  const foreign = await notify(other, body)
+  const browser = visitor(t, person.token)
+  const page = await browser.get(PATH)
+  assertLeads(
+    await browser.sendFrom(page, PATH, { do: 'read', ids: [one, foreign] }),
+    `${PATH}?done=notifications-read`,
+  )
+  assert.deepEqual(new Map(await readOf(person)).get(one), true)
+  assertLeads(
+    await browser.sendFrom(page, PATH, { do: 'remove', ids: [two, foreign] }),
+    `${PATH}?done=notifications-removed`,
+  )
+  assert.deepEqual(new Set((await readOf(person)).map(([id]) => id)), new Set([one, three]))
+  assert.deepEqual(await readOf(other), [[foreign, false]])
+  assert.equal(ids.length, 2)
+  const nothing = await browser.sendFrom(page, PATH, { do: 'read' })
+  assertSays(nothing, 400, 'Select at least one notification.')
+  assertSays(await browser.sendFrom(page, PATH, { do: 'read', ids: 'no id' }), 400, 'ids')
+})
+
+test('marks all that the page showed, but not a newer one', async () => {
+  const person = await t.make.account()
+  const project = await t.make.project()
+  const body = { type: 'project_update', project_id: project.id, version_id: 'AAAAAAAA' }
+  const shown = await notify(person, body)
+  const browser = visitor(t, person.token)
+  const page = await browser.get(PATH)
+  const newer = await notify(person, body)
+  assertLeads(await browser.sendFrom(page, PATH, { do: 'read-all', shown }), `${PATH}?done=notifications-read`)
+  assert.deepEqual(
+    new Map(await readOf(person)),
+    new Map([
+      [shown, true],
+      [newer, false],
+    ]),
+  )
+})
+
+test('has 50 on a page, newest first, with filters, and the same number of statements for any number', async () => {
+  const person = await t.make.account()
+  const browser = visitor(t, person.token)
+  const make = async (count: number) => {
+    for (let i = 0; i < count; i += 1) {
+      const project = await t.make.project({ name: `Lamp ${i}` })
+      const body = { type: 'project_update', project_id: project.id, version_id: 'AAAAAAAA' }
+      await notify(person, body, { read: i % 2 === 0, created: new Date(t.deps.now() - i * 60_000) })
+    }
+  }
+  await make(54)
+  await browser.get(PATH)
+  t.deps.cache.clear()
+  const many = await t.queriesOf(() => browser.get(PATH))
+  // With an empty cache: the account, counts, rows, projects with their parts, and invitations.
+  assert.ok(many.queries.length <= 10, `${many.queries.length} statements`)
+  const count = (page: { body: string }) => page.body.split('class="pick"').length - 1
+  assert.equal(count(many.result), 50)
+  assert.equal(count(await browser.get(`${PATH}?page=2`)), 4)
+  assert.equal(count(await browser.get(`${PATH}?page=99`)), 4)
+  const unread = await browser.get(`${PATH}?show=unread`)
+  assert.equal(count(unread), 27)
+  assertSays(unread, 200, '27 unread notifications')
+  assertSays(await browser.get(`${PATH}?show=moderators`), 200, 'No notification matches this filter.')
+})
+
+test('an invitation to an organization names the organization', async () => {
+  const person = await t.make.account()
+  const owner = await t.make.account()
+  const made = await teamFactories(t.deps.db).organization(owner)
+  await notify(person, { type: 'organization_invite', organization_id: made.id, team_id: made.teamId, role: 'Member' })
+  assertSays(await visitor(t, person.token).get(PATH), 200, 'to join <bdi>Makers of lanterns</bdi>')
+})

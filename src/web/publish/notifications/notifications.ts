@@ -1,0 +1,147 @@
+// The user's notifications by day: filter and page in the URL, invitations that are answered in place.
+import type { FastifyReply } from 'fastify'
+import { joinTeam, removeMember } from '#features/community/teams/edit-member.ts'
+import {
+  countNotifications,
+  listNotificationPage,
+  NOTIFICATION_FILTERS,
+  type NotificationFilter,
+} from '#features/people/notifications/pages.ts'
+import { deleteNotifications, markNotificationsRead } from '#features/people/notifications/queries.ts'
+import { validationError } from '#lib/errors.ts'
+import { parseId } from '#lib/ids.ts'
+import { form, hiddenField } from '#platform/html/forms.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { emptyState, pager, segments } from '#platform/html/lists.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { sheetHead } from '#platform/html/work/frame.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { PATHS, pageNumber, withQuery } from '#web/kit/paths.ts'
+import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { showWork } from '#web/kit/work/work-page.ts'
+import { describeNotifications, type ShownNotification } from './describe.ts'
+import { notificationTables } from './tables.ts'
+
+const PAGE_SIZE = 50
+
+type Listed = {
+  filter: NotificationFilter
+  current: number
+  last: number
+  counts: Record<NotificationFilter, number>
+  items: ShownNotification[]
+}
+
+export function notificationPages(pages: Pages): void {
+  formPage<Listed>(pages, {
+    path: PATHS.notifications,
+    name: 'ownNotifications',
+    load,
+    show,
+    commands: {
+      read: async (request, listed, state) => {
+        await markNotificationsRead(request.deps.db, chosenIds(request, state), request.viewer.id)
+        return outcome(listed, 'notifications-read')
+      },
+      // Only those that the page showed: a newer one stays unread.
+      'read-all': async ({ deps, viewer }, listed, state) => {
+        await markNotificationsRead(deps.db, state.list('shown').map(parseShown), viewer.id)
+        return outcome(listed, 'notifications-read')
+      },
+      remove: async (request, listed, state) => {
+        await deleteNotifications(request.deps.db, chosenIds(request, state), request.viewer.id)
+        return outcome(listed, 'notifications-removed')
+      },
+      accept: async ({ deps, viewer, query }, listed) => {
+        await joinTeam(deps, viewer, parseId(query('team'), 'team'))
+        return outcome(listed, 'invitation-accepted')
+      },
+      decline: async ({ deps, viewer, query }, listed) => {
+        await removeMember(deps, viewer, { teamId: parseId(query('team'), 'team'), accountId: viewer.id })
+        return outcome(listed, 'invitation-declined')
+      },
+    },
+  })
+}
+
+const parseShown = (id: string): string => parseId(id, 'shown')
+
+/** @throws ApiError `validation_error` if nothing is selected */
+function chosenIds({ page }: OwnRequest, state: FormState): string[] {
+  const ids = state.list('ids').map((id) => parseId(id, 'ids'))
+  if (ids.length === 0) throw validationError('ids', page.language.t('notifications.select'))
+  return ids
+}
+
+const outcome = (
+  { filter, current }: Listed,
+  done: 'notifications-read' | 'notifications-removed' | 'invitation-accepted' | 'invitation-declined',
+): Outcome => ({
+  done,
+  path: PATHS.notifications,
+  with: pageValues(filter, current),
+})
+
+const pageValues = (filter: NotificationFilter, number: number): Record<string, string> => ({
+  ...(filter === 'all' ? {} : { show: filter }),
+  ...(number === 1 ? {} : { page: String(number) }),
+})
+
+async function load(request: OwnRequest): Promise<Listed> {
+  const { deps, viewer, query } = request
+  const filter = NOTIFICATION_FILTERS.find((name) => name === query('show')) ?? 'all'
+  const counts = await countNotifications(deps.db, viewer.id)
+  const last = Math.max(1, Math.ceil(counts[filter] / PAGE_SIZE))
+  const current = Math.min(pageNumber(request), last)
+  const place = { filter, limit: PAGE_SIZE, offset: (current - 1) * PAGE_SIZE }
+  const rows = await listNotificationPage(deps.db, viewer.id, place)
+  return { filter, current, last, counts, items: await describeNotifications(request, rows) }
+}
+
+function show(request: OwnRequest, listed: Listed, state: FormState): FastifyReply {
+  const { page } = request
+  const { t } = page.language
+  const { filter, current, last, counts, items } = listed
+  return showWork(request, {
+    title: t('notifications'),
+    subject: {
+      name: t('notifications'),
+      facts: [t('notifications.unread-count', { count: counts.unread })],
+      crumbs: [{ path: PATHS.dashboard, label: t('work.to-dashboard') }],
+    },
+    form: state,
+    body: html`${sheetHead({ title: t('notifications'), action: filters(page, listed), isRuled: true })}
+${items.length === 0 ? nothing(page, filter) : list(page, listed, state)}
+${pager(page, { current, last, href: (number) => pathTo(page, pathOf(filter, number)) })}`,
+  })
+}
+
+const pathOf = (filter: NotificationFilter, number = 1): string =>
+  withQuery(PATHS.notifications, pageValues(filter, number))
+
+function filters(page: PageContext, { filter, counts }: Listed): Markup {
+  const { language } = page
+  const items = NOTIFICATION_FILTERS.map((name) => ({
+    href: pathTo(page, pathOf(name)),
+    label: `${language.t(`notifications.filter.${name}`)} ${counts[name]}`,
+    isCurrent: name === filter,
+  }))
+  return segments(language.t('notifications.filter'), items)
+}
+
+function nothing(page: PageContext, filter: NotificationFilter): Markup {
+  const { t } = page.language
+  if (filter === 'all') {
+    return emptyState(page, { icon: 'bell', title: t('notifications.empty'), text: t('notifications.empty.text') })
+  }
+  const action = html`<a class="button" href="${pathTo(page, PATHS.notifications)}">${t('notifications.show-all')}</a>`
+  return emptyState(page, { icon: 'bell', title: t('notifications.none'), action })
+}
+
+function list(page: PageContext, { filter, current, counts, items }: Listed, state: FormState): Part {
+  const { t } = page.language
+  const shown = items.filter(({ isRead }) => !isRead).map(({ id }) => hiddenField('shown', id))
+  const content = html`${shown}${notificationTables(page, items, state.list('ids'))}
+<div class="bulk" id="ids"><span data-picked>${t('work.with-selected')}</span><button class="tight" name="do" value="read">${t('notifications.read')}</button><button class="tight" name="do" value="remove">${t('notifications.remove')}</button>${counts.unread > 0 && shown.length > 0 && html`<button class="tight plain" name="do" value="read-all">${t('notifications.read-all')}</button>`}</div>`
+  return form(page, { action: pathTo(page, pathOf(filter, current)), content })
+}
