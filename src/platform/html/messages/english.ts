@@ -3,10 +3,10 @@ import account from './en/account.json' with { type: 'json' }
 import common from './en/common.json' with { type: 'json' }
 import manage from './en/manage.json' with { type: 'json' }
 import moderate from './en/moderate.json' with { type: 'json' }
+import notifications from './en/notifications.json' with { type: 'json' }
 import numbers from './en/numbers.json' with { type: 'json' }
 import operate from './en/operate.json' with { type: 'json' }
 import ops from './en/ops.json' with { type: 'json' }
-import people from './en/people.json' with { type: 'json' }
 import publish from './en/publish.json' with { type: 'json' }
 import reports from './en/reports.json' with { type: 'json' }
 import site from './en/site.json' with { type: 'json' }
@@ -21,7 +21,7 @@ export const english = {
   ...numbers,
   ...operate,
   ...ops,
-  ...people,
+  ...notifications,
   ...publish,
   ...reports,
   ...site,

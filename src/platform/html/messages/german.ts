@@ -3,10 +3,10 @@ import account from './de/account.json' with { type: 'json' }
 import common from './de/common.json' with { type: 'json' }
 import manage from './de/manage.json' with { type: 'json' }
 import moderate from './de/moderate.json' with { type: 'json' }
+import notifications from './de/notifications.json' with { type: 'json' }
 import numbers from './de/numbers.json' with { type: 'json' }
 import operate from './de/operate.json' with { type: 'json' }
 import ops from './de/ops.json' with { type: 'json' }
-import people from './de/people.json' with { type: 'json' }
 import publish from './de/publish.json' with { type: 'json' }
 import reports from './de/reports.json' with { type: 'json' }
 import site from './de/site.json' with { type: 'json' }
@@ -21,7 +21,7 @@ export const german = {
   ...numbers,
   ...operate,
   ...ops,
-  ...people,
+  ...notifications,
   ...publish,
   ...reports,
   ...site,

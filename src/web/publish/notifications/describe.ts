@@ -20,7 +20,7 @@ export type ShownNotification = {
   created: Date
   isRead: boolean
   text: Part
-  /** What a moderator wrote. */
+  /** Message of a moderator. */
   quote?: string
   path?: string
   project?: ProjectView

@@ -103,14 +103,14 @@ function show(request: OwnRequest, listed: Listed, state: FormState): FastifyRep
   const { t } = page.language
   const { filter, current, last, counts, items } = listed
   return showWork(request, {
-    title: t('notifications'),
+    title: t('notifications.title'),
     subject: {
-      name: t('notifications'),
+      name: t('notifications.title'),
       facts: [t('notifications.unread-count', { count: counts.unread })],
       crumbs: [{ path: PATHS.dashboard, label: t('work.to-dashboard') }],
     },
     form: state,
-    body: html`${sheetHead({ title: t('notifications'), action: filters(page, listed), isRuled: true })}
+    body: html`${sheetHead({ title: t('notifications.title'), action: filters(page, listed), isRuled: true })}
 ${items.length === 0 ? nothing(page, filter) : list(page, listed, state)}
 ${pager(page, { current, last, href: (number) => pathTo(page, pathOf(filter, number)) })}`,
   })
