@@ -100,6 +100,7 @@ export const LAYERS: readonly Layer[] = [
     folder: 'src/features/community',
     purpose: 'Groups of users and groups of projects',
     parts: {
+      attention: 'Items that need the attention of a publisher ([moderation.md](features/moderation.md))',
       collections: 'Lists of projects that users make ([people.md](features/people.md))',
       members: 'Members of a project, of a team, of several teams ([walkthrough](guides/walkthrough-teams.md))',
       moderation: 'The review queue ([moderation.md](features/moderation.md))',

@@ -81,6 +81,16 @@ create table affiliate_conversion (
   constraint affiliate_conversion_pkey PRIMARY KEY (id)
 );
 
+create table attention_dismissal (
+  account_id text collate "C" not null,
+  kind text not null,
+  project_id text collate "C" not null,
+  until timestamp with time zone not null,
+  constraint attention_dismissal_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint attention_dismissal_pkey PRIMARY KEY (account_id, kind, project_id),
+  constraint attention_dismissal_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE
+);
+
 create table audit_entry (
   id bigint generated always as identity not null,
   at timestamp with time zone default now() not null,
@@ -1006,6 +1016,8 @@ CREATE INDEX affiliate_code_created_by_idx ON public.affiliate_code USING btree 
 CREATE INDEX affiliate_conversion_account_id_idx ON public.affiliate_conversion USING btree (account_id);
 
 CREATE INDEX affiliate_conversion_code_idx ON public.affiliate_conversion USING btree (affiliate_code_id, converted);
+
+CREATE INDEX attention_dismissal_project_id_idx ON public.attention_dismissal USING btree (project_id);
 
 CREATE INDEX audit_entry_account_ids_idx ON public.audit_entry USING gin (account_ids);
 

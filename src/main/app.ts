@@ -33,6 +33,7 @@ import { versionJobs } from '#features/catalogue/versions/jobs.ts'
 import { versionEditRoutes } from '#features/catalogue/versions/lifecycle/routes.ts'
 import { versionReadRoutes } from '#features/catalogue/versions/lookup/routes.ts'
 import { versionUploadRoutes } from '#features/catalogue/versions/publish/routes.ts'
+import { attentionRoutes } from '#features/community/attention/routes.ts'
 import { collectionRoutes } from '#features/community/collections/routes.ts'
 import { memberRoutes } from '#features/community/members/routes.ts'
 import { moderationRoutes } from '#features/community/moderation/routes.ts'
@@ -150,6 +151,7 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
   tagged(app, 'users', (scope) => {
     userRoutes(scope, { ...deps, confirmOwner })
     userListRoutes(scope, deps)
+    attentionRoutes(scope, deps)
     personalDataRoutes(scope, { ...deps, confirmOwner })
   })
   tagged(app, 'accounts', (scope) => {

@@ -85,6 +85,13 @@ export interface AffiliateConversion {
   revenue: Numeric;
 }
 
+export interface AttentionDismissal {
+  account_id: string;
+  kind: string;
+  project_id: string;
+  until: Timestamp;
+}
+
 export interface AuditEntry {
   account_ids: Generated<string[]>;
   action: string;
@@ -765,6 +772,7 @@ export interface DB {
   account_flow: AccountFlow;
   affiliate_code: AffiliateCode;
   affiliate_conversion: AffiliateConversion;
+  attention_dismissal: AttentionDismissal;
   audit_entry: AuditEntry;
   author: Author;
   backup_code: BackupCode;

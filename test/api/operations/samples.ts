@@ -217,6 +217,13 @@ const OPERATIONS: Record<string, Sample> = {
   setUserIcon: { ...at('owner'), ...icon },
   deleteUserIcon: at('owner'),
   exportData: {},
+  listAttention: at('owner'),
+  dismissAttention: {
+    at: { id: 'owner', item: async (w) => `incomplete_draft:${await w.id('project')}` },
+  },
+  restoreAttention: {
+    at: { id: 'owner', item: async (w) => `incomplete_draft:${await w.id('project')}` },
+  },
   getProjectLimit: {},
   getOrganizationLimit: {},
   getCollectionLimit: {},
