@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Script } from 'node:vm'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { loadAssets } from './assets.ts'
 import { ICON_NAMES, WORK_ICON_NAMES } from './icons.ts'
@@ -20,6 +21,13 @@ test('style, script and fonts keep their weight', async () => {
   const work = await weight('work.css')
   assert.ok(work <= 7.5 * 1024, `style of the pages for publishers: ${work}`)
   assert.ok((await weight('hyperlegible.woff2')) <= 36 * 1024)
+})
+
+test('the joined script is complete and can be parsed', () => {
+  const script = text('work.js')
+  assert.doesNotMatch(script, /^(import|export) /m)
+  assert.match(script, /beforeunload/)
+  new Script(script)
 })
 
 test('names hold the hash of the content, and every encoding is of the same bytes and made once', async () => {

@@ -97,7 +97,7 @@ function bytesOf(file: AssetName, assets: Assets): Buffer {
 function joinScripts(): Buffer {
   const [base = '', ...others] = SCRIPT_PARTS.map((part) =>
     readFileSync(join(FOLDER, 'work', `${part}.js`), 'utf8')
-      .replace(/^import .*? from '.*'$/gms, '')
+      .replace(/^import [^']*'[^']*'$/gm, '')
       .replace(/^export /gm, ''),
   )
   return Buffer.from([base, ...others.map((part) => `{\n${part}}\n`)].join(''))
