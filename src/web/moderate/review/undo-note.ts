@@ -1,6 +1,6 @@
 // The notice about a decision that can still be undone.
 import type { UndoableDecision } from '#features/community/moderation/read-changes.ts'
-import { exactTime } from '#platform/html/format.ts'
+import { timeAgo } from '#platform/html/format.ts'
 import { buttonForm } from '#platform/html/forms.ts'
 import { html, type Part } from '#platform/html/html.ts'
 import { isMessageKey } from '#platform/html/languages.ts'
@@ -14,7 +14,7 @@ export function undoNote(page: PageContext, of: UndoableDecision | undefined, by
   const { language } = page
   const key = `work.project.${of.to}`
   const status = isMessageKey(key) ? language.t(key) : of.to
-  const values = { name: html`<bdi>${of.name}</bdi>`, status, time: exactTime(language, of.finalAt) }
+  const values = { name: html`<bdi>${of.name}</bdi>`, status, time: timeAgo(language, of.finalAt, page.now) }
   const text =
     by === undefined
       ? language.rich('moderate.undo.text', values)
