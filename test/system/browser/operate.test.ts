@@ -4,8 +4,11 @@ import { after, before, test } from 'node:test'
 import { seedCatalogue } from '#demo/seed/seed-catalogue.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { updateSettings } from '#features/basics/settings/update-settings.ts'
 import { addFigures } from '#features/operations/overview/figures/queries.ts'
 import { recordMeasure } from '#features/operations/overview/storage/measure-storage.ts'
+import { suspendAccount } from '#features/people/accounts/administration/suspend-account.ts'
+import { createInvitation } from '#features/people/accounts/invitations/create-invitation.ts'
 import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
 import { createFigureCounts } from '#platform/telemetry/figures.ts'
 import {
@@ -31,6 +34,24 @@ const PAGES = {
   rebuild: '/operator/index/rebuild',
   mail: '/operator/mail',
   backups: '/operator/backups',
+  users: '/operator/users',
+  'users-none': '/operator/users?q=nobody',
+  user: '/operator/user/spammer',
+  role: '/operator/user/spammer/role',
+  badges: '/operator/user/spammer/badges',
+  suspend: '/operator/user/spammer/suspend',
+  'password-link': '/operator/user/spammer/password-link',
+  invitations: '/operator/invitations',
+  limits: '/operator/limits',
+  payouts: '/operator/payouts?user=spammer',
+  tags: '/operator/tags/categories',
+  tag: '/operator/tags/categories?edit=cursed%20mod',
+  'game-versions': '/operator/tags/game_versions',
+  keys: '/operator/keys',
+  settings: '/operator/settings',
+  announcement: '/operator/announcement',
+  'read-only': '/operator/read-only',
+  'read-only-begin': '/operator/read-only/begin',
   'audit-log': '/operator/audit-log',
   'audit-error': '/operator/audit-log?actor=nobody',
   'first-steps': '/operator/first-steps',
@@ -78,9 +99,38 @@ before(async () => {
     missing: 0,
   }
   await recordAudit(deps.db, { action: 'backup.made', actor: COMMAND, details })
+  await addPeople()
   await t.searchable()
 })
 after(() => site?.close())
+
+/** Adds an account with a suspension, an invitation, a rate limit, a payout and an announcement. */
+async function addPeople(): Promise<void> {
+  const { t } = site
+  const { deps } = t
+  const spammer = await t.make.account({ username: 'spammer' })
+  const reason = 'Advertising in every project, although moderators asked for its end.'
+  await suspendAccount(deps, COMMAND, { name: 'spammer', reason, until: new Date(Date.now() + 9 * DAY_MS) })
+  const expires = new Date(Date.now() + 14 * DAY_MS)
+  await createInvitation(deps, COMMAND, { uses: 5, expires, email: 'mira@example.org', note: 'For the translators' })
+  const grant = { id: 'AAAABBBB', token_id: null, address_range: '2001:db8:1234::/48', requests_per_minute: 12_000 }
+  await deps.db
+    .insertInto('rate_limit_grant')
+    .values({ ...grant, note: 'A mirror of the university' })
+    .execute()
+  await deps.db
+    .insertInto('payout')
+    .values({
+      id: 'CCCCDDDD',
+      external_id: 'transfer-2026-11',
+      account_id: spammer.id,
+      amount: '12.5',
+      status: 'success',
+    })
+    .execute()
+  const announcement = 'On Sunday from 08:00 to 10:00 UTC, the instance moves to another machine.'
+  await updateSettings(deps, COMMAND, { announcement, announcement_start: '2056-01-31T08:00:00Z' })
+}
 
 /** Adds figures of the last day, with an hour of trouble. */
 async function addDay(now: number): Promise<void> {

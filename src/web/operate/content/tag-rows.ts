@@ -22,12 +22,11 @@ export function sendable(rows: readonly object[]): object[] {
 }
 
 export function shownRows({ tags }: Data) {
-  return (tags.rows as Listed[]).map((row, index) => ({
+  return (tags.rows as Listed[]).map((row) => ({
     key: keyOf(row),
     name: nameOf(row),
     details: detailsOf(row),
     row,
-    isFirst: index === 0,
   }))
 }
 

@@ -7,7 +7,7 @@ import { invalidInput, notFound } from '#lib/errors.ts'
 import { wholeNumber } from '#platform/html/format.ts'
 import { form, hiddenField, textArea, textField } from '#platform/html/forms.ts'
 import { html, type Part } from '#platform/html/html.ts'
-import { segments } from '#platform/html/lists.ts'
+import { pager, segments } from '#platform/html/lists.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { sheetPart } from '#platform/html/work/frame.ts'
 import { status } from '#platform/html/work/status.ts'
@@ -15,7 +15,7 @@ import { listTable, nameCell } from '#platform/html/work/tables.ts'
 import { TAG_LISTS, type TagListName } from '#platform/taxonomy/taxonomy-files.ts'
 import { checkValues } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
-import { PATHS, withQuery } from '#web/kit/paths.ts'
+import { PATHS, pageNumber, withQuery } from '#web/kit/paths.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
 import { showOperator } from '../sections.ts'
 import { isMoved, listName, placeOf, readRow, rowText, sendable, shownRows } from './tag-rows.ts'
@@ -49,6 +49,8 @@ async function loadTags({ deps, param, query, field, req }: OwnRequest): Promise
   const tags = (await readEditableTags(deps))[list]
   return { list, tags, edited: req.method === 'POST' ? field('name') : query('edit') }
 }
+
+const ROWS = 50
 
 type Rows = EditableTags[TagListName]['rows']
 
@@ -128,7 +130,7 @@ function showTags(request: OwnRequest, data: TagPage, state: FormState) {
     body: [
       html`<div class="part">${segments(t('ops.tags'), items)}</div>`,
       sourcePart(page, data),
-      tagTable(page, data),
+      tagTable(page, data, pageNumber(request)),
       placeOf(data, data.edited) === -1 ? newTag(page, data, state) : editTag(page, data, state),
     ],
   })
@@ -156,28 +158,32 @@ function sourcePart(page: PageContext, data: TagPage): Part {
   return html`<div class="part"><p>${t('ops.tags.edited')}</p>${button}</div>`
 }
 
-function tagTable(page: PageContext, data: TagPage): Part {
+function tagTable(page: PageContext, data: TagPage, current: number): Part {
   const { t } = page.language
+  const all = shownRows(data)
   const columns = [
     { label: t('ops.tags.name') },
     { label: t('ops.tags.details'), room: 'far' },
     { label: t('ops.tags.uses'), isNumber: true },
     { label: t('ops.actions'), isAction: true },
   ] as const
-  const rows = shownRows(data).map(({ key, name, details, row, isFirst }) => {
-    const label = name
-    const edit = html`<a class="button tight" href="${pathTo(page, withQuery(`${PATHS.operatorTags}/${data.list}`, { edit: key }))}#tag" aria-label="${t('ops.tags.edit-one', { name: label })}">${t('ops.tags.edit')}</a>`
-    const hide = html`<button class="tight" name="do" value="hide" aria-label="${row.hidden ? t('ops.tags.show-one', { name: label }) : t('ops.tags.hide-one', { name: label })}">${row.hidden ? t('ops.tags.show') : t('ops.tags.hide')}</button>`
-    const up =
-      isMoved(data.list) &&
-      !isFirst &&
-      html`<button class="tight" name="do" value="up" aria-label="${t('ops.tags.up-one', { name: label })}">${t('ops.tags.up')}</button>`
+  const path = `${PATHS.operatorTags}/${data.list}`
+  const rows = all.slice((current - 1) * ROWS, current * ROWS).map(({ key, name, details, row }) => {
+    const href = pathTo(page, withQuery(path, { edit: key }))
+    const label = t('ops.tags.edit-one', { name })
+    const edit = html`<a class="button tight" href="${href}#tag" aria-label="${label}">${t('ops.tags.edit')}</a>`
     const state = row.hidden && status(page, { icon: 'eye-off', label: t('ops.tags.hidden') })
     const uses = wholeNumber(page.language, row.uses)
-    const actions = formOf(page, data, { name: key, content: html`${hide}${up}${edit}` })
-    return { cells: [nameCell({ name, details: state, near: details }), details, uses, actions] }
+    return { cells: [nameCell({ name, details: state, near: details }), details, uses, edit] }
   })
-  return listTable(page, { caption: listName(page, data.list), columns, rows })
+  return [
+    listTable(page, { caption: listName(page, data.list), columns, rows }),
+    pager(page, {
+      current,
+      last: Math.ceil(all.length / ROWS),
+      href: (number) => pathTo(page, withQuery(path, { page: String(number) })),
+    }),
+  ]
 }
 
 function rowField(page: PageContext, state: FormState, value: string): Part {
@@ -228,12 +234,20 @@ function editTag(page: PageContext, data: TagPage, state: FormState): Part {
       content: html`${textField(page, { name: 'to', label: t('ops.tags.to'), hint: t('ops.tags.to.hint', { count: row?.uses ?? 0 }), value: state.text('to'), maxLength: 64, isCode: true, errors: state.errors })}
 <div class="line"><button name="do" value="rename">${t('ops.tags.rename')}</button></div>`,
     })
+  const isHidden = row?.hidden === true
+  const up =
+    isMoved(data.list) && place > 0 && html`<button name="do" value="up">${t('ops.tags.up-one', { name })}</button>`
+  const visibility = formOf(page, data, {
+    name: data.edited,
+    content: html`<button name="do" value="hide">${isHidden ? t('ops.tags.show-one', { name }) : t('ops.tags.hide-one', { name })}</button>${up}`,
+  })
   const remove = formOf(page, data, {
     name: data.edited,
     content: html`<button class="danger" name="do" value="remove">${t('ops.tags.remove', { name })}</button>`,
   })
   return [
     sheetPart({ id: 'tag', title: t('ops.tags.edit-one', { name }), content: edit }),
+    sheetPart({ id: 'state', title: t('ops.tags.offer'), text: t('ops.tags.offer.text'), content: visibility }),
     rename !== false && sheetPart({ id: 'rename', title: t('ops.tags.rename-one', { name }), content: rename }),
     sheetPart({
       id: 'remove',
