@@ -24,6 +24,7 @@ const GOES_ON = new Set([
   'listProjectsByHash',
   'listVersionsByHash',
   'measureStorage',
+  'operateReadOnlyForm',
   'queryAnalytics',
   'reportAffiliateClick',
   'reportPlaytime',

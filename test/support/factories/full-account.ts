@@ -56,6 +56,10 @@ export async function leaveEverything(db: Db, person: Account, other: Account): 
     .insertInto('project_decision')
     .values({ ...decision, decided: new Date(), final_at: new Date() })
     .execute()
+  await db
+    .insertInto('mail_delivery')
+    .values({ account_id, at: new Date(), kind: 'test', is_sent: true, response: '250 OK' })
+    .execute()
   await db.insertInto('moderation_claim').values({ account_id, project_id: theirs.id, until: new Date() }).execute()
   await db
     .insertInto('image')

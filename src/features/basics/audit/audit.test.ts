@@ -104,7 +104,7 @@ test('records actions of moderators and operators: status, deletion, money, rate
     about.json().entries.map(({ action, actor, details }: AuditEntryView) => [action, actor.id, details]),
     [
       ['project.deleted', project.owner.id, { slug: project.slug, name: details(about, 0)['name'] }],
-      ['project.status_changed', moderator.id, { from: 'processing', to: 'approved' }],
+      ['project.status_changed', moderator.id, { from: 'processing', to: 'approved', waited_minutes: 0 }],
     ],
   )
   const gone = await t.anyone.get(LOG, { ...KEY, query: { action: 'version.deleted', subject_id: version.id } })

@@ -53,6 +53,7 @@ test('a new collection is listed and holds its projects by ID, in the order give
     color: null,
     status: 'listed',
     projects: [third.id, first.id, second.id],
+    revision: 2,
   })
   assert.deepEqual(await read(id), collection)
 })
