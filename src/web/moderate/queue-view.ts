@@ -11,8 +11,9 @@ import { status, statusOf } from '#platform/html/work/status.ts'
 import { type Column, listTable, nameCell, type Row } from '#platform/html/work/tables.ts'
 import { projectTypesOf } from '#platform/taxonomy/taxonomy.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
-import { organizationPath, PROJECT_TYPES, reviewPath, userPath } from '#web/kit/paths.ts'
+import { organizationPath, PROJECT_TYPES, reviewPath } from '#web/kit/paths.ts'
 import { typeName } from '../site/names.ts'
+import { moderatedUser } from './frame.ts'
 
 export type QueueTable = {
   rows: readonly QueueRow[]
@@ -111,7 +112,7 @@ function waitingPart(page: PageContext, row: QueueRow, median: number | null): M
 export function ownerPart(page: PageContext, { owner }: Pick<QueueRow, 'owner'>, records: QueueTable['records']): Part {
   const { t } = page.language
   if (owner === null) return html`<span class="soft">${t('moderate.no-owner')}</span>`
-  const path = owner.kind === 'user' ? userPath(owner.name) : organizationPath(owner.id)
+  const path = owner.kind === 'user' ? moderatedUser(owner.id) : organizationPath(owner.id)
   const record = records.get(`${owner.kind}:${owner.id}`)
   return html`<a href="${pathTo(page, path)}"><bdi>${owner.name}</bdi></a>${record !== undefined && html`<br><small class="soft">${t('moderate.record', record)}</small>`}`
 }

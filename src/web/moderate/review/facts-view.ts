@@ -6,8 +6,9 @@ import { badge } from '#platform/html/lists.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { listTable, nameCell } from '#platform/html/work/tables.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
-import { organizationPath, projectPath, userPath } from '#web/kit/paths.ts'
+import { organizationPath, projectPath } from '#web/kit/paths.ts'
 import { tagName } from '../../site/names.ts'
+import { moderatedUser } from '../frame.ts'
 import { rowTile } from '../queue-view.ts'
 import type { Changes, Review } from './load-review.ts'
 import { section } from './section.ts'
@@ -104,7 +105,7 @@ export function ownerPart({ page, deps }: OwnRequest, { entry, record }: Review)
   const { t } = page.language
   const owner = entry?.owner
   if (owner === null || owner === undefined) return null
-  const path = owner.kind === 'user' ? userPath(owner.name) : organizationPath(owner.id)
+  const path = owner.kind === 'user' ? moderatedUser(owner.id) : organizationPath(owner.id)
   const picture = imageUrl(deps.config, owner.icon_url)
   const avatar =
     picture !== null && html`<img class="face" src="${picture}" alt="" width="40" height="40" loading="lazy">`
