@@ -3,6 +3,8 @@ import type { App } from '#platform/http/server.ts'
 import { registerArea } from '#web/kit/pages.ts'
 import type { WebDeps } from '#web/kit/request.ts'
 import { WORK_AREA } from '#web/kit/work/work-page.ts'
+import { dashboardPages } from './dashboard/dashboard.ts'
+import { ownProjectsPages } from './dashboard/projects.ts'
 import { notificationPages } from './notifications/notifications.ts'
 import { followsPage } from './own/follows-page.ts'
 import { ownReportPages } from './own/reports-page.ts'
@@ -18,6 +20,8 @@ export function publishPages(app: App, web: WebDeps): void {
   const { taxonomy } = web.deps
   registerArea(app, web, WORK_AREA, (pages) => {
     notificationPages(pages)
+    dashboardPages(pages)
+    ownProjectsPages(pages)
     newProjectPages(pages)
     generalPages(pages, taxonomy)
     descriptionPages(pages, taxonomy)

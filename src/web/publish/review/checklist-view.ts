@@ -36,7 +36,9 @@ export async function loadChecklist(db: Db, projectId: string): Promise<Checklis
 export const missingOf = (items: readonly ChecklistItem[]): ChecklistItem[] =>
   items.filter(({ weight, done }) => weight === 'needed' && !done)
 
-export function itemLabel(page: PageContext, { id }: ChecklistItem): string {
+export const itemLabel = (page: PageContext, { id }: ChecklistItem): string => itemLabelOf(page, id)
+
+export function itemLabelOf(page: PageContext, id: string): string {
   const [label] = ITEMS[id] ?? []
   return label === undefined ? id : page.language.t(label)
 }

@@ -30,14 +30,14 @@ test('visitors are led to the sign-in page', async () => {
   assertLeads(await visitor(t).get(PATH), `/account/sign-in?return=${encodeURIComponent(PATH)}`)
 })
 
-test('the form creates a draft with a URL from its name, and leads to its checklist', async () => {
+test('the form creates a draft with a URL from its name, and leads to its description', async () => {
   const browser = visitor(t, person.token)
   const page = await browser.get(PATH)
   assertSays(page, 200, 'Create draft')
   assertValidHtml(page.body)
   const path = assertLeads(
     await browser.sendFrom(page, PATH, FIELDS),
-    '/shader/glowstone-lamps/settings/review?done=created',
+    '/shader/glowstone-lamps/settings/description?done=created',
   )
   const review = await browser.get(path)
   assertSays(review, 200, 'The draft was created')
@@ -101,7 +101,7 @@ test('an organization can own the draft if the member may add projects', async (
   const page = await browser.get(PATH)
   assert.ok(page.body.includes(organization.id) && !page.body.includes(other.id))
   const made = await browser.sendFrom(page, PATH, { ...FIELDS, name: 'Owned lamps', organization_id: organization.id })
-  assertLeads(made, '/shader/owned-lamps/settings/review?done=created')
+  assertLeads(made, '/shader/owned-lamps/settings/description?done=created')
   const refused = await browser.sendFrom(page, PATH, { ...FIELDS, name: 'Other lamps', organization_id: other.id })
   assertSays(refused, 403, 'ADD_PROJECT')
 })

@@ -82,7 +82,7 @@ async function createDraft({ deps, viewer }: OwnRequest, _data: Start, state: Fo
     description: await describe(data),
     parts: [],
   }))
-  return { done: 'created', path: `${projectPath(viewOf(project))}/settings/review` }
+  return { done: 'created', path: `${projectPath(viewOf(project))}/settings/description` }
 }
 
 async function showNewProject(request: OwnRequest, data: Start, state: FormState): Promise<FastifyReply> {

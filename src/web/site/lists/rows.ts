@@ -105,11 +105,11 @@ export function tile(
   size: number,
   isFirst = true,
 ): Markup {
-  if (of.iconUrl === null) return html`<div class="tile">${icon(page, 'package')}</div>`
+  if (of.iconUrl === null) return html`<span class="tile">${icon(page, 'package')}</span>`
   const { iconUrl, rawUrl = null } = of
   const srcset = rawUrl === null || rawUrl === iconUrl ? null : `${iconUrl} 1x, ${rawUrl} 2x`
   const more = attributes({ srcset, loading: !isFirst && 'lazy' })
-  return html`<div class="tile"><img src="${of.iconUrl}" alt="" width="${size}" height="${size}"${more}></div>`
+  return html`<span class="tile"><img src="${of.iconUrl}" alt="" width="${size}" height="${size}"${more}></span>`
 }
 
 /** Sparklines by their numbers, which stay the same object while they are cached. */

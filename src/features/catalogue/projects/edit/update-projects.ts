@@ -27,8 +27,7 @@ export async function updateProjects(
   if (ids.length === 0) return
   await transaction(deps, async (tx, changed) => {
     const projects = await lockEditable(tx, viewer, ids)
-    checkRemovals(deps.taxonomy, projects, patch)
-    const edits = projects.flatMap((project) => editOf(deps.taxonomy, project, patch) ?? [])
+    const edits = editsOf(deps.taxonomy, projects, patch)
     if (edits.length === 0) return
     await sql`update project set categories = edit.categories, additional_categories = edit.additional_categories,
         link_urls = edit.link_urls, updated = ${new Date(deps.now())}
@@ -37,6 +36,34 @@ export async function updateProjects(
       where project.id = edit.id`.execute(tx)
     changed.add('project', ...edits.map(({ id }) => id))
   })
+}
+
+type Values = { categories: readonly string[]; link_urls: Readonly<Record<string, string>> }
+
+/** The categories and links of a project before and after a patch. */
+export type ProjectChange = { id: string; name: string; before: Values; after: Values }
+
+/** Returns what `updateProjects` would change, without changing it. @throws ApiError like `updateProjects`. */
+export async function planUpdates(
+  deps: Pick<Deps, 'db' | 'taxonomy'>,
+  viewer: Viewer,
+  { ids, patch }: { ids: readonly string[]; patch: ProjectBulkPatch },
+): Promise<ProjectChange[]> {
+  checkPatch(deps.taxonomy, patch)
+  if (ids.length === 0) return []
+  const projects = await deps.db.transaction().execute((tx) => lockEditable(tx, viewer, ids))
+  const byId = new Map(projects.map((project) => [project.id, project]))
+  return editsOf(deps.taxonomy, projects, patch).flatMap(({ id, categories, link_urls }) => {
+    const project = byId.get(id)
+    if (project === undefined) return []
+    const before = { categories: project.categories, link_urls: project.link_urls as Record<string, string> }
+    return [{ id, name: project.name, before, after: { categories, link_urls } }]
+  })
+}
+
+function editsOf(taxonomy: Taxonomy, projects: readonly ProjectRow[], patch: ProjectBulkPatch): Edit[] {
+  checkRemovals(taxonomy, projects, patch)
+  return projects.flatMap((project) => editOf(taxonomy, project, patch) ?? [])
 }
 
 /** Checks everything that does not depend on the projects. */

@@ -1,0 +1,47 @@
+// The frame of the dashboard: its sections, and the projects of the user.
+import type { FastifyReply } from 'fastify'
+import { type CachedProject, listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
+import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import { listOrganizationIdsOf, listOrganizationProjectIds, listProjectIdsOf } from '#features/people/users/queries.ts'
+import type { Part } from '#platform/html/html.ts'
+import type { IconName } from '#platform/html/icons.ts'
+import type { MessageKey } from '#platform/html/languages.ts'
+import type { OwnRequest } from '#web/kit/pages.ts'
+import { PATHS } from '#web/kit/paths.ts'
+import { showWork, type WorkPage } from '#web/kit/work/work-page.ts'
+import { viewOf } from '#web/site/lists/rows.ts'
+
+/** The sections of the dashboard, in the order of the rail. */
+const SECTIONS: readonly { path: string; label: MessageKey; icon: IconName }[] = [
+  { path: PATHS.dashboard, label: 'publish.home', icon: 'home' },
+  { path: PATHS.dashboardProjects, label: 'publish.projects', icon: 'box' },
+]
+
+type DashboardPage = Omit<WorkPage, 'subject' | 'sections'> & { path: string; facts?: readonly Part[]; tools?: Part }
+
+/** Shows a page of the dashboard in its frame. */
+export function showDashboardPage(request: OwnRequest, of: DashboardPage): FastifyReply {
+  const { t } = request.page.language
+  const { path, facts = [], tools, ...page } = of
+  return showWork(request, {
+    ...page,
+    subject: { name: t('publish.dashboard'), facts, ...(tools === undefined ? {} : { tools }) },
+    sections: {
+      label: t('publish.dashboard'),
+      current: path,
+      groups: [{ items: SECTIONS.map(({ label, ...item }) => ({ ...item, label: t(label) })) }],
+    },
+  })
+}
+
+export type OwnProject = { project: CachedProject; view: ProjectView }
+
+/** Returns the projects of the user and of their organizations, with at most five statements for any number. */
+export async function listOwnProjects({ deps, viewer }: OwnRequest): Promise<OwnProject[]> {
+  const organizations = await listOrganizationIdsOf(deps.db, viewer.id)
+  const own = await listProjectIdsOf(deps.db, viewer, viewer.id)
+  const ofOrganizations = await listOrganizationProjectIds(deps.db, viewer, organizations)
+  const ids = [...new Set([...own, ...ofOrganizations])]
+  const projects = ids.length === 0 ? [] : await listVisibleProjects(deps, viewer, ids)
+  return projects.map((project) => ({ project, view: viewOf(project) }))
+}

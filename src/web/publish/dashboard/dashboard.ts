@@ -1,0 +1,119 @@
+// The dashboard: what needs attention, figures, projects; and the chooser of the project to publish in.
+import type { FastifyReply } from 'fastify'
+import { getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { dismissItem, listAttention, restoreItem } from '#features/community/attention/list-attention.ts'
+import { parseItem } from '#features/community/attention/requests.ts'
+import { joinTeam, removeMember } from '#features/community/teams/edit-member.ts'
+import { parseId } from '#lib/ids.ts'
+import { html, type Markup } from '#platform/html/html.ts'
+import { emptyState } from '#platform/html/lists.ts'
+import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
+import type { Undo } from '#platform/html/work/actions.ts'
+import { sheetHead } from '#platform/html/work/frame.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { PATHS, projectPath } from '#web/kit/paths.ts'
+import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { attentionList } from './attention-view.ts'
+import { listOwnProjects, type OwnProject, showDashboardPage } from './dashboard-frame.ts'
+import { figures } from './figures.ts'
+import { projectTable, sortProjects } from './project-table.ts'
+
+/** Number of projects that the dashboard shows. */
+const SHOWN_MAX = 8
+
+export function dashboardPages(pages: Pages): void {
+  formPage<null>(pages, {
+    path: PATHS.dashboard,
+    name: 'publishDashboard',
+    load: async () => null,
+    show: showDashboard,
+    commands: { dismiss, restore, join, decline },
+  })
+  pages.own('GET', PATHS.publish, 'publishChooser', showChooser)
+}
+
+async function dismiss({ deps, viewer }: OwnRequest, _data: null, form: FormState): Promise<Outcome> {
+  const item = parseItem(form.text('item'))
+  await getProjectAsMember(deps, viewer, item.projectId)
+  await dismissItem(deps, viewer, item)
+  return { done: 'dismissed', with: { item: form.text('item') } }
+}
+
+async function restore({ deps, viewer }: OwnRequest, _data: null, form: FormState): Promise<Outcome> {
+  await restoreItem(deps, viewer, parseItem(form.text('item')))
+  return {}
+}
+
+async function join({ deps, viewer }: OwnRequest, _data: null, form: FormState): Promise<Outcome> {
+  await joinTeam(deps, viewer, parseId(form.text('team'), 'team'))
+  return { done: 'joined' }
+}
+
+async function decline({ deps, viewer }: OwnRequest, _data: null, form: FormState): Promise<Outcome> {
+  await removeMember(deps, viewer, { teamId: parseId(form.text('team'), 'team'), accountId: viewer.id })
+  return { done: 'declined' }
+}
+
+async function showDashboard(request: OwnRequest, _data: null, form: FormState): Promise<FastifyReply> {
+  const { page, deps, viewer, query } = request
+  const { t } = page.language
+  const items = await listAttention(deps, viewer)
+  const projects = await listOwnProjects(request)
+  const undo: Undo | undefined =
+    query('done') === 'dismissed'
+      ? { action: pathTo(page, PATHS.dashboard), fields: { do: 'restore', item: query('item') } }
+      : undefined
+  return showDashboardPage(request, {
+    path: PATHS.dashboard,
+    title: t('publish.dashboard'),
+    facts: [t('publish.attention.count', { count: items.length })],
+    tools: html`<a class="button" href="${pathTo(page, PATHS.newProject)}">${icon(page, 'plus')}${t('publish.new.title')}</a><a class="button" href="${pathTo(page, PATHS.publish)}">${icon(page, 'upload')}${t('publish.new-version')}</a>`,
+    form,
+    undo,
+    body: html`<section aria-labelledby="wants-h">${sheetHead({ id: 'wants-h', title: t('publish.attention') })}
+${attentionList(page, items)}</section>
+<section aria-labelledby="figures-h">${sheetHead({ id: 'figures-h', title: t('publish.figures'), text: t('publish.figures.text'), isRuled: true })}
+${await figures(request, projects)}</section>
+${projectSection(request, projects)}`,
+  })
+}
+
+function projectSection(request: OwnRequest, projects: readonly OwnProject[]): Markup {
+  const { page } = request
+  const { t } = page.language
+  const all = html`<a href="${pathTo(page, PATHS.dashboardProjects)}">${t('publish.projects.all', { count: projects.length })}</a>`
+  const shown = sortProjects(projects, '-downloads').slice(0, SHOWN_MAX)
+  const list =
+    shown.length === 0
+      ? noProjects(page)
+      : projectTable(request, shown, { sort: '-downloads', path: PATHS.dashboardProjects })
+  return html`<section aria-labelledby="projects-h">${sheetHead({ id: 'projects-h', title: t('publish.projects'), action: all, isRuled: true })}
+${list}</section>`
+}
+
+export function noProjects(page: PageContext): Markup {
+  const { t } = page.language
+  const action = html`<a class="button main" href="${pathTo(page, PATHS.newProject)}">${t('publish.new.title')}</a>`
+  return emptyState(page, {
+    icon: 'package',
+    title: t('publish.projects.none'),
+    text: t('publish.projects.none-text'),
+    action,
+  })
+}
+
+/** The page that "Publish" leads to: the projects of the user, and a new project. */
+async function showChooser(request: OwnRequest): Promise<FastifyReply> {
+  const { page } = request
+  const { t } = page.language
+  const projects = sortProjects(await listOwnProjects(request), '-updated')
+  const link = (path: string, name: string) => html`<li><a href="${pathTo(page, path)}"><bdi>${name}</bdi></a></li>`
+  const list = html`<ul class="stack">${projects.map(({ view }) => link(`${projectPath(view)}/versions/new`, view.name))}</ul>`
+  return showDashboardPage(request, {
+    path: PATHS.publish,
+    title: t('publish.chooser'),
+    tools: html`<a class="button main" href="${pathTo(page, PATHS.newProject)}">${icon(page, 'plus')}${t('publish.new.title')}</a>`,
+    body: html`${sheetHead({ title: t('publish.chooser'), text: t('publish.chooser.text') })}
+<div class="part">${projects.length === 0 ? noProjects(page) : list}</div>`,
+  })
+}

@@ -1,0 +1,173 @@
+// All projects of the user and of their organizations: sort order and page in the URL, and changes of several projects.
+// A second page shows the changes of each project before they are applied to all of them or to none.
+import type { FastifyReply } from 'fastify'
+import { ProjectBulkPatch } from '#features/catalogue/projects/edit/requests.ts'
+import { type ProjectChange, planUpdates, updateProjects } from '#features/catalogue/projects/edit/update-projects.ts'
+import { ApiError } from '#lib/errors.ts'
+import { form, hiddenField, selectField, textField } from '#platform/html/forms.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { pager } from '#platform/html/lists.ts'
+import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { sheetHead, sheetPart } from '#platform/html/work/frame.ts'
+import { listTable } from '#platform/html/work/tables.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { checkValues } from '#web/kit/forms.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { PATHS, pageNumber, withQuery } from '#web/kit/paths.ts'
+import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { tagName } from '#web/site/names.ts'
+import { noProjects } from './dashboard.ts'
+import { listOwnProjects, showDashboardPage } from './dashboard-frame.ts'
+import { projectTable, SORTS, type Sort, sortProjects } from './project-table.ts'
+
+const PAGE_SIZE = 50
+const LABELS = {
+  ids: 'The selection',
+  add_categories: 'The category',
+  remove_categories: 'The category',
+  link_urls: 'The URL',
+}
+
+export function ownProjectsPages(pages: Pages): void {
+  formPage<null>(pages, {
+    path: PATHS.dashboardProjects,
+    name: 'publishProjects',
+    load: async () => null,
+    show: showProjects,
+    commands: { review, apply },
+    labels: LABELS,
+  })
+}
+
+/** Shows the changes of each project. */
+async function review(request: OwnRequest, _data: null, state: FormState): Promise<Outcome> {
+  const { page, deps, viewer } = request
+  const { t } = page.language
+  const { ids, patch } = readChange(request, state)
+  const changed = await planUpdates(deps, viewer, { ids, patch })
+  return showDashboardPage(request, {
+    path: PATHS.dashboardProjects,
+    title: t('publish.bulk.title'),
+    body: html`${sheetHead({ title: t('publish.bulk.title'), text: t('publish.bulk.count', { count: changed.length }) })}
+${changed.length > 0 && changeTable(page, changed)}
+${applyForm(page, state, changed)}`,
+  })
+}
+
+async function apply(request: OwnRequest, _data: null, state: FormState): Promise<Outcome> {
+  const { deps, viewer } = request
+  await updateProjects(deps, viewer, readChange(request, state))
+  return { done: 'saved', path: PATHS.dashboardProjects }
+}
+
+/** @throws ApiError `validation_error` without a selection or without a change */
+function readChange({ page }: OwnRequest, state: FormState): { ids: string[]; patch: ProjectBulkPatch } {
+  const { t } = page.language
+  const ids = [...state.list('ids')]
+  if (ids.length === 0) throw refusal('ids', t('publish.bulk.select'))
+  const [add, remove, platform] = ['add_categories', 'remove_categories', 'platform'].map((name) => state.text(name))
+  const url = state.text('link_urls').trim()
+  const patch = {
+    ...(add ? { add_categories: [add] } : {}),
+    ...(remove ? { remove_categories: [remove] } : {}),
+    ...(platform ? { link_urls: { [platform]: url === '' ? null : url } } : {}),
+  }
+  if (Object.keys(patch).length === 0) throw refusal('add_categories', t('publish.bulk.nothing'))
+  return { ids, patch: checkValues(ProjectBulkPatch, patch) }
+}
+
+const refusal = (field: string, message: string): ApiError =>
+  new ApiError('validation_error', message, { details: { field, message } })
+
+function changeTable(page: PageContext, changes: readonly ProjectChange[]): Markup {
+  const { t } = page.language
+  return listTable(page, {
+    caption: t('publish.bulk.title'),
+    columns: [
+      { label: t('publish.column.name') },
+      { label: t('publish.bulk.before') },
+      { label: t('publish.bulk.after') },
+    ],
+    rows: changes.map(({ name, before, after }) => ({
+      cells: [
+        html`<bdi>${name}</bdi>`,
+        html`<del>${valuesText(before, after)}</del>`,
+        html`<ins>${valuesText(after, before)}</ins>`,
+      ],
+    })),
+  })
+}
+
+/** Returns the categories and links that the other values do not have. */
+function valuesText(values: ProjectChange['before'], others: ProjectChange['before']): string {
+  const categories = values.categories.filter((name) => !others.categories.includes(name)).map(tagName)
+  const links = Object.entries(values.link_urls).filter(([platform, url]) => others.link_urls[platform] !== url)
+  return [...categories, ...links.map(([platform, url]) => `${tagName(platform)}: ${url}`)].join(', ') || '–'
+}
+
+function applyForm(page: PageContext, state: FormState, changes: readonly ProjectChange[]): Markup {
+  const { t } = page.language
+  const repeated = ['add_categories', 'remove_categories', 'platform', 'link_urls'].map((name) =>
+    hiddenField(name, state.text(name)),
+  )
+  const ids = changes.map(({ id }) => hiddenField('ids', id))
+  const button =
+    changes.length > 0 &&
+    html`<button class="main" name="do" value="apply">${t('publish.bulk.apply', { count: changes.length })}</button>`
+  const content = html`${repeated}${ids}<div class="line"><a class="button" href="${pathTo(page, PATHS.dashboardProjects)}">${t('work.cancel')}</a>${button}</div>`
+  return sheetPart({ id: 'apply', content: form(page, { action: pathTo(page, PATHS.dashboardProjects), content }) })
+}
+
+async function showProjects(request: OwnRequest, _data: null, state: FormState): Promise<FastifyReply> {
+  const { page, query, deps } = request
+  const { t } = page.language
+  const projects = await listOwnProjects(request)
+  const sort = SORTS.find((name) => name === query('sort')) ?? '-downloads'
+  const last = Math.max(1, Math.ceil(projects.length / PAGE_SIZE))
+  const current = Math.min(pageNumber(request), last)
+  const shown = sortProjects(projects, sort).slice((current - 1) * PAGE_SIZE, current * PAGE_SIZE)
+  const table = projectTable(request, shown, {
+    sort,
+    path: PATHS.dashboardProjects,
+    hasPicks: true,
+    picked: state.list('ids'),
+  })
+  return showDashboardPage(request, {
+    path: PATHS.dashboardProjects,
+    title: t('publish.projects'),
+    facts: [t('publish.projects.count', { count: projects.length })],
+    tools: html`<a class="button" href="${pathTo(page, PATHS.newProject)}">${icon(page, 'plus')}${t('publish.new.title')}</a>`,
+    form: state,
+    body: html`${sheetHead({ title: t('publish.projects'), text: t('publish.projects.text') })}
+${projects.length === 0 ? noProjects(page) : bulkEdit(page, deps.taxonomy, { state, table })}
+${pager(page, { current, last, href: (number) => pathTo(page, pageHref(sort, number)) })}`,
+  })
+}
+
+const pageHref = (sort: Sort, number: number): string =>
+  withQuery(PATHS.dashboardProjects, { sort, page: number === 1 ? undefined : String(number) })
+
+/** The table in the form that changes several projects. */
+function bulkEdit(page: PageContext, taxonomy: Taxonomy, { state, table }: { state: FormState; table: Part }): Markup {
+  const { t } = page.language
+  const { errors } = state
+  const select = (name: string, label: string, values: Iterable<string>) =>
+    selectField(page, {
+      name,
+      label,
+      errors,
+      isOptional: true,
+      choices: [
+        { value: '', label: t('publish.bulk.none') },
+        ...[...values].map((value) => ({ value, label: tagName(value), isChosen: state.text(name) === value })),
+      ],
+    })
+  const categories = [...taxonomy.categoryNames].sort()
+  const fields = html`<div class="row">${select('add_categories', t('publish.bulk.add'), categories)}${select('remove_categories', t('publish.bulk.remove'), categories)}</div>
+<div class="row">${select('platform', t('publish.bulk.link'), taxonomy.linkPlatforms.keys())}${textField(page, { name: 'link_urls', label: t('publish.bulk.url'), hint: t('publish.bulk.url-hint'), value: state.text('link_urls'), type: 'url', isOptional: true, errors })}</div>
+<div class="line"><button class="main" name="do" value="review">${t('publish.bulk.review')}</button></div>`
+  return form(page, {
+    action: pathTo(page, PATHS.dashboardProjects),
+    content: html`<div id="ids">${table}</div>${sheetPart({ id: 'bulk', title: t('publish.bulk.title'), text: t('publish.bulk.text'), content: fields })}`,
+  })
+}
