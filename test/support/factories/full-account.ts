@@ -57,6 +57,10 @@ export async function leaveEverything(db: Db, person: Account, other: Account): 
     .values({ ...decision, decided: new Date(), final_at: new Date() })
     .execute()
   await db
+    .insertInto('attention_dismissal')
+    .values({ account_id, project_id: theirs.id, kind: 'incomplete_draft', until: new Date() })
+    .execute()
+  await db
     .insertInto('mail_delivery')
     .values({ account_id, at: new Date(), kind: 'test', is_sent: true, response: '250 OK' })
     .execute()
