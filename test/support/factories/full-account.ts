@@ -61,6 +61,13 @@ export async function leaveEverything(db: Db, person: Account, other: Account): 
     .values({ account_id, project_id: theirs.id, kind: 'incomplete_draft', until: new Date() })
     .execute()
   await db
+    .insertInto('user_note')
+    .values([
+      { account_id, author_id: other.id, body: 'my words' },
+      { account_id: other.id, author_id: account_id, body: 'Careful.' },
+    ])
+    .execute()
+  await db
     .insertInto('mail_delivery')
     .values({ account_id, at: new Date(), kind: 'test', is_sent: true, response: '250 OK' })
     .execute()
