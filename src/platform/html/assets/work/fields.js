@@ -65,6 +65,8 @@ each('[data-order]', (list) => {
       moved = undefined
       form.requestSubmit()
     })
+    // Links and images can be dragged themselves, which would not move the item.
+    each('a, img', (element) => (element.draggable = false), item)
     // Text in fields is selected by the mouse, not dragged with its item.
     each(
       'input, textarea',

@@ -1,0 +1,113 @@
+// The project settings in a real browser: looks, accessibility, width, and the script for unsaved changes.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import {
+  checkAccess,
+  checkFits,
+  newPerson,
+  openSite,
+  type Site,
+  shoot,
+  signIn,
+} from '#test/support/browser/chromium.ts'
+import { makeWorkPages } from '#test/support/browser/work-pages.ts'
+
+let site: Site
+let all: Awaited<ReturnType<typeof makeWorkPages>>
+before(async () => {
+  site = await openSite({ REQUIRE_VERIFIED_EMAIL: 'false' })
+  all = await makeWorkPages(site)
+})
+after(() => site?.close())
+
+const WIDE = { width: 1280, height: 900 }
+const LOOKS = [
+  { name: 'wide', viewport: WIDE },
+  { name: 'dark', colorScheme: 'dark', viewport: WIDE },
+  { name: 'contrast', contrast: 'more', viewport: WIDE },
+  { name: 'middle', viewport: { width: 768, height: 1024 } },
+  { name: 'narrow', viewport: { width: 390, height: 844 } },
+  { name: 'narrow-dark', colorScheme: 'dark', viewport: { width: 390, height: 844 } },
+  { name: 'tiny', viewport: { width: 320, height: 700 } },
+  { name: 'mirrored', viewport: WIDE, language: 'ar-XB' },
+  { name: 'mirrored-narrow', viewport: { width: 390, height: 844 }, language: 'ar-XB' },
+] as const
+
+for (const { name, ...look } of LOOKS) {
+  test(`every page of the project settings is readable by everyone and fits its window (${name})`, async () => {
+    const { language = 'en', ...options } = { language: undefined, ...look }
+    const { context, page, problems } = await newPerson(site, options)
+    await context.addCookies([{ name: 'depot-language', value: language, url: site.url }])
+    await signIn(site, context, all.owner.token)
+    for (const { name: what, path } of all.pages) {
+      assert.equal((await page.goto(`${site.url}${path}`))?.status(), 200, path)
+      await page.evaluate("for (const element of document.querySelectorAll('main details')) element.open = true")
+      await shoot(page, `work-${what}-${name}`)
+      await checkAccess(page, { isStrict: true })
+      await checkFits(page)
+    }
+    await signIn(site, context, all.reader.token)
+    await page.goto(`${site.url}${all.pages[0]?.path}`)
+    await shoot(page, `work-reader-${name}`)
+    await checkAccess(page, { isStrict: true })
+    assert.deepEqual(problems, [])
+    await context.close()
+  })
+}
+
+test('unsaved changes are counted, offered again and saved; the preview follows the text', async () => {
+  const { context, page, problems } = await newPerson(site, { viewport: WIDE })
+  await signIn(site, context, all.owner.token)
+  page.on('dialog', (dialog) => void dialog.accept())
+  const [general, , description] = all.pages
+  await page.goto(`${site.url}${general?.path}`)
+  await page.fill('#name', 'Lantern of the sea')
+  assert.equal(await page.textContent('[data-save] p'), 'One unsaved change: Name')
+  await page.evaluate(
+    'new Promise((done) => { const timer = setInterval(() => { if (localStorage.length > 0) { clearInterval(timer); done() } }, 50) })',
+  )
+  await page.goto(`${site.url}${general?.path}`)
+  await page.getByRole('button', { name: 'Restore' }).click()
+  assert.equal(await page.inputValue('#name'), 'Lantern of the sea')
+  await page.keyboard.press('Control+s')
+  await page.waitForURL(/done=saved/)
+  assert.equal(await page.inputValue('#name'), 'Lantern of the sea')
+  assert.equal(await page.evaluate('localStorage.length'), 0)
+
+  await page.goto(`${site.url}${description?.path}`)
+  await page.fill('#description', 'Now **bold**')
+  await page.locator('#preview strong', { hasText: 'bold' }).waitFor()
+  assert.equal(await page.inputValue('#description'), 'Now **bold**')
+  assert.deepEqual(problems, [])
+  await context.close()
+})
+
+test('the gallery is ordered by dragging, and a removed image comes back', async () => {
+  const { context, page, problems } = await newPerson(site, { viewport: WIDE })
+  await signIn(site, context, all.owner.token)
+  await page.goto(`${site.url}${all.pages.at(-1)?.path}`)
+  const order = (): Promise<unknown> =>
+    page.evaluate("[...document.querySelectorAll('[data-item]')].map((item) => item.dataset.item)")
+  const [first, second, third] = (await order()) as string[]
+  const middleOf = async (key: string | undefined): Promise<{ x: number; y: number }> => {
+    const box = (await page.locator(`[data-item="${key}"] > a`).boundingBox()) ?? assert.fail(key)
+    return { x: box.x + box.width / 2, y: box.y + 10 }
+  }
+  await page.locator(`[data-item="${third}"]`).scrollIntoViewIfNeeded()
+  const [from, to] = [await middleOf(third), await middleOf(second)]
+  await page.mouse.move(from.x, from.y)
+  await page.mouse.down()
+  await page.mouse.move(to.x, to.y + 20, { steps: 8 })
+  await page.mouse.move(to.x, to.y, { steps: 4 })
+  await page.mouse.up()
+  await page.waitForURL(/done=moved/)
+  assert.deepEqual(await order(), [first, third, second])
+  await page.click(`button[value="remove.${first}"]`)
+  await page.waitForURL(/done=image-removed/)
+  assert.deepEqual(await order(), [third, second])
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.waitForURL(/done=image-restored/)
+  assert.deepEqual(await order(), [first, third, second])
+  assert.deepEqual(problems, [])
+  await context.close()
+})
