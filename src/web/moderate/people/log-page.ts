@@ -1,13 +1,16 @@
 // The log of moderators.
 import { MODERATOR_ACTIONS, SHARED_ACTIONS } from '#features/basics/audit/actions.ts'
 import { type AuditRow, listEntries } from '#features/basics/audit/queries.ts'
+import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { isMessageKey } from '#platform/html/languages.ts'
 import { emptyState } from '#platform/html/lists.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { sheetHead } from '#platform/html/work/frame.ts'
 import { listTable, nameCell } from '#platform/html/work/tables.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, reviewPath, withQuery } from '#web/kit/paths.ts'
+import { viewOf } from '#web/site/lists/rows.ts'
 import { moderatedReport, moderatedUser, ROWS, showSection } from '../frame.ts'
 import { filterForm, timeOf, userLink } from '../parts.ts'
 
@@ -36,6 +39,7 @@ async function showLog(request: OwnRequest) {
     section: PATHS.moderationLog,
     title: t('reports.log.title'),
     body: [
+      sheetHead({ title: t('reports.log.title'), text: t('reports.log.text') }),
       filterForm(page, {
         selects: [
           {
@@ -49,13 +53,24 @@ async function showLog(request: OwnRequest) {
           },
         ],
       }),
-      shown.length === 0 ? emptyState(page, { icon: 'history', title: t('reports.log.empty') }) : table(page, shown),
+      shown.length === 0
+        ? emptyState(page, { icon: 'history', title: t('reports.log.empty') })
+        : table(page, shown, await projectNames(request, shown)),
       next !== undefined && html`<p class="part"><a href="${pathTo(page, older)}">${t('reports.log.older')}</a></p>`,
     ],
   })
 }
 
-function table(page: PageContext, rows: readonly AuditRow[]): Markup {
+/** Returns the names of the projects that the entries are about, by ID. */
+async function projectNames({ deps, viewer }: OwnRequest, rows: readonly AuditRow[]): Promise<Map<string, string>> {
+  const ids = rows.flatMap(({ subject_kind, subject_id }) =>
+    subject_kind === 'project' && subject_id ? subject_id : [],
+  )
+  const projects = await listVisibleProjects(deps, viewer, [...new Set(ids)])
+  return new Map(projects.map(viewOf).map(({ id, name }) => [id, name]))
+}
+
+function table(page: PageContext, rows: readonly AuditRow[], names: ReadonlyMap<string, string>): Markup {
   const { t } = page.language
   return listTable(page, {
     caption: t('reports.log.title'),
@@ -73,7 +88,7 @@ function table(page: PageContext, rows: readonly AuditRow[]): Markup {
           near: timeOf(page, row.at),
           least: [actor(page, row)],
         }),
-        subject(page, row),
+        subject(page, row, names),
         actor(page, row),
         timeOf(page, row.at),
       ],
@@ -87,9 +102,13 @@ function actor(page: PageContext, { actor_kind, actor_id, actor_name }: AuditRow
   return isMessageKey(key) ? page.language.t(key) : actor_kind
 }
 
-function subject(page: PageContext, { subject_kind, subject_id, subject_name }: AuditRow): Part {
+function subject(
+  page: PageContext,
+  { subject_kind, subject_id, subject_name }: AuditRow,
+  names: ReadonlyMap<string, string>,
+): Part {
   if (subject_kind === null || subject_id === null) return null
-  const name = subject_name ?? `${subject_kind} ${subject_id.slice(0, 12)}`
+  const name = subject_name ?? names.get(subject_id) ?? `${subject_kind} ${subject_id.slice(0, 12)}`
   const paths: Record<string, (id: string) => string> = {
     user: moderatedUser,
     project: reviewPath,

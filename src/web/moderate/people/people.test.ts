@@ -29,6 +29,8 @@ test('the page of a user has facts, timeline and lists, for moderators only', as
   const shown = await visitor(t, mira.token).get(path)
   assertSays(shown, 200, '0 approved, 1 rejected or withheld')
   assertSays(shown, 200, 'Was reported:')
+  const log = await visitor(t, mira.token).get('/moderation/log')
+  assert.ok(log.body.includes('Lantern &lt;/textarea&gt;') && !log.body.includes('<script>alert'))
   assertValidHtml(shown.body)
   assert.ok(!shown.body.includes('<script>alert'))
   assertSays(await visitor(t, owner.token).get(path), 404, 'does not exist')

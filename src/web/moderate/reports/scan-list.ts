@@ -8,6 +8,7 @@ import { buttonForm } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { emptyState, tabs } from '#platform/html/lists.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { sheetHead } from '#platform/html/work/frame.ts'
 import { statusOf } from '#platform/html/work/status.ts'
 import { listTable, nameCell } from '#platform/html/work/tables.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
@@ -77,6 +78,7 @@ function showScans(request: OwnRequest, data: Data, state: FormState) {
     form: state,
     body: [
       tabs(page, t('reports.scans.states'), items),
+      sheetHead({ title: t(`work.scan.${data.state}`) }),
       filterForm(page, {
         selects: [],
         search: { name: 'query', label: t('reports.scans.search'), value: data.text },
