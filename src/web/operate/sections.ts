@@ -58,17 +58,19 @@ export type OperatorPage = Omit<WorkPage, 'subject' | 'sections' | 'title'> & {
   /** Buttons next to the heading. */
   action?: Part
   facts?: readonly Part[]
+  /** Links next to the name of the area. */
+  tools?: Part
 }
 
 /** Shows a page for operators in their frame. */
 export function showOperator(request: OwnRequest, of: OperatorPage): FastifyReply {
   const { t } = request.page.language
-  const { section, heading, text, action, facts, body, ...rest } = of
+  const { section, heading, text, action, facts = [], tools, body, ...rest } = of
   const head = { title: heading, ...(text === undefined ? {} : { text }), ...(action === undefined ? {} : { action }) }
   return showWork(request, {
     ...rest,
     title: t('operate.page-title', { section: heading }),
-    subject: { name: t('operate.title'), ...(facts === undefined ? {} : { facts }) },
+    subject: { name: t('operate.title'), facts, tools },
     sections: {
       label: t('operate.title'),
       current: section,

@@ -107,7 +107,7 @@ function jobTable(page: PageContext, jobs: readonly JobView[], action: string): 
     caption: t('operate.jobs.list'),
     columns: [
       { label: t('operate.jobs.type') },
-      { label: t('operate.jobs.state') },
+      { label: t('operate.jobs.state'), isNumber: true },
       { label: t('operate.jobs.changed'), room: 'mid' },
       { label: t('operate.jobs.attempts'), isNumber: true, room: 'far' },
       { label: t('operate.actions'), isAction: true },

@@ -8,8 +8,9 @@ import { buttonForm } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { isMessageKey, type Language } from '#platform/html/languages.ts'
 import { emptyState, note, segments } from '#platform/html/lists.ts'
-import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { sheetHead } from '#platform/html/work/frame.ts'
+import { status } from '#platform/html/work/status.ts'
 import { listTable, nameCell } from '#platform/html/work/tables.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { userPath, withQuery } from '#web/kit/paths.ts'
@@ -169,7 +170,9 @@ function deliveryRow(
     cells: [
       nameCell({ name: kindName(language, kind), near: shown, least: [html`${to}, ${time}`] }),
       to,
-      html`${icon(page, sent ? 'check' : 'alert')} ${t(sent ? 'operate.mail.accepted' : 'operate.mail.refused')}`,
+      sent
+        ? status(page, { kind: 'good', icon: 'check', label: t('operate.mail.accepted') })
+        : status(page, { kind: 'bad', icon: 'alert', label: t('operate.mail.refused') }),
       shown,
       time,
     ],

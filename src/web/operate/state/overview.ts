@@ -44,6 +44,7 @@ async function showOverview(request: OwnRequest) {
     section: PATHS.operator,
     heading: language.t('operate.overview'),
     facts: factsOf(page, overview),
+    tools: toolsOf(page),
     action: periods(page, PATHS.operator, period),
     body: html`<section class="part tightly" aria-labelledby="now-h"><h3 id="now-h" class="vh">${language.t('operate.now')}</h3>
 ${problemNotes(page, overview.problems)}
@@ -101,6 +102,11 @@ function factsOf(page: PageContext, overview: OverviewView): Part[] {
     hours < 48 ? t('operate.uptime.hours', { hours }) : t('operate.uptime.days', { days: Math.floor(hours / 24) }),
     t('operate.processes', { count: overview.http_processes }),
   ]
+}
+
+function toolsOf(page: PageContext): Markup {
+  const { t } = page.language
+  return html`<a class="button" href="${pathTo(page, PATHS.readOnly)}">${icon(page, 'lock')}${t('ops.read-only')}</a><a class="button" href="${pathTo(page, '/ready')}">${icon(page, 'pulse')}${t('operate.ready')}</a>`
 }
 
 function dependencies(page: PageContext, { dependencies: all }: OverviewView): Markup {

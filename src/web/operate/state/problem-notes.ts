@@ -6,6 +6,8 @@ import { isMessageKey, type Language } from '#platform/html/languages.ts'
 import { note } from '#platform/html/lists.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 
+import { PATHS } from '#web/kit/paths.ts'
+
 /** Pages on which an operator can solve a problem. */
 const PAGES: Partial<Record<ProblemCode, string>> = {
   jobs_failed: '/operator/jobs?state=failed',
@@ -21,6 +23,8 @@ const PAGES: Partial<Record<ProblemCode, string>> = {
   backup_old: '/operator/backups',
   backup_incomplete: '/operator/backups',
   review_waiting: '/moderation/queue',
+  base_url: PATHS.firstSteps,
+  read_only: PATHS.readOnly,
 }
 
 /** Renders the problems, or a sentence that there are none. */
