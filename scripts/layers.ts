@@ -92,7 +92,8 @@ export const LAYERS: readonly Layer[] = [
       reviews: 'Snapshots and decisions of moderators ([moderation.md](features/moderation.md))',
       scans: 'Holding versions back until their files are scanned ([scanner.md](engines/scanner.md))',
       threads: 'Conversations with moderators ([moderation.md](features/moderation.md))',
-      versions: 'Publishing versions, their files, dependencies, hash lookups and update checks',
+      versions:
+        'Publishing versions, their drafts ([publishing.md](features/publishing.md)), files, dependencies, hash lookups and update checks',
     },
   },
   {

@@ -191,6 +191,7 @@ create table dependency (
   project_id text collate "C",
   file_name text,
   dependency_type text not null,
+  declared_id text collate "C",
   constraint dependency_dependent_id_fkey FOREIGN KEY (dependent_id) REFERENCES version(id) ON DELETE CASCADE,
   constraint dependency_pkey PRIMARY KEY (id),
   constraint dependency_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
@@ -256,6 +257,15 @@ create table file_content (
   project_id text collate "C" not null,
   constraint file_content_pkey PRIMARY KEY (sha512),
   constraint file_content_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE
+);
+
+create table file_manifest (
+  file_id text collate "C" not null,
+  entry text not null,
+  declared_id text collate "C",
+  content jsonb not null,
+  constraint file_manifest_file_id_fkey FOREIGN KEY (file_id) REFERENCES file(id) ON DELETE CASCADE,
+  constraint file_manifest_pkey PRIMARY KEY (file_id, entry)
 );
 
 create table first_admin_link (
@@ -966,6 +976,8 @@ create table version (
   loaders text[] not null,
   fields jsonb default '{}'::jsonb not null,
   revision bigint default 1 not null,
+  is_new_draft boolean default false not null,
+  draft_expires timestamp with time zone,
   constraint version_author_id_fkey FOREIGN KEY (author_id) REFERENCES account(id),
   constraint version_pkey PRIMARY KEY (id),
   constraint version_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
@@ -1054,6 +1066,8 @@ CREATE INDEX download_batch_open_idx ON public.download_batch USING btree (id) W
 CREATE INDEX download_pending_project_id_idx ON public.download_pending USING btree (project_id);
 
 CREATE INDEX file_content_project_id_idx ON public.file_content USING btree (project_id);
+
+CREATE INDEX file_manifest_declared_id_idx ON public.file_manifest USING btree (declared_id) WHERE (declared_id IS NOT NULL);
 
 CREATE UNIQUE INDEX file_primary_key ON public.file USING btree (version_id) WHERE is_primary;
 
@@ -1204,6 +1218,8 @@ CREATE INDEX thread_unanswered_idx ON public.thread USING btree (unanswered_sinc
 CREATE INDEX user_note_author_id_idx ON public.user_note USING btree (author_id);
 
 CREATE INDEX version_author_id_idx ON public.version USING btree (author_id);
+
+CREATE INDEX version_draft_expires_idx ON public.version USING btree (draft_expires) WHERE (draft_expires IS NOT NULL);
 
 CREATE INDEX version_listed_idx ON public.version USING btree (project_id, ordering, date_published DESC, id) WHERE is_listed(status);
 

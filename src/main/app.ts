@@ -32,6 +32,7 @@ import { projectImages, versionImages } from '#features/catalogue/versions/image
 import { versionJobs } from '#features/catalogue/versions/jobs.ts'
 import { versionEditRoutes } from '#features/catalogue/versions/lifecycle/routes.ts'
 import { versionReadRoutes } from '#features/catalogue/versions/lookup/routes.ts'
+import { proposalRoutes } from '#features/catalogue/versions/proposals/routes.ts'
 import { versionUploadRoutes } from '#features/catalogue/versions/publish/routes.ts'
 import { attentionRoutes } from '#features/community/attention/routes.ts'
 import { collectionRoutes } from '#features/community/collections/routes.ts'
@@ -181,6 +182,7 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
   tagged(app, 'versions', (scope) => {
     versionReadRoutes(scope, deps)
     versionUploadRoutes(scope, deps)
+    proposalRoutes(scope, deps)
     versionEditRoutes(scope, deps)
   })
   tagged(app, 'version files', (scope) => {
@@ -255,6 +257,7 @@ const WAITING_JOBS: readonly JobName[] = [
   'scans.judge',
   'images.sweep',
   'files.sweep',
+  'versions.expire-drafts',
 ]
 
 /** Returns the handlers of all jobs. A missing handler does not compile. */
@@ -309,6 +312,7 @@ export const SCHEDULE: Schedule = [
   { job: 'storage.measure', everyMinutes: DAY, atMinute: 2 * HOUR + 33 },
   { job: 'images.sweep', everyMinutes: HOUR, atMinute: 37 },
   { job: 'decisions.announce', everyMinutes: 1 },
+  { job: 'versions.expire-drafts', everyMinutes: HOUR, atMinute: 57 },
   { job: 'releases.sweep', everyMinutes: 1 },
   { job: 'scans.judge', everyMinutes: 1 },
 ]

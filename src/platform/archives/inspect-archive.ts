@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import { createLimiter, overloaded } from '#lib/concurrency/limiter.ts'
 import { ApiError, invalidInput } from '#lib/errors.ts'
 import { ContentError, type ContentErrorKind, readContent, verifyContents } from './archive-contents.ts'
-import { type Directory, type DirectoryEntry, readDirectory } from './archive-directory.ts'
+import { type ArchiveSource, type Directory, type DirectoryEntry, readDirectory } from './archive-directory.ts'
 
 export type ArchiveLimits = {
   maxEntries: number
@@ -73,6 +73,8 @@ export type ArchiveInspector = {
    * @throws ApiError also 503 if the queue is full.
    */
   inspect(path: string, options: InspectOptions & { caller: string }): Promise<Archive>
+  /** Calls `reopenArchive` in the same queue. @throws ApiError also 503 if the queue is full. */
+  reopen(source: ArchiveSource, options: InspectOptions & { caller: string }): Promise<Archive>
 }
 
 /** Each inspection uses one of the four pool threads of Node.js most of the time. */
@@ -88,7 +90,10 @@ export function createArchiveInspector(): ArchiveInspector {
     waitingPerCaller: WAITING_PER_CALLER_MAX,
     refuse: () => overloaded('Too many archives are being checked at the moment'),
   })
-  return { inspect: (path, { caller, ...options }) => limiter.run(() => inspectArchive(path, options), caller) }
+  return {
+    inspect: (path, { caller, ...options }) => limiter.run(() => inspectArchive(path, options), caller),
+    reopen: (source, { caller, ...options }) => limiter.run(() => reopenArchive(source, options), caller),
+  }
 }
 
 const CONTENT_ERROR_TEXTS: Record<ContentErrorKind, string> = {
@@ -107,11 +112,12 @@ const CONTENT_ERROR_TEXTS: Record<ContentErrorKind, string> = {
  */
 export async function inspectArchive(path: string, options: InspectOptions = {}): Promise<Archive> {
   const { field, limits = ARCHIVE_LIMITS, signal } = options
-  const refuse = (reason: string) => invalidInput(`The archive is refused: ${reason}`, field)
-  return withFile(path, async (handle) => {
+  const refuse = refusal(field)
+  const access: Access = (use) => withFile(path, use)
+  return access(async (handle) => {
     const directory = await readDirectory(handle, limits)
     signal?.throwIfAborted()
-    if (!directory.readable) return unreadable(path, directory, limits, refuse)
+    if (!directory.readable) return unreadable(access, directory, limits, refuse)
     const { size } = await handle.stat()
     const problem = await directoryProblem(directory.entries, size, limits)
     if (problem !== undefined) throw refuse(problem)
@@ -122,12 +128,31 @@ export async function inspectArchive(path: string, options: InspectOptions = {})
         throw refuse(`entry ${quote(error.entryName)} ${CONTENT_ERROR_TEXTS[error.kind]}`)
       throw error
     }
-    return readableArchive(path, directory.entries, refuse)
+    return readableArchive(access, directory.entries, refuse)
   })
 }
 
+/**
+ * Opens an archive that `inspectArchive` has accepted before, without unpacking its entries again.
+ * @throws ApiError `invalid_input` if it exceeds the limits; the errors of `source`.
+ */
+export async function reopenArchive(source: ArchiveSource, options: InspectOptions = {}): Promise<Archive> {
+  const { field, limits = ARCHIVE_LIMITS } = options
+  const access: Access = (use) => use(source)
+  const directory = await readDirectory(source, limits)
+  if (!directory.readable) return unreadable(access, directory, limits, refusal(field))
+  return readableArchive(access, directory.entries, refusal(field))
+}
+
+/** Opens the file of an archive for the duration of `use`. */
+type Access = <T>(use: (file: ArchiveSource) => Promise<T>) => Promise<T>
+
+function refusal(field: string | undefined) {
+  return (reason: string): ApiError => invalidInput(`The archive is refused: ${reason}`, field)
+}
+
 function unreadable(
-  path: string,
+  access: Access,
   { reason }: Extract<Directory, { readable: false }>,
   limits: ArchiveLimits,
   refuse: (reason: string) => ApiError,
@@ -137,18 +162,20 @@ function unreadable(
   return {
     readable: false,
     reason: 'The file is not a zip archive, or it is incomplete',
-    mentions: (text) => withFile(path, (handle) => containsText(handle, Buffer.from(text))),
+    mentions: (text) => access((file) => containsText(file, Buffer.from(text))),
   }
 }
 
-async function containsText(handle: FileHandle, text: Buffer): Promise<boolean> {
+async function containsText(file: ArchiveSource, text: Buffer): Promise<boolean> {
   const window = Buffer.alloc(MIB + text.length)
   let kept = 0
+  let position = 0
   for (;;) {
-    const { bytesRead } = await handle.read(window, kept, MIB)
+    const { bytesRead } = await file.read(window, kept, MIB, position)
     const filled = window.subarray(0, kept + bytesRead)
     if (filled.includes(text)) return true
     if (bytesRead === 0) return false
+    position += bytesRead
     // The text can span two reads, so the end of this read is searched again.
     kept = Math.min(filled.length, text.length - 1)
     filled.copyWithin(0, filled.length - kept)
@@ -156,7 +183,7 @@ async function containsText(handle: FileHandle, text: Buffer): Promise<boolean> 
 }
 
 function readableArchive(
-  path: string,
+  access: Access,
   directory: readonly DirectoryEntry[],
   refuse: (reason: string) => ApiError,
 ): Archive {
@@ -170,7 +197,7 @@ function readableArchive(
       if (Math.max(entry.sizeBytes, entry.packedBytes) > maxBytes) {
         throw refuse(`entry ${quote(name)} is larger than ${maxBytes} bytes`)
       }
-      return withFile(path, (handle) => readContent(handle, entry))
+      return access((file) => readContent(file, entry))
     },
   }
 }

@@ -165,6 +165,7 @@ export interface DemoItem {
 }
 
 export interface Dependency {
+  declared_id: string | null;
   dependency_type: 'required' | 'optional' | 'incompatible' | 'embedded';
   dependent_id: string;
   file_name: string | null;
@@ -216,6 +217,13 @@ export interface FileAddress {
 export interface FileContent {
   project_id: string;
   sha512: string;
+}
+
+export interface FileManifest {
+  content: Json;
+  declared_id: string | null;
+  entry: string;
+  file_id: string;
 }
 
 export interface FirstAdminLink {
@@ -735,10 +743,12 @@ export interface Version {
   changelog: Generated<string>;
   date_published: Generated<Timestamp>;
   downloads: Generated<number>;
+  draft_expires: Timestamp | null;
   featured: Generated<boolean>;
   fields: Generated<Json>;
   id: string;
   imported_downloads: Generated<number>;
+  is_new_draft: Generated<boolean>;
   loaders: string[];
   name: string;
   ordering: number | null;
@@ -789,6 +799,7 @@ export interface DB {
   file: File;
   file_address: FileAddress;
   file_content: FileContent;
+  file_manifest: FileManifest;
   first_admin_link: FirstAdminLink;
   follow: Follow;
   gallery_item: GalleryItem;

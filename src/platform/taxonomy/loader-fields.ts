@@ -28,21 +28,65 @@ export function checkLoaderFields(
   at = '',
 ): LoaderFieldValues {
   const prefix = at === '' ? '' : `${at}.`
-  const supported = new Set(fieldsOf(taxonomy, loaders))
+  const values = checkPresentFields(taxonomy, loaders, input, prefix)
+  const missing = missingFields(taxonomy, loaders, values)
+  if (missing[0] !== undefined)
+    throw validationError(prefix + missing[0], `is required by these loaders. Missing fields: ${missing.join(', ')}`)
+  return withDefaults(taxonomy, loaders, values)
+}
+
+/**
+ * Validates the loader fields of a draft, which can lack any of them. An empty list means absent. A draft without loaders
+ * accepts every field.
+ * @throws ApiError like `checkLoaderFields`.
+ */
+export function checkDraftFields(
+  taxonomy: Taxonomy,
+  loaders: readonly string[],
+  input: Readonly<Record<string, unknown>>,
+): LoaderFieldValues {
+  const present = Object.entries(input).filter(([, value]) => !(Array.isArray(value) && value.length === 0))
+  return checkPresentFields(taxonomy, loaders, Object.fromEntries(present), '')
+}
+
+/** Returns the fields that these loaders require and that have no value. */
+export function missingFields(
+  taxonomy: Taxonomy,
+  loaders: readonly string[],
+  values: Readonly<Record<string, unknown>>,
+): string[] {
+  return fieldsOf(taxonomy, loaders).filter(
+    (name) => values[name] === undefined && !taxonomy.fields.get(name)?.optional,
+  )
+}
+
+/** Adds the default of each absent field that these loaders support. */
+export function withDefaults(
+  taxonomy: Taxonomy,
+  loaders: readonly string[],
+  values: LoaderFieldValues,
+): LoaderFieldValues {
+  const defaults = fieldsOf(taxonomy, loaders).flatMap((name): [string, LoaderFieldValue][] => {
+    const fallback = taxonomy.fields.get(name)?.default
+    return fallback === undefined ? [] : [[name, fallback]]
+  })
+  return { ...Object.fromEntries(defaults), ...values }
+}
+
+function checkPresentFields(
+  taxonomy: Taxonomy,
+  loaders: readonly string[],
+  input: Readonly<Record<string, unknown>>,
+  prefix: string,
+): LoaderFieldValues {
+  const supported = loaders.length === 0 ? undefined : new Set(fieldsOf(taxonomy, loaders))
   const values: LoaderFieldValues = {}
   for (const [name, value] of Object.entries(input)) {
     if (IGNORED.has(name) || value === null || value === undefined) continue
     const field = taxonomy.fields.get(name)
     if (field === undefined) throw validationError(prefix + name, 'is not a known field')
-    if (!supported.has(name)) throw validationError(prefix + name, `is not a field of ${loaders.join(', ')}`)
+    if (supported?.has(name) === false) throw validationError(prefix + name, `is not a field of ${loaders.join(', ')}`)
     values[name] = checkValue(field, value, prefix + name)
-  }
-  const missing = [...supported].filter((name) => values[name] === undefined && !taxonomy.fields.get(name)?.optional)
-  if (missing[0] !== undefined)
-    throw validationError(prefix + missing[0], `is required by these loaders. Missing fields: ${missing.join(', ')}`)
-  for (const name of supported) {
-    const fallback = taxonomy.fields.get(name)?.default
-    if (values[name] === undefined && fallback !== undefined) values[name] = fallback
   }
   return values
 }

@@ -121,6 +121,12 @@ const memberOf =
     return members.find(({ user }) => user.id === member)
   }
 const jar = (name: string): FormFile => ({ name, bytes: modJar(newId()) })
+/** Adds another file to the version and returns its hash. */
+const secondFile = async ({ t, id, project }: World): Promise<string> => {
+  const version = { id: await id('version') }
+  const file = { version, project: await project(), bytes: modJar(newId()), filename: 'other.jar', primary: false }
+  return (await t.make.file(file)).sha512
+}
 const TWO_FILES = { file_parts: ['file', 'second'] }
 
 export const DECLARED: Record<string, Declared> = {
@@ -395,6 +401,7 @@ export const DECLARED: Record<string, Declared> = {
       scheduled_at: send(() => inDays(3), { beside: { status: 'scheduled', requested_status: 'listed' } }),
       ordering: send(4),
       downloads: send(77, { by: 'moderator' }),
+      primary_file: send(secondFile, { at: 'files.0.hashes.sha512' }),
       file_types: send(
         async (w: World) => [{ algorithm: 'sha512', hash: await w.id('fileHash'), file_type: 'signature' }],
         {

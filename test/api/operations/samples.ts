@@ -279,6 +279,8 @@ const OPERATIONS: Record<string, Sample> = {
   updateVersion: { ...at('version'), body: { name: 'Second light' } },
   updateVersions: { ...ids('version'), body: { featured: true } },
   deleteVersion: at('version'),
+  getVersionProposals: at('version'),
+  proposeVersion: { raw: async (w) => form({ project_id: await w.id('project') }, [jar()]) },
   addVersionFiles: { ...at('version'), raw: () => form({}, [jar()]) },
   getVersionByHash: hash,
   downloadByHash: hash,

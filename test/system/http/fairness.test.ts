@@ -69,7 +69,10 @@ before(async () => {
         ...analytics,
         query: (query, options) => gate.pass(options?.caller ?? '', () => analytics.query(query, options)),
       },
-      archives: { inspect: (path, options) => gate.pass(options.caller, () => archives.inspect(path, options)) },
+      archives: {
+        ...archives,
+        inspect: (path, options) => gate.pass(options.caller, () => archives.inspect(path, options)),
+      },
     }),
   })
 })

@@ -25,6 +25,7 @@ export type DependencyRow = {
   project_id: string | null
   file_name: string | null
   dependency_type: string
+  declared_id: string | null
 }
 
 /** A version with its files, its dependencies and the columns of its project that decide who can see it. */
@@ -57,7 +58,7 @@ export function listVersionReads(db: Db, ids: readonly string[]): Promise<Versio
         jsonArrayFrom(
           eb
             .selectFrom('dependency')
-            .select(['version_id', 'project_id', 'file_name', 'dependency_type'])
+            .select(['version_id', 'project_id', 'file_name', 'dependency_type', 'declared_id'])
             .whereRef('dependency.dependent_id', '=', 'version.id')
             .orderBy('id'),
         ).as('dependencies'),

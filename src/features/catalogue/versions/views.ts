@@ -26,6 +26,11 @@ const DependencyView = Type.Object(
     project_id: Nullable(Type.String()),
     file_name: Nullable(Type.String()),
     dependency_type: Type.Enum([...DEPENDENCY_TYPES]),
+    declared_id: Type.Optional(
+      Type.String({
+        description: 'ID by which the manifest of the file names the dependency, if the publisher stated it',
+      }),
+    ),
   },
   { title: 'Dependency' },
 )
@@ -52,6 +57,12 @@ export const VersionView = Type.Object(
       Type.String({ description: 'Status that the version takes at `scheduled_at`, or after the scan of its files' }),
     ),
     scheduled_at: Nullable(Timestamp),
+    draft_expires: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'When Depot deletes the draft; only in a draft that lacks a required field',
+      }),
+    ),
     files: Type.Array(FileView),
     dependencies: Type.Array(DependencyView),
     loaders: Type.Array(Type.String()),
@@ -98,7 +109,7 @@ export function toVersionView(
   const fields = row.fields as Record<string, unknown>
   return {
     ...Object.fromEntries(
-      fieldsOf(taxonomy, loaders)
+      (loaders.length === 0 ? Object.keys(fields) : fieldsOf(taxonomy, loaders))
         .filter((name) => name in fields)
         .map((name) => [name, fields[name]]),
     ),
@@ -117,6 +128,7 @@ export function toVersionView(
     status: row.status,
     requested_status: row.requested_status,
     scheduled_at: row.scheduled_at?.toISOString() ?? null,
+    ...(row.draft_expires === null ? {} : { draft_expires: row.draft_expires.toISOString() }),
     files: row.files.map((file) => ({
       id: file.id,
       hashes: { sha1: file.sha1, sha512: file.sha512 },
@@ -126,7 +138,10 @@ export function toVersionView(
       size: file.size_bytes,
       file_type: file.file_type,
     })),
-    dependencies: row.dependencies as VersionView['dependencies'],
+    dependencies: row.dependencies.map(({ declared_id, ...dependency }) => ({
+      ...dependency,
+      ...(declared_id === null ? {} : { declared_id }),
+    })) as VersionView['dependencies'],
     loaders,
     ordering: row.ordering,
   }

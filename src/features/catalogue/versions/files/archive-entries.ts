@@ -29,7 +29,8 @@ export async function readEntryStart(
   })
 }
 
-function sourceOf(files: Files, { storage_key: key, size_bytes: size }: StoredFile): ArchiveSource {
+/** Returns a stored file as the source of an archive. */
+export function sourceOf(files: Files, { storage_key: key, size_bytes: size }: StoredFile): ArchiveSource {
   return {
     stat: async () => ({ size }),
     read: async (target, offset, length, position) => {

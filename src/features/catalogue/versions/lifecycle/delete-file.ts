@@ -10,23 +10,26 @@ import { invalidInput, notFound } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 import { removeLater } from '#ports/files/claims.ts'
+import { refreshDraft } from '../drafts/draft-files.ts'
 import { lockVersion } from '../queries.ts'
 import { freeContents } from './delete-version.ts'
 import { repeatIfQuarantined } from './scan-gate.ts'
 
 /**
  * Deletes the file and its content, which any project can then upload again. Another file of this version can use the
- * name only with the same content. If the file was primary, the first file without a file type becomes primary.
+ * name only with the same content. A draft that was never published needs only UPLOAD_VERSION, and can lose all its files. If the file was primary, the first file without a file type becomes primary.
  * @throws ApiError 403 without DELETE_VERSION, 404 if the file does not exist, `invalid_input` if it is the only file.
  */
 export async function deleteFile(
-  deps: Pick<Deps, 'db' | 'cache' | 'now'>,
+  deps: Pick<Deps, 'db' | 'cache' | 'now' | 'taxonomy'>,
   viewer: Viewer,
   { id, versionId, projectId }: { id: string; versionId: string; projectId: string },
 ): Promise<void> {
-  requirePermission(viewer, await findMembership(deps.db, viewer.id, { id: projectId }), 'DELETE_VERSION')
+  const membership = await findMembership(deps.db, viewer.id, { id: projectId })
   await transaction(deps, async (tx, changed) => {
     const locked = await lockVersion(tx, versionId)
+    const isDraft = locked?.version.is_new_draft ?? false
+    requirePermission(viewer, membership, isDraft ? 'UPLOAD_VERSION' : 'DELETE_VERSION')
     const files = await tx
       .selectFrom('file')
       .select(['id', 'is_primary', 'file_type', 'storage_key', 'sha512'])
@@ -37,12 +40,15 @@ export async function deleteFile(
     if (locked === undefined || file === undefined) throw notFound('file')
     const others = files.filter((candidate) => candidate !== file)
     const next = others.find(({ file_type }) => file_type === null) ?? others[0]
-    if (next === undefined)
+    if (next === undefined && !isDraft)
       throw invalidInput('The only file of a version cannot be deleted; delete the version instead', 'hash')
     await tx.deleteFrom('file').where('id', '=', id).execute()
-    if (file.is_primary) await tx.updateTable('file').set({ is_primary: true }).where('id', '=', next.id).execute()
+    if (file.is_primary && next !== undefined) {
+      await tx.updateTable('file').set({ is_primary: true }).where('id', '=', next.id).execute()
+    }
     await freeContents(tx, projectId, [file.sha512])
-    await touchProject(tx, projectId, new Date(deps.now()))
+    await refreshDraft(tx, deps, locked.version)
+    if (!isDraft) await touchProject(tx, projectId, new Date(deps.now()))
     await repeatIfQuarantined(tx, versionId, deps.now())
     await removeLater(tx, [file.storage_key])
     await recordAudit(tx, {

@@ -2,55 +2,66 @@
 
 import { sql } from 'kysely'
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
-import { actorOf } from '#features/basics/audit/actor.ts'
-import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { type Actor, actorOf } from '#features/basics/audit/actor.ts'
+import { type AuditEntry, recordAudit } from '#features/basics/audit/record-audit.ts'
 import { dropImages } from '#features/basics/content-images/queries.ts'
 import { touchProject } from '#features/catalogue/projects/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
+import type { ChangeSet } from '#platform/cache/changes.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
 import { removeLater } from '#ports/files/claims.ts'
-import { lockVersion } from '../queries.ts'
+import { type LockedVersion, lockVersion } from '../queries.ts'
 
-/** A job deletes the files after the commit. @throws ApiError 403 without DELETE_VERSION, 404. */
+/**
+ * A job deletes the files after the commit. A draft that was never published needs only UPLOAD_VERSION.
+ * @throws ApiError 403 without DELETE_VERSION, 404.
+ */
 export async function deleteVersion(
   deps: Deps,
   viewer: Viewer,
   { id, membership }: { id: string; membership: Membership },
 ): Promise<void> {
-  requirePermission(viewer, membership, 'DELETE_VERSION')
   const projectId = await transaction(deps, async (tx, changed) => {
     const locked = await lockVersion(tx, id)
     if (locked === undefined) throw notFound('version')
-    const projectId = locked.project.id
-    const files = await tx.selectFrom('file').select(['storage_key', 'sha512']).where('version_id', '=', id).execute()
-    const dependents = await tx
-      .selectFrom('dependency')
-      .select('dependent_id')
-      .distinct()
-      .where('version_id', '=', id)
-      .execute()
-    await dropImages(tx, 'version', [id])
-    await tx.deleteFrom('version').where('id', '=', id).execute()
-    const hashes = files.map(({ sha512 }) => sha512)
-    await freeContents(tx, projectId, hashes)
-    await touchProject(tx, projectId, new Date(deps.now()))
-    const keys = files.map(({ storage_key }) => storage_key)
-    await removeLater(tx, keys)
-    await recordAudit(tx, {
-      action: 'version.deleted',
-      actor: actorOf(viewer),
-      subject: { kind: 'version', id },
-      details: { project: projectId, version_number: locked.version.version_number },
-    })
-    changed.add('project', projectId)
-    changed.add('version', id, ...dependents.map(({ dependent_id }) => dependent_id))
-    return projectId
+    requirePermission(viewer, membership, locked.version.is_new_draft ? 'UPLOAD_VERSION' : 'DELETE_VERSION')
+    await recordAudit(tx, deletionEntry(actorOf(viewer), locked))
+    await eraseVersion(tx, changed, locked, new Date(deps.now()))
+    return locked.project.id
   })
   recordEvent(deps, 'version.deleted', { project_id: projectId, version_id: id })
+}
+
+/** Returns the audit entry of a deletion. */
+export function deletionEntry(actor: Actor, { project, version }: LockedVersion): AuditEntry {
+  const details = { project: project.id, version_number: version.version_number }
+  return { action: 'version.deleted', actor, subject: { kind: 'version', id: version.id }, details }
+}
+
+/** Deletes a locked version. */
+export async function eraseVersion(tx: Tx, changed: ChangeSet, locked: LockedVersion, at: Date): Promise<void> {
+  const projectId = locked.project.id
+  const { id } = locked.version
+  const files = await tx.selectFrom('file').select(['storage_key', 'sha512']).where('version_id', '=', id).execute()
+  const dependents = await tx
+    .selectFrom('dependency')
+    .select('dependent_id')
+    .distinct()
+    .where('version_id', '=', id)
+    .execute()
+  await dropImages(tx, 'version', [id])
+  await tx.deleteFrom('version').where('id', '=', id).execute()
+  const hashes = files.map(({ sha512 }) => sha512)
+  await freeContents(tx, projectId, hashes)
+  if (!locked.version.is_new_draft) await touchProject(tx, projectId, at)
+  const keys = files.map(({ storage_key }) => storage_key)
+  await removeLater(tx, keys)
+  changed.add('project', projectId)
+  changed.add('version', id, ...dependents.map(({ dependent_id }) => dependent_id))
 }
 
 /** Lets other projects upload these files again, unless a version of this project still contains them. */

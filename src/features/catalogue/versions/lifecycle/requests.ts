@@ -9,8 +9,10 @@ import { CHANGELOG_LENGTH_MAX, LOADERS_MAX, versionFields } from '../publish/req
 
 export const versionPatchKeys = {
   ...Type.Partial(Type.Object(versionFields)).properties,
+  name: Maybe(versionFields.name),
+  version_number: Maybe(versionFields.version_number),
   changelog: Type.Optional(Type.String({ maxLength: CHANGELOG_LENGTH_MAX, description: 'Markdown' })),
-  loaders: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { minItems: 1, maxItems: LOADERS_MAX })),
+  loaders: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: LOADERS_MAX })),
   status: Type.Optional(Type.Enum([...SETTABLE_VERSION_STATUSES, 'scheduled'])),
   requested_status: Maybe(Type.Enum([...SETTABLE_VERSION_STATUSES])),
   scheduled_at: ScheduledAt('version'),
@@ -20,6 +22,9 @@ export const versionPatchKeys = {
       maximum: Number.MAX_SAFE_INTEGER,
       description: 'Number of downloads; only moderators can set it',
     }),
+  ),
+  primary_file: Type.Optional(
+    Type.String({ maxLength: 128, description: 'SHA-512 hash of the file of this version to install' }),
   ),
   file_types: Type.Optional(
     Type.Array(
@@ -35,6 +40,8 @@ export const versionPatchKeys = {
 
 export const VersionPatch = Type.Object(versionPatchKeys, {
   title: 'VersionPatch',
+  description:
+    'Only a draft that was never published can have an empty list of loaders, or null as name and version_number. Publishing it requires all fields of a version.',
   additionalProperties: Type.Unknown({ description: 'Value of a loader field; null leaves it unchanged' }),
 })
 export type VersionPatch = Static<typeof VersionPatch>

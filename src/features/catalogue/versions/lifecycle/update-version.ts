@@ -9,22 +9,23 @@ import { touchProject } from '#features/catalogue/projects/queries.ts'
 import { checkKeptSchedule, scheduleRelease } from '#features/catalogue/projects/schedule-release.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound, validationError } from '#lib/errors.ts'
-import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
 import { toValue } from '#lib/text/json-bytes.ts'
-import { isBlank } from '#lib/text/text-rules.ts'
 import { requireRevision, withCurrentState } from '#platform/cache/revisions.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Version } from '#platform/db/schema.ts'
-import { checkLoaderFields, type LoaderFieldValues } from '#platform/taxonomy/loader-fields.ts'
-import { checkLoaders, fieldsOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { Deps } from '#ports/deps.ts'
+import { draftExpiry } from '../drafts/completeness.ts'
+import { listDraftFiles } from '../drafts/draft-files.ts'
+import { type CheckedFiles, checkDraftFiles, completeDraft, type NextVersion } from '../drafts/publish-draft.ts'
 import { getVersion, versionViewer } from '../lookup/version-cache.ts'
 import { requireCounterRights } from '../policy.ts'
 import { insertDependencies, resolveDependencies } from '../publish/dependencies.ts'
 import { checkDependencies, type DependencyInput } from '../publish/requests.ts'
 import { type LockedVersion, lockVersion, type VersionRow } from '../queries.ts'
-import { type VersionKeys, type VersionPatch, versionPatchKeys } from './requests.ts'
+import { choosePrimaryFile, retagFiles } from './edit-files.ts'
+import { nextContent } from './next-content.ts'
+import type { VersionPatch } from './requests.ts'
 import { admitStatus, type ScanGate } from './scan-gate.ts'
 import { announceVersion } from './show-version.ts'
 
@@ -51,21 +52,28 @@ export async function updateVersion(deps: Deps, viewer: Viewer, edit: VersionEdi
 }
 
 async function saveVersion(deps: Deps, viewer: Viewer, { id, patch, revision }: VersionEdit): Promise<void> {
-  const columns: Updateable<Version> = toColumns<ColumnFields, Updateable<Version>>(patch, columnsOf(deps.taxonomy))
   if (patch.dependencies !== undefined) checkDependencies(patch.dependencies, 'dependencies')
+  const checked = await checkPublication(deps, viewer, id, patch)
   const now = deps.now()
   await transaction(deps, async (tx, changed) => {
     const locked = await lockVersion(tx, id)
     if (locked === undefined) throw notFound('version')
     const { project, version } = locked
     requireRevision(version, revision)
+    const { columns, fields, fieldChanges } = nextContent(version, patch, deps.taxonomy)
     const update: Updateable<Version> = {
       ...columns,
-      ...fieldChanges(version, patch, { taxonomy: deps.taxonomy, loaders: columns.loaders }),
+      ...fieldChanges,
       ...(await statusChange(tx, version, patch, { scanner: deps.config.scanner, now })),
     }
     if (patch.dependencies !== undefined) await replaceDependencies(tx, viewer, id, patch.dependencies)
     if (patch.file_types !== undefined) await retagFiles(tx, id, patch.file_types)
+    if (patch.primary_file !== undefined) await choosePrimaryFile(tx, id, patch.primary_file)
+    if (version.is_new_draft) {
+      const next = { ...version, ...columns, fields }
+      const publishes = update.status !== undefined && update.status !== 'draft'
+      Object.assign(update, await draftChanges(tx, deps, { next, checked, publishes }))
+    }
     if (patch.changelog !== undefined) await dropUnusedImages(tx, { context: 'version', id }, patch.changelog)
     if (patch.downloads !== undefined) {
       await tx.updateTable('version').set({ downloads: patch.downloads }).where('id', '=', id).execute()
@@ -74,7 +82,7 @@ async function saveVersion(deps: Deps, viewer: Viewer, { id, patch, revision }: 
       await tx.updateTable('project').set({ downloads }).where('id', '=', project.id).execute()
     }
     if (Object.keys(update).length > 0) await tx.updateTable('version').set(update).where('id', '=', id).execute()
-    await touchProject(tx, project.id, new Date(now))
+    if (!(update.is_new_draft ?? version.is_new_draft)) await touchProject(tx, project.id, new Date(now))
     if (update.status !== undefined) await recordStatus(tx, viewer, locked, { status: update.status, now })
     changed.add('version', id)
     changed.add('project', project.id)
@@ -98,29 +106,6 @@ export async function recordStatus(
   await recordAudit(tx, { action: 'version.status_changed', actor: actorOf(viewer), subject, details })
 }
 
-/** Fields of a patch that depend on each other and are written together. */
-type StatusField = 'status' | 'requested_status' | 'scheduled_at'
-/** Fields that are columns of the version. Dependencies and file types are separate rows. */
-type ColumnFields = Omit<VersionKeys, StatusField | 'dependencies' | 'file_types'>
-
-/** Returns the columns that each field of the patch sets. */
-function columnsOf(taxonomy: Taxonomy): PatchColumns<ColumnFields, Updateable<Version>> {
-  return {
-    name: (name) => {
-      if (isBlank(name)) throw validationError('name', 'must not be blank')
-      return { name: name.trim() }
-    },
-    version_number: (version_number) => ({ version_number }),
-    changelog: (changelog) => ({ changelog }),
-    version_type: (version_type) => ({ version_type }),
-    loaders: (loaders) => ({ loaders: checkLoaders(taxonomy, loaders) }),
-    featured: (featured) => ({ featured }),
-    ordering: (ordering) => ({ ordering }),
-    // A counter is written alone, so that it raises no revision.
-    downloads: () => ({}),
-  }
-}
-
 async function replaceDependencies(tx: Tx, viewer: Viewer, id: string, dependencies: DependencyInput[]): Promise<void> {
   const resolved = await resolveDependencies(tx, viewer, dependencies)
   if (resolved.some(({ version_id }) => version_id === id))
@@ -129,19 +114,32 @@ async function replaceDependencies(tx: Tx, viewer: Viewer, id: string, dependenc
   await insertDependencies(tx, id, resolved)
 }
 
-/** Removes fields that the new loaders do not support. @throws ApiError `validation_error` naming the field. */
-function fieldChanges(
-  version: VersionRow,
-  patch: VersionPatch,
-  { taxonomy, loaders }: { taxonomy: Taxonomy; loaders: string[] | undefined },
-): Updateable<Version> {
-  const sent = Object.entries(patch).filter(([key, value]) => !Object.hasOwn(versionPatchKeys, key) && value !== null)
-  if (sent.length === 0 && loaders === undefined) return {}
-  const next = loaders ?? version.loaders
-  const supported = new Set(fieldsOf(taxonomy, next))
-  const current = Object.entries(version.fields as LoaderFieldValues).filter(([key]) => supported.has(key))
-  const fields = checkLoaderFields(taxonomy, next, Object.fromEntries([...current, ...sent]))
-  return { fields: JSON.stringify(fields) }
+/**
+ * Checks the stored files outside the transaction if the patch publishes a new draft, or chooses another primary file.
+ * @throws ApiError like `checkDraftFiles`, and `validation_error` like `nextContent`.
+ */
+async function checkPublication(deps: Deps, viewer: Viewer, id: string, patch: VersionPatch) {
+  const { status, primary_file, file_types } = patch
+  const publishes = status !== undefined && status !== 'draft'
+  if (!publishes && primary_file === undefined) return undefined
+  const version = await deps.db.selectFrom('version').selectAll().where('id', '=', id).executeTakeFirst()
+  if (version === undefined) throw notFound('version')
+  const needsCheck = version.is_new_draft ? publishes : primary_file !== undefined
+  if (!needsCheck) return undefined
+  const { columns, fields } = nextContent(version, patch, deps.taxonomy)
+  const next = { ...version, ...columns, fields }
+  return checkDraftFiles(deps, viewer, { next, edit: { primary_file, file_types } })
+}
+
+/** Returns the other columns that change together with a new draft. */
+async function draftChanges(
+  tx: Tx,
+  deps: Pick<Deps, 'taxonomy' | 'now'>,
+  { next, checked, publishes }: { next: NextVersion; checked: CheckedFiles | undefined; publishes: boolean },
+): Promise<Updateable<Version>> {
+  if (publishes) return completeDraft(tx, deps, { next, checked })
+  const files = await listDraftFiles(tx, next.id)
+  return { draft_expires: draftExpiry(deps.taxonomy, { ...next, files: files.length }, deps.now()) }
 }
 
 /** Any other status than `scheduled` cancels the schedule. A public status can have to wait for the scan. */
@@ -158,21 +156,4 @@ async function statusChange(
   }
   if (status !== 'scheduled') return admitStatus(tx, { id: version.id, from: version.status, wanted: status }, gate)
   return { status, ...(await scheduleRelease(tx, { version_id: version.id }, { patch, row: version, now: gate.now })) }
-}
-
-/** Changes the types of files. @throws ApiError `validation_error` for a file that is not in this version. */
-async function retagFiles(tx: Tx, versionId: string, changes: NonNullable<VersionPatch['file_types']>): Promise<void> {
-  for (const [index, { algorithm, hash, file_type }] of changes.entries()) {
-    if (algorithm !== 'sha1' && algorithm !== 'sha512') {
-      throw validationError(`file_types.${index}.algorithm`, 'must be sha1 or sha512')
-    }
-    const { numUpdatedRows } = await tx
-      .updateTable('file')
-      .set({ file_type })
-      .where('version_id', '=', versionId)
-      .where(algorithm, '=', hash.toLowerCase())
-      .executeTakeFirst()
-    if (numUpdatedRows === 0n)
-      throw validationError(`file_types.${index}.hash`, 'must be the hash of a file of this version')
-  }
 }

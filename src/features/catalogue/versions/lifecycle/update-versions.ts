@@ -4,7 +4,7 @@ import { listMemberships } from '#features/basics/access/memberships.ts'
 import { requirePermission } from '#features/basics/access/project-policy.ts'
 import { touchProjects } from '#features/catalogue/projects/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
-import { notFound } from '#lib/errors.ts'
+import { invalidInput, notFound } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Version } from '#platform/db/schema.ts'
@@ -75,5 +75,9 @@ async function updateOf(
   gate: ScanGate,
 ): Promise<Update> {
   if (status === undefined) return columns
+  // A draft that was never published can lack fields, and its files are not checked by the rules of its loaders yet.
+  if (version.is_new_draft && status !== 'draft') {
+    throw invalidInput(`Version ${version.id} is a draft that was never published. Publish it on its own`, 'ids')
+  }
   return { ...columns, ...(await admitStatus(tx, { id: version.id, from: version.status, wanted: status }, gate)) }
 }

@@ -10,10 +10,14 @@ import type { Tx } from '#platform/db/db.ts'
 import type { LoaderFieldValues } from '#platform/taxonomy/loader-fields.ts'
 import type { Deps } from '#ports/deps.ts'
 import { withStoredFiles } from '#ports/files/claims.ts'
+import { refreshDraft } from '../drafts/draft-files.ts'
 import { holdForScan } from '../lifecycle/scan-gate.ts'
-import { lockVersion } from '../queries.ts'
+import { choosePrimaryOf } from '../manifests/manifest.ts'
+import { listDeclaredIds } from '../manifests/queries.ts'
+import { findPrimaryManifests } from '../proposals/queries.ts'
+import { lockVersion, type VersionRow } from '../queries.ts'
 import { insertFiles } from './insert-version.ts'
-import { prepareFiles, type ReceivedFiles, withParts } from './prepare-files.ts'
+import { type PreparedFile, prepareFiles, type ReceivedFiles, withParts } from './prepare-files.ts'
 import { FILE_PARTS_MAX, type FileTypes } from './requests.ts'
 
 export type FilesToAdd = {
@@ -35,11 +39,13 @@ export async function addFiles(
     if (parts.length === 0) throw invalidInput('At least one file part is required', 'file')
     const row = await deps.db
       .selectFrom('version')
-      .select(['loaders', 'fields'])
+      .select(['loaders', 'fields', 'is_new_draft'])
       .where('id', '=', versionId)
       .executeTakeFirst()
     if (row === undefined) throw notFound('version')
-    const version = { columns: { loaders: row.loaders }, fields: row.fields as LoaderFieldValues, fileTypes }
+    // The loaders of a draft can still change. `updateVersion` checks its files when it is published.
+    const loaders = row.is_new_draft ? [] : row.loaders
+    const version = { columns: { loaders }, fields: row.fields as LoaderFieldValues, fileTypes }
     const files = await prepareFiles(deps, { version, versionId, parts, caller: viewer.caller })
     await withStoredFiles(deps, files, () =>
       transaction(deps, async (tx, changed) => {
@@ -49,9 +55,10 @@ export async function addFiles(
         // Checked again because the membership might have ended during the upload.
         requirePermission(viewer, await findMembership(tx, viewer.id, locked.project), 'UPLOAD_VERSION')
         await rejectTooManyFiles(tx, versionId, files.length)
-        await insertFiles(tx, { versionId, projectId, files })
+        await insertFiles(tx, { versionId, projectId, files: await withPrimary(tx, locked.version, files) })
+        await refreshDraft(tx, deps, locked.version)
         await holdForScan(tx, locked.version, { scanner: deps.config.scanner, now: deps.now() })
-        await touchProject(tx, projectId, new Date(deps.now()))
+        if (!locked.version.is_new_draft) await touchProject(tx, projectId, new Date(deps.now()))
         changed.add('version', versionId)
         changed.add('project', projectId)
       }),
@@ -66,4 +73,21 @@ async function rejectTooManyFiles(tx: Tx, versionId: string, added: number): Pro
     .where('version_id', '=', versionId)
     .executeTakeFirstOrThrow()
   if (count + added > FILE_PARTS_MAX) throw invalidInput(`A version can have at most ${FILE_PARTS_MAX} files`, 'file')
+}
+
+/**
+ * Chooses the primary file of a draft among its files and the new ones, unless the primary file has a manifest: the file
+ * whose manifest has named the project before, otherwise the first file with a manifest, otherwise the first file.
+ */
+async function withPrimary(
+  tx: Tx,
+  { id, project_id, is_new_draft }: VersionRow,
+  files: readonly PreparedFile[],
+): Promise<readonly PreparedFile[]> {
+  if (!is_new_draft) return files
+  const present = await findPrimaryManifests(tx, id)
+  const chosen = choosePrimaryOf(files, await listDeclaredIds(tx, project_id))
+  if (present !== undefined && (present.manifests.length > 0 || chosen?.manifests.length === 0)) return files
+  await tx.updateTable('file').set({ is_primary: false }).where('version_id', '=', id).execute()
+  return files.map((file) => ({ ...file, isPrimary: file === chosen }))
 }

@@ -7,10 +7,11 @@ import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput, validationError } from '#lib/errors.ts'
 import { isIdForm, newId } from '#lib/ids.ts'
 import { transaction } from '#platform/cache/transaction.ts'
-import type { Db } from '#platform/db/db.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
 import { withStoredFiles } from '#ports/files/claims.ts'
+import { draftExpiry, INCOMPLETE_DRAFTS_MAX } from '../drafts/completeness.ts'
 import { announceVersion } from '../lifecycle/show-version.ts'
 import { type CachedVersion, getVersion } from '../lookup/version-cache.ts'
 import { insertVersion } from './insert-version.ts'
@@ -27,6 +28,8 @@ type Description = { version: NewVersion; projectId: string }
  * 4. Write the rows in one transaction (`insertVersion`), and enqueue the scan and the job that notifies followers
  *    (`announceVersion`). If the operator has configured a scanner, the version is hidden until the scan.
  * 5. Count and log the publication (`recordEvent`). If a step fails, nothing remains.
+ *
+ * A draft can lack its number, loaders and files; `updateVersion` publishes it.
  * @param receive reads the request and passes its description to `describe` before it reads the first file.
  * @throws ApiError `validation_error` and `invalid_input` naming the field or the part, 403 without UPLOAD_VERSION.
  */
@@ -40,6 +43,7 @@ export async function createVersion(
     return { version, projectId: await requirePublisher(deps.db, viewer, version.projectId) }
   })
   const { version, projectId } = description
+  const isDraft = version.status === 'draft'
   const id = newId()
   await withParts(deps, parts, async () => {
     requireAllParts(version, parts)
@@ -52,19 +56,24 @@ export async function createVersion(
         const project = await requireUploader(tx, viewer, await lockProject(tx, projectId))
         const publishedAt = new Date(deps.now())
         const { scanner } = deps.config
-        const status = await insertVersion(tx, viewer, { id, projectId, version, files, publishedAt, scanner })
+        if (isDraft) await rejectTooManyDrafts(tx, projectId)
+        const draftExpires = isDraft
+          ? draftExpiry(deps.taxonomy, { ...version.columns, fields: version.fields, files: files.length }, deps.now())
+          : null
+        const row = { id, projectId, version, files, publishedAt, scanner, draftExpires }
+        const status = await insertVersion(tx, viewer, row)
         await announceVersion(tx, { versionId: id, project, status, at: publishedAt })
         changed.add('project', projectId)
         changed.add('version', id)
       }),
     )
   })
-  recordEvent(deps, 'version.published', { project_id: projectId, version_id: id })
+  if (!isDraft) recordEvent(deps, 'version.published', { project_id: projectId, version_id: id })
   return getVersion(deps, viewer, id)
 }
 
 /** @throws ApiError `validation_error` if the project is absent or hidden, 403 without UPLOAD_VERSION. */
-async function requirePublisher(db: Db, viewer: Viewer, projectId: string | undefined): Promise<string> {
+export async function requirePublisher(db: Db, viewer: Viewer, projectId: string | undefined): Promise<string> {
   if (projectId === undefined) throw validationError('project_id', 'is required')
   if (!isIdForm(projectId)) throw validationError('project_id', 'is not a base62 identifier')
   const project = await db
@@ -90,7 +99,22 @@ async function requireUploader<Project extends ProjectFacts>(
 }
 
 function requireAllParts(version: NewVersion, parts: readonly UploadedPart[]): void {
-  if (parts.length === 0) throw invalidInput('At least one file part is required', 'file_parts')
+  if (parts.length === 0 && version.status !== 'draft') {
+    throw invalidInput('At least one file part is required', 'file_parts')
+  }
   const missing = version.fileParts.find((name) => !parts.some((part) => part.name === name))
   if (missing !== undefined) throw invalidInput(`The part ${missing}, which file_parts lists, is missing`, missing)
+}
+
+/** The lock on the project serialises uploads, so that concurrent requests cannot exceed the limit. */
+async function rejectTooManyDrafts(tx: Tx, projectId: string): Promise<void> {
+  const { count } = await tx
+    .selectFrom('version')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('project_id', '=', projectId)
+    .where('draft_expires', 'is not', null)
+    .executeTakeFirstOrThrow()
+  if (count >= INCOMPLETE_DRAFTS_MAX) {
+    throw invalidInput(`A project can have at most ${INCOMPLETE_DRAFTS_MAX} incomplete drafts`, 'status')
+  }
 }

@@ -14,6 +14,7 @@ export type ResolvedDependency = {
   version_id: string | null
   file_name: string | null
   dependency_type: DependencyInput['dependency_type']
+  declared_id: string | null
 }
 
 /**
@@ -42,7 +43,7 @@ export async function resolveDependencies(
     .where(visibleTo(viewer))
     .execute()
   const projectIds = new Set(projects.map(({ id }) => id))
-  const resolved = dependencies.map(({ project_id, version_id, file_name, dependency_type }, index) => {
+  const resolved = dependencies.map(({ project_id, version_id, file_name, dependency_type, declared_id }, index) => {
     const field = `${at}.${index}`
     const ofVersion = version_id == null ? null : projectOf.get(version_id)
     if (ofVersion === undefined) {
@@ -59,6 +60,7 @@ export async function resolveDependencies(
       version_id: version_id ?? null,
       file_name: file_name ?? null,
       dependency_type,
+      declared_id: declared_id?.toLowerCase() ?? null,
     }
   })
   // Checked again because one entry can name only a version, and another the same version with its project.
@@ -91,6 +93,7 @@ export async function embeddedDependencies(db: Db, embedded: readonly Embedded[]
       version_id: file?.versionId ?? null,
       file_name: file === undefined ? fileName : null,
       dependency_type: 'embedded' as const,
+      declared_id: null,
     }
   })
   // A version can contain several of the files.

@@ -10,6 +10,7 @@ import type { Tx } from '#platform/db/db.ts'
 import { onUnique } from '#platform/db/pg-errors.ts'
 import { dropClaims } from '#ports/files/claims.ts'
 import { firstStatus, requestScan } from '../lifecycle/scan-gate.ts'
+import { insertManifests } from '../manifests/queries.ts'
 import { embeddedDependencies, insertDependencies, resolveDependencies } from './dependencies.ts'
 import type { PreparedFile } from './prepare-files.ts'
 import type { NewVersion } from './requests.ts'
@@ -22,6 +23,8 @@ export type VersionToInsert = {
   publishedAt: Date
   /** The scanner that must pass the files before the version is public. */
   scanner: ScannerConfig
+  /** When an incomplete draft is deleted. Default: never */
+  draftExpires?: Date | null
   /** Dotted path of the version in the request, for errors. Default: empty, for the whole body. */
   at?: string
 }
@@ -34,9 +37,10 @@ export type VersionToInsert = {
 export async function insertVersion(
   tx: Tx,
   viewer: Viewer,
-  { id, projectId, version, files, publishedAt, scanner, at = '' }: VersionToInsert,
+  { id, projectId, version, files, publishedAt, scanner, draftExpires = null, at = '' }: VersionToInsert,
 ): Promise<string> {
-  await rejectSameVersion(tx, { projectId, version, files, at })
+  const hashes = files.map(({ staged }) => staged.sha512)
+  await rejectSameVersion(tx, { projectId, number: version.columns.version_number, hashes, at })
   const { status, requested_status } = firstStatus(version.status, scanner)
   await tx
     .insertInto('version')
@@ -47,6 +51,8 @@ export async function insertVersion(
       ...version.columns,
       status,
       requested_status,
+      is_new_draft: version.status === 'draft',
+      draft_expires: draftExpires,
       fields: JSON.stringify(version.fields),
       date_published: publishedAt,
     })
@@ -68,20 +74,24 @@ export async function insertVersion(
   const embeddedFiles = declared.length > 0 ? [] : files.flatMap((file) => file.embedded)
   const embedded = await embeddedDependencies(tx, embeddedFiles)
   await insertDependencies(tx, id, [...declared, ...embedded])
-  if (scanner.kind !== 'none') await requestScan(tx, id, { now: publishedAt.getTime(), shownBefore: false })
+  if (scanner.kind !== 'none' && files.length > 0)
+    await requestScan(tx, id, { now: publishedAt.getTime(), shownBefore: false })
   return status
 }
 
-/** The lock on the project serialises uploads, so that this also detects a concurrent duplicate. */
-async function rejectSameVersion(
+/**
+ * Rejects a second version with this number and the same files. The lock on the project serialises uploads, so that this
+ * also detects a concurrent duplicate.
+ * @throws ApiError `conflict` with `details.version_id`.
+ */
+export async function rejectSameVersion(
   tx: Tx,
-  { projectId, version, files, at = '' }: Pick<VersionToInsert, 'projectId' | 'version' | 'files' | 'at'>,
+  { projectId, number, hashes, at = '' }: { projectId: string; number: string; hashes: readonly string[]; at?: string },
 ): Promise<void> {
-  const hashes = files.map(({ staged }) => staged.sha512)
   if (hashes.length === 0) return
   const { rows } = await sql<{ id: string }>`
     select version.id from version join file on file.version_id = version.id
-    where version.project_id = ${projectId} and version.version_number = ${version.columns.version_number}
+    where version.project_id = ${projectId} and version.version_number = ${number} and not version.is_new_draft
     group by version.id having array_agg(file.sha512 order by file.sha512) = ${hashes.toSorted()}::text[]
     limit 1`.execute(tx)
   const [same] = rows
@@ -128,6 +138,7 @@ export async function insertFiles(
           file_address_key: () => nameUsedBefore(file),
         }),
       )
+    await insertManifests(tx, file.id, file.manifests)
   }
   await dropClaims(
     tx,

@@ -9,6 +9,8 @@ import type { Embedded } from '../files/content-pack.ts'
 import { choosePrimary, type FileContext, type Verdict, validateFile } from '../files/file-rules.ts'
 import { checkFilename } from '../files/filename.ts'
 import type { FileType } from '../kinds.ts'
+import type { Manifest } from '../manifests/manifest.ts'
+import { readManifests } from '../manifests/read-manifests.ts'
 import type { FileTypes } from './requests.ts'
 
 /** A file part of a form, staged on the local disk. */
@@ -43,6 +45,7 @@ export type PreparedFile = {
   isPrimary: boolean
   /** Files that a content pack embeds. */
   embedded: Embedded[]
+  manifests: Manifest[]
 }
 
 /** Maximum size of a file, in bytes. */
@@ -90,7 +93,20 @@ export async function prepareFiles(
     const storageKey = `versions/${versionId}/${id}`
     const { contentType } = name
     const embedded = verdict.embedded ?? []
-    files.push({ part, id, storageKey, staged, filename, contentType, fileType, isPrimary: false, embedded, verdict })
+    const manifests = await readManifests(archive)
+    files.push({
+      part,
+      id,
+      storageKey,
+      staged,
+      filename,
+      contentType,
+      fileType,
+      isPrimary: false,
+      embedded,
+      manifests,
+      verdict,
+    })
   }
   const primary = choose === undefined ? undefined : choosePrimary(files, choose)
   return files.map((file, index) => ({ ...file, isPrimary: index === primary }))
@@ -121,7 +137,11 @@ function rejectUnknownTypes(types: FileTypes, parts: readonly UploadedPart[], at
   }
 }
 
-function fileContext({ taxonomy, config }: Pick<Deps, 'taxonomy' | 'config'>, version: PreparingVersion): FileContext {
+/** Returns the properties of a version that decide which rules apply to its files. */
+export function fileContext(
+  { taxonomy, config }: Pick<Deps, 'taxonomy' | 'config'>,
+  version: Omit<PreparingVersion, 'fileTypes'>,
+): FileContext {
   const knownVersions = taxonomy.fields.get('game_versions')?.enumValues
   const gameVersions = version.fields['game_versions']
   const created = Array.isArray(gameVersions)

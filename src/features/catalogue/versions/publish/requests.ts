@@ -10,9 +10,10 @@ import { renameAliases } from '#lib/schema/aliases.ts'
 import { checkBody } from '#lib/schema/schema-errors.ts'
 import { Id, Maybe, Nullable, Ordering } from '#lib/schema/schema-parts.ts'
 import { isBlank, VERSION_NUMBER_PATTERN } from '#lib/text/text-rules.ts'
-import { checkLoaderFields } from '#platform/taxonomy/loader-fields.ts'
+import { checkDraftFields, checkLoaderFields } from '#platform/taxonomy/loader-fields.ts'
 import { checkLoaders, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { DEPENDENCY_TYPES, FILE_TYPES, type FileType, VERSION_TYPES } from '../kinds.ts'
+import { DECLARED_ID_LENGTH_MAX } from '../manifests/manifest.ts'
 
 export const CHANGELOG_LENGTH_MAX = 65_536
 const DEPENDENCIES_MAX = 4096
@@ -26,6 +27,13 @@ export const DependencyInput = Type.Object({
     Type.String({ minLength: 1, maxLength: 255, description: 'Name of a file that this instance does not host' }),
   ),
   dependency_type: Type.Enum([...DEPENDENCY_TYPES]),
+  declared_id: Maybe(
+    Type.String({
+      minLength: 1,
+      maxLength: DECLARED_ID_LENGTH_MAX,
+      description: 'ID by which the manifest of the file names the dependency; proposals for later versions use it',
+    }),
+  ),
 })
 export type DependencyInput = Static<typeof DependencyInput>
 
@@ -41,23 +49,20 @@ export const versionFields = {
   ordering: Maybe(Ordering),
 }
 
+const LoaderName = Type.String({ maxLength: 64 })
+const loaderList = { maxItems: LOADERS_MAX, description: 'Names of loaders from `GET /v3/tag/loader`' }
+const PartName = Type.String({ minLength: 1, maxLength: 255 })
+const partList = { maxItems: FILE_PARTS_MAX, description: 'Names of the form parts that contain its files' }
+
 const known = {
   version_number: versionFields.version_number,
   version_title: versionFields.name,
   version_body: Maybe(Type.String({ maxLength: CHANGELOG_LENGTH_MAX, description: 'Changelog, in Markdown' })),
   dependencies: Type.Optional(versionFields.dependencies),
   release_channel: versionFields.version_type,
-  loaders: Type.Array(Type.String({ maxLength: 64 }), {
-    minItems: 1,
-    maxItems: LOADERS_MAX,
-    description: 'Names of loaders from `GET /v3/tag/loader`',
-  }),
+  loaders: Type.Array(LoaderName, { minItems: 1, ...loaderList }),
   featured: Type.Optional(versionFields.featured),
-  file_parts: Type.Array(Type.String({ minLength: 1, maxLength: 255 }), {
-    minItems: 1,
-    maxItems: FILE_PARTS_MAX,
-    description: 'Names of the form parts that contain its files',
-  }),
+  file_parts: Type.Array(PartName, { minItems: 1, ...partList }),
   primary_file: Maybe(
     Type.String({ maxLength: 255, description: 'Name of the form part that contains the file to install' }),
   ),
@@ -71,12 +76,30 @@ const known = {
   ordering: versionFields.ordering,
 }
 
+/** The fields that a draft can lack. They are required for every other status. */
+const draftFields = {
+  version_number: Maybe(known.version_number),
+  version_title: Maybe(known.version_title),
+  release_channel: Maybe(known.release_channel),
+  loaders: Maybe(Type.Array(LoaderName, loaderList)),
+  file_parts: Maybe(Type.Array(PartName, partList)),
+}
+
 const anyFields = { description: 'Additional keys are loader fields', additionalProperties: true }
+/** The fields of a version that is not a draft. */
+export const CompleteVersionData = Type.Object({ ...known, project_id: Type.Optional(Id()) }, anyFields)
+const validator = Compile(CompleteVersionData)
+/** The description of a new version, which can be a draft. */
 export const VersionData = Type.Object(
-  { ...known, project_id: Type.Optional(Id()) },
-  { ...anyFields, title: 'VersionCreate' },
+  { ...CompleteVersionData.properties, ...draftFields },
+  {
+    title: 'VersionCreate',
+    additionalProperties: true,
+    description:
+      'Additional keys are loader fields. Only a draft can lack version_number, version_title, release_channel, loaders and file_parts.',
+  },
 )
-const validator = Compile(VersionData)
+const draftValidator = Compile(VersionData)
 
 /** An entry of `initial_versions`, only for the API description: `parseVersionData` reads each entry. */
 export const InitialVersion = Type.Object(known, { ...anyFields, title: 'InitialVersion' })
@@ -96,39 +119,46 @@ export type FileTypes = ReadonlyMap<string, FileType | null>
 export type NewVersion = ReturnType<typeof parseVersionData>
 
 /**
- * Checks a version's `data`. Additional keys are loader fields.
+ * Checks a version's `data`. Additional keys are loader fields. A draft can lack every field that a publisher can add later.
  * @param at dotted path of the object in the body (`initial_versions.0`); empty for the whole body.
  * @throws ApiError `validation_error` naming the field.
  */
 export function parseVersionData(input: unknown, taxonomy: Taxonomy, at = '') {
-  const data: Static<typeof VersionData> = checkBody(validator, renameAliases(input, ALIASES), at)
+  const renamed = renameAliases(input, ALIASES)
+  const isDraft = at === '' && (renamed as { status?: unknown } | null | undefined)?.status === 'draft'
+  const data: Static<typeof VersionData> = isDraft
+    ? checkBody(draftValidator, renamed)
+    : checkBody(validator, renamed, at)
   const { project_id, ...rest } = data
   const fields = Object.fromEntries(Object.entries(rest).filter(([key]) => !Object.hasOwn(known, key)))
   const place = (field: string) => (at === '' ? field : `${at}.${field}`)
-  if (isBlank(data.version_title)) throw validationError(place('version_title'), 'must not be blank')
-  const loaders = checkLoaders(taxonomy, data.loaders, place('loaders'))
+  if (data.version_title != null && isBlank(data.version_title)) {
+    throw validationError(place('version_title'), 'must not be blank')
+  }
+  const loaders = checkLoaders(taxonomy, data.loaders ?? [], place('loaders'))
   checkDependencies(data.dependencies ?? [], place('dependencies'))
-  const duplicate = data.file_parts.findIndex((name, index) => data.file_parts.indexOf(name) !== index)
+  const fileParts = data.file_parts ?? []
   const primary = data.primary_file ?? undefined
   // Without `at`, all parts of the form are files of this version, and `choosePrimary` checks the name.
-  if (at !== '' && primary !== undefined && !data.file_parts.includes(primary)) {
+  if (at !== '' && primary !== undefined && !fileParts.includes(primary)) {
     throw validationError(place('primary_file'), 'must be an entry of file_parts')
   }
+  const duplicate = fileParts.findIndex((name, index) => fileParts.indexOf(name) !== index)
   if (duplicate >= 0) throw validationError(place(`file_parts.${duplicate}`), 'is listed twice')
   return {
     projectId: project_id,
     columns: {
-      name: data.version_title.trim(),
-      version_number: data.version_number,
+      name: data.version_title?.trim() ?? '',
+      version_number: data.version_number ?? '',
       changelog: data.version_body ?? '',
-      version_type: data.release_channel,
+      version_type: data.release_channel ?? 'release',
       featured: data.featured ?? false,
       ordering: data.ordering ?? null,
       loaders,
     },
-    fields: checkLoaderFields(taxonomy, loaders, fields, at),
+    fields: isDraft ? checkDraftFields(taxonomy, loaders, fields) : checkLoaderFields(taxonomy, loaders, fields, at),
     dependencies: data.dependencies ?? [],
-    fileParts: data.file_parts,
+    fileParts,
     primaryFile: primary,
     /** Types by part name or file name. */
     fileTypes: new Map(Object.entries(data.file_types ?? {})),

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { SETTABLE_VERSION_STATUSES } from '#features/basics/access/version-status.ts'
 import { type VersionPatch, versionPatchKeys } from '#features/catalogue/versions/lifecycle/requests.ts'
-import { VersionData, versionFields } from '#features/catalogue/versions/publish/requests.ts'
+import { CompleteVersionData, versionFields } from '#features/catalogue/versions/publish/requests.ts'
 import { REQUESTABLE_STATUSES } from '#lib/project-status.ts'
 import { renameAliases } from '#lib/schema/aliases.ts'
 import { checkBody } from '#lib/schema/schema-errors.ts'
@@ -12,7 +12,7 @@ import { fieldsOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { isPackName, loadersToWrite, PACK_LOADERS_FIELD } from '../catalogue/pack-loaders.ts'
 import { type FieldNames, firstPart } from '../error-names.ts'
 
-const data = VersionData.properties
+const data = CompleteVersionData.properties
 
 const GameVersions = Type.Array(Type.String({ maxLength: 64 }), {
   maxItems: 1000,
@@ -98,8 +98,8 @@ export const versionFieldNames: FieldNames = firstPart({
 /** An absent or null field is unchanged, because clients send back the fields that they have read. */
 export const VersionPatchV2 = Type.Object(
   {
-    name: Maybe(versionPatchKeys.name),
-    version_number: Maybe(versionPatchKeys.version_number),
+    name: Maybe(versionFields.name),
+    version_number: Maybe(versionFields.version_number),
     changelog: Maybe(versionPatchKeys.changelog),
     version_type: Maybe(versionPatchKeys.version_type),
     dependencies: Maybe(versionPatchKeys.dependencies),

@@ -1,0 +1,57 @@
+// Routes for proposals.
+
+import { parseId } from '#lib/ids.ts'
+import { requireViewer } from '#platform/http/auth/auth.ts'
+import { leaveFormsUnparsed } from '#platform/http/bodies/multipart.ts'
+import { IdParams } from '#platform/http/query-values.ts'
+import { COSTS } from '#platform/http/route-config.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { getVersionAsMember } from '../lookup/version-cache.ts'
+import { receiveForm } from '../publish/version-form.ts'
+import { proposeForFiles, proposeForVersion } from './propose-version.ts'
+import { ProposalData } from './requests.ts'
+import { ProposalsView, toProposalsView } from './views.ts'
+
+export function proposalRoutes(app: App, deps: Deps): void {
+  app.get(
+    '/v3/version/:id/proposals',
+    {
+      config: { auth: { scope: ['VERSION_READ'] } },
+      schema: {
+        operationId: 'getVersionProposals',
+        summary: 'Get proposals for the fields of a version',
+        description:
+          'The sources of a field are the manifest in the primary file, the name of the file and the previous version.',
+        params: IdParams,
+        response: { 200: ProposalsView },
+      },
+    },
+    async (req) => {
+      const viewer = requireViewer(req)
+      const { version, membership } = await getVersionAsMember(deps, viewer, parseId(req.params.id, 'id'))
+      const of = { versionId: version.id, projectId: version.project.id, membership }
+      return toProposalsView(await proposeForVersion(deps, viewer, of))
+    },
+  )
+  app.register(async (scope: App) => {
+    scope.removeAllContentTypeParsers()
+    leaveFormsUnparsed(scope)
+    scope.post(
+      '/v3/version/proposals',
+      {
+        config: { auth: { scope: ['VERSION_CREATE'] }, formData: { schema: ProposalData }, cost: COSTS.archive },
+        schema: {
+          operationId: 'proposeVersion',
+          summary: 'Get proposals for a version with these files, without storing anything',
+          consumes: ['multipart/form-data'],
+          response: { 200: ProposalsView },
+        },
+      },
+      async (req) => {
+        const viewer = requireViewer(req)
+        return toProposalsView(await proposeForFiles(deps, viewer, (describe) => receiveForm(deps, req, describe)))
+      },
+    )
+  })
+}
