@@ -20,6 +20,8 @@ type Field = {
   errors?: FormErrors
   /** Whether the field is optional. Default: false */
   isOptional?: boolean
+  /** Key that moves to the field. */
+  hotkey?: string
   /** ID of the element. Default: the name */
   id?: string
 }
@@ -231,5 +233,6 @@ function common(of: Field): Record<string, AttributeValue> {
     required: of.isOptional !== true,
     'aria-invalid': isWrong && 'true',
     'aria-describedby': described.length > 0 && described.join(' '),
+    'data-key': of.hotkey,
   }
 }

@@ -4,6 +4,7 @@ import { html, type Markup, type Part } from '#platform/html/html.ts'
 import type { MessageKey } from '#platform/html/languages.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { optionCards } from '#platform/html/work/choices.ts'
+import { shortcuts } from '#platform/html/work/keys.ts'
 import { reviewPath } from '#web/kit/paths.ts'
 import type { FormState } from '#web/kit/work/form-page.ts'
 import type { Review } from './load-review.ts'
@@ -20,7 +21,6 @@ const KEYS: readonly (readonly [keys: readonly string[], text: MessageKey])[] = 
   [['A', 'S', 'W', 'R'], 'moderate.key.decisions'],
   [['M'], 'moderate.key.message'],
   [['P'], 'moderate.key.note'],
-  [['D'], 'moderate.key.finding'],
   [['N'], 'moderate.key.next'],
   [['U'], 'moderate.key.release'],
 ]
@@ -55,12 +55,15 @@ export function decisionForm(
   const content = html`${hiddenField('seen', fields.seen)}
 ${cards}
 ${repliesField(page, review, state)}
-${textArea(page, { name: 'message', label: t('moderate.message'), hint: t('moderate.message.hint'), value: fields.message, maxLength: 65_536, rows: 7, isOptional: true, errors })}
-<details class="more"><summary>${t('moderate.note.add')}</summary>
+${textArea(page, { name: 'message', label: t('moderate.message'), hint: t('moderate.message.hint'), value: fields.message, maxLength: 65_536, rows: 7, isOptional: true, hotkey: 'm', errors })}
+<details class="more"><summary data-key="p">${t('moderate.note.add')}</summary>
 ${textArea(page, { name: 'note', label: t('moderate.note'), value: state.text('note'), maxLength: 65_536, rows: 2, isOptional: true, errors })}
 </details>
 <div class="line"><button class="main grow" name="do" value="next">${t(isOutdated ? 'moderate.decide-anyway-next' : 'moderate.send-next')}</button><button name="do" value="stay">${send}</button></div>
-${keysPart(page)}`
+${shortcuts(
+  page,
+  KEYS.map(([keys, label]) => ({ keys, label: t(label) })),
+)}`
   return form(page, { action: pathTo(page, reviewPath(project.id)), className: 'stick scrolls decide', content })
 }
 
@@ -71,11 +74,6 @@ function repliesField(page: PageContext, { replies }: Review, state: FormState):
   return html`<fieldset class="stack close"><legend>${t('moderate.replies')}</legend><div class="prepared">
 ${replies.map(({ id, title }) => checkbox({ name: 'replies', value: id, isChecked: chosen.includes(id), label: html`<bdi>${title}</bdi>` }))}
 </div><button class="tight" name="do" value="insert" formnovalidate>${t('moderate.replies.insert')}</button></fieldset>`
-}
-
-function keysPart(page: PageContext): Markup {
-  const { t } = page.language
-  return html`<details class="more" id="keys"><summary>${t('moderate.keys')} <kbd class="hotkey">?</kbd></summary><dl class="keys">${KEYS.map(([keys, text]) => html`<dt>${keys.map((key) => html`<kbd class="hotkey">${key}</kbd>`)}</dt><dd>${t(text)}</dd>`)}</dl></details>`
 }
 
 /** Returns the message with the selected replies at its end. Placeholders are replaced. */

@@ -2,8 +2,8 @@
 import type { FastifyReply } from 'fastify'
 import { MINUTE_MS } from '#lib/time.ts'
 import { timeAgo } from '#platform/html/format.ts'
-import { buttonForm, form } from '#platform/html/forms.ts'
-import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { form } from '#platform/html/forms.ts'
+import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
 import { isMessageKey } from '#platform/html/languages.ts'
 import { note } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
@@ -152,8 +152,10 @@ function claimBar({ page, viewer, field }: OwnRequest, { entry, project }: Revie
   const { t, rich } = language
   if (entry === undefined) return null
   const action = pathTo(page, reviewPath(project.id))
-  const button = (command: string, text: string) =>
-    buttonForm(page, { action, text, isTight: true, fields: { do: command } })
+  const button = (command: string, text: string, hotkey?: string) => {
+    const more = attributes({ class: 'tight', name: 'do', value: command, 'data-key': hotkey })
+    return form(page, { action, content: html`<button${more}>${text}</button>` })
+  }
   const { claim } = entry
   if (claim === null) {
     const text = state.isSubmitted && field('do') !== 'claim' ? t('moderate.claim.expired') : t('moderate.claim.none')
@@ -165,7 +167,7 @@ function claimBar({ page, viewer, field }: OwnRequest, { entry, project }: Revie
     const name = html`<bdi>${claim.username}</bdi>`
     return html`<div class="claim">${icon(page, 'hand')}<span>${rich('moderate.claim.other', { name, minutes })}</span></div>`
   }
-  return html`<div class="claim" data-until="${until.toISOString()}">${icon(page, 'hand')}<span>${t('moderate.claim.own', { minutes })}</span><div class="line">${button('claim', t('moderate.claim.extend'))}${button('release', t('moderate.claim.release'))}</div></div>`
+  return html`<div class="claim" data-until="${until.toISOString()}">${icon(page, 'hand')}<span>${t('moderate.claim.own', { minutes })}</span><div class="line">${button('claim', t('moderate.claim.extend'))}${button('release', t('moderate.claim.release'), 'u')}</div></div>`
 }
 
 /** Renders the event that outdated the form. */
