@@ -29,6 +29,7 @@ test('a person solves it on a phone, and the browser rejects nothing of it', asy
   await page.getByLabel('Password').fill(PASSWORD)
   await page.getByRole('button', { name: 'Sign up' }).click()
   await page.getByText('is not verified').waitFor()
+  await page.locator('.menu > summary').click()
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByText('You are signed out.').waitFor()
   await page.locator('iframe[title=Captcha]').waitFor()

@@ -155,6 +155,7 @@ for (const { name, ...options } of LOOKS) {
     await page.goto(`${site.url}/account/applications/zzzzzzzz`)
     await look('18-error')
     await page.goto(`${site.url}/account`)
+    await page.locator('.menu > summary').click()
     await submit(page, 'Sign out')
     await page.getByText('You are signed out.').waitFor()
     await page.getByLabel('Username or email address').fill(username)
