@@ -72,7 +72,7 @@ export function buttonForm(
 
 type InputField = Field & {
   value?: string
-  type?: 'text' | 'email' | 'url' | 'search' | 'number'
+  type?: 'text' | 'email' | 'url' | 'search' | 'number' | 'datetime-local'
   minLength?: number
   maxLength?: number
   autocomplete?: string

@@ -8,11 +8,15 @@ import { ownProjectsPages } from './dashboard/projects.ts'
 import { notificationPages } from './notifications/notifications.ts'
 import { followsPage } from './own/follows-page.ts'
 import { ownReportPages } from './own/reports-page.ts'
+import { deletionPages } from './project/delete.ts'
 import { descriptionPages } from './project/description.ts'
 import { galleryPages } from './project/gallery.ts'
 import { generalPages } from './project/general.ts'
 import { linkPages } from './project/links.ts'
+import { memberPages } from './project/members.ts'
 import { tagPages } from './project/tags.ts'
+import { transferPages } from './project/transfer.ts'
+import { visibilityPages } from './project/visibility.ts'
 import { reviewPages } from './review/review.ts'
 import { newProjectPages } from './start/new-project.ts'
 
@@ -28,6 +32,10 @@ export function publishPages(app: App, web: WebDeps): void {
     tagPages(pages, taxonomy)
     linkPages(pages, taxonomy)
     galleryPages(pages, taxonomy)
+    memberPages(pages, taxonomy)
+    visibilityPages(pages, taxonomy)
+    transferPages(pages, taxonomy)
+    deletionPages(pages, taxonomy)
     reviewPages(pages, taxonomy)
     ownReportPages(pages)
     followsPage(pages)

@@ -82,6 +82,16 @@ export function listNewestCollections(db: Db, limit: number): Promise<NewCollect
     .execute()
 }
 
+/** Returns the number of collections that contain a project. */
+export async function countCollectionsWith(db: Db, projectId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('collection_project')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('project_id', '=', projectId)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
 function visibleCollection(db: Db, viewer: Viewer, id: string) {
   return db.selectFrom('collection').selectAll().where('id', '=', id).where(collectionVisibleTo(viewer))
 }

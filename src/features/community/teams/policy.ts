@@ -52,6 +52,14 @@ export function requireGrantable(
 }
 
 /**
+ * Returns the bits of a row that someone who has `own` can grant and remove. A change sends all bits of the row, so a row
+ * with other bits cannot be changed.
+ */
+export function editableBits(bits: number, own: number): number {
+  return isBitSubset(bits, own) ? own : 0
+}
+
+/**
  * A row in a project's team takes precedence over the permissions from the organization. If the row grants fewer
  * permissions, removing it adds permissions, which the caller must have.
  * @throws ApiError 403.

@@ -7,6 +7,7 @@ import notifications from './en/notifications.json' with { type: 'json' }
 import numbers from './en/numbers.json' with { type: 'json' }
 import operate from './en/operate.json' with { type: 'json' }
 import ops from './en/ops.json' with { type: 'json' }
+import people from './en/people.json' with { type: 'json' }
 import publish from './en/publish.json' with { type: 'json' }
 import reports from './en/reports.json' with { type: 'json' }
 import site from './en/site.json' with { type: 'json' }
@@ -22,6 +23,7 @@ export const english = {
   ...operate,
   ...ops,
   ...notifications,
+  ...people,
   ...publish,
   ...reports,
   ...site,

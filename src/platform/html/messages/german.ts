@@ -7,6 +7,7 @@ import notifications from './de/notifications.json' with { type: 'json' }
 import numbers from './de/numbers.json' with { type: 'json' }
 import operate from './de/operate.json' with { type: 'json' }
 import ops from './de/ops.json' with { type: 'json' }
+import people from './de/people.json' with { type: 'json' }
 import publish from './de/publish.json' with { type: 'json' }
 import reports from './de/reports.json' with { type: 'json' }
 import site from './de/site.json' with { type: 'json' }
@@ -22,6 +23,7 @@ export const german = {
   ...operate,
   ...ops,
   ...notifications,
+  ...people,
   ...publish,
   ...reports,
   ...site,

@@ -54,7 +54,7 @@ export type FormPage<Data> = {
   /** Commands by the value of the button `do`. A form without such a button runs the first command. */
   commands: Readonly<Record<string, (request: OwnRequest, data: Data, form: FormState) => Promise<Outcome>>>
   /** Names of fields at the beginning of error messages: `{ name: 'The name' }`. */
-  labels?: Readonly<Record<string, string>>
+  labels?: Readonly<Record<string, string>> | ((data: Data) => Readonly<Record<string, string>>)
   options?: PageOptions
 }
 
@@ -121,18 +121,21 @@ async function send<Data>(request: OwnRequest, of: FormPage<Data>): Promise<Fast
   if (missing !== undefined) return showLostForm(request, missing)
   const form = submittedForm(req.body)
   let conflicts: FormState['conflicts'] = new Map()
-  const { value, refusal } = await attempt(async () => {
-    const readOnly = page.site.readOnly?.(page.language)
-    if (readOnly !== undefined) throw new ApiError('service_unavailable', readOnly)
-    // The value of a button can contain an argument: `remove.KEY`.
-    const [pressed = ''] = field('do').split('.')
-    const command = pressed === '' ? Object.values(of.commands)[0] : commandOf(of.commands, pressed)
-    if (command === undefined) throw new ApiError('invalid_input', 'The form contains an unknown button')
-    return command(request, data, form).catch((error: unknown) => {
-      if (error instanceof EditConflict) conflicts = error.fields
-      throw error
-    })
-  }, of.labels)
+  const { value, refusal } = await attempt(
+    async () => {
+      const readOnly = page.site.readOnly?.(page.language)
+      if (readOnly !== undefined) throw new ApiError('service_unavailable', readOnly)
+      // The value of a button can contain an argument: `remove.KEY`.
+      const [pressed = ''] = field('do').split('.')
+      const command = pressed === '' ? Object.values(of.commands)[0] : commandOf(of.commands, pressed)
+      if (command === undefined) throw new ApiError('invalid_input', 'The form contains an unknown button')
+      return command(request, data, form).catch((error: unknown) => {
+        if (error instanceof EditConflict) conflicts = error.fields
+        throw error
+      })
+    },
+    typeof of.labels === 'function' ? of.labels(data) : of.labels,
+  )
   // Loads again, because the command can have changed a part, or another user the same fields.
   if (refusal !== undefined)
     return of.show(request, await of.load(request), submittedForm(req.body, refusal, conflicts))

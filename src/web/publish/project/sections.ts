@@ -29,5 +29,15 @@ export const SECTIONS: readonly { title?: MessageKey; items: readonly Section[] 
       },
     ],
   },
-  { title: 'manage.group.project', items: [{ below: '/review', label: 'publish.review', icon: 'gavel' }] },
+  {
+    title: 'manage.group.project',
+    items: [
+      { below: '/members', label: 'people.members', icon: 'users' },
+      { below: '/organization', label: 'people.organization', icon: 'building' },
+      { below: '/visibility', label: 'people.visibility', icon: 'eye' },
+      { below: '/review', label: 'publish.review', icon: 'gavel' },
+      { below: '/transfer', label: 'people.transfer', icon: 'transfer' },
+      { below: '/delete', label: 'people.delete', icon: 'trash', isDanger: true },
+    ],
+  },
 ]

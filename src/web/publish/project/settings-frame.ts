@@ -27,18 +27,26 @@ import { checklistSummary } from '../review/checklist-view.ts'
 import { loadManagedProject, type ManagedProject, may } from './managed-project.ts'
 import { SECTIONS } from './sections.ts'
 
-type ProjectFormPage = Omit<FormPage<ManagedProject>, 'load' | 'path'> & {
+type ProjectFormPage<Data extends ManagedProject> = Omit<FormPage<Data>, 'path'> & {
   /** Path below the project: `/settings/links`. */
   below: string
 }
 
+/** Registers a page like `projectFormOf` that needs only the project. */
+export function projectForm(pages: Pages, taxonomy: Taxonomy, of: Omit<ProjectFormPage<ManagedProject>, 'load'>): void {
+  projectFormOf(pages, taxonomy, { ...of, load: loadManagedProject })
+}
+
 /** Registers a page with a form below the path of each type of project. Other paths of the project lead to this path. */
-export function projectForm(pages: Pages, taxonomy: Taxonomy, { below, show, ...of }: ProjectFormPage): void {
+export function projectFormOf<Data extends ManagedProject>(
+  pages: Pages,
+  taxonomy: Taxonomy,
+  { below, show, ...of }: ProjectFormPage<Data>,
+): void {
   for (const segment of projectSegments(taxonomy))
-    formPage<ManagedProject>(pages, {
+    formPage<Data>(pages, {
       ...of,
       path: `/${segment}/:slug${below}`,
-      load: loadManagedProject,
       show: (request, data, form) =>
         (form.isSubmitted ? undefined : toCanonical(request, data)) ?? show(request, data, form),
     })

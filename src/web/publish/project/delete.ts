@@ -1,0 +1,83 @@
+// Project settings: archive the project, or delete it with everything in it.
+import type { FastifyReply } from 'fastify'
+import { deleteProject } from '#features/catalogue/projects/edit/delete-project.ts'
+import { countDependents } from '#features/catalogue/versions/dependencies/dependents.ts'
+import { countCollectionsWith } from '#features/community/collections/queries.ts'
+import { validationError } from '#lib/errors.ts'
+import { wholeNumber } from '#platform/html/format.ts'
+import { buttonForm, form, textField } from '#platform/html/forms.ts'
+import { html } from '#platform/html/html.ts'
+import { pathTo } from '#platform/html/page-context.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { PATHS } from '#web/kit/paths.ts'
+import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
+import { type ManagedProject, may } from './managed-project.ts'
+import { projectForm, showProjectSettings } from './settings-frame.ts'
+
+export function deletionPages(pages: Pages, taxonomy: Taxonomy): void {
+  projectForm(pages, taxonomy, {
+    below: '/settings/delete',
+    name: 'manageDeletion',
+    show: showDeletion,
+    commands: { delete: remove },
+    labels: { name: 'The name' },
+  })
+}
+
+async function remove({ deps, viewer }: OwnRequest, data: ManagedProject, state: FormState): Promise<Outcome> {
+  const { project, membership, view } = data
+  if (state.text('name').trim() !== view.slug) throw validationError('name', `must be ${view.slug}`)
+  await deleteProject(deps, viewer, { project, membership })
+  return { done: 'project-deleted', path: PATHS.dashboard }
+}
+
+async function showDeletion(request: OwnRequest, data: ManagedProject, state: FormState): Promise<FastifyReply> {
+  const { page, deps } = request
+  const { language } = page
+  const { t } = language
+  const { view, settings } = data
+  const [dependents, collections] = await Promise.all([
+    countDependents(deps.db, view.id),
+    countCollectionsWith(deps.db, view.id),
+  ])
+  const canArchive = may(data, 'EDIT_DETAILS') && ['approved', 'unlisted', 'private'].includes(view.status)
+  const archive = sheetPart({
+    id: 'archive',
+    title: t('people.archive'),
+    text: t('people.archive.text'),
+    content: buttonForm(page, {
+      action: pathTo(page, `${settings}/visibility`),
+      text: t('people.archive.button', { name: view.name }),
+      fields: { do: 'restore', status: 'archived' },
+    }),
+  })
+  const field = textField(page, {
+    name: 'name',
+    label: t('work.type-name', { name: view.slug }),
+    value: state.text('name'),
+    autocomplete: 'off',
+    isName: true,
+    errors: state.errors,
+  })
+  const content = html`<ul><li>${t('people.delete.versions', { count: view.versions.length })}</li>
+<li>${t('people.delete.downloads', { count: wholeNumber(language, view.downloads) })}</li>
+<li>${t('people.delete.dependents', { count: dependents })}</li>
+<li>${t('people.delete.collections', { count: collections })}</li>
+<li>${t('people.delete.url')}</li></ul>
+${form(page, {
+  action: pathTo(page, `${settings}/delete`),
+  className: 'stack',
+  content: html`${field}<div class="line"><button class="danger" name="do" value="delete">${t('people.delete.button', { name: view.name })}</button></div>`,
+})}`
+  const isEditable = may(data, 'DELETE_PROJECT') || state.isSubmitted
+  return showProjectSettings(request, data, {
+    section: '/delete',
+    title: t('manage.title', { section: t('people.delete'), name: view.name }),
+    heading: t('people.delete'),
+    needs: { permission: 'DELETE_PROJECT', name: t('work.permission.DELETE_PROJECT') },
+    form: state,
+    body: html`${canArchive && archive}${isEditable && sheetPart({ id: 'delete', title: t('people.delete.heading'), content })}`,
+  })
+}

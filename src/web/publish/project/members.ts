@@ -1,0 +1,83 @@
+// Project settings: members with their permissions, roles and shares, and invitations.
+import type { FastifyReply } from 'fastify'
+import { listOwningTeams } from '#features/community/organizations/organization-cache.ts'
+import { listCachedTeams } from '#features/community/teams/team-cache.ts'
+import { notFound } from '#lib/errors.ts'
+import { html, type Part } from '#platform/html/html.ts'
+import { icon } from '#platform/html/page-context.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import type { FormState } from '#web/kit/work/form-page.ts'
+import { dropMember, inviteByName, memberOf, moveMember, saveTeam, teamLabels } from '../people/team-commands.ts'
+import { loadRows, type TeamData } from '../people/team-data.ts'
+import { removalPage, teamParts } from '../people/team-view.ts'
+import { loadManagedProject, type ManagedProject, may } from './managed-project.ts'
+import { projectFormOf, showProjectSettings } from './settings-frame.ts'
+
+type ProjectTeam = ManagedProject & { team: TeamData }
+
+export function memberPages(pages: Pages, taxonomy: Taxonomy): void {
+  projectFormOf<ProjectTeam>(pages, taxonomy, {
+    below: '/settings/members',
+    name: 'manageMembers',
+    load: loadTeam,
+    show: showMembers,
+    commands: {
+      save: (request, { team }, state) => saveTeam(request, team, state),
+      up: (request, { team }, state) => moveMember(-1)(request, team, state),
+      down: (request, { team }, state) => moveMember(1)(request, team, state),
+      invite: (request, { team }, state) => inviteByName(request, team, state),
+      ask: async (request, { team }, state) => request.show(removalPage(request, team, memberOf(team, state))),
+      remove: (request, { team }, state) => dropMember(request, team, state),
+    },
+    labels: ({ team }) => teamLabels(team),
+  })
+}
+
+async function loadTeam(request: OwnRequest): Promise<ProjectTeam> {
+  const data = await loadManagedProject(request)
+  const { project, permissions } = data
+  const team = (await listCachedTeams(request.deps, [project.team_id])).get(project.team_id)
+  if (team === undefined) throw notFound('project')
+  const owning = await listOwningTeams(request.deps, [project])
+  const { rows, asMember } = await loadRows(request, team, owning.get(project.organization_id ?? ''))
+  return {
+    ...data,
+    team: {
+      kind: 'project',
+      teamId: team.id,
+      name: data.view.name,
+      path: `${data.settings}/members`,
+      rows,
+      asMember,
+      may: {
+        edit: asMember && may(data, 'EDIT_MEMBER'),
+        invite: may(data, 'MANAGE_INVITES'),
+        remove: may(data, 'REMOVE_MEMBER'),
+      },
+      grantable: { permissions },
+    },
+  }
+}
+
+function showMembers(request: OwnRequest, data: ProjectTeam, state: FormState): Promise<FastifyReply> {
+  const { page } = request
+  const { t } = page.language
+  return showProjectSettings(request, data, {
+    section: '/members',
+    title: t('manage.title', { section: t('people.members'), name: data.view.name }),
+    heading: t('people.members'),
+    text: t('people.members.text'),
+    needs: { permission: 'EDIT_MEMBER', name: t('work.permission.EDIT_MEMBER') },
+    form: state,
+    notes: organizationNote(request, data),
+    body: html`${teamParts(request, data.team, state)}`,
+  })
+}
+
+/** Members of the organization have access without being in the project's team. */
+function organizationNote({ page }: OwnRequest, { organization }: ManagedProject): Part {
+  if (organization === undefined) return undefined
+  const text = page.language.t('people.through-organization', { name: organization })
+  return html`<div class="note">${icon(page, 'building')}<div><p>${text}</p></div></div>`
+}

@@ -1,0 +1,278 @@
+// Project settings: the organization that owns the project, and the transfer to another owner.
+import type { FastifyReply } from 'fastify'
+import { listOwningTeams } from '#features/community/organizations/organization-cache.ts'
+import { addProject, removeProject } from '#features/community/organizations/projects/add-project.ts'
+import { listOrganizationsWith } from '#features/community/organizations/queries.ts'
+import { listCachedTeams } from '#features/community/teams/team-cache.ts'
+import { transferOwnership } from '#features/community/teams/transfer-ownership.ts'
+import { hasOrganizationPermission } from '#lib/access/permissions.ts'
+import { isAdmin } from '#lib/access/viewer.ts'
+import { notFound, validationError } from '#lib/errors.ts'
+import { form, hiddenField, selectField } from '#platform/html/forms.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { pathTo } from '#platform/html/page-context.ts'
+import { confirmation } from '#platform/html/work/actions.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
+import { loadRows, type ShownRow } from '../people/team-data.ts'
+import { loadManagedProject, type ManagedProject } from './managed-project.ts'
+import { projectFormOf, showProjectSettings } from './settings-frame.ts'
+
+type Owned = ManagedProject & {
+  members: readonly ShownRow[]
+  /** Members of the organization that owns the project. */
+  owning: readonly ShownRow[]
+  /** Organizations to which the viewer can add projects. */
+  organizations: readonly { id: string; name: string }[]
+  isOwner: boolean
+  mayRemove: boolean
+}
+
+const LABELS = { user_id: 'The new owner', new_owner: 'The new owner', organization: 'The organization' }
+
+export function transferPages(pages: Pages, taxonomy: Taxonomy): void {
+  for (const [below, name, show] of [
+    ['/settings/organization', 'manageOrganization', showOrganization],
+    ['/settings/transfer', 'manageTransfer', showTransfer],
+  ] as const)
+    projectFormOf<Owned>(pages, taxonomy, {
+      below,
+      name,
+      load: loadOwned,
+      show,
+      commands: {
+        'ask-give': (request, data, state) => askMember(request, data, { state, below }),
+        give: giveToMember,
+        'ask-add': (request, data, state) => askOrganization(request, data, { state, below }),
+        add: giveToOrganization,
+        'ask-leave': (request, data, state) => askRemoval(request, data, { state, below }),
+        leave: takeFromOrganization,
+      },
+      labels: LABELS,
+    })
+}
+
+async function loadOwned(request: OwnRequest): Promise<Owned> {
+  const { deps, viewer } = request
+  const data = await loadManagedProject(request)
+  const { project, membership } = data
+  const team = (await listCachedTeams(deps, [project.team_id])).get(project.team_id)
+  if (team === undefined) throw notFound('project')
+  const owningTeam = (await listOwningTeams(deps, [project])).get(project.organization_id ?? '')
+  const { rows } = await loadRows(request, team, owningTeam)
+  const owning = owningTeam === undefined ? [] : (await loadRows(request, owningTeam)).rows
+  const own = owning.find(({ account_id }) => account_id === viewer.id)
+  return {
+    ...data,
+    members: rows.filter(({ accepted }) => accepted),
+    owning: owning.filter(({ accepted }) => accepted),
+    organizations: await listOrganizationsWith(deps.db, viewer.id, 'ADD_PROJECT'),
+    isOwner: membership.project?.is_owner === true || isAdmin(viewer),
+    mayRemove:
+      isAdmin(viewer) ||
+      (own?.accepted === true && hasOrganizationPermission(own.organization_permissions ?? 0, 'REMOVE_PROJECT')),
+  }
+}
+
+type Asked = { state: FormState; below: string }
+
+async function askMember(request: OwnRequest, data: Owned, { state, below }: Asked): Promise<Outcome> {
+  const member = data.members.find(({ account_id }) => account_id === state.text('user_id'))
+  if (member === undefined) throw validationError('user_id', 'must be a member of the project')
+  const { t } = request.page.language
+  const names = { member: member.user.username, name: data.view.name }
+  return ask(request, data, {
+    below,
+    title: t('people.give.title', names),
+    consequences: [t('people.give.consequence', names), t('people.give.stay')],
+    button: t('people.give'),
+    command: 'give',
+    fields: hiddenField('user_id', member.account_id),
+  })
+}
+
+async function giveToMember({ deps, viewer }: OwnRequest, data: Owned, state: FormState): Promise<Outcome> {
+  await transferOwnership(deps, viewer, { teamId: data.project.team_id, accountId: state.text('user_id') })
+  return { done: 'owner-changed' }
+}
+
+/** Names who gains and who loses access when the project joins an organization. */
+async function askOrganization(request: OwnRequest, data: Owned, { state, below }: Asked): Promise<Outcome> {
+  const { deps, page } = request
+  const { t } = page.language
+  const organization = data.organizations.find(({ id }) => id === state.text('organization'))
+  if (organization === undefined) throw validationError('organization', 'must be one of your organizations')
+  const team = (await listOwningTeams(deps, [{ organization_id: organization.id }])).get(organization.id)
+  const joining = team === undefined ? [] : (await loadRows(request, team)).rows.filter(({ accepted }) => accepted)
+  const known = new Set(data.members.map(({ account_id }) => account_id))
+  const gaining = joining.filter(({ account_id }) => !known.has(account_id))
+  const owner = data.members.find(({ is_owner }) => is_owner)
+  const names = { organization: organization.name, name: data.view.name }
+  return ask(request, data, {
+    below,
+    title: t('people.add.title', names),
+    consequences: [
+      gaining.length > 0 && t('people.add.gain', { names: listNames(request, gaining), count: gaining.length }),
+      owner !== undefined && t('people.add.owner', { ...names, member: owner.user.username }),
+      t('people.add.stay'),
+    ],
+    button: t('people.add'),
+    command: 'add',
+    fields: hiddenField('organization', organization.id),
+  })
+}
+
+async function giveToOrganization({ deps, viewer }: OwnRequest, data: Owned, state: FormState): Promise<Outcome> {
+  const names = { organizationName: state.text('organization'), projectName: data.project.id }
+  await addProject(deps, viewer, names)
+  return { done: 'organization-changed' }
+}
+
+async function askRemoval(request: OwnRequest, data: Owned, { state, below }: Asked): Promise<Outcome> {
+  const { t } = request.page.language
+  const owner = data.owning.find(({ account_id }) => account_id === state.text('new_owner'))
+  if (owner === undefined) throw validationError('new_owner', 'must be a member of the organization')
+  const known = new Set(data.members.map(({ account_id }) => account_id))
+  const losing = data.owning.filter((row) => row !== owner && !known.has(row.account_id))
+  const names = { organization: data.organization ?? '', name: data.view.name, member: owner.user.username }
+  return ask(request, data, {
+    below,
+    title: t('people.take.title', names),
+    consequences: [
+      t('people.take.owner', names),
+      losing.length > 0 && t('people.take.lose', { names: listNames(request, losing), count: losing.length }),
+    ],
+    button: t('people.take'),
+    command: 'leave',
+    fields: hiddenField('new_owner', owner.account_id),
+  })
+}
+
+async function takeFromOrganization({ deps, viewer }: OwnRequest, data: Owned, state: FormState): Promise<Outcome> {
+  const { project } = data
+  await removeProject(deps, viewer, {
+    organizationName: project.organization_id ?? '',
+    projectName: project.id,
+    newOwnerId: state.text('new_owner'),
+  })
+  return { done: 'organization-changed' }
+}
+
+function listNames({ page }: OwnRequest, rows: readonly ShownRow[]): string {
+  return new Intl.ListFormat(page.language.tag).format(rows.map(({ user }) => user.username))
+}
+
+type Question = {
+  below: string
+  title: string
+  consequences: readonly Part[]
+  button: string
+  command: string
+  fields: Part
+}
+
+function ask(request: OwnRequest, data: Owned, { below, consequences, ...of }: Question): FastifyReply {
+  const { page } = request
+  const path = pathTo(page, `${data.path}${below}`)
+  const shown = consequences.filter((part) => part !== false)
+  const body = confirmation(page, { ...of, consequences: shown, action: path, cancel: path })
+  return request.show({ title: of.title, body })
+}
+
+function showOrganization(request: OwnRequest, data: Owned, state: FormState): Promise<FastifyReply> {
+  const { t } = request.page.language
+  return showProjectSettings(request, data, {
+    section: '/organization',
+    title: t('manage.title', { section: t('people.organization'), name: data.view.name }),
+    heading: t('people.organization'),
+    text: t('people.organization.text'),
+    form: state,
+    body: organizationPart(request, data, state),
+  })
+}
+
+/** Adds the project to an organization, or removes it from its organization. */
+function organizationPart(request: OwnRequest, data: Owned, state: FormState): Markup {
+  const { t } = request.page.language
+  const { organization, organizations } = data
+  if (organization !== undefined) {
+    const text = html`<p>${t('people.owned-by', { name: organization })}</p>`
+    if (!data.mayRemove)
+      return sheetPart({ id: 'organization', content: html`${text}<p class="soft">${t('people.take.needs')}</p>` })
+    const select = memberSelect(request, { name: 'new_owner', rows: data.owning, state })
+    return sheetPart({
+      id: 'organization',
+      content: html`${text}${chooser(request, data, { select, command: 'ask-leave', label: t('people.take') })}`,
+    })
+  }
+  if (!data.isOwner)
+    return sheetPart({ id: 'organization', content: html`<p class="soft">${t('people.add.needs')}</p>` })
+  if (organizations.length === 0)
+    return sheetPart({ id: 'organization', content: html`<p class="soft">${t('people.add.none')}</p>` })
+  const select = selectField(request.page, {
+    name: 'organization',
+    label: t('people.organization'),
+    errors: state.errors,
+    choices: organizations.map(({ id, name }) => ({
+      value: id,
+      label: name,
+      isChosen: state.text('organization') === id,
+    })),
+  })
+  return sheetPart({
+    id: 'organization',
+    content: chooser(request, data, { select, command: 'ask-add', label: t('people.add') }),
+  })
+}
+
+function showTransfer(request: OwnRequest, data: Owned, state: FormState): Promise<FastifyReply> {
+  const { t } = request.page.language
+  const others = data.members.filter(({ is_owner }) => !is_owner)
+  const isFree = data.project.organization_id === null
+  const select = memberSelect(request, { name: 'user_id', rows: others, state })
+  const body = !isFree
+    ? html`<p class="soft">${t('people.give.organization', { name: data.organization ?? '' })}</p>`
+    : !data.isOwner
+      ? html`<p class="soft">${t('people.give.needs')}</p>`
+      : others.length === 0
+        ? html`<p class="soft">${t('people.give.none')}</p>`
+        : chooser(request, data, { select, command: 'ask-give', label: t('people.give') })
+  return showProjectSettings(request, data, {
+    section: '/transfer',
+    title: t('manage.title', { section: t('people.transfer'), name: data.view.name }),
+    heading: t('people.transfer'),
+    text: t('people.transfer.text'),
+    form: state,
+    body: sheetPart({ id: 'transfer', content: body }),
+  })
+}
+
+type MemberSelect = { name: string; rows: readonly ShownRow[]; state: FormState }
+
+function memberSelect({ page }: OwnRequest, { name, rows, state }: MemberSelect): Markup {
+  return selectField(page, {
+    name,
+    label: page.language.t('people.new-owner'),
+    errors: state.errors,
+    choices: rows.map(({ account_id, user }) => ({
+      value: account_id,
+      label: user.username,
+      isChosen: state.text(name) === account_id,
+    })),
+  })
+}
+
+function chooser(
+  { page }: OwnRequest,
+  data: Owned,
+  { select, command, label }: { select: Markup; command: string; label: string },
+): Markup {
+  const below = command === 'ask-give' ? 'transfer' : 'organization'
+  return form(page, {
+    action: pathTo(page, `${data.settings}/${below}`),
+    className: 'stack',
+    content: html`${select}<div class="line"><button name="do" value="${command}">${label}</button></div>`,
+  })
+}

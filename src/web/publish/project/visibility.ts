@@ -1,0 +1,202 @@
+// Project settings: who can see the project, from when, and what visitors see of its statistics.
+import type { FastifyReply } from 'fastify'
+import { ProjectPatch } from '#features/catalogue/projects/edit/requests.ts'
+import { updateProject } from '#features/catalogue/projects/edit/update-project.ts'
+import { isModerator } from '#lib/access/viewer.ts'
+import { validationError } from '#lib/errors.ts'
+import { mayOwnerMove, type ProjectStatus } from '#lib/project-status.ts'
+import { isTimeZone, toZoned, zonedTime } from '#lib/zoned-time.ts'
+import { checkbox, form, selectField, textField } from '#platform/html/forms.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { saveBar } from '#platform/html/work/actions.ts'
+import { optionCards } from '#platform/html/work/choices.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import { statusOf } from '#platform/html/work/status.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { checkValues } from '#web/kit/forms.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { conflictNote, editBase } from '#web/kit/work/edits.ts'
+import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
+import { lastZone, rememberZone } from '../zone.ts'
+import { type ManagedProject, may } from './managed-project.ts'
+import { projectForm, showProjectSettings } from './settings-frame.ts'
+
+const CHOICES = ['approved', 'unlisted', 'private', 'archived'] as const
+const LABELS = {
+  status: 'The visibility',
+  requested_status: 'The visibility after the review',
+  scheduled_at: 'The time',
+  zone: 'The time zone',
+  public_statistics: 'The statistics',
+  monetization_status: 'The monetization',
+}
+
+export function visibilityPages(pages: Pages, taxonomy: Taxonomy): void {
+  projectForm(pages, taxonomy, {
+    below: '/settings/visibility',
+    name: 'manageVisibility',
+    show: showVisibility,
+    commands: { save, restore },
+    labels: LABELS,
+  })
+}
+
+/** Whether the viewer can choose the visibility now. Before the first review, they choose the one after it. */
+const isReviewed = ({ viewer }: OwnRequest, { view }: ManagedProject): boolean =>
+  isModerator(viewer) || view.status === 'scheduled' || mayOwnerMove(view.status as ProjectStatus, 'unlisted')
+
+function editable(request: OwnRequest, data: ManagedProject) {
+  const { status, requested_status, public_statistics, monetization_status } = data.view
+  const later = requested_status ?? 'approved'
+  return {
+    ...(isReviewed(request, data)
+      ? { status: status === 'scheduled' ? 'scheduled' : status }
+      : { requested_status: later }),
+    public_statistics: public_statistics ? ['on'] : [],
+    ...(monetization_status === 'force-demonetized'
+      ? {}
+      : { monetized: monetization_status === 'monetized' ? ['on'] : [] }),
+  }
+}
+
+async function save(request: OwnRequest, data: ManagedProject, state: FormState): Promise<Outcome> {
+  const { deps, viewer, reply } = request
+  const { project, membership, view } = data
+  const edited: Record<string, string | readonly string[] | undefined> = state.edited(editable(request, data))
+  const { status, requested_status, public_statistics, monetized } = edited
+  const isScheduled = (status ?? (state.text('status') === 'scheduled' ? 'scheduled' : undefined)) === 'scheduled'
+  const schedule = isScheduled ? scheduleOf(state) : {}
+  const patch = checkValues(ProjectPatch, {
+    ...(status === undefined && !isScheduled ? {} : { status: status ?? 'scheduled' }),
+    ...(requested_status === undefined ? {} : { requested_status }),
+    ...schedule,
+    ...(public_statistics === undefined ? {} : { public_statistics: public_statistics.length > 0 }),
+    ...(monetized === undefined ? {} : { monetization_status: monetized.length > 0 ? 'monetized' : 'demonetized' }),
+  })
+  const isSame = isScheduled && view.status === 'scheduled' && patch.scheduled_at === view.scheduled_at
+  if (isSame) delete patch.status
+  if (isSame) delete patch.scheduled_at
+  if (Object.keys(patch).length > 0) await updateProject(deps, viewer, { project, membership, patch })
+  if (isScheduled) rememberZone({ deps, reply }, state.text('zone'))
+  if (patch.status === undefined || isScheduled) return { done: 'saved' }
+  return { done: 'visibility', with: { before: view.status, status: patch.status } }
+}
+
+function scheduleOf(state: FormState): { scheduled_at: string; requested_status: string } {
+  const zone = state.text('zone')
+  if (!isTimeZone(zone)) throw validationError('zone', 'must be one of the list')
+  const at = zonedTime(state.text('scheduled_at'), zone)
+  if (at === undefined) {
+    throw validationError('scheduled_at', 'must be a date and a time that exists in this time zone')
+  }
+  return { scheduled_at: new Date(at).toISOString(), requested_status: 'approved' }
+}
+
+/** Undoes the change of the visibility that the notice confirms. */
+async function restore({ deps, viewer }: OwnRequest, data: ManagedProject, state: FormState): Promise<Outcome> {
+  const { project, membership } = data
+  const patch = checkValues(ProjectPatch, { status: state.text('status') })
+  await updateProject(deps, viewer, { project, membership, patch })
+  return { done: 'saved' }
+}
+
+function showVisibility(request: OwnRequest, data: ManagedProject, state: FormState): Promise<FastifyReply> {
+  const { page, query } = request
+  const { t } = page.language
+  const path = `${data.settings}/visibility`
+  const [before, status] = [query('before'), query('status')]
+  const mayUndo =
+    query('done') === 'visibility' && status === data.view.status && CHOICES.some((each) => each === before)
+  return showProjectSettings(request, data, {
+    section: '/visibility',
+    title: t('manage.title', { section: t('people.visibility'), name: data.view.name }),
+    heading: t('people.visibility'),
+    text: t('people.visibility.text'),
+    needs: { permission: 'EDIT_DETAILS', name: t('work.permission.EDIT_DETAILS') },
+    form: state,
+    undo: mayUndo ? { action: path, fields: { do: 'restore', status: before } } : undefined,
+    body:
+      may(data, 'EDIT_DETAILS') || state.isSubmitted
+        ? visibilityForm(request, data, { state, path })
+        : sheetPart({ id: 'visibility', content: html`<p>${statusOf(page, 'project', data.view.status)}</p>` }),
+  })
+}
+
+type Shown = { state: FormState; path: string }
+
+function visibilityForm(request: OwnRequest, data: ManagedProject, { state, path }: Shown): Markup {
+  const { page } = request
+  const { t } = page.language
+  const current = editable(request, data)
+  const labels = { status: t('people.visibility'), requested_status: t('people.visibility.later') }
+  const box = (name: 'public_statistics' | 'monetized'): Part =>
+    checkbox({
+      name,
+      value: 'on',
+      isChecked: state.list(name, current[name] ?? []).includes('on'),
+      label: t(`people.${name}`),
+      hint: t(`people.${name}.hint`),
+    })
+  return form(page, {
+    action: pathTo(page, path),
+    content: [
+      sheetPart({
+        id: 'visibility',
+        content: html`${editBase(state, current)}${conflictNote(page, state.conflicts, labels)}${statusCards(request, data, state)}`,
+      }),
+      sheetPart({
+        id: 'numbers',
+        title: t('people.numbers'),
+        content: html`<div class="stack">${box('public_statistics')}${'monetized' in current ? box('monetized') : html`<p>${t('people.demonetized')}</p>`}</div>`,
+      }),
+      saveBar(page),
+    ],
+  })
+}
+
+function statusCards(request: OwnRequest, data: ManagedProject, state: FormState): Markup {
+  const { page } = request
+  const { t } = page.language
+  const { view } = data
+  const reviewed = isReviewed(request, data)
+  const name = reviewed ? 'status' : 'requested_status'
+  const stored = reviewed ? view.status : (view.requested_status ?? 'approved')
+  const chosen = state.text(name, stored)
+  const choices: string[] = reviewed ? [...CHOICES] : CHOICES.filter((each) => each !== 'archived')
+  if (reviewed && view.approved !== null) choices.push('scheduled')
+  if (!choices.includes(stored)) choices.unshift(stored)
+  const cards = optionCards({
+    legend: t(reviewed ? 'people.visibility' : 'people.visibility.later'),
+    name,
+    error: cardError(state, name),
+    options: choices.map((value) => ({
+      value,
+      label: t(`work.project.${value as (typeof CHOICES)[number]}`),
+      text: t(`people.visibility.${value as (typeof CHOICES)[number]}`),
+      isChosen: chosen === value,
+    })),
+  })
+  return html`${!reviewed && html`<p>${statusOf(page, 'project', view.status)}</p>`}${cards}${reviewed && view.approved !== null && scheduleFields(request, data, state)}`
+}
+
+function cardError({ errors }: FormState, name: string): Part {
+  const error = errors.find(({ field }) => field === name)
+  return (
+    error !== undefined &&
+    html`<p class="error"${error.lang === undefined ? '' : html` lang="${error.lang}"`}>${error.message}</p>`
+  )
+}
+
+function scheduleFields(request: OwnRequest, { view }: ManagedProject, state: FormState): Markup {
+  const { page } = request
+  const { t } = page.language
+  const zone = state.text('zone', lastZone(request))
+  const shownZone = isTimeZone(zone) ? zone : 'UTC'
+  const at = view.scheduled_at === null ? '' : toZoned(Date.parse(view.scheduled_at), shownZone)
+  const zones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((each) => each !== 'UTC')]
+  return html`<div class="pair">${textField(page, { name: 'scheduled_at', type: 'datetime-local', label: t('people.scheduled-at'), hint: t('people.scheduled-at.hint'), value: state.text('scheduled_at', at), isOptional: true, errors: state.errors })}
+${selectField(page, { name: 'zone', label: t('people.zone'), errors: state.errors, choices: zones.map((value) => ({ value, label: zoneLabel(page, value), isChosen: value === shownZone })) })}</div>`
+}
+
+const zoneLabel = (_page: PageContext, zone: string): string => zone.replaceAll('_', ' ')
