@@ -79,7 +79,7 @@ function quoteOf(page: PageContext, { kind, quote, missing }: AttentionItem): Pa
   const { t } = page.language
   if (missing.length > 0) {
     const labels = missing.map((id) => itemLabelOf(page, id))
-    return html`: ${new Intl.ListFormat(page.language.tag).format(labels)}`
+    return html`. ${t('publish.attention.missing', { items: new Intl.ListFormat(page.language.tag).format(labels) })}`
   }
   if (quote === null || quote === '') return null
   if (kind === 'unsupported_game_version') return html`: ${t('publish.attention.version', { version: quote })}`

@@ -43,7 +43,7 @@ test('an incomplete draft can be put off and brought back', async () => {
   const browser = visitor(t, owner.token)
   const page = await browser.get(HOME)
   assertSays(page, 200, 'Finish your draft of')
-  assertSays(page, 200, 'A description and A public version')
+  assertSays(page, 200, 'Missing: Description and Public version')
   assertValidHtml(page.body)
   assert.ok(!page.body.includes('<script>alert'))
   const hidden = await browser.sendFrom(page, HOME)

@@ -43,13 +43,13 @@ test('an incomplete draft is refused with every missing item, and the page has t
   assertValidHtml(page.body)
   const refused = await browser.sendFrom(page, project.path, { do: 'submit', body: HOSTILE })
   for (const item of ['license', 'description', 'version']) assertSays(refused, 400, `href="#check-${item}"`)
-  assertSays(refused, 400, 'The project needs: A licence.')
+  assertSays(refused, 400, 'The project needs: Licence.')
   assertSays(refused, 400, HOSTILE)
   assert.ok(!refused.body.includes(HOSTILE))
   assertValidHtml(refused.body)
   assert.equal(await statusOf(project), 'draft')
   const settings = await browser.get('/mod/incomplete/settings')
-  assertSays(settings, 200, 'complete these items: A licence, A description, and A public version')
+  assertSays(settings, 200, 'complete: Licence, Description, and Public version')
 })
 
 test('a submission with a note is queued, shows its position, and can be withdrawn', async () => {
