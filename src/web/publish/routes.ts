@@ -5,6 +5,7 @@ import type { WebDeps } from '#web/kit/request.ts'
 import { WORK_AREA } from '#web/kit/work/work-page.ts'
 import { dashboardPages } from './dashboard/dashboard.ts'
 import { ownProjectsPages } from './dashboard/projects.ts'
+import { uploadsPage } from './dashboard/uploads.ts'
 import { notificationPages } from './notifications/notifications.ts'
 import { followsPage } from './own/follows-page.ts'
 import { ownReportPages } from './own/reports-page.ts'
@@ -26,6 +27,7 @@ export function publishPages(app: App, web: WebDeps): void {
     notificationPages(pages)
     dashboardPages(pages)
     ownProjectsPages(pages)
+    uploadsPage(pages)
     newProjectPages(pages)
     generalPages(pages, taxonomy)
     descriptionPages(pages, taxonomy)

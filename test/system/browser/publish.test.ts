@@ -57,6 +57,7 @@ before(async () => {
       })
       .execute(),
   )
+  await make.version({ project: shown, version_number: '2.1.0', status: 'draft' })
   const invited = await make.project({ name: 'Fair Winds' })
   await make.member({ teamId: invited.teamId, accountId: owner.id, accepted: false })
 })
@@ -65,6 +66,7 @@ after(() => site?.close())
 const PAGES = [
   { name: 'dashboard', path: '/dashboard' },
   { name: 'projects', path: '/dashboard/projects' },
+  { name: 'uploads', path: '/dashboard/uploads' },
   { name: 'chooser', path: '/dashboard/publish' },
   { name: 'new-project', path: '/new/project' },
   { name: 'draft', path: '/mod/driftwood/settings' },

@@ -6,6 +6,7 @@ export const ATTENTION_KINDS = [
   'quarantined_version',
   'failed_scan',
   'invitation',
+  'paused_upload',
   'incomplete_draft',
   'scheduled',
   'report_reply',

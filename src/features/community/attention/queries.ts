@@ -61,6 +61,9 @@ function parts(accountId: string, now: Date, gameVersions: readonly string[]): R
       from team_member member left join project invited on invited.team_id = member.team_id
         left join organization on organization.team_id = member.team_id
       where member.account_id = ${accountId} and not member.accepted`,
+    sql`select ${columns('paused_upload', { ...ofVersion, at: sql`version.draft_expires` })}
+      from mine join version on version.project_id = mine.id
+      where version.draft_expires is not null and version.author_id = ${accountId}`,
     sql`select ${columns('incomplete_draft', { project_id: project, at: sql`mine.updated` })} from mine
       where mine.status = 'draft'`,
     sql`select ${columns('scheduled', { project_id: project, at: sql`mine.scheduled_at` })} from mine

@@ -9,11 +9,14 @@ const AttentionItem = Type.Object(
     kind: Type.Enum([...ATTENTION_KINDS], {
       description:
         '`moderator_message`: an unanswered message or decision of a moderator. `quarantined_version`, `failed_scan`: of the ' +
-        'scanner. `invitation`: to a team. `incomplete_draft`: a draft with missing items. `scheduled`: a publication within ' +
+        'scanner. `invitation`: to a team. `paused_upload`: an incomplete draft of a version. `incomplete_draft`: a draft with missing items. `scheduled`: a publication within ' +
         '3 days. `report_reply`: an unanswered message in a report. `withdrawn_dependency`: a dependency of the newest ' +
         'version is not public. `unsupported_game_version`: no version supports the latest release that is 30 days old',
     }),
-    time: Type.String({ format: 'date-time', description: 'When it happened; for `scheduled`, when it will happen' }),
+    time: Type.String({
+      format: 'date-time',
+      description: 'When it happened; for `scheduled` and `paused_upload`, when it will be published or deleted',
+    }),
     quote: Nullable(Type.String({ description: 'Message, reason or role; the game version that is not supported' })),
     project: Nullable(
       Type.Object({

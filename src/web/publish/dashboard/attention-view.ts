@@ -6,7 +6,7 @@ import { html, type Markup, type Part } from '#platform/html/html.ts'
 import type { IconName } from '#platform/html/icons.ts'
 import { emptyState } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
-import { organizationPath, PATHS, projectPath, versionPath } from '#web/kit/paths.ts'
+import { organizationPath, PATHS, projectPath, versionPath, withQuery } from '#web/kit/paths.ts'
 import { itemLabelOf } from '../review/checklist-view.ts'
 
 type Kind = AttentionItem['kind']
@@ -16,6 +16,7 @@ const ICONS: Readonly<Record<Kind, readonly [IconName, '' | 'bad' | 'calm']>> = 
   quarantined_version: ['shield', 'bad'],
   failed_scan: ['warning', 'bad'],
   invitation: ['user-plus', 'calm'],
+  paused_upload: ['pause', ''],
   incomplete_draft: ['list-checks', ''],
   scheduled: ['calendar', 'calm'],
   report_reply: ['flag', ''],
@@ -59,6 +60,8 @@ function pathOf({ kind, project, version, organization_id, report_id }: Attentio
       return `${path}/settings/review`
     case 'scheduled':
       return version === null ? `${path}/settings` : versionPath(path, version)
+    case 'paused_upload':
+      return withQuery(`${path}/versions/new`, { draft: version?.id })
     case 'unsupported_game_version':
       return `${path}/versions/new`
     case 'quarantined_version':
@@ -72,6 +75,7 @@ function pathOf({ kind, project, version, organization_id, report_id }: Attentio
 
 function timeOf({ language, now }: PageContext, { kind, time }: AttentionItem): Part {
   const at = new Date(time)
+  if (kind === 'paused_upload') return language.rich('publish.attention.stored-until', { at: exactTime(language, at) })
   return kind === 'scheduled' ? exactTime(language, at) : timeAgo(language, at, now)
 }
 

@@ -6,16 +6,32 @@ import { listOrganizationIdsOf, listOrganizationProjectIds, listProjectIdsOf } f
 import type { Part } from '#platform/html/html.ts'
 import type { IconName } from '#platform/html/icons.ts'
 import type { MessageKey } from '#platform/html/languages.ts'
+import type { PageContext } from '#platform/html/page-context.ts'
+import type { Rail } from '#platform/html/work/frame.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { showWork, type WorkPage } from '#web/kit/work/work-page.ts'
 import { viewOf } from '#web/site/lists/rows.ts'
 
 /** The sections of the dashboard, in the order of the rail. */
-const SECTIONS: readonly { path: string; label: MessageKey; icon: IconName }[] = [
-  { path: PATHS.dashboard, label: 'publish.home', icon: 'home' },
-  { path: PATHS.dashboardProjects, label: 'publish.projects', icon: 'box' },
+const SECTIONS: readonly (readonly { path: string; label: MessageKey; icon: IconName }[])[] = [
+  [
+    { path: PATHS.dashboard, label: 'publish.home', icon: 'home' },
+    { path: PATHS.dashboardProjects, label: 'publish.projects', icon: 'box' },
+    { path: PATHS.dashboardUploads, label: 'publish.uploads', icon: 'upload' },
+    { path: PATHS.notifications, label: 'notifications.title', icon: 'bell' },
+  ],
+  [
+    { path: `${PATHS.dashboard}/follows`, label: 'reports.follows.title', icon: 'heart' },
+    { path: `${PATHS.dashboard}/reports`, label: 'reports.own.title', icon: 'flag' },
+  ],
 ]
+
+/** Returns the rail of the dashboard. */
+export function dashboardSections({ language: { t } }: PageContext, current: string): Rail {
+  const groups = SECTIONS.map((items) => ({ items: items.map(({ label, ...item }) => ({ ...item, label: t(label) })) }))
+  return { label: t('publish.dashboard'), current, groups }
+}
 
 type DashboardPage = Omit<WorkPage, 'subject' | 'sections'> & { path: string; facts?: readonly Part[]; tools?: Part }
 
@@ -26,11 +42,7 @@ export function showDashboardPage(request: OwnRequest, of: DashboardPage): Fasti
   return showWork(request, {
     ...page,
     subject: { name: t('publish.dashboard'), facts, ...(tools === undefined ? {} : { tools }) },
-    sections: {
-      label: t('publish.dashboard'),
-      current: path,
-      groups: [{ items: SECTIONS.map(({ label, ...item }) => ({ ...item, label: t(label) })) }],
-    },
+    sections: dashboardSections(request.page, path),
   })
 }
 

@@ -140,6 +140,25 @@ test('the dashboard takes as many statements for many projects as for one', asyn
   assert.equal(counts[0], counts[1])
 })
 
+test('unfinished uploads are listed with their files and lead back to the upload', async () => {
+  const owner = await t.make.account()
+  const project = await t.make.project({ owner, name: 'Ember', slug: 'ember' })
+  const version = await t.make.version({ project, version_number: '2.0.0', status: 'draft' })
+  await t.make.file({ version, project, bytes: Buffer.alloc(2000), filename: 'ember.jar', primary: true })
+  await t.deps.db
+    .updateTable('version')
+    .set({ draft_expires: new Date(t.deps.now() + 1000) })
+    .execute()
+  const browser = visitor(t, owner.token)
+  const page = await browser.get('/dashboard/uploads')
+  assertSays(page, 200, 'One file, 2 kB')
+  assertSays(page, 200, `href="/project/ember/versions/new?draft=${version.id}"`)
+  assertValidHtml(page.body)
+  assertSays(await browser.get(HOME), 200, 'Your upload for <bdi>Ember 2.0.0</bdi> is not finished')
+  const other = visitor(t, (await t.make.account()).token)
+  assertSays(await other.get('/dashboard/uploads'), 200, 'You have no unfinished uploads.')
+})
+
 test('the chooser leads to the upload page of each project', async () => {
   const owner = await t.make.account()
   const project = await t.make.project({ owner, name: 'Chosen', slug: 'chosen' })

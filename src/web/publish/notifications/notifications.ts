@@ -19,6 +19,7 @@ import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, pageNumber, withQuery } from '#web/kit/paths.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
 import { showWork } from '#web/kit/work/work-page.ts'
+import { dashboardSections } from '../dashboard/dashboard-frame.ts'
 import { describeNotifications, type ShownNotification } from './describe.ts'
 import { notificationTables } from './tables.ts'
 
@@ -109,6 +110,7 @@ function show(request: OwnRequest, listed: Listed, state: FormState): FastifyRep
       facts: [t('notifications.unread-count', { count: counts.unread })],
       crumbs: [{ path: PATHS.dashboard, label: t('work.to-dashboard') }],
     },
+    sections: dashboardSections(page, PATHS.notifications),
     form: state,
     body: html`${sheetHead({ title: t('notifications.title'), action: filters(page, listed), isRuled: true })}
 ${items.length === 0 ? nothing(page, filter) : list(page, listed, state)}

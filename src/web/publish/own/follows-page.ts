@@ -13,6 +13,7 @@ import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, pageNumber, projectPath, versionPath, withQuery } from '#web/kit/paths.ts'
 import { showWork } from '#web/kit/work/work-page.ts'
 import { viewOf } from '#web/site/lists/rows.ts'
+import { dashboardSections } from '../dashboard/dashboard-frame.ts'
 
 const PATH = `${PATHS.dashboard}/follows`
 const ROWS = 50
@@ -38,6 +39,7 @@ async function showFollows(request: OwnRequest) {
       name: t('reports.follows.title'),
       crumbs: [{ path: PATHS.dashboard, label: t('reports.own.dashboard') }],
     },
+    sections: dashboardSections(page, PATH),
     body: [
       sheetHead({ title: t('reports.follows.count', { count: ids.length }), text: setupText(page, setup) }),
       projects.length === 0

@@ -19,6 +19,7 @@ import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.
 import { renderThread } from '#web/kit/work/thread.ts'
 import { showWork } from '#web/kit/work/work-page.ts'
 import { reasonName } from '#web/site/report.ts'
+import { dashboardSections } from '../dashboard/dashboard-frame.ts'
 
 const LIST = `${PATHS.dashboard}/reports`
 /** Maximum number of reports on the page: the latest. */
@@ -49,6 +50,7 @@ async function showReports(request: OwnRequest) {
   return showWork(request, {
     title: t('reports.own.title'),
     subject: { name: t('reports.own.title'), crumbs: crumbs(page) },
+    sections: dashboardSections(page, LIST),
     body:
       reports.length === 0
         ? emptyState(page, { icon: 'flag', title: t('reports.own.empty'), text: t('reports.own.empty.text') })
@@ -122,6 +124,7 @@ async function showReport(request: OwnRequest, report: ReportRow, state: FormSta
       crumbs: crumbs(page, true),
       facts: [statusLabel(page, report), exactTime(language, report.created)],
     },
+    sections: dashboardSections(page, LIST),
     form: state,
     body: [
       sheetHead({ title: t('reports.own.text') }),
