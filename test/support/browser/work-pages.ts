@@ -30,6 +30,11 @@ export async function makeWorkPages(site: Site): Promise<{ pages: SitePage[]; ow
     at('description', 'manageDescription', `${settings}/description`),
     at('tags', 'manageTags', `${settings}/tags`),
     at('links', 'manageLinks', `${settings}/links`),
+    at('members', 'manageMembers', `${settings}/members`),
+    at('visibility', 'manageVisibility', `${settings}/visibility`),
+    at('organization-settings', 'manageOrganization', `${settings}/organization`),
+    at('transfer', 'manageTransfer', `${settings}/transfer`),
+    at('deletion', 'manageDeletion', `${settings}/delete`),
     at('gallery-settings', 'manageGallery', `${settings}/gallery`),
   ]
   return { pages, owner, reader }

@@ -78,7 +78,7 @@ function matrixForm(request: OwnRequest, data: TeamData, { state, columns }: Sho
   const matrices = FIELDS[data.kind].map((field) =>
     sheetPart({
       id: field,
-      title: t(`people.${field}`),
+      title: titleOf(page, data, field),
       ...(data.kind === 'organization' ? { text: t(`people.${field}.text`) } : {}),
       content: matrix(request, data, { field, columns, state, values }),
     }),
@@ -99,6 +99,9 @@ function matrixForm(request: OwnRequest, data: TeamData, { state, columns }: Sho
   })
 }
 
+const titleOf = ({ language: { t } }: PageContext, { kind }: TeamData, field: BitField): string =>
+  t(kind === 'project' ? 'people.permissions-of-project' : `people.${field}`)
+
 /** Returns the name of a field of one member in the note about conflicts. */
 function labelOf(page: PageContext, data: TeamData, name: string): string {
   const [field = '', id] = name.split('.')
@@ -113,7 +116,7 @@ function matrix(request: OwnRequest, data: TeamData, { field, columns, state, va
   const { t } = page.language
   const prefix = field === 'permissions' ? 'work.permission' : 'people.organization-permission'
   return permissionMatrix(page, {
-    caption: t(`people.${field}`),
+    caption: t('people.matrix', { title: titleOf(page, data, field) }),
     field,
     members: columns.map((row) => ({
       id: row.account_id,
@@ -157,7 +160,8 @@ function rolesPart(request: OwnRequest, data: TeamData, { state, isOpen }: Roles
     id: 'roles',
     title: t('people.roles'),
     text: t('people.roles.text', { total }),
-    content: html`<div class="entries-box"><ul class="entries short">${rows}</ul></div>`,
+    content: html`<div class="entries-box"><ul class="entries short"><li class="heads" aria-hidden="true"><span>${t('people.member')}</span><span>${t('people.role')}</span>${isOpen && html`<span>${t('people.payouts_split')}</span>`}</li>
+${rows}</ul></div>`,
   })
 }
 
@@ -217,10 +221,10 @@ function orderPart(request: OwnRequest, data: TeamData): Markup {
     const { account_id: id, user } = row
     const mayRemove = !row.is_owner && (isOwn(request, row) || (row.accepted ? data.may.remove : data.may.invite))
     const drop = isOwn(request, row) ? 'people.leave' : row.accepted ? 'people.remove' : 'people.cancel-invitation'
-    return html`<li><span class="who">${portrait(request, row)}<b><bdi>${user.username}</bdi></b></span><span class="act line">${data.may.edit && index > 0 && button(`up.${id}`, t('people.up'), user.username)}${data.may.edit && index < last && button(`down.${id}`, t('people.down'), user.username)}${mayRemove && button(`ask.${id}`, t(drop), user.username)}</span></li>
+    return html`<li class="apart"><span class="row">${portrait(request, row)}<b><bdi>${user.username}</bdi></b></span><span class="line">${data.may.edit && index > 0 && button(`up.${id}`, t('people.up'), user.username)}${data.may.edit && index < last && button(`down.${id}`, t('people.down'), user.username)}${mayRemove && button(`ask.${id}`, t(drop), user.username)}</span></li>
 `
   })
-  const list = html`<div class="entries-box"><ul class="entries short">${rows}</ul></div>`
+  const list = html`<ul class="stack">${rows}</ul>`
   return sheetPart({
     id: 'order',
     title: t('people.order'),
