@@ -8,7 +8,8 @@ export type Client = pg.ClientBase
 
 /**
  * Tables that a backup omits: the state of processes that follow this database, migrations, claims of unfinished uploads,
- * the link for the first admin, figures of the running instance, and data that an instance recreates automatically.
+ * the link for the first admin, figures of the running instance, forms and removed images that are kept for minutes, and data
+ * that an instance recreates automatically.
  */
 const OMITTED_TABLES = [
   'change_log',
@@ -25,6 +26,8 @@ const OMITTED_TABLES = [
   'instance_figure',
   'mail_delivery',
   'storage_measure',
+  'stored_form',
+  'removed_gallery_item',
 ]
 
 /** Tables that have rows in a new database, or after its first start. The rows of a backup replace them. */
