@@ -52,6 +52,7 @@ const FILES = [
   'work-icons.svg',
   'mark.svg',
   'site.js',
+  'upload.js',
   'site.css',
   'work.css',
   'work.js',

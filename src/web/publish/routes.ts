@@ -1,4 +1,5 @@
 // The pages for publishers: dashboard, new projects, settings and versions. docs/site.md explains how to add a page.
+import { leaveFormsUnparsed } from '#platform/http/bodies/multipart.ts'
 import type { App } from '#platform/http/server.ts'
 import { registerArea } from '#web/kit/pages.ts'
 import type { WebDeps } from '#web/kit/request.ts'
@@ -20,6 +21,10 @@ import { transferPages } from './project/transfer.ts'
 import { visibilityPages } from './project/visibility.ts'
 import { reviewPages } from './review/review.ts'
 import { newProjectPages } from './start/new-project.ts'
+import { editPages, versionDeletionPages } from './version/edit-page.ts'
+import { tokenCheck } from './version/receive-form.ts'
+import { uploadPages } from './version/upload-page.ts'
+import { versionsPages } from './version/versions-page.ts'
 
 export function publishPages(app: App, web: WebDeps): void {
   const { taxonomy } = web.deps
@@ -41,5 +46,14 @@ export function publishPages(app: App, web: WebDeps): void {
     reviewPages(pages, taxonomy)
     ownReportPages(pages)
     followsPage(pages)
+    versionsPages(pages, taxonomy)
+    versionDeletionPages(pages, taxonomy)
+  })
+  registerArea(app, web, WORK_AREA, (pages, scope) => {
+    scope.removeContentTypeParser('multipart/form-data')
+    leaveFormsUnparsed(scope)
+    const checkToken = tokenCheck(scope)
+    uploadPages(pages, taxonomy, checkToken)
+    editPages(pages, taxonomy, checkToken)
   })
 }

@@ -56,7 +56,12 @@ export type MultipartForm<Staged> = {
 /** Node's IncomingMessage, which is Fastify's `request.raw`. */
 export type MultipartRequest = Readable & { headers: IncomingHttpHeaders }
 
-type RawPart = { name: string | undefined; filename: string | undefined; mimeType: string; stream: BusboyFileStream }
+export type RawPart = {
+  name: string | undefined
+  filename: string | undefined
+  mimeType: string
+  stream: BusboyFileStream
+}
 
 const PART_NAME_LENGTH_MAX = 255
 const HEADER_PAIRS_MAX = 20
@@ -72,27 +77,44 @@ export async function readMultipart<Staged>(
   req: MultipartRequest,
   options: MultipartOptions<Staged>,
 ): Promise<MultipartForm<Staged>> {
-  const parser = openParser(req.headers, options.maxBodyBytes)
-  // Before the first byte is read, so that the client does not wait for an upload that cannot be stored.
-  await options.files.assertAvailable()
-  const stop = new AbortController()
   const form: MultipartForm<Staged> = { data: undefined, parts: [] }
-  const release = connect(req, parser, stop, options.maxBodyBytes)
   try {
     let position = 0
-    for await (const part of partsOf(parser, stop.signal)) {
-      await takePart(part, position, form, options, stop.signal)
-      stop.signal.throwIfAborted()
+    await readParts(req, options, async (part, signal) => {
+      await takePart(part, position, form, options, signal)
       position += 1
-    }
+    })
     if (position === 0 && options.dataRequired !== false) throw missingData()
     return form
   } catch (error) {
-    // First, so that the parser receives no more bytes while the staged files are discarded.
-    release()
     await Promise.allSettled(form.parts.map(({ staged }) => options.files.discard(staged)))
+    throw error
+  }
+}
+
+/**
+ * Passes each part of the body to `take`, which must consume its stream. After an error, reads no more.
+ * @throws ApiError `invalid_input` for a body that is cut off, too large or malformed; the errors of `take` and the store.
+ */
+export async function readParts(
+  req: MultipartRequest,
+  { files, maxBodyBytes }: { files: Pick<Staging<unknown>, 'assertAvailable'>; maxBodyBytes: number },
+  take: (part: RawPart, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const parser = openParser(req.headers, maxBodyBytes)
+  // Before the first byte is read, so that the client does not wait for an upload that cannot be stored.
+  await files.assertAvailable()
+  const stop = new AbortController()
+  const release = connect(req, parser, stop, maxBodyBytes)
+  try {
+    for await (const part of partsOf(parser, stop.signal)) {
+      await take(part, stop.signal)
+      stop.signal.throwIfAborted()
+    }
+  } catch (error) {
     throw stop.signal.aborted ? stop.signal.reason : error
   } finally {
+    // The parser receives no more bytes while the caller discards the staged files.
     release()
   }
 }

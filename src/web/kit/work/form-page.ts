@@ -66,7 +66,8 @@ export function formPage<Data>(pages: Pages, of: FormPage<Data>): void {
   pages.own('POST', of.path, `${of.name}Form`, (request) => send(request, of), options)
 }
 
-const EMPTY: FormState = {
+/** The state of a form that was only opened. */
+export const EMPTY: FormState = {
   isSubmitted: false,
   text: (_name, current = '') => current,
   list: (_name, current = []) => current,
@@ -79,7 +80,11 @@ const EMPTY: FormState = {
 }
 
 /** Returns the values of a submitted form. */
-function submittedForm(body: unknown, refusal?: FormRefusal, conflicts: FormState['conflicts'] = new Map()): FormState {
+export function submittedForm(
+  body: unknown,
+  refusal?: FormRefusal,
+  conflicts: FormState['conflicts'] = new Map(),
+): FormState {
   // Browsers send line breaks as two characters. Limits count what the user typed.
   const text = (name: string): string => fieldOf(body, name).replaceAll('\r\n', '\n')
   const list = (name: string): readonly string[] => fieldsOf(body, name)

@@ -27,6 +27,7 @@ export const SECTIONS: readonly { title?: MessageKey; items: readonly Section[] 
         icon: 'image',
         count: ({ view }) => ({ count: view.gallery.length }),
       },
+      { below: '/versions', label: 'upload.versions', icon: 'package' },
     ],
   },
   {

@@ -1,0 +1,139 @@
+// Draws the details of a version: number, title, channel, loaders, game versions and environment, with the sources of the
+// proposals.
+import { VERSION_TYPES } from '#features/catalogue/versions/kinds.ts'
+import { selectField, textField } from '#platform/html/forms.ts'
+import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
+import { icon } from '#platform/html/page-context.ts'
+import { chips, optionCards } from '#platform/html/work/choices.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import { fieldsOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { OwnRequest } from '#web/kit/pages.ts'
+import type { FormState } from '#web/kit/work/form-page.ts'
+import { tagName } from '#web/site/names.ts'
+import type { ManagedProject } from '../project/managed-project.ts'
+import { sourceText } from './source-text.ts'
+import type { ProposalsOf } from './upload-data.ts'
+import type { VersionValues } from './upload-form.ts'
+
+/** Number of releases that are shown; older versions and snapshots are in a list that opens. */
+const RECENT_RELEASES = 12
+
+type Details = ManagedProject & { proposals?: ProposalsOf | undefined }
+type Drawn = { state: FormState; values: VersionValues }
+type Field = Exclude<keyof ProposalsOf, 'file' | 'dependencies'>
+
+export function detailsPart(request: OwnRequest, data: Details, { state, values }: Drawn): Markup {
+  const { page, deps } = request
+  const { t } = page.language
+  const { errors } = state
+  const from = (field: Field): Part => proposalHint(request, data.proposals, field)
+  const content = html`<div class="pair">${textField(page, { name: 'version_number', label: t('upload.number'), hint: html`${t('upload.number.hint')} ${from('version_number')}`, value: state.text('version_number', values.version_number), maxLength: 32, isCode: true, errors })}
+${textField(page, { name: 'name', label: t('upload.name'), hint: html`${t('upload.name.hint')} ${from('name')}`, value: state.text('name', values.name), maxLength: 64, errors })}</div>
+${channelCards(request, state.text('version_type', values.version_type))}
+${loaderChips(request, data, { state, values, hint: from('loaders') })}
+${gameVersionChips(request, { state, values, hint: from('game_versions') })}
+${environmentField(request, deps.taxonomy, { state, values, hint: from('environment') })}`
+  return sheetPart({ id: 'details', title: t('upload.details'), text: t('upload.details.text'), content })
+}
+
+/** Says where the value comes from, or offers the values of sources that disagree. */
+function proposalHint(request: OwnRequest, proposals: ProposalsOf | undefined, field: Field): Part {
+  const list = proposals?.[field].proposals ?? []
+  const { t } = request.page.language
+  return list.map(({ value, source }) => {
+    const shown = list.length > 1 ? html`${t('upload.offered', { value: [value].flat().join(', ') })} ` : ''
+    return html`${shown}<span data-from="${field}">${sourceText(request, source)}</span> `
+  })
+}
+
+function channelCards({ page }: OwnRequest, chosen: string): Markup {
+  const { t } = page.language
+  const labels = {
+    release: [t('upload.channel.release'), t('upload.channel.release.text')],
+    beta: [t('upload.channel.beta'), t('upload.channel.beta.text')],
+    alpha: [t('upload.channel.alpha'), t('upload.channel.alpha.text')],
+  } as const
+  const options = VERSION_TYPES.map((value) => ({
+    value,
+    label: labels[value][0],
+    text: labels[value][1],
+    isChosen: value === chosen,
+  }))
+  return optionCards({ legend: t('upload.channel'), name: 'version_type', options })
+}
+
+function fieldError({ page }: OwnRequest, { errors }: FormState, name: string): Part {
+  return errors
+    .filter(({ field }) => field === name)
+    .map(({ message, lang }) => {
+      const foreign = attributes({ lang: lang !== page.language.tag && lang })
+      return html`<p class="error"${foreign}>${icon(page, 'warning')}<span>${message}</span></p>`
+    })
+}
+
+/** Offers the loaders of the project's types; a project without versions has none, so all loaders are offered. */
+function loaderChips(
+  request: OwnRequest,
+  { view }: ManagedProject,
+  { state, values, hint }: Drawn & { hint: Part },
+): Markup {
+  const { page, deps } = request
+  const { t } = page.language
+  const chosen = state.list('loaders', values.loaders)
+  const types = view.project_types
+  const offered = [...deps.taxonomy.loaders.values()].filter(
+    ({ name, project_types }) =>
+      types.length === 0 || chosen.includes(name) || project_types.some((type) => types.includes(type)),
+  )
+  const options = offered.map(({ name }) => ({ value: name, label: tagName(name), isChosen: chosen.includes(name) }))
+  const pack = deps.taxonomy.fields.get('mrpack_loaders')?.enumValues
+  const packChosen = state.list('mrpack_loaders', values.mrpack_loaders)
+  const isPack = options.some(({ value }) => value === 'mrpack')
+  return html`${chips(page, { legend: t('upload.loaders'), name: 'loaders', hint, error: fieldError(request, state, 'loaders'), options })}
+${isPack && pack !== undefined && chips(page, { legend: t('upload.pack-loaders'), name: 'mrpack_loaders', error: fieldError(request, state, 'mrpack_loaders'), options: [...pack.keys()].map((name) => ({ value: name, label: tagName(name), isChosen: packChosen.includes(name) })) })}`
+}
+
+function gameVersionChips(request: OwnRequest, { state, values, hint }: Drawn & { hint: Part }): Markup {
+  const { page, deps } = request
+  const { t } = page.language
+  const chosen = new Set(state.list('game_versions', values.game_versions))
+  const all = [...(deps.taxonomy.fields.get('game_versions')?.enumValues?.values() ?? [])].toSorted(
+    (a, b) => b.rank - a.rank,
+  )
+  const recent = all.filter(({ metadata }) => metadata?.['type'] === 'release').slice(0, RECENT_RELEASES)
+  const isRecent = new Set(recent.map(({ value }) => value))
+  const older = all.filter(({ value }) => !isRecent.has(value))
+  const option = ({ value }: { value: string }) => ({ value, label: value, isChosen: chosen.has(value) })
+  const shown = [...recent, ...older.filter(({ value }) => chosen.has(value))]
+  const rest = older
+    .filter(({ value }) => !chosen.has(value))
+    .map(({ value }) => {
+      const box = attributes({ type: 'checkbox', name: 'game_versions', value })
+      return html`<label class="chip"><input${box}>${icon(page, 'check')}${value}</label>`
+    })
+  return html`${chips(page, { legend: t('upload.game-versions'), name: 'game_versions', hint, error: fieldError(request, state, 'game_versions'), options: shown.map(option) })}
+<details class="more"><summary>${t('upload.older')}</summary><div class="chips">${rest}</div></details>`
+}
+
+function environmentField(
+  { page }: OwnRequest,
+  taxonomy: Taxonomy,
+  { state, values, hint }: Drawn & { hint: Part },
+): Part {
+  const { t } = page.language
+  const chosen = state.list('loaders', values.loaders)
+  if (chosen.length > 0 && !fieldsOf(taxonomy, chosen).includes('environment')) return false
+  const known = [...(taxonomy.fields.get('environment')?.enumValues?.keys() ?? [])]
+  const current = state.text('environment', values.environment)
+  return selectField(page, {
+    name: 'environment',
+    label: t('upload.environment'),
+    hint: html`${t('upload.environment.hint')} ${hint}`,
+    isOptional: true,
+    errors: state.errors,
+    choices: [
+      { value: '', label: t('upload.environment.none'), isChosen: current === '' },
+      ...known.map((value) => ({ value, label: tagName(value), isChosen: value === current })),
+    ],
+  })
+}

@@ -1,0 +1,134 @@
+// Project settings: all versions with their status, and actions on several of them.
+import type { FastifyReply } from 'fastify'
+import { updateVersions } from '#features/catalogue/versions/lifecycle/update-versions.ts'
+import { listCachedVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
+import { notFound, validationError } from '#lib/errors.ts'
+import { isIdForm } from '#lib/ids.ts'
+import { shortNumber, timeAgo } from '#platform/html/format.ts'
+import { html, type Markup } from '#platform/html/html.ts'
+import { emptyState, pager } from '#platform/html/lists.ts'
+import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { statusOf } from '#platform/html/work/status.ts'
+import { bulkForm, listTable, nameCell } from '#platform/html/work/tables.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { pageNumber, withQuery } from '#web/kit/paths.ts'
+import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
+import { tagName } from '#web/site/names.ts'
+import { type ManagedProject, may } from '../project/managed-project.ts'
+import { projectForm, showProjectSettings } from '../project/settings-frame.ts'
+import { listAllVersions, type VersionListRow } from './queries.ts'
+
+const PER_PAGE = 50
+/** Number of loaders and game versions that a row names. */
+const NAMED_MAX = 6
+
+type BulkPatch = { status: 'listed' | 'unlisted' | 'archived' } | { featured: boolean }
+
+export function versionsPages(pages: Pages, taxonomy: Taxonomy): void {
+  const change = (patch: BulkPatch) => (request: OwnRequest, data: ManagedProject, form: FormState) =>
+    changeVersions(request, data, { form, patch })
+  projectForm(pages, taxonomy, {
+    below: '/settings/versions',
+    name: 'manageVersions',
+    show: showVersions,
+    commands: {
+      list: change({ status: 'listed' }),
+      unlist: change({ status: 'unlisted' }),
+      archive: change({ status: 'archived' }),
+      feature: change({ featured: true }),
+      unfeature: change({ featured: false }),
+    },
+    labels: { ids: 'The selection' },
+  })
+}
+
+/** Changes all selected versions or none. */
+async function changeVersions(
+  { deps, viewer }: OwnRequest,
+  { project }: ManagedProject,
+  { form, patch }: { form: FormState; patch: BulkPatch },
+): Promise<Outcome> {
+  const ids = [...new Set(form.list('ids'))]
+  if (ids.length === 0) throw validationError('ids', 'Select at least one version')
+  if (ids.length > PER_PAGE || !ids.every(isIdForm)) throw validationError('ids', 'is not a list of versions')
+  const versions = await listCachedVersions(deps, ids)
+  if (versions.some((version) => version.project.id !== project.id)) throw notFound('version')
+  await updateVersions(deps, viewer, { ids, patch })
+  return { done: 'saved' }
+}
+
+async function showVersions(request: OwnRequest, data: ManagedProject, form: FormState): Promise<FastifyReply> {
+  const { page, deps } = request
+  const { t } = page.language
+  const current = pageNumber(request)
+  const rows = await listAllVersions(deps.db, data.project.id, { limit: PER_PAGE, offset: (current - 1) * PER_PAGE })
+  const last = Math.max(1, Math.ceil((rows[0]?.total ?? 0) / PER_PAGE))
+  const action = `${data.settings}/versions`
+  const mayEdit = may(data, 'UPLOAD_VERSION')
+  const picked = new Set(form.list('ids'))
+  const table = listTable(page, {
+    caption: t('upload.versions'),
+    columns: [
+      { label: t('upload.versions.number') },
+      { label: t('upload.versions.status') },
+      { label: t('upload.versions.for'), room: 'far' },
+      { label: t('upload.versions.downloads'), room: 'mid', isNumber: true },
+      { label: t('upload.versions.published'), room: 'far' },
+      { label: t('upload.versions.edit'), isAction: true },
+    ],
+    rows: rows.map((row) => ({
+      cells: cellsOf(page, data, row),
+      ...(mayEdit && row.draft_expires === null
+        ? { pick: { value: row.id, name: row.version_number, isPicked: picked.has(row.id) } }
+        : {}),
+    })),
+  })
+  const actions = [
+    { value: 'list', label: t('upload.versions.list') },
+    { value: 'unlist', label: t('upload.versions.unlist') },
+    { value: 'archive', label: t('upload.versions.archive') },
+    { value: 'feature', label: t('upload.versions.feature') },
+    { value: 'unfeature', label: t('upload.versions.unfeature') },
+  ]
+  const upload = html`<a class="button main" href="${pathTo(page, `${data.path}/versions/new`)}">${icon(page, 'plus')}${t('upload.versions.new')}</a>`
+  const none = emptyState(page, { icon: 'box', title: t('upload.versions.none'), action: html`<p>${upload}</p>` })
+  const list = mayEdit ? bulkForm(page, { action: pathTo(page, action), table, actions }) : table
+  return showProjectSettings(request, data, {
+    section: '/versions',
+    title: t('manage.title', { section: t('upload.versions'), name: data.view.name }),
+    heading: t('upload.versions'),
+    text: t('upload.versions.text'),
+    ...(mayEdit ? { action: upload } : {}),
+    needs: { permission: 'UPLOAD_VERSION', name: t('work.permission.UPLOAD_VERSION') },
+    form,
+    body: html`${rows.length === 0 ? none : list}
+${last > 1 && pager(page, { current, last, href: (number) => pathTo(page, withQuery(action, { page: number === 1 ? '' : String(number) })) })}`,
+  })
+}
+
+function cellsOf(page: PageContext, data: ManagedProject, row: VersionListRow): (Markup | string)[] {
+  const { language } = page
+  const { t } = language
+  const number = row.version_number === '' ? t('work.version.draft') : row.version_number
+  const edit =
+    row.draft_expires === null
+      ? `${data.path}/version/${row.id}/edit`
+      : withQuery(`${data.path}/versions/new`, { draft: row.id })
+  const runs = [...row.loaders.map(tagName), ...row.game_versions].slice(0, NAMED_MAX).join(', ')
+  const published = timeAgo(language, row.date_published, page.now)
+  return [
+    nameCell({
+      href: pathTo(page, edit),
+      name: number,
+      details: row.name,
+      near: runs,
+      least: [shortNumber(language, row.downloads)],
+    }),
+    html`${statusOf(page, 'version', row.status)}${row.featured && html` <span class="badge">${t('upload.versions.featured')}</span>`}`,
+    runs,
+    shortNumber(language, row.downloads),
+    published,
+    html`<a class="button tight" href="${pathTo(page, edit)}">${icon(page, 'pencil')}<span class="vh">${t('upload.versions.edit')} ${number}</span></a>`,
+  ]
+}
