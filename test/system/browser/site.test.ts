@@ -176,7 +176,10 @@ test('nothing moves on a page that arrives over a slow line', async () => {
     for (const path of ['/', '/search?q=a', all.project]) {
       const { shift, largestMs } = await measurePaint(site.browser, `${site.url}${path}`, { width, headers })
       assert.ok(largestMs > 0, `${path} shows something`)
-      assert.ok(shift <= 0.01, `${path} at ${width} pixels shifts by ${shift}. Is the fallback font installed (fonts-liberation)?`)
+      assert.ok(
+        shift <= 0.01,
+        `${path} at ${width} pixels shifts by ${shift}. Is the fallback font installed (fonts-liberation)?`,
+      )
     }
   }
 })
