@@ -50,11 +50,11 @@ async function loadEdited(request: OwnRequest): Promise<Edited> {
 export function editPages(pages: Pages, taxonomy: Taxonomy, checkToken: CheckToken): void {
   for (const segment of projectSegments(taxonomy)) {
     const path = `/${segment}/:slug/version/:version/edit`
-    pages.own('GET', path, 'editVersion', async (request) => {
+    pages.own('GET', path, 'manageVersion', async (request) => {
       const data = await loadEdited(request)
       return toCanonical(request, data) ?? showEdit(request, data, { state: EMPTY, rows: undefined })
     })
-    pages.own('POST', path, 'editVersionForm', (request) => saveEdit(request, checkToken), streamedForm(checkToken))
+    pages.own('POST', path, 'manageVersionForm', (request) => saveEdit(request, checkToken), streamedForm(checkToken))
   }
 }
 
@@ -165,14 +165,14 @@ function statusPart({ page }: OwnRequest, { status }: VersionView, state: FormSt
 export function versionDeletionPages(pages: Pages, taxonomy: Taxonomy): void {
   projectForm(pages, taxonomy, {
     below: '/version/:version/delete',
-    name: 'deleteVersionPage',
+    name: 'manageVersionDeletion',
     show: (request, _project, state) => showDeletion(request, state),
     commands: { confirm: confirmDeletion },
     labels: { name: 'The version number' },
   })
   projectForm(pages, taxonomy, {
     below: '/version/:version/file/:hash/delete',
-    name: 'deleteVersionFilePage',
+    name: 'manageVersionFileDeletion',
     show: (request, _project, state) => showFileDeletion(request, state),
     commands: { confirm: confirmFileDeletion },
   })

@@ -47,7 +47,7 @@ export const VERSION_LABELS = {
 export function uploadPages(pages: Pages, taxonomy: Taxonomy, checkToken: CheckToken): void {
   for (const segment of projectSegments(taxonomy)) {
     const path = `/${segment}/:slug/versions/new`
-    pages.own('GET', path, 'uploadVersion', async (request) => {
+    pages.own('GET', path, 'publishVersion', async (request) => {
       const data = await loadUpload(request)
       if (data.isDraftGone) throw notFound('draft')
       const moved = toCanonical(request, data)
@@ -58,7 +58,7 @@ export function uploadPages(pages: Pages, taxonomy: Taxonomy, checkToken: CheckT
       return showUpload(request, data, { rows: submittedRows(state), state })
     })
     const post = (request: OwnRequest) => receiveUpload(request, checkToken)
-    pages.own('POST', path, 'uploadVersionForm', post, streamedForm(checkToken))
+    pages.own('POST', path, 'publishVersionForm', post, streamedForm(checkToken))
   }
 }
 
