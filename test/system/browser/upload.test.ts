@@ -40,17 +40,16 @@ test('files are uploaded in the background, proposals fill untouched fields, and
   await signIn(site, context, owner.token)
   await page.goto(`${site.url}${NEW}`)
   await page.getByLabel('Title').fill('My own title')
-  const files = [
-    file('lantern-2.0.0.jar', jar('2.0.0')),
-    file('broken.jar', Buffer.from('no archive')),
-    file('more.jar', modJar('x')),
-  ]
-  await page.locator('#add-files').setInputFiles(files)
+  // The first file that arrives is the primary file, so the others follow it.
+  await page.locator('#add-files').setInputFiles([file('lantern-2.0.0.jar', jar('2.0.0'))])
+  await page.locator('[data-files] [data-hash]').nth(0).waitFor()
+  await page.locator('[name=loaders][value=fabric]:checked').waitFor({ state: 'attached' })
+  const others = [file('broken.jar', Buffer.from('no archive')), file('more.jar', modJar('x'))]
+  await page.locator('#add-files').setInputFiles(others)
   await page.locator('[data-files] [data-hash]').nth(1).waitFor()
   await page.locator('[data-files] li.bad').waitFor()
   await page.getByRole('button', { name: 'Upload broken.jar again' }).waitFor()
   assert.match(page.url(), /draft=/)
-  await page.locator('[name=loaders][value=fabric]:checked').waitFor({ state: 'attached' })
   assert.equal(await page.getByLabel('Version number').inputValue(), '2.0.0')
   assert.equal(await page.getByLabel('Title').inputValue(), 'My own title')
   await page.locator('[data-dependencies] code', { hasText: 'wick' }).waitFor()
