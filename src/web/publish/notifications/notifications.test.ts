@@ -126,6 +126,7 @@ test('marks and removes what is selected; another user’s notifications stay', 
   assert.equal(ids.length, 2)
   const nothing = await browser.sendFrom(page, PATH, { do: 'read' })
   assertSays(nothing, 400, 'Select at least one notification.')
+  assert.ok(!nothing.body.includes('Field ids'))
   assertSays(await browser.sendFrom(page, PATH, { do: 'read', ids: 'no id' }), 400, 'ids')
 })
 

@@ -37,6 +37,7 @@ export function notificationPages(pages: Pages): void {
   formPage<Listed>(pages, {
     path: PATHS.notifications,
     name: 'ownNotifications',
+    labels: { ids: 'The selection' },
     load,
     show,
     commands: {
