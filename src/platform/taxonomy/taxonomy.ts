@@ -126,9 +126,12 @@ export function checkCategories(taxonomy: Taxonomy, names: readonly string[], fi
   return [...new Set(names)]
 }
 
-/** Returns the sorted project types of a version with these loaders. Ignores unknown loaders. */
-export function projectTypesOf(taxonomy: Taxonomy, loaders: Iterable<string>): string[] {
-  return unionOf(taxonomy, loaders, (loader) => loader.project_types)
+/**
+ * Returns the sorted project types of a version or project with these loaders; without loaders, the type that was chosen for
+ * a draft. Ignores unknown loaders.
+ */
+export function projectTypesOf(taxonomy: Taxonomy, loaders: readonly string[], chosen?: string | null): string[] {
+  return chosen && loaders.length === 0 ? [chosen] : unionOf(taxonomy, loaders, (loader) => loader.project_types)
 }
 
 /** Returns the sorted loaders of a project type. */

@@ -110,11 +110,6 @@ export type ProjectView = Static<typeof ProjectView>
 
 export const ProjectCheckView = Type.Object({ id: Type.String() })
 
-/** Returns the project types of the loaders of a project's versions; without versions, the type that was chosen. */
-export function typesOfProject(taxonomy: Taxonomy, loaders: readonly string[], chosen: string | null): string[] {
-  return loaders.length === 0 && chosen !== null ? [chosen] : projectTypesOf(taxonomy, loaders)
-}
-
 /** Returns the view of a project. Array loader fields without a value are empty arrays. */
 export function toProjectView(
   row: ProjectReadRow,
@@ -126,7 +121,7 @@ export function toProjectView(
     id: row.id,
     revision: row.revision,
     slug: row.slug,
-    project_types: typesOfProject(taxonomy, loaders, row.draft_type),
+    project_types: projectTypesOf(taxonomy, loaders, row.draft_type),
     games: gamesOf(taxonomy, loaders),
     team_id: row.team_id,
     organization: row.organization_id,

@@ -2,8 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { type FilesConfig, imageUrl } from '#features/basics/images/hosted-image.ts'
 import { Nullable } from '#lib/schema/schema-parts.ts'
-import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
-import { typesOfProject } from '../views.ts'
+import { projectTypesOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 
 const REASONS = ['letters', 'words', 'icon'] as const
 
@@ -46,7 +45,7 @@ export function toSimilarProjectView(
   return {
     ...row,
     icon_url: imageUrl(config, row.icon_url),
-    project_types: typesOfProject(taxonomy, loaders ?? [], draft_type),
+    project_types: projectTypesOf(taxonomy, loaders ?? [], draft_type),
     reasons: REASONS.filter((reason) => found[reason]),
   }
 }

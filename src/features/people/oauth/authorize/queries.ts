@@ -16,6 +16,16 @@ const CODES_MAX = 20
 /** A request for the user's consent, as it is stored. */
 export type ConsentRequest = Omit<Selectable<OauthFlow>, 'flow_hash' | 'expires'>
 
+/**
+ * Locks the account and the application of a consent request against deletion. Call this before rows that refer to them are
+ * inserted: a deletion locks in the same order, so it waits here. Without this, parallel requests and the deletion would
+ * wait for each other, again after each repetition. Does nothing if one of the two was deleted.
+ */
+export async function lockParties(tx: Tx, { account_id, client_id }: ConsentRequest): Promise<void> {
+  await sql`select from account, oauth_client where account.id = ${account_id} and oauth_client.id = ${client_id}
+    for key share`.execute(tx)
+}
+
 /** Stores a consent request and returns the secret that is needed to answer it. */
 export async function insertFlow(tx: Tx, consent: ConsentRequest, now: number): Promise<string> {
   const { secret, hash } = newSecret()

@@ -5,7 +5,7 @@ import { isForeignKeyViolation } from '#platform/db/pg-errors.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { Application } from '../applications/queries.ts'
 import { codeUrl, errorUrl } from './answer-authorization.ts'
-import { findAuthorization, insertCode, insertFlow } from './queries.ts'
+import { findAuthorization, insertCode, insertFlow, lockParties } from './queries.ts'
 import { type AuthorizeQuery, readAuthorizeRequest } from './requests.ts'
 
 /** The next step of a request: a redirect to the application, or a request for the user's consent. */
@@ -32,12 +32,16 @@ export async function startAuthorization(
     application.secret_hash === null ? undefined : await findAuthorization(db, { clientId: application.id, accountId })
   if (authorization !== undefined && isScopeSubset(scopes, authorization.scopes)) {
     const { id: authorizationId } = authorization
-    const code = await transaction(deps, (tx) => insertCode(tx, { authorizationId, consent, now: now() })).catch(
-      undefinedIfRevoked,
-    )
+    const code = await transaction(deps, async (tx) => {
+      await lockParties(tx, consent)
+      return insertCode(tx, { authorizationId, consent, now: now() })
+    }).catch(undefinedIfRevoked)
     if (code !== undefined) return { next: 'redirect', url: codeUrl(deps.config, consent, code) }
   }
-  const flow = await transaction(deps, (tx) => insertFlow(tx, consent, now())).catch(throwDeleted)
+  const flow = await transaction(deps, async (tx) => {
+    await lockParties(tx, consent)
+    return insertFlow(tx, consent, now())
+  }).catch(throwDeleted)
   return { next: 'consent', flow, application, scopes, redirectUri }
 }
 

@@ -1,6 +1,7 @@
 // Races of codes and tokens.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { sql } from 'kysely'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
 import {
@@ -77,6 +78,28 @@ test('a consent request that is concurrent with the end of the application or ac
       for (const answer of answers) assert.ok([200, 401, 404].includes(answer.statusCode), answer.body)
     }
   }
+})
+
+// Otherwise each of several parallel requests could lock the authorization while the deletion waits, in turn.
+test('a request that waits for the deletion of the application holds no lock that the deletion needs', async () => {
+  const [person, app] = [await t.make.account(), await makeApplication(t, owner)]
+  await getCode(t, person, { client_id: app.id })
+  const asked = await t.deps.db.transaction().execute(async (tx) => {
+    await tx.selectFrom('oauth_client').select('id').where('id', '=', app.id).forUpdate().execute()
+    const request = t.as(person).get(`${BASE}/authorize`, { query: { client_id: app.id, redirect_uri: CALLBACK } })
+    const waiting = sql<{ count: number }>`select count(*)::int as count from pg_locks
+      where not granted and pg_backend_pid() = any (pg_blocking_pids(pid))`
+    while ((await waiting.execute(tx)).rows[0]?.count !== 1);
+    await tx
+      .selectFrom('oauth_authorization')
+      .select('id')
+      .where('client_id', '=', app.id)
+      .forUpdate()
+      .noWait()
+      .execute()
+    return { request }
+  })
+  assert.equal((await asked.request).statusCode, 200)
 })
 
 test('consent that is concurrent with a change of the application gives a code for the new state or none', async () => {
