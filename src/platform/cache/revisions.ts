@@ -2,6 +2,9 @@
 import { ApiError } from '#lib/errors.ts'
 import { createEntityCache, type EntityCache } from './entity-cache.ts'
 
+/** Field of the error: the header that contains the revision. */
+const IF_MATCH = 'if-match'
+
 /** Thrown inside a transaction. `withCurrentState` turns it into the error for the client. */
 class OutdatedRevision extends Error {}
 
@@ -29,13 +32,22 @@ export async function withCurrentState<Reader extends { cache: EntityCache }, T>
   } catch (error) {
     if (!(error instanceof OutdatedRevision)) throw error
   }
-  const uncached = { ...reader, cache: createEntityCache({ maxBytes: 1 }) }
-  const current = await read(uncached).catch((error: unknown) => {
+  const current = await read(withoutCache(reader)).catch((error: unknown) => {
     if (error instanceof ApiError && error.kind === 'not_found') return null
     throw error
   })
   const message = 'is not the current revision'
   throw new ApiError('conflict', `The resource has changed: if-match ${message}`, {
-    details: { field: 'if-match', message, current },
+    details: { field: IF_MATCH, message, current },
   })
 }
+
+/** Whether `withCurrentState` threw the error because of an outdated revision. */
+export const isOutdated = (error: unknown): boolean =>
+  error instanceof ApiError && error.kind === 'conflict' && error.details?.['field'] === IF_MATCH
+
+/** Returns the same dependencies with an empty cache, which reads the current state from the database. */
+export const withoutCache = <Reader extends { cache: EntityCache }>(reader: Reader): Reader => ({
+  ...reader,
+  cache: createEntityCache({ maxBytes: 1 }),
+})

@@ -2,6 +2,7 @@
 // the browser is led to the page with a notice. After an error, the page is shown again with everything that was entered.
 import type { FastifyReply } from 'fastify'
 import { ApiError } from '#lib/errors.ts'
+import { isOutdated, withoutCache } from '#platform/cache/revisions.ts'
 import type { FormErrors } from '#platform/html/forms.ts'
 import { attempt, type FormRefusal, fieldOf, fieldsOf } from '../forms.ts'
 import type { OwnRequest, PageOptions, Pages } from '../pages.ts'
@@ -19,7 +20,8 @@ export type FormState = {
   /** Values of a group of checkboxes or of a multiple choice. */
   list(name: string, current?: readonly string[]): readonly string[]
   /**
-   * Returns the fields that the user changed, with their submitted values. `current` has the stored values.
+   * Returns the fields that the user changed, with their submitted values. `current` has the stored values. Pass their
+   * revision to the command that saves the fields: if it is outdated when the command writes, the form is compared again.
    * @throws EditConflict if another user changed one of them since the page was loaded
    */
   edited<Current extends Values>(current: Current): Partial<Current>
@@ -134,19 +136,52 @@ async function send<Data>(request: OwnRequest, of: FormPage<Data>): Promise<Fast
       const [pressed = ''] = field('do').split('.')
       const command = pressed === '' ? Object.values(of.commands)[0] : commandOf(of.commands, pressed)
       if (command === undefined) throw new ApiError('invalid_input', 'The form contains an unknown button')
-      return command(request, data, form).catch((error: unknown) => {
+      return runOnCurrent(
+        data,
+        (latest) => command(request, latest, form),
+        () => of.load(current(request)),
+      ).catch((error: unknown) => {
         if (error instanceof EditConflict) conflicts = error.fields
         throw error
       })
     },
     typeof of.labels === 'function' ? of.labels(data) : of.labels,
   )
-  // Loads again, because the command can have changed a part, or another user the same fields.
-  if (refusal !== undefined)
-    return of.show(request, await of.load(request), submittedForm(req.body, refusal, conflicts))
+  if (refusal !== undefined) {
+    // Loads again, because the command can have changed a part, or another user the same fields.
+    const latest = await loadOrMissing(refusal.status === 409 ? current(request) : request, of)
+    if (latest.refusal !== undefined) return showLostForm(request, latest.refusal)
+    return of.show(request, latest.value, submittedForm(req.body, refusal, conflicts))
+  }
   if (isReply(value)) return value
   const { done, path = page.address.split('?')[0] ?? '', with: values = {} } = value
   return request.redirect(withQuery(path, { done, ...values }))
+}
+
+/** Returns the request with an empty cache: that of this process might not have heard yet of a change. */
+const current = (request: OwnRequest): OwnRequest => ({ ...request, deps: withoutCache(request.deps) })
+
+/** Maximum number of times that a command runs while other users change the same resource. */
+const RUNS_MAX = 10
+
+/**
+ * Runs a command on the loaded data. If the resource has another revision when the command has locked it, the command runs
+ * again on the data of the new revision: it compares the form with these values, and saves what it has compared.
+ */
+async function runOnCurrent<Data, Result>(
+  loaded: Data,
+  command: (data: Data) => Promise<Result>,
+  load: () => Promise<Data>,
+): Promise<Result> {
+  let data = loaded
+  for (let run = 1; ; run += 1) {
+    try {
+      return await command(data)
+    } catch (error) {
+      if (!isOutdated(error) || run === RUNS_MAX) throw error
+    }
+    data = await load()
+  }
 }
 
 const isReply = (outcome: Outcome): outcome is FastifyReply => 'statusCode' in outcome

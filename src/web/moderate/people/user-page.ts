@@ -68,7 +68,8 @@ const editable = ({ username, bio }: AccountRow) => ({ username, bio: bio ?? '' 
 async function edit({ deps, accounts, viewer }: OwnRequest, { account }: Data, state: FormState): Promise<Outcome> {
   const { bio, ...rest } = state.edited(editable(account))
   const patch = checkValues(UserPatch, { ...rest, ...(bio === undefined ? {} : { bio: bio === '' ? null : bio }) })
-  await updateUser({ ...deps, confirmOwner: createConfirmOwner(accounts) }, viewer, { name: account.id, patch })
+  const { id: name, revision } = account
+  await updateUser({ ...deps, confirmOwner: createConfirmOwner(accounts) }, viewer, { name, patch, revision })
   return { done: 'profile-changed', path: moderatedUser(account.id) }
 }
 
@@ -138,7 +139,7 @@ function notePart(page: PageContext, { account, saved }: Data, state: FormState)
   const isConflict = state.refusal?.status === 409 && state.text('revision') !== ''
   const by =
     saved.updated !== null &&
-    html`<p class="small soft">${rich('reports.note.by', { name: html`<bdi>${saved.author ?? t('reports.thread.deleted-user')}</bdi>`, at: timeOf(page, saved.updated) })}</p>`
+    html`<p class="small soft">${rich('reports.note.by', { name: html`<bdi>${saved.author ?? t('work.thread.deleted-user')}</bdi>`, at: timeOf(page, saved.updated) })}</p>`
   const theirs =
     isConflict &&
     note(

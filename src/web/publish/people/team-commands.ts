@@ -77,14 +77,14 @@ function submittedValue(data: TeamData, row: ShownRow, name: string, value: stri
 
 async function saveChanges(
   { deps, viewer }: OwnRequest,
-  { teamId }: TeamData,
+  { teamId, revision }: TeamData,
   changes: readonly object[],
 ): Promise<void> {
   if (changes.length === 0) return
   const ids = changes.map((change) => (change as { user_id: string }).user_id)
   await byName(ids, async () => {
     const members = toMembersChange(checkValues(MembersPatch, { members: changes }))
-    await editMembers(deps, viewer, { teamId, members })
+    await editMembers(deps, viewer, { teamId, members, revision })
   })
 }
 

@@ -16,6 +16,7 @@ export type ShownRow = MemberRow & { user: UserView }
 export type TeamData = {
   kind: 'project' | 'organization'
   teamId: string
+  revision: number
   /** Name of the project or organization. */
   name: string
   /** Path of the page. */

@@ -2,8 +2,6 @@
 import type { FastifyReply } from 'fastify'
 import { requirePermission } from '#features/basics/access/project-policy.ts'
 import { IMAGE_BYTES_MAX, uploadImage } from '#features/basics/content-images/upload-image.ts'
-import { ProjectPatch } from '#features/catalogue/projects/edit/requests.ts'
-import { updateProject } from '#features/catalogue/projects/edit/update-project.ts'
 import { fileSize, wholeNumber } from '#platform/html/format.ts'
 import { fileField, form } from '#platform/html/forms.ts'
 import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
@@ -11,11 +9,11 @@ import { pathTo } from '#platform/html/page-context.ts'
 import { saveBar } from '#platform/html/work/actions.ts'
 import { sheetPart } from '#platform/html/work/frame.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
-import { checkValues, uploadedImages } from '#web/kit/forms.ts'
+import { uploadedImages } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { conflictNote, editBase } from '#web/kit/work/edits.ts'
 import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
-import { type ManagedProject, may } from './managed-project.ts'
+import { type ManagedProject, may, saveFields } from './managed-project.ts'
 import { projectForm, showProjectSettings } from './settings-frame.ts'
 
 const LENGTH_MAX = 65_536
@@ -34,10 +32,8 @@ export function descriptionPages(pages: Pages, taxonomy: Taxonomy): void {
 
 const editable = ({ view: { description } }: ManagedProject) => ({ description })
 
-async function save({ deps, viewer }: OwnRequest, data: ManagedProject, state: FormState): Promise<Outcome> {
-  const { project, membership } = data
-  const patch = checkValues(ProjectPatch, state.edited(editable(data)))
-  if (Object.keys(patch).length > 0) await updateProject(deps, viewer, { project, membership, patch })
+async function save(request: OwnRequest, data: ManagedProject, state: FormState): Promise<Outcome> {
+  await saveFields(request, data, state.edited(editable(data)))
   return { done: 'saved' }
 }
 

@@ -2,8 +2,8 @@
 // minutes.
 import { createHash } from 'node:crypto'
 import { addGalleryImage } from '#features/catalogue/projects/gallery/add-gallery-image.ts'
-import { removeGalleryImage, updateGalleryImage } from '#features/catalogue/projects/gallery/edit-gallery.ts'
-import { ImageQuery } from '#features/catalogue/projects/gallery/requests.ts'
+import { removeGalleryImage, updateGalleryImages } from '#features/catalogue/projects/gallery/edit-gallery.ts'
+import { type GalleryImageFields, ImageQuery } from '#features/catalogue/projects/gallery/requests.ts'
 import { ApiError, invalidInput, notFound } from '#lib/errors.ts'
 import { asApiError } from '#platform/http/error-handler.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
@@ -27,7 +27,7 @@ export function galleryPages(pages: Pages, taxonomy: Taxonomy): void {
     },
     commands: {
       save: async (request, data, state) => {
-        await saveTexts(request, data, state)
+        await saveEdits(request, data, editsOf(data, state))
         return { done: 'saved' }
       },
       add,
@@ -69,27 +69,41 @@ function galleryValues(images: readonly GalleryImage[]): Record<string, string> 
 type Target = { projectId: string; membership: ManagedProject['membership'] }
 const targetOf = ({ project, membership }: ManagedProject): Target => ({ projectId: project.id, membership })
 
-/** Saves titles, descriptions and the featured image. */
-async function saveTexts({ deps, viewer }: OwnRequest, data: ManagedProject, state: FormState): Promise<void> {
+type Edits = Map<string, GalleryImageFields>
+const UNCHANGED: GalleryImageFields = {
+  name: undefined,
+  description: undefined,
+  featured: undefined,
+  ordering: undefined,
+}
+
+/** Returns the changed titles and descriptions, and the change of the featured image, by URL. */
+function editsOf(data: ManagedProject, state: FormState): Edits {
   const images = imagesOf(data)
   const edited = state.edited(galleryValues(images))
+  const edits: Edits = new Map()
   for (const { item, key } of images) {
     const [name, description] = [edited[`name.${key}`], edited[`description.${key}`]]
     const isFeatured = edited['featured'] === undefined ? item.featured : edited['featured'] === key
     if (name === undefined && description === undefined && isFeatured === item.featured) continue
-    const { url } = checkValues(ImageQuery, {
-      url: item.url,
-      ...(name ? { name } : {}),
-      ...(description ? { description } : {}),
-    })
-    const fields = {
+    checkValues(ImageQuery, { url: item.url, ...(name ? { name } : {}), ...(description ? { description } : {}) })
+    edits.set(item.url, {
+      ...UNCHANGED,
       name: name === '' ? null : name,
       description: description === '' ? null : description,
       featured: isFeatured,
-      ordering: undefined,
-    }
-    await updateGalleryImage(deps, viewer, { ...targetOf(data), url, fields })
+    })
   }
+  return edits
+}
+
+async function saveEdits({ deps, viewer }: OwnRequest, data: ManagedProject, edits: Edits): Promise<void> {
+  if (edits.size === 0) return
+  await updateGalleryImages(deps, viewer, {
+    ...targetOf(data),
+    edits: [...edits].map(([url, fields]) => ({ url, fields })),
+    revision: data.view.revision,
+  })
 }
 
 /** Adds the images after the others. An image that is rejected does not prevent the others. */
@@ -100,7 +114,7 @@ async function add({ deps, req, viewer }: OwnRequest, data: ManagedProject): Pro
   const uploads = uploadedImages(req.body, 'images')
   for (const { bytes, ext, filename } of uploads) {
     ordering += STEP
-    const fields = { name: undefined, description: undefined, featured: undefined, ordering }
+    const fields = { ...UNCHANGED, ordering }
     const readBytes = async () => bytes
     try {
       await addGalleryImage(deps, viewer, { ...targetOf(data), readBytes, ext, fields })
@@ -125,29 +139,25 @@ function imageOf(data: ManagedProject, key: string): GalleryImage & { index: num
   return { ...image, index }
 }
 
-/** Saves the texts, and moves an image to another position. Other images change only if there is no number between two. */
+/** Moves an image to another position, and saves the texts. Other images change only if there is no number between two. */
 async function move(
   request: OwnRequest,
   data: ManagedProject,
   { state, to }: { state: FormState; to: (index: number) => number },
 ): Promise<Outcome> {
-  const { deps, viewer } = request
   const { item, index } = imageOf(data, state.argument)
-  await saveTexts(request, data, state)
+  const edits = editsOf(data, state)
   const others = data.view.gallery.filter((each) => each.url !== item.url)
   const at = Math.min(Math.max(to(index), 0), others.length)
   const [before, after] = [others[at - 1]?.ordering, others[at]?.ordering]
-  const set = (url: string, ordering: number) => {
-    const fields = { name: undefined, description: undefined, featured: undefined, ordering }
-    return updateGalleryImage(deps, viewer, { ...targetOf(data), url, fields })
-  }
+  const set = (url: string, ordering: number) => edits.set(url, { ...(edits.get(url) ?? UNCHANGED), ordering })
   const between = numberBetween(before, after)
-  if (between !== undefined) await set(item.url, between)
+  if (between !== undefined) set(item.url, between)
   else {
     const ordered = [...others.slice(0, at), item, ...others.slice(at)]
-    for (const [place, { url, ordering }] of ordered.entries())
-      if (ordering !== place * STEP) await set(url, place * STEP)
+    for (const [place, { url, ordering }] of ordered.entries()) if (ordering !== place * STEP) set(url, place * STEP)
   }
+  await saveEdits(request, data, edits)
   return { done: 'moved' }
 }
 
@@ -161,7 +171,7 @@ function numberBetween(before: number | undefined, after: number | undefined): n
 async function remove(request: OwnRequest, data: ManagedProject, state: FormState): Promise<Outcome> {
   const { deps, viewer } = request
   const { item } = imageOf(data, state.argument)
-  await saveTexts(request, data, state)
+  await saveEdits(request, data, editsOf(data, state))
   await removeGalleryImage(deps, viewer, { ...targetOf(data), url: item.url })
   return { done: 'image-removed', with: { image: item.url } }
 }
@@ -169,7 +179,6 @@ async function remove(request: OwnRequest, data: ManagedProject, state: FormStat
 /** Restores the image that the button Undo names. */
 async function restore({ deps, viewer }: OwnRequest, data: ManagedProject, state: FormState): Promise<Outcome> {
   const { url } = checkValues(ImageQuery, { url: state.text('image') })
-  const fields = { name: undefined, description: undefined, featured: undefined, ordering: undefined }
-  await updateGalleryImage(deps, viewer, { ...targetOf(data), url, fields })
+  await updateGalleryImages(deps, viewer, { ...targetOf(data), edits: [{ url, fields: UNCHANGED }] })
   return { done: 'image-restored' }
 }

@@ -1,6 +1,9 @@
 // The general settings of a project, as an example of a page with a form: access, errors, notices, read-only mode.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import type { LightMyRequestResponse } from 'fastify'
+import { sql } from 'kysely'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
@@ -120,6 +123,49 @@ test('two members change different fields, and the same field', async () => {
   assert.equal((await t.as(owner).get(`/v3/project/${project.id}`)).json().summary, 'Ours is longer')
   assertLeads(await person.sendFrom(refused, SETTINGS, { ...third, 'take.summary': 'yours' }), `${SETTINGS}?done=saved`)
   assert.equal((await t.as(owner).get(`/v3/project/${project.id}`)).json().summary, third.summary)
+})
+
+/** Sends the forms so that all of them have been compared with the same state before the first one is saved. */
+async function sendTogether(forms: readonly (() => Promise<LightMyRequestResponse>)[]) {
+  return t.deps.db.transaction().execute(async (tx) => {
+    await tx.selectFrom('project').select('id').where('id', '=', project.id).forUpdate().execute()
+    const sent = Promise.all(forms.map((send) => send()))
+    const countWaiting = async (): Promise<number> => {
+      const { rows } = await sql<{ count: number }>`select count(*)::int as count from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`.execute(t.deps.db)
+      return rows[0]?.count ?? 0
+    }
+    while ((await countWaiting()) < forms.length) await setImmediate()
+    return { sent }
+  })
+}
+
+test('of forms that are saved at the same time, different fields are merged, and one of the same field is refused', async () => {
+  const people = await Promise.all(
+    ['name', 'summary', 'summary'].map(async () => {
+      const person = visitor(t, owner.token)
+      return { person, page: await person.get(SETTINGS) }
+    }),
+  )
+  const { name, summary } = (await t.as(owner).get(`/v3/project/${project.id}`)).json()
+  const changes = [{ name: 'Lanterns at night' }, { summary: 'The first of two' }, { summary: 'The second of two' }]
+  const { sent } = await sendTogether(
+    people.map(
+      ({ person, page }, index) =>
+        () =>
+          person.sendFrom(page, SETTINGS, { slug: 'lantern', name, summary, ...changes[index] }),
+    ),
+  )
+  const answers = await sent
+  assert.equal(answers[0]?.statusCode, 303)
+  assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [303, 303, 409])
+  const saved = (await t.as(owner).get(`/v3/project/${project.id}`)).json()
+  const isFirst = answers[1]?.statusCode === 303
+  assert.deepEqual([saved.name, saved.summary], ['Lanterns at night', changes[isFirst ? 1 : 2]?.summary])
+  const refused = answers[isFirst ? 2 : 1]
+  assert.ok(refused !== undefined)
+  for (const text of ['Another user saved a change', 'The first of two', 'The second of two'])
+    assertSays(refused, 409, text)
 })
 
 test('a form that is sent after the session has ended is there again after sign-in, once and only in this browser', async () => {

@@ -3,8 +3,6 @@
 import { imageUrl } from '#features/basics/images/hosted-image.ts'
 import { replaceIcon, setIcon } from '#features/basics/images/icons.ts'
 import { projectIconOwner } from '#features/catalogue/projects/edit/icon.ts'
-import { ProjectPatch } from '#features/catalogue/projects/edit/requests.ts'
-import { updateProject } from '#features/catalogue/projects/edit/update-project.ts'
 import { fileField, form, textArea, textField } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { face } from '#platform/html/lists.ts'
@@ -12,12 +10,12 @@ import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { saveBar } from '#platform/html/work/actions.ts'
 import { sheetPart } from '#platform/html/work/frame.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
-import { checkValues, uploadedImage } from '#web/kit/forms.ts'
+import { uploadedImage } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { projectPath } from '#web/kit/paths.ts'
 import { conflictNote, editBase } from '#web/kit/work/edits.ts'
 import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
-import { type ManagedProject, may } from './managed-project.ts'
+import { type ManagedProject, may, saveFields } from './managed-project.ts'
 import { projectForm, showProjectSettings } from './settings-frame.ts'
 
 const editable = ({ view: { name, slug, summary } }: ManagedProject) => ({ name, slug, summary })
@@ -34,11 +32,10 @@ export function generalPages(pages: Pages, taxonomy: Taxonomy): void {
   })
 }
 
-async function saveGeneral({ deps, viewer }: OwnRequest, data: ManagedProject, form: FormState): Promise<Outcome> {
-  const { project, membership, view } = data
-  const patch = checkValues(ProjectPatch, form.edited(editable(data)))
-  if (Object.keys(patch).length > 0) await updateProject(deps, viewer, { project, membership, patch })
-  return { done: 'saved', path: `${projectPath({ ...view, slug: (patch.slug ?? view.slug).toLowerCase() })}/settings` }
+async function saveGeneral(request: OwnRequest, data: ManagedProject, form: FormState): Promise<Outcome> {
+  const { view } = data
+  const { slug = view.slug } = await saveFields(request, data, form.edited(editable(data)))
+  return { done: 'saved', path: `${projectPath({ ...view, slug: slug.toLowerCase() })}/settings` }
 }
 
 async function saveIcon({ deps, req, viewer }: OwnRequest, { project }: ManagedProject): Promise<Outcome> {

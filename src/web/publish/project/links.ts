@@ -1,6 +1,4 @@
 // Project settings: links to other sites.
-import { ProjectPatch } from '#features/catalogue/projects/edit/requests.ts'
-import { updateProject } from '#features/catalogue/projects/edit/update-project.ts'
 import { URL_LENGTH_MAX } from '#lib/text/text-rules.ts'
 import { form, textField } from '#platform/html/forms.ts'
 import { html, type Markup } from '#platform/html/html.ts'
@@ -9,12 +7,11 @@ import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { saveBar } from '#platform/html/work/actions.ts'
 import { sheetPart } from '#platform/html/work/frame.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
-import { checkValues } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { conflictNote, editBase } from '#web/kit/work/edits.ts'
 import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
 import { tagName } from '#web/site/names.ts'
-import { type ManagedProject, may } from './managed-project.ts'
+import { type ManagedProject, may, saveFields } from './managed-project.ts'
 import { projectForm, showProjectSettings } from './settings-frame.ts'
 
 const PREFIX = 'link_urls.'
@@ -37,15 +34,10 @@ function editable({ deps }: OwnRequest, { view }: ManagedProject): Record<string
 }
 
 async function save(request: OwnRequest, data: ManagedProject, state: FormState): Promise<Outcome> {
-  const { deps, viewer } = request
-  const { project, membership } = data
   const changed = Object.entries(state.edited(editable(request, data))).map(
     ([field, url = '']) => [field.slice(PREFIX.length), url.trim() === '' ? null : url.trim()] as const,
   )
-  if (changed.length > 0) {
-    const patch = checkValues(ProjectPatch, { link_urls: Object.fromEntries(changed) })
-    await updateProject(deps, viewer, { project, membership, patch })
-  }
+  if (changed.length > 0) await saveFields(request, data, { link_urls: Object.fromEntries(changed) })
   return { done: 'saved' }
 }
 

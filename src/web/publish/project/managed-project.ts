@@ -1,6 +1,8 @@
 // The project of a settings page and the viewer's permissions.
 import type { Static } from 'typebox'
 import { isMember, type Membership, projectPermissions } from '#features/basics/access/project-policy.ts'
+import { ProjectPatch } from '#features/catalogue/projects/edit/requests.ts'
+import { updateProject } from '#features/catalogue/projects/edit/update-project.ts'
 import { type CachedProject, getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { listCachedOrganizations } from '#features/community/organizations/organization-cache.ts'
@@ -8,6 +10,7 @@ import type { OrganizationView } from '#features/community/organizations/views.t
 import { hasProjectPermission, type ProjectPermission } from '#lib/access/permissions.ts'
 import { isModerator } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
+import { checkValues } from '#web/kit/forms.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { projectPath } from '#web/kit/paths.ts'
 import { viewOf } from '#web/site/lists/rows.ts'
@@ -46,6 +49,20 @@ export async function loadManagedProject({ deps, viewer, param }: OwnRequest): P
     organization:
       organization === undefined ? undefined : (JSON.parse(`${organization.openView}[]}`) as Organization).name,
   }
+}
+
+/**
+ * Saves the fields that a form changed. If another user has changed the project since it was loaded, nothing is saved: the
+ * form is compared again.
+ */
+export async function saveFields(
+  { deps, viewer }: OwnRequest,
+  { project, membership, view: { revision } }: ManagedProject,
+  fields: unknown,
+): Promise<ProjectPatch> {
+  const patch = checkValues(ProjectPatch, fields)
+  if (Object.keys(patch).length > 0) await updateProject(deps, viewer, { project, membership, patch, revision })
+  return patch
 }
 
 /** Whether the viewer has a permission on the project. */

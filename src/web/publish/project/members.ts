@@ -46,6 +46,7 @@ async function loadTeam(request: OwnRequest): Promise<ProjectTeam> {
     team: {
       kind: 'project',
       teamId: team.id,
+      revision: team.revision,
       name: data.view.name,
       path: `${data.settings}/members`,
       rows,

@@ -1,7 +1,5 @@
 // Project settings: categories and the licence.
 
-import { ProjectPatch } from '#features/catalogue/projects/edit/requests.ts'
-import { updateProject } from '#features/catalogue/projects/edit/update-project.ts'
 import { CATEGORIES_MAX } from '#features/catalogue/projects/fields.ts'
 import { validationError } from '#lib/errors.ts'
 import { form, selectField, textField } from '#platform/html/forms.ts'
@@ -12,12 +10,11 @@ import { chips } from '#platform/html/work/choices.ts'
 import { sheetPart } from '#platform/html/work/frame.ts'
 import { listLicenses } from '#platform/taxonomy/licenses.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
-import { checkValues } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { conflictNote, editBase } from '#web/kit/work/edits.ts'
 import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
 import { tagName } from '#web/site/names.ts'
-import { type ManagedProject, may } from './managed-project.ts'
+import { type ManagedProject, may, saveFields } from './managed-project.ts'
 import { projectForm, showProjectSettings } from './settings-frame.ts'
 
 const LABELS = {
@@ -64,19 +61,17 @@ const editable = ({ view }: ManagedProject) => ({
   license_url: view.license.url ?? '',
 })
 
-async function save({ deps, viewer }: OwnRequest, data: ManagedProject, state: FormState): Promise<Outcome> {
-  const { project, membership } = data
+async function save(request: OwnRequest, data: ManagedProject, state: FormState): Promise<Outcome> {
   const { license_id, license_url, ...others } = state.edited(editable(data))
   if (state.list('categories').length > CATEGORIES_MAX)
     throw validationError('categories', `must be at most ${CATEGORIES_MAX}`)
-  const patch = checkValues(ProjectPatch, {
+  await saveFields(request, data, {
     ...others,
     ...(license_id === undefined
       ? {}
       : { license_id: license_id === OTHER ? state.text(EXPRESSION).trim() : license_id }),
     ...(license_url === undefined ? {} : { license_url: license_url === '' ? null : license_url }),
   })
-  if (Object.keys(patch).length > 0) await updateProject(deps, viewer, { project, membership, patch })
   return { done: 'saved' }
 }
 

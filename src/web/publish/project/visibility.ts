@@ -19,7 +19,7 @@ import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { conflictNote, editBase } from '#web/kit/work/edits.ts'
 import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
 import { lastZone, rememberZone } from '../zone.ts'
-import { type ManagedProject, may } from './managed-project.ts'
+import { type ManagedProject, may, saveFields } from './managed-project.ts'
 import { projectForm, showProjectSettings } from './settings-frame.ts'
 
 const CHOICES = ['approved', 'unlisted', 'private', 'archived'] as const
@@ -61,25 +61,21 @@ function editable(request: OwnRequest, data: ManagedProject) {
 }
 
 async function save(request: OwnRequest, data: ManagedProject, state: FormState): Promise<Outcome> {
-  const { deps, viewer, reply } = request
-  const { project, membership, view } = data
+  const { deps, reply } = request
+  const { view } = data
   const edited: Record<string, string | readonly string[] | undefined> = state.edited(editable(request, data))
   const { status, requested_status, public_statistics, monetized } = edited
-  const isScheduled = (status ?? (state.text('status') === 'scheduled' ? 'scheduled' : undefined)) === 'scheduled'
-  const schedule = isScheduled ? scheduleOf(state) : {}
-  const patch = checkValues(ProjectPatch, {
-    ...(status === undefined && !isScheduled ? {} : { status: status ?? 'scheduled' }),
+  const schedule = (status ?? state.text('status')) === 'scheduled' ? scheduleOf(state) : undefined
+  const isSame = view.status === 'scheduled' && schedule?.scheduled_at === view.scheduled_at
+  const patch = await saveFields(request, data, {
     ...(requested_status === undefined ? {} : { requested_status }),
-    ...schedule,
+    ...(status === undefined || schedule !== undefined ? {} : { status }),
+    ...(schedule === undefined || isSame ? {} : { status: 'scheduled', ...schedule }),
     ...(public_statistics === undefined ? {} : { public_statistics: public_statistics.length > 0 }),
     ...(monetized === undefined ? {} : { monetization_status: monetized.length > 0 ? 'monetized' : 'demonetized' }),
   })
-  const isSame = isScheduled && view.status === 'scheduled' && patch.scheduled_at === view.scheduled_at
-  if (isSame) delete patch.status
-  if (isSame) delete patch.scheduled_at
-  if (Object.keys(patch).length > 0) await updateProject(deps, viewer, { project, membership, patch })
-  if (isScheduled) rememberZone({ deps, reply }, state.text('zone'))
-  if (patch.status === undefined || isScheduled) return { done: 'saved' }
+  if (schedule !== undefined) rememberZone({ deps, reply }, state.text('zone'))
+  if (patch.status === undefined || schedule !== undefined) return { done: 'saved' }
   return { done: 'visibility', with: { before: view.status, status: patch.status } }
 }
 

@@ -5,7 +5,6 @@ import { dropUnusedImages } from '#features/basics/content-images/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
-import { toValue } from '#lib/text/json-bytes.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import { requireRevision, withCurrentState } from '#platform/cache/revisions.ts'
 import { transaction } from '#platform/cache/transaction.ts'
@@ -23,7 +22,7 @@ import {
   optionalFieldColumns,
   typeIsDerived,
 } from '../fields.ts'
-import { type CachedProject, getProject, projectViewer } from '../lookup/project-cache.ts'
+import { type CachedProject, readerOfProject } from '../lookup/project-cache.ts'
 import { assertProjectSlugFree, listVersionIds, lockProject, type ProjectRow, projectSlugTaken } from '../queries.ts'
 import { changeStatus, type StatusField } from './change-status.ts'
 import { requireFieldPermissions, requireModerationRights } from './policy.ts'
@@ -45,11 +44,7 @@ export type ProjectEdit = {
  */
 export async function updateProject(deps: Deps, viewer: Viewer, edit: ProjectEdit): Promise<void> {
   requireFieldPermissions(viewer, edit.membership, edit.patch)
-  await withCurrentState(
-    deps,
-    () => saveProject(deps, viewer, edit),
-    async (reader) => toValue(await getProject(reader, projectViewer(viewer), edit.project.id)),
-  )
+  await withCurrentState(deps, () => saveProject(deps, viewer, edit), readerOfProject(viewer, edit.project.id))
 }
 
 async function saveProject(

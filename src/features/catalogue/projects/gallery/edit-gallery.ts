@@ -6,48 +6,68 @@ import { imageKey, imageKeys } from '#features/basics/images/hosted-image.ts'
 import { ownedKeys } from '#features/basics/images/icons.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
+import { requireRevision, withCurrentState } from '#platform/cache/revisions.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { enqueue, removeJob } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
+import { readerOfProject } from '../lookup/project-cache.ts'
 import { lockProject, touchProject } from '../queries.ts'
 import { clearFeatured, findGalleryItem, onDuplicateImage, requireRoom } from './queries.ts'
 import type { GalleryImageFields } from './requests.ts'
 
-export type GalleryDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now'>
+export type GalleryDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now' | 'taxonomy'>
 
 type GalleryImage = { projectId: string; membership: Membership; url: string }
 
-/** Runs `edit` in a transaction that locks the project's row and sets its `updated`. */
+/** Runs `edit` in a transaction that locks the project's row and sets its `updated`. `revision` is as in `ProjectEdit`. */
 export async function editGallery(
   deps: GalleryDeps,
   projectId: string,
   edit: (tx: Tx) => Promise<void>,
+  revision?: number,
 ): Promise<void> {
   await transaction(deps, async (tx, changed) => {
-    if ((await lockProject(tx, projectId)) === undefined) throw notFound('project')
+    const project = await lockProject(tx, projectId)
+    if (project === undefined) throw notFound('project')
+    requireRevision(project, revision)
     await edit(tx)
     await touchProject(tx, projectId, new Date(deps.now()))
     changed.add('project', projectId)
   })
 }
 
-/**
- * Edits an image. Restores it first if it was removed in the last 10 minutes.
- * @throws ApiError 403 without EDIT_DETAILS, 404 if the gallery has no image with this URL.
- */
-export async function updateGalleryImage(
+type ImageEdit = { url: string; fields: GalleryImageFields }
+
+/** Edits an image like `updateGalleryImages`. */
+export function updateGalleryImage(
   deps: GalleryDeps,
   viewer: Viewer,
-  { projectId, membership, url, fields }: GalleryImage & { fields: GalleryImageFields },
+  { projectId, membership, ...edit }: GalleryImage & ImageEdit,
 ): Promise<void> {
+  return updateGalleryImages(deps, viewer, { projectId, membership, edits: [edit] })
+}
+
+/**
+ * Edits all of these images or none. Restores an image first if it was removed in the last 10 minutes.
+ * @throws ApiError 403 without EDIT_DETAILS, 404 if the gallery has no image with this URL, `conflict` for an outdated revision
+ */
+export async function updateGalleryImages(
+  deps: GalleryDeps,
+  viewer: Viewer,
+  of: { projectId: string; membership: Membership; edits: readonly ImageEdit[]; revision?: number },
+): Promise<void> {
+  const { projectId, membership, edits, revision } = of
   requirePermission(viewer, membership, 'EDIT_DETAILS')
-  await editGallery(deps, projectId, async (tx) => {
-    const { id } = (await findGalleryItem(tx, projectId, url)) ?? (await restoreImage(deps, tx, { projectId, url }))
-    if (fields.featured === true) await clearFeatured(tx, projectId)
-    if (Object.values(fields).every((value) => value === undefined)) return
-    await tx.updateTable('gallery_item').set(fields).where('id', '=', id).execute()
-  })
+  const save = async (tx: Tx): Promise<void> => {
+    for (const { url, fields } of edits) {
+      const { id } = (await findGalleryItem(tx, projectId, url)) ?? (await restoreImage(deps, tx, { projectId, url }))
+      if (fields.featured === true) await clearFeatured(tx, projectId)
+      if (Object.values(fields).every((value) => value === undefined)) continue
+      await tx.updateTable('gallery_item').set(fields).where('id', '=', id).execute()
+    }
+  }
+  await withCurrentState(deps, () => editGallery(deps, projectId, save, revision), readerOfProject(viewer, projectId))
 }
 
 /** Time during which a removed image can be restored. */

@@ -8,7 +8,7 @@ import { hasScope } from '#lib/access/scopes.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { isPublicStatus } from '#lib/project-status.ts'
-import { bytesToKeep, entityTag, withLargerNumber } from '#lib/text/json-bytes.ts'
+import { bytesToKeep, entityTag, toValue, withLargerNumber } from '#lib/text/json-bytes.ts'
 import type { Counted } from '#platform/cache/changes.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
@@ -134,4 +134,9 @@ export async function listVisibleProjects(
 /** Returns the viewer if their token includes PROJECT_READ, otherwise null: the request then sees public projects only. */
 export function projectViewer(viewer: Viewer | null): Viewer | null {
   return viewer !== null && hasScope(viewer.scopes, 'PROJECT_READ') ? viewer : null
+}
+
+/** Returns the function with which `withCurrentState` reads a project for the editor. */
+export function readerOfProject(viewer: Viewer, id: string) {
+  return async (reader: ProjectReader): Promise<unknown> => toValue(await getProject(reader, projectViewer(viewer), id))
 }
