@@ -43,6 +43,9 @@ export const DEFAULT_LANGUAGE = LANGUAGES.en
 /** Languages that visitors can choose, in the order of lists. */
 export const OFFERED_LANGUAGES: readonly Language[] = [LANGUAGES.en, LANGUAGES.de]
 
+/** Returns the name of a value of the API, such as a status: the message with this key, otherwise the value. */
+export const messageOr = ({ t }: Language, key: string, value: string): string => (isMessageKey(key) ? t(key) : value)
+
 /** Returns the language with this tag, or undefined. */
 export function languageOf(tag: string): Language | undefined {
   return Object.hasOwn(LANGUAGES, tag) ? LANGUAGES[tag as LanguageTag] : undefined

@@ -14,7 +14,7 @@ import { isBlank } from '#lib/text/text-rules.ts'
 import { wholeNumber } from '#platform/html/format.ts'
 import { form, hiddenField, textArea } from '#platform/html/forms.ts'
 import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
-import { isMessageKey } from '#platform/html/languages.ts'
+import { messageOr } from '#platform/html/languages.ts'
 import { emptyState, pager } from '#platform/html/lists.ts'
 import { pathTo } from '#platform/html/page-context.ts'
 import { confirmation } from '#platform/html/work/actions.ts'
@@ -245,10 +245,7 @@ type Select = { name: string; label: string; chosen: string; choices: readonly (
 function filters({ page, deps }: OwnRequest, choice: QueueChoice): Markup {
   const { t } = page.language
   const names = (key: string, values: readonly string[]) =>
-    values.map((value) => {
-      const message = `moderate.${key}.${value}`
-      return [value, isMessageKey(message) ? t(message) : value] as const
-    })
+    values.map((value) => [value, messageOr(page.language, `moderate.${key}.${value}`, value)] as const)
   const types = queueTypes(deps.taxonomy).map((value) => {
     const type = PROJECT_TYPES.find((one) => one === value)
     return [value, type === undefined ? t('moderate.no-type') : typeName(page.language, type)] as const

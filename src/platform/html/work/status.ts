@@ -1,7 +1,7 @@
 // Status labels of projects, versions and scans. Each has an icon, so that colour is never the only sign.
 import { html, type Markup } from '../html.ts'
 import type { IconName } from '../icons.ts'
-import { isMessageKey } from '../languages.ts'
+import { messageOr } from '../languages.ts'
 import { icon, type PageContext } from '../page-context.ts'
 
 type Kind = 'good' | 'wait' | 'bad' | undefined
@@ -42,6 +42,9 @@ const TABLES = { project: PROJECT, version: VERSION, scan: SCAN }
 /** Renders the label of a status of the API. Shows an unknown value as it is. */
 export function statusOf(page: PageContext, of: keyof typeof TABLES, value: string): Markup {
   const [name, kind] = TABLES[of][value] ?? ['info', undefined]
-  const key = `work.${of}.${value}`
-  return status(page, { kind, icon: name, label: isMessageKey(key) ? page.language.t(key) : value })
+  return status(page, { kind, icon: name, label: statusName(page, of, value) })
 }
+
+/** Returns the name of a status of the API. */
+export const statusName = ({ language }: PageContext, of: keyof typeof TABLES, value: string): string =>
+  messageOr(language, `work.${of}.${value}`, value)

@@ -3,7 +3,7 @@ import { MODERATOR_ACTIONS, SHARED_ACTIONS } from '#features/basics/audit/action
 import { type AuditRow, listEntries } from '#features/basics/audit/queries.ts'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
-import { isMessageKey } from '#platform/html/languages.ts'
+import { messageOr } from '#platform/html/languages.ts'
 import { emptyState } from '#platform/html/lists.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { sheetHead } from '#platform/html/work/frame.ts'
@@ -21,10 +21,8 @@ export function logPage(pages: Pages): void {
 }
 
 /** Returns the name of an action of the audit log. */
-function actionName({ language: { t } }: PageContext, action: string): string {
-  const key = `reports.action.${action}`
-  return isMessageKey(key) ? t(key) : action
-}
+const actionName = ({ language }: PageContext, action: string): string =>
+  messageOr(language, `reports.action.${action}`, action)
 
 async function showLog(request: OwnRequest) {
   const { deps, page, query } = request
@@ -98,8 +96,7 @@ function table(page: PageContext, rows: readonly AuditRow[], names: ReadonlyMap<
 
 function actor(page: PageContext, { actor_kind, actor_id, actor_name }: AuditRow): Part {
   if (actor_id !== null && actor_name !== null) return userLink(page, { id: actor_id, username: actor_name })
-  const key = `reports.actor.${actor_kind}`
-  return isMessageKey(key) ? page.language.t(key) : actor_kind
+  return messageOr(page.language, `reports.actor.${actor_kind}`, actor_kind)
 }
 
 function subject(

@@ -2,7 +2,7 @@
 import type { UserRecordView } from '#features/community/moderation/users/views.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import type { IconName } from '#platform/html/icons.ts'
-import { isMessageKey } from '#platform/html/languages.ts'
+import { messageOr } from '#platform/html/languages.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { sheetPart } from '#platform/html/work/frame.ts'
 import { statusOf } from '#platform/html/work/status.ts'
@@ -117,10 +117,7 @@ function reviews(page: PageContext, { reviews: rows }: UserRecordView) {
 function reports(page: PageContext, { reports: rows }: UserRecordView) {
   const { language } = page
   const { t } = language
-  const direction = (value: string): string => {
-    const key = `reports.direction.${value}`
-    return isMessageKey(key) ? t(key) : value
-  }
+  const direction = (value: string): string => messageOr(language, `reports.direction.${value}`, value)
   return {
     columns: [
       { label: t('reports.reason') },

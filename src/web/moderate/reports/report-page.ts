@@ -22,7 +22,7 @@ import { checkValues } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
-import { renderThread } from '#web/kit/work/thread.ts'
+import { loadThread, threadList } from '#web/kit/work/thread.ts'
 import { reasonName } from '#web/site/report.ts'
 import { moderatedReport, moderatedUser, showSection, takedownPath } from '../frame.ts'
 import { itemLink, itemStatus, pairs, stateOf, timeOf } from '../parts.ts'
@@ -108,7 +108,11 @@ async function showReport(request: OwnRequest, data: Data, state: FormState) {
       sheetPart({ id: 'item', title: t('reports.item'), content: itemFacts(page, group) }),
       changesPart(page, await readReportChanges(request.deps, report)),
       await reportsPart(request, data, stateOf(request, state, ['close', 'insert'])),
-      sheetPart({ id: 'thread', title: t('reports.thread'), content: await renderThread(request, report.thread_id) }),
+      sheetPart({
+        id: 'thread',
+        title: t('reports.thread'),
+        content: await threadList(request, await loadThread(request, report.thread_id)),
+      }),
       replyPart(page, report, stateOf(request, state, ['reply'])),
     ],
   })
@@ -143,7 +147,7 @@ async function reportsPart(
   const items: Markup[] = []
   for (const each of reports) {
     const text = await texts.render(each.body, page)
-    const reporter = names.get(each.reporter_id) ?? t('reports.thread.deleted-user')
+    const reporter = names.get(each.reporter_id) ?? t('work.thread.deleted-user')
     const isCurrent = each.id === report.id
     items.push(reportItem(page, each, { reporter, text, isPicked: picked.includes(each.id), isCurrent }))
   }

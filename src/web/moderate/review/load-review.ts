@@ -6,7 +6,6 @@ import { listSimilarProjects } from '#features/catalogue/projects/similar/querie
 import { type SimilarProjectView, toSimilarProjectView } from '#features/catalogue/projects/similar/views.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import type { QueuedScan } from '#features/catalogue/scans/queries.ts'
-import { listMessages, type MessageRow } from '#features/catalogue/threads/queries.ts'
 import type { ProjectChangesView } from '#features/community/moderation/changes-views.ts'
 import { type FileEntries, listEntries } from '#features/community/moderation/entries/read-entries.ts'
 import { listProjectScans, listQueue } from '#features/community/moderation/queries.ts'
@@ -14,10 +13,10 @@ import { findUndoable, readProjectChanges, type UndoableDecision } from '#featur
 import { listReplies, type ReplyRow } from '#features/community/moderation/replies/queries.ts'
 import { listOwnerRecords, type OwnerRecord } from '#features/community/moderation/users/queries.ts'
 import type { QueueRow } from '#features/community/moderation/views.ts'
-import { listCachedUsers } from '#features/people/users/user-cache.ts'
 import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
+import { loadThread, type Thread } from '#web/kit/work/thread.ts'
 import { viewOf } from '../../site/lists/rows.ts'
 
 export type Changes = Static<typeof ProjectChangesView>
@@ -30,9 +29,7 @@ export type Review = {
   /** Undefined if the project is not under review. */
   entry: QueueRow | undefined
   changes: Changes
-  messages: MessageRow[]
-  /** Usernames of the authors of messages, by ID. */
-  names: ReadonlyMap<string, string>
+  thread: Thread
   scans: QueuedScan[]
   replies: ReplyRow[]
   record: OwnerRecord | undefined
@@ -57,25 +54,23 @@ export async function loadReview(request: OwnRequest): Promise<Review> {
   const view = viewOf(project)
   const only = { text: '', loaders: undefined, sort: 'oldest', count: 1, offset: 0, ids: [id] } as const
   const was = query('was')
-  const [[entry], changes, messages, scans, replies, similar, undoable] = await Promise.all([
+  const [[entry], changes, thread, scans, replies, similar, undoable] = await Promise.all([
     listQueue(deps.db, only, viewer.id),
     readProjectChanges(deps, id),
-    view.thread_id === null ? [] : listMessages(deps.db, viewer, [view.thread_id]),
+    loadThread(request, view.thread_id),
     listProjectScans(deps.db, id),
     listReplies(deps.db),
     listSimilarProjects(deps.db, viewer, { name: view.name, projectId: id }),
     findUndoable(deps, isIdForm(was) ? was : id),
   ])
   const owner = entry?.owner ?? undefined
-  const [authors, records, entries] = await Promise.all([
-    listCachedUsers(deps, [...new Set(messages.flatMap(({ author_id: author }) => author ?? []))]),
+  const [records, entries] = await Promise.all([
     listOwnerRecords(deps.db, owner === undefined ? [] : [owner]),
     loadEntries(request, changes),
   ])
-  const names = new Map(authors.map((user) => [user.id, user.username]))
   const record = owner === undefined ? undefined : records.get(`${owner.kind}:${owner.id}`)
   return {
-    ...{ project, membership, view, entry, changes, messages, names, scans, replies, record, entries, undoable },
+    ...{ project, membership, view, entry, changes, thread, scans, replies, record, entries, undoable },
     similar: similar.map((row) => toSimilarProjectView(row, deps)),
   }
 }

@@ -4,17 +4,18 @@ import { MINUTE_MS } from '#lib/time.ts'
 import { timeAgo } from '#platform/html/format.ts'
 import { form } from '#platform/html/forms.ts'
 import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
-import { isMessageKey } from '#platform/html/languages.ts'
 import { note } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
-import { statusOf } from '#platform/html/work/status.ts'
+import { statusName, statusOf } from '#platform/html/work/status.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, PROJECT_TYPES, projectPath, reviewPath } from '#web/kit/paths.ts'
+import { countChanges } from '#web/kit/work/changes.ts'
 import { type FormState, formPage } from '#web/kit/work/form-page.ts'
+import { authorName, threadList } from '#web/kit/work/thread.ts'
 import { showWork } from '#web/kit/work/work-page.ts'
 import { tile } from '../../site/lists/rows.ts'
 import { hueClass, typeName } from '../../site/names.ts'
-import { changesPart, countChanges } from './changes-view.ts'
+import { changesPart } from './changes-view.ts'
 import {
   claimThis,
   decideAndNext,
@@ -28,7 +29,7 @@ import { decisionForm, withReplies } from './decision-form.ts'
 import { imagesPart, linksPart, ownerPart, similarPart } from './facts-view.ts'
 import { filesPart } from './files-view.ts'
 import { loadReview, type Review } from './load-review.ts'
-import { threadPart } from './thread-view.ts'
+import { section } from './section.ts'
 import { undoNote } from './undo-note.ts'
 
 export function reviewPages(pages: Pages): void {
@@ -75,7 +76,7 @@ ${imagesPart(page, review, path)}
 ${linksPart(page, review)}
 ${similarPart(page, review)}
 ${ownerPart(request, review)}
-${await threadPart(request, review)}
+${section({ id: 'thread', title: t('moderate.thread'), content: await threadList(request, review.thread) })}
 </div>
 <aside id="decide" aria-label="${t('moderate.decision')}">${decisionForm(page, review, { state, fields: { seen, message }, isOutdated })}</aside>
 </div>
@@ -118,18 +119,17 @@ function factsOf({ page }: OwnRequest, { view, entry, changes }: Review): Part[]
   const { language, now } = page
   const { t } = language
   const type = PROJECT_TYPES.find((name) => view.project_types.includes(name))
-  const requested = `work.project.${view.requested_status ?? 'approved'}`
   return [
     type !== undefined && typeName(language, type),
     entry === undefined ? statusOf(page, 'project', view.status) : t('moderate.position', { position: entry.position }),
     entry !== undefined &&
       html`${icon(page, 'clock')}${t('moderate.submitted')} ${timeAgo(language, entry.queued ?? entry.published, now)}`,
     t(changes.review === 'first' ? 'moderate.review.first' : 'moderate.review.repeat'),
-    t('moderate.requested', { status: isMessageKey(requested) ? t(requested) : '' }),
+    t('moderate.requested', { status: statusName(page, 'project', view.requested_status ?? 'approved') }),
   ]
 }
 
-function jump(page: PageContext, { changes, view, messages, entry, similar }: Review): Markup {
+function jump(page: PageContext, { changes, view, thread, entry, similar }: Review): Markup {
   const { t } = page.language
   const { versions, gallery, links } = changes
   const versionCount = versions.added.length + versions.changed.length + versions.removed.length
@@ -142,7 +142,7 @@ function jump(page: PageContext, { changes, view, messages, entry, similar }: Re
   if (links.length > 0) items.push(['links', t('moderate.links'), links.length])
   if (similar.length > 0) items.push(['similar', t('moderate.similar'), similar.length])
   if (entry?.owner) items.push(['owner', t('moderate.owner')])
-  items.push(['thread', t('moderate.thread'), messages.length])
+  items.push(['thread', t('moderate.thread'), thread.messages.length])
   return html`<nav class="jump" aria-label="${t('moderate.on-this-page')}">${items.map(([id, label, count]) => html`<a href="#${id}">${label}${count !== undefined && html` <span class="n">${count}</span>`}</a>`)}</nav>`
 }
 
@@ -171,19 +171,18 @@ function claimBar({ page, viewer, field }: OwnRequest, { entry, project }: Revie
 }
 
 /** Renders the event that outdated the form. */
-function lastEvent(page: PageContext, { messages, names, view }: Review): Part {
+function lastEvent(page: PageContext, { thread: { messages, authors }, view }: Review): Part {
   const { language, now } = page
   const last = messages.at(-1)
   if (last === undefined) return null
   const values = {
-    who: html`<bdi>${names.get(last.author_id ?? '') ?? language.t('moderate.thread.nobody')}</bdi>`,
+    who: html`<bdi>${authorName(page, last.hide_identity, authors.get(last.author_id ?? ''))}</bdi>`,
     time: timeAgo(language, last.created, now),
   }
   const said = last.body.type === 'text' ? last.body.body : view.moderator_message?.message
   const quote = said !== undefined && html` <q dir="auto">${said.slice(0, 500)}</q>`
   if (last.body.type !== 'status_change')
     return note(page, 'warn', html`${language.rich('moderate.outdated.message', values)}${quote}`)
-  const key = `work.project.${last.body.new_status}`
-  const label = isMessageKey(key) ? language.t(key) : last.body.new_status
+  const label = statusName(page, 'project', last.body.new_status)
   return note(page, 'warn', html`${language.rich('moderate.outdated.status', { ...values, status: label })}${quote}`)
 }

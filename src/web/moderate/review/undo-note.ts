@@ -3,17 +3,16 @@ import type { UndoableDecision } from '#features/community/moderation/read-chang
 import { timeAgo } from '#platform/html/format.ts'
 import { buttonForm } from '#platform/html/forms.ts'
 import { html, type Part } from '#platform/html/html.ts'
-import { isMessageKey } from '#platform/html/languages.ts'
 import { note } from '#platform/html/lists.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { statusName } from '#platform/html/work/status.ts'
 import { reviewPath } from '#web/kit/paths.ts'
 
 /** @param by username of the moderator, if it is known */
 export function undoNote(page: PageContext, of: UndoableDecision | undefined, by?: string): Part {
   if (of === undefined) return null
   const { language } = page
-  const key = `work.project.${of.to}`
-  const status = isMessageKey(key) ? language.t(key) : of.to
+  const status = statusName(page, 'project', of.to)
   const values = { name: html`<bdi>${of.name}</bdi>`, status, time: timeAgo(language, of.finalAt, page.now) }
   const text =
     by === undefined

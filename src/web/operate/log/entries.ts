@@ -3,7 +3,7 @@ import type { AuditRow } from '#features/basics/audit/queries.ts'
 import { exactTime, timeAgo } from '#platform/html/format.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import type { IconName } from '#platform/html/icons.ts'
-import { isMessageKey, type Language } from '#platform/html/languages.ts'
+import { type Language, messageOr } from '#platform/html/languages.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { userPath } from '#web/kit/paths.ts'
 
@@ -34,10 +34,8 @@ const ICONS: Readonly<Record<string, IconName>> = {
 }
 
 /** Returns what an action does, otherwise its name. */
-export function actionName({ t }: Language, action: string): string {
-  const key = `operate.action.${action}`
-  return isMessageKey(key) ? t(key) : action
-}
+export const actionName = (language: Language, action: string): string =>
+  messageOr(language, `operate.action.${action}`, action)
 
 /** Renders entries as a short list, newest first. */
 export function entryList(page: PageContext, entries: readonly AuditRow[]): Markup {
@@ -56,8 +54,7 @@ ${items}</ol>`
 export function actorName(page: PageContext, { actor_kind: kind, actor_name: name, actor_id: id }: AuditRow): Part {
   if (name !== null) return html`<a href="${pathTo(page, userPath(name))}"><bdi>${name}</bdi></a>`
   if (id !== null) return html`<code>${id}</code>`
-  const key = `operate.actor.${kind}`
-  return isMessageKey(key) ? page.language.t(key) : kind
+  return messageOr(page.language, `operate.actor.${kind}`, kind)
 }
 
 /** Returns the resource of an entry: a link if it has a page, otherwise its kind and ID. */
@@ -72,10 +69,8 @@ export function subjectOf(
   return html`${kindName(page.language, kind)} ${code}`
 }
 
-export function kindName({ t }: Language, kind: string): string {
-  const key = `operate.subject.${kind}`
-  return isMessageKey(key) ? t(key) : kind
-}
+export const kindName = (language: Language, kind: string): string =>
+  messageOr(language, `operate.subject.${kind}`, kind)
 
 /** Renders the details of an entry as a table, never as JSON. */
 export function detailsTable(page: PageContext, entry: AuditRow): Part {

@@ -2,7 +2,7 @@
 import type { TaskCounts } from '#features/operations/overview/background-jobs/views.ts'
 import { wholeNumber } from '#platform/html/format.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
-import { isMessageKey, type Language } from '#platform/html/languages.ts'
+import { type Language, messageOr } from '#platform/html/languages.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { sheetHead } from '#platform/html/work/frame.ts'
 import { status } from '#platform/html/work/status.ts'
@@ -10,10 +10,7 @@ import { listTable, nameCell } from '#platform/html/work/tables.ts'
 import { withQuery } from '#web/kit/paths.ts'
 
 /** Returns what jobs of a type do, otherwise the name of the type. */
-export function taskName({ t }: Language, task: string): string {
-  const key = `operate.task.${task}`
-  return isMessageKey(key) ? t(key) : task
-}
+export const taskName = (language: Language, task: string): string => messageOr(language, `operate.task.${task}`, task)
 
 /** Renders the types of jobs with the number of jobs in each state. Types with failed jobs link to a retry. */
 export function taskTable(

@@ -6,7 +6,7 @@ import type { DeliveryView, MailView } from '#features/operations/overview/mail/
 import { exactTime, wholeNumber } from '#platform/html/format.ts'
 import { buttonForm } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
-import { isMessageKey, type Language } from '#platform/html/languages.ts'
+import { type Language, messageOr } from '#platform/html/languages.ts'
 import { emptyState, note, segments } from '#platform/html/lists.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { sheetHead } from '#platform/html/work/frame.ts'
@@ -180,7 +180,4 @@ function deliveryRow(
 }
 
 /** Returns the name of a kind of email, otherwise the kind. */
-function kindName({ t }: Language, kind: string): string {
-  const key = `operate.mail.kind.${kind}`
-  return isMessageKey(key) ? t(key) : kind
-}
+const kindName = (language: Language, kind: string): string => messageOr(language, `operate.mail.kind.${kind}`, kind)

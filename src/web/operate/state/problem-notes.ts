@@ -2,7 +2,7 @@
 import type { Problem, ProblemCode } from '#features/operations/overview/problems.ts'
 import { fileSize, wholeNumber } from '#platform/html/format.ts'
 import { html, type Part } from '#platform/html/html.ts'
-import { isMessageKey, type Language } from '#platform/html/languages.ts'
+import { type Language, messageOr } from '#platform/html/languages.ts'
 import { note } from '#platform/html/lists.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 
@@ -60,7 +60,5 @@ function shownValues(language: Language, values: Problem['values']): Record<stri
 }
 
 /** Returns the name of a part of `/ready`. */
-export function dependencyName({ t }: Language, name: string): string {
-  const key = `operate.dependency.${name}`
-  return isMessageKey(key) ? t(key) : name
-}
+export const dependencyName = (language: Language, name: string): string =>
+  messageOr(language, `operate.dependency.${name}`, name)

@@ -3,7 +3,7 @@
 import type { FastifyReply } from 'fastify'
 import { ProjectBulkPatch } from '#features/catalogue/projects/edit/requests.ts'
 import { type ProjectChange, planUpdates, updateProjects } from '#features/catalogue/projects/edit/update-projects.ts'
-import { ApiError } from '#lib/errors.ts'
+import { validationError } from '#lib/errors.ts'
 import { form, hiddenField, selectField, textField } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { pager } from '#platform/html/lists.ts'
@@ -64,7 +64,7 @@ async function apply(request: OwnRequest, _data: null, state: FormState): Promis
 function readChange({ page }: OwnRequest, state: FormState): { ids: string[]; patch: ProjectBulkPatch } {
   const { t } = page.language
   const ids = [...state.list('ids')]
-  if (ids.length === 0) throw refusal('ids', t('publish.bulk.select'))
+  if (ids.length === 0) throw validationError('ids', t('publish.bulk.select'))
   const [add, remove, platform] = ['add_categories', 'remove_categories', 'platform'].map((name) => state.text(name))
   const url = state.text('link_urls').trim()
   const patch = {
@@ -72,12 +72,9 @@ function readChange({ page }: OwnRequest, state: FormState): { ids: string[]; pa
     ...(remove ? { remove_categories: [remove] } : {}),
     ...(platform ? { link_urls: { [platform]: url === '' ? null : url } } : {}),
   }
-  if (Object.keys(patch).length === 0) throw refusal('add_categories', t('publish.bulk.nothing'))
+  if (Object.keys(patch).length === 0) throw validationError('add_categories', t('publish.bulk.nothing'))
   return { ids, patch: checkValues(ProjectBulkPatch, patch) }
 }
-
-const refusal = (field: string, message: string): ApiError =>
-  new ApiError('validation_error', message, { details: { field, message } })
 
 function changeTable(page: PageContext, changes: readonly ProjectChange[]): Markup {
   const { t } = page.language

@@ -11,6 +11,7 @@ import type { NotificationRow } from '#features/people/notifications/queries.ts'
 import { html, type Part } from '#platform/html/html.ts'
 import { isMessageKey } from '#platform/html/languages.ts'
 import type { PageContext } from '#platform/html/page-context.ts'
+import { statusName } from '#platform/html/work/status.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { organizationPath, PATHS, projectPath } from '#web/kit/paths.ts'
 import { viewOf } from '#web/site/lists/rows.ts'
@@ -99,17 +100,12 @@ function textOf(
     project: named(names.project) ?? t('notifications.a-project'),
     organization: named(names.organization) ?? t('notifications.an-organization'),
     role: html`<bdi>${role}</bdi>`,
-    before: statusText(page, old_status),
-    after: statusText(page, new_status),
+    before: statusName(page, 'project', old_status),
+    after: statusName(page, 'project', new_status),
   })
 }
 
 const named = (name: string | undefined) => (name === undefined ? undefined : html`<bdi>${name}</bdi>`)
-
-function statusText({ language: { t } }: PageContext, status: string): string {
-  const key = `work.project.${status}`
-  return isMessageKey(key) ? t(key) : status
-}
 
 function pathOf(
   { body }: NotificationRow,

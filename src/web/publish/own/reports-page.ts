@@ -16,7 +16,7 @@ import { checkValues } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
-import { renderThread } from '#web/kit/work/thread.ts'
+import { loadThread, threadList } from '#web/kit/work/thread.ts'
 import { showWork } from '#web/kit/work/work-page.ts'
 import { reasonName } from '#web/site/report.ts'
 import { dashboardSections } from '../dashboard/dashboard-frame.ts'
@@ -129,7 +129,11 @@ async function showReport(request: OwnRequest, report: ReportRow, state: FormSta
     body: [
       sheetHead({ title: t('reports.own.text') }),
       sheetPart({ id: 'text', content: await texts.render(report.body, page) }),
-      sheetPart({ id: 'thread', title: t('reports.thread'), content: await renderThread(request, report.thread_id) }),
+      sheetPart({
+        id: 'thread',
+        title: t('reports.thread'),
+        content: await threadList(request, await loadThread(request, report.thread_id)),
+      }),
       replyPart(page, report, state),
     ],
   })

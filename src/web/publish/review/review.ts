@@ -22,7 +22,7 @@ import { checkValues } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { projectSegments } from '#web/kit/paths.ts'
 import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
-import { renderThread } from '#web/kit/work/thread.ts'
+import { loadThread, threadList } from '#web/kit/work/thread.ts'
 import { loadManagedProject, type ManagedProject, may } from '../project/managed-project.ts'
 import { projectForm, showProjectSettings } from '../project/settings-frame.ts'
 import { canSubmit, checklist, itemLabel, loadChecklist, missingOf } from './checklist-view.ts'
@@ -84,7 +84,7 @@ async function showReview(request: OwnRequest, data: ManagedProject, state: Form
   const items = await loadChecklist(deps.db, project.id)
   const place = await getQueuePlace(deps.db, project.id)
   const median = await medianWait(deps.db, page.now)
-  const thread = view.thread_id === null ? null : await renderThread(request, view.thread_id)
+  const thread = view.thread_id === null ? null : await threadList(request, await loadThread(request, view.thread_id))
   return showProjectSettings(request, data, {
     section: '/review',
     title: t('manage.title', { section: t('publish.review'), name: view.name }),
