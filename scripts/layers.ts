@@ -58,6 +58,7 @@ export const LAYERS: readonly Layer[] = [
       limits: 'How many projects, organizations and collections an account can own',
       mail: 'Sends an email and records the response of the mail server',
       meta: 'Root document, health, readiness, metrics, retired API versions',
+      'previous-names': 'Names that projects, organizations and accounts had before ([site.md](site.md#addresses))',
       'rate-limits': 'Request rates that operators grant',
       settings:
         'Settings that operators change while Depot runs; read-only mode ([operating.md](operating.md#settings))',

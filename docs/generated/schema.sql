@@ -596,6 +596,26 @@ create table personal_access_token (
   constraint personal_access_token_pkey PRIMARY KEY (id)
 );
 
+create table previous_name (
+  kind text not null,
+  name text collate "C" not null,
+  project_id text collate "C",
+  organization_id text collate "C",
+  account_id text collate "C",
+  recorded timestamp with time zone default now() not null,
+  constraint previous_name_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint previous_name_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
+  constraint previous_name_owner_check CHECK ((kind =
+CASE
+    WHEN (num_nonnulls(project_id, organization_id, account_id) <> 1) THEN ''::text
+    WHEN (project_id IS NOT NULL) THEN 'project'::text
+    WHEN (organization_id IS NOT NULL) THEN 'organization'::text
+    ELSE 'account'::text
+END)),
+  constraint previous_name_pkey PRIMARY KEY (kind, name),
+  constraint previous_name_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE
+);
+
 create table project (
   id text collate "C" not null,
   slug text collate "C" not null,
@@ -1137,6 +1157,12 @@ CREATE INDEX payout_account_id_idx ON public.payout USING btree (account_id, cre
 
 CREATE INDEX personal_access_token_account_id_idx ON public.personal_access_token USING btree (account_id);
 
+CREATE INDEX previous_name_account_id_idx ON public.previous_name USING btree (account_id) WHERE (account_id IS NOT NULL);
+
+CREATE INDEX previous_name_organization_id_idx ON public.previous_name USING btree (organization_id) WHERE (organization_id IS NOT NULL);
+
+CREATE INDEX previous_name_project_id_idx ON public.previous_name USING btree (project_id) WHERE (project_id IS NOT NULL);
+
 CREATE INDEX project_decision_account_id_idx ON public.project_decision USING btree (account_id);
 
 CREATE INDEX project_decision_final_at_idx ON public.project_decision USING btree (final_at);
@@ -1239,6 +1265,8 @@ CREATE INDEX version_visibility_idx ON public.version USING btree (id) INCLUDE (
 
 CREATE TRIGGER account_password_revision BEFORE UPDATE OF password_hash ON public.account FOR EACH ROW WHEN (((old.password_hash IS NULL) <> (new.password_hash IS NULL))) EXECUTE FUNCTION bump_revision();
 
+CREATE TRIGGER account_previous_name AFTER UPDATE OF username ON public.account FOR EACH ROW WHEN ((lower(old.username) <> lower(new.username))) EXECUTE FUNCTION record_previous_name('username');
+
 CREATE TRIGGER account_revision BEFORE UPDATE ON public.account FOR EACH ROW EXECUTE FUNCTION raise_revision('totp_last_step', 'password_hash');
 
 CREATE TRIGGER audit_entry_append_only BEFORE DELETE OR UPDATE ON public.audit_entry FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
@@ -1261,6 +1289,8 @@ CREATE TRIGGER member_deleted AFTER DELETE ON public.team_member FOR EACH ROW WH
 
 CREATE TRIGGER member_inserted AFTER INSERT ON public.team_member FOR EACH ROW WHEN (new.accepted) EXECUTE FUNCTION member_counted();
 
+CREATE TRIGGER organization_previous_name AFTER UPDATE OF slug ON public.organization FOR EACH ROW WHEN ((old.slug <> new.slug)) EXECUTE FUNCTION record_previous_name('slug');
+
 CREATE TRIGGER organization_revision BEFORE UPDATE ON public.organization FOR EACH ROW EXECUTE FUNCTION raise_revision();
 
 CREATE TRIGGER project_deleted BEFORE DELETE ON public.project FOR EACH ROW WHEN (is_searchable(old.status)) EXECUTE FUNCTION project_counted();
@@ -1274,6 +1304,8 @@ CREATE TRIGGER project_likeness_kept AFTER INSERT ON public.project FOR EACH ROW
 CREATE TRIGGER project_likeness_renamed AFTER UPDATE OF name ON public.project FOR EACH ROW WHEN ((old.name <> new.name)) EXECUTE FUNCTION keep_likeness();
 
 CREATE TRIGGER project_moved AFTER UPDATE OF status, organization_id ON public.project FOR EACH ROW WHEN (((is_searchable(old.status) OR is_searchable(new.status)) AND ((is_searchable(old.status) <> is_searchable(new.status)) OR (old.organization_id IS DISTINCT FROM new.organization_id)))) EXECUTE FUNCTION project_counted();
+
+CREATE TRIGGER project_previous_name AFTER UPDATE OF slug ON public.project FOR EACH ROW WHEN ((old.slug <> new.slug)) EXECUTE FUNCTION record_previous_name('slug');
 
 CREATE TRIGGER project_revision BEFORE UPDATE ON public.project FOR EACH ROW WHEN (((old.downloads = new.downloads) AND (old.followers = new.followers))) EXECUTE FUNCTION raise_revision('imported_downloads', 'random_key');
 
@@ -1770,6 +1802,20 @@ begin
   return id;
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION public.record_previous_name()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  execute format('insert into previous_name (kind, name, %1$I) values ($1, lower($2), $3)
+    on conflict (kind, name) do update set %1$I = excluded.%1$I, recorded = excluded.recorded', tg_table_name || '_id')
+    using tg_table_name::text, to_jsonb(old) ->> tg_argv[0], new.id;
+  execute format('delete from previous_name where %1$I = $1 and (name = lower($2) or name in (
+    select name from previous_name where %1$I = $1 order by recorded desc, name offset 20))', tg_table_name || '_id')
+    using new.id, to_jsonb(new) ->> tg_argv[0];
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.refuse_audit_change()
  RETURNS trigger

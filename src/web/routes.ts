@@ -1,12 +1,14 @@
 // The web site: assets and the account pages, and all other pages unless the operator turned the site off.
 import { entityTag } from '#lib/text/json-bytes.ts'
 import { ASSETS_PATH, type Assets } from '#platform/html/assets.ts'
+import { pathTo } from '#platform/html/page-context.ts'
 import { codedTag, codingFor } from '#platform/http/responses/content-coding.ts'
 import { matchesEntityTag } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import { accountPages } from './account/routes.ts'
 import { createSessionCookie } from './kit/cookies.ts'
 import { PageCache } from './kit/page-cache.ts'
+import { PageRoutes } from './kit/page-routes.ts'
 import type { WebDeps } from './kit/request.ts'
 import { createSite } from './kit/site.ts'
 import { createUserTexts } from './kit/user-texts.ts'
@@ -29,9 +31,14 @@ export function webRoutes(
     cookie,
     site: createSite(deps),
     pageCache: new PageCache(deps, cookie),
+    pageRoutes: new PageRoutes(),
     texts: createUserTexts(deps),
   }
   app.addHook('onClose', () => web.texts.close())
+  app.useUnrouted((req) => {
+    const path = web.pageRoutes.withoutSlash(req)
+    return path === undefined ? web.pageRoutes.methodError(req) : pathTo(web, path)
+  })
   assetRoutes(app, web.site.assets)
   accountPages(app, web)
   if (!deps.config.site.isServed) return

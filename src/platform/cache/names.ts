@@ -47,6 +47,8 @@ export const REMEMBERED = {
   'project-statistics': { contains: 'Download statistics of a project', maxAgeMs: MINUTE_MS, maxBytes: 16 * MIB },
   'rendered-text': { contains: 'Markdown text of a user as HTML, by its content', maxBytes: 32 * MIB },
   'search-hit-v2': { contains: 'Search hit in the format of the v2 API, by its content', maxBytes: 16 * MIB },
+  favicon: { contains: 'Icon of the instance for `/favicon.ico`', maxBytes: MIB },
+  sitemap: { contains: 'Parts of the site map', maxAgeMs: 10 * MINUTE_MS, maxBytes: 8 * MIB, isStaleAllowed: true },
   'trending-projects': {
     contains: 'IDs of trending projects',
     maxAgeMs: HOUR_MS,

@@ -466,6 +466,15 @@ export interface PersonalAccessToken {
   token_hash: Buffer;
 }
 
+export interface PreviousName {
+  account_id: string | null;
+  kind: string;
+  name: string;
+  organization_id: string | null;
+  project_id: string | null;
+  recorded: Generated<Timestamp>;
+}
+
 export interface Project {
   additional_categories: Generated<string[]>;
   approved: Timestamp | null;
@@ -823,6 +832,7 @@ export interface DB {
   organization: Organization;
   payout: Payout;
   personal_access_token: PersonalAccessToken;
+  previous_name: PreviousName;
   project: Project;
   project_decision: ProjectDecision;
   project_likeness: ProjectLikeness;

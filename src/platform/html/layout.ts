@@ -21,11 +21,13 @@ export type Page = {
   isUnlisted?: boolean
   openGraph?: {
     type: 'website' | 'article' | 'profile'
-    image?: { url: string; alt: string; width: number; height: number }
+    image?: { url: string; type: string; alt: string; width: number; height: number }
   }
   /** Structured data (schema.org). */
   structuredData?: readonly object[]
   feeds?: readonly Feed[]
+  /** Path of the oEmbed description of the page. */
+  embed?: string
   previous?: string
   next?: string
   /** Classes of `main`. */
@@ -139,6 +141,9 @@ function forMachines({ site }: PageContext, page: Page): Part {
       ({ path, title, type }) => html`<link rel="alternate" type="${type}" href="${absolute(path)}" title="${title}">
 `,
     ),
+    page.embed !== undefined &&
+      html`<link rel="alternate" type="application/json+oembed" href="${absolute(page.embed)}" title="${page.title}">
+`,
     openGraph !== undefined &&
       html`<meta property="og:type" content="${openGraph.type}">
 <meta property="og:title" content="${page.title}">
@@ -154,6 +159,7 @@ ${
 }${
   image !== undefined &&
   html`<meta property="og:image" content="${image.url}">
+<meta property="og:image:type" content="${image.type}">
 <meta property="og:image:alt" content="${image.alt}">
 <meta property="og:image:width" content="${image.width}">
 <meta property="og:image:height" content="${image.height}">

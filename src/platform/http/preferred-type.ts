@@ -1,5 +1,6 @@
 // Content negotiation for paths with both a page and a JSON response. Routes with the constraint `prefers: 'html'` handle
 // clients that prefer HTML.
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyServerOptions } from 'fastify'
 
 /** Maximum number of types to read, more than any client sends. */
@@ -12,6 +13,14 @@ export function prefersHtml(accept: string | undefined): boolean {
   const weightOf = (...types: string[]) => types.map((type) => weights.get(type)).find((weight) => weight !== undefined)
   const html = weightOf('text/html', 'application/xhtml+xml') ?? 0
   return html > 0 && html > (weightOf('application/json', 'application/*', '*/*') ?? 0)
+}
+
+/** Programs that show a preview of a link in a chat. They accept everything, and understand only pages. */
+const PREVIEW_AGENTS =
+  /\b(?:slackbot|twitterbot|facebookexternalhit|whatsapp|telegrambot|discordbot|linkedinbot|skypeuripreview|mastodon|synapse)\b/i
+
+function isPreview({ accept, 'user-agent': agent = '' }: IncomingHttpHeaders): boolean {
+  return (accept === undefined || accept.includes('*/*')) && PREVIEW_AGENTS.test(agent.slice(0, 512))
 }
 
 /** Returns the quality of each type in an `Accept` header, in the order of the header. */
@@ -38,6 +47,6 @@ export const prefersConstraint: Strategies[string] = {
       set: (type, handler) => void handlers.set(type, handler),
     }
   },
-  deriveConstraint: (req) => (prefersHtml(req.headers.accept) ? 'html' : ''),
+  deriveConstraint: ({ headers }) => (prefersHtml(headers.accept) || isPreview(headers) ? 'html' : ''),
   mustMatchWhenDerived: false,
 }

@@ -2,10 +2,11 @@
 // percent-encoding. docs/api-design.md documents the order.
 
 import type { IncomingMessage } from 'node:http'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, invalidInput, notFound } from '#lib/errors.ts'
 import { clientAddress } from './limits/client-address.ts'
 import type { RateLimiter } from './limits/rate-limit.ts'
+import type { UnroutedSource } from './route-config.ts'
 
 export type RequestContextOptions = { clientAddressHeader: string | undefined; blockedUserAgents: readonly RegExp[] }
 
@@ -91,9 +92,21 @@ function checkUserAgent(req: IncomingMessage, blocked: readonly RegExp[]): ApiEr
   return undefined
 }
 
-/** Returns 404 for unknown paths and methods before the body is read. */
-export function requireRoute(req: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
-  done(req.is404 ? notFound('route') : undefined)
+/**
+ * Handles unknown paths and methods before the body is read: with 404, unless the function that `app.useUnrouted` receives
+ * returns another error or a URL to redirect to.
+ */
+export function handleUnrouted(app: Pick<FastifyInstance, 'decorate'>): RequestContextHook {
+  let find: UnroutedSource = () => undefined
+  app.decorate('useUnrouted', (source: UnroutedSource) => {
+    find = source
+  })
+  return (req, reply, done) => {
+    if (!req.is404) return done()
+    const found = find(req)
+    if (typeof found === 'string') return void reply.redirect(found, 301)
+    done(found ?? notFound('route'))
+  }
 }
 
 /**

@@ -1,9 +1,10 @@
 // Types for the `config` of routes, and for the properties that hooks add to a request.
 import type { IncomingMessage } from 'node:http'
-import type { FastifyContextConfig } from 'fastify'
+import type { FastifyContextConfig, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { ScopeName } from '#lib/access/scopes.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
+import type { ApiError } from '#lib/errors.ts'
 import type { ListBuffers } from './responses/list-buffers.ts'
 
 /**
@@ -53,6 +54,9 @@ export type FastPathResponse = { route: FastPathRoute; headers: readonly string[
  */
 export type FastPathSource = (req: IncomingMessage) => FastPathResponse | undefined
 
+/** Returns the URL that a request without a route leads to, or its error. Default: 404 */
+export type UnroutedSource = (req: FastifyRequest) => string | ApiError | undefined
+
 declare module 'fastify' {
   interface FastifyInstance {
     /** Every route except HEAD and preflight requests, in the order of registration. */
@@ -62,6 +66,8 @@ declare module 'fastify' {
     isDraining(): boolean
     /** Sets the source of responses that are sent without calling the framework. */
     useFastPath(source: FastPathSource): void
+    /** Sets the source of responses to requests that no route handles. */
+    useUnrouted(source: UnroutedSource): void
     /** Memory for list responses. */
     listBuffers: ListBuffers
   }

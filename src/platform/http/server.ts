@@ -30,10 +30,10 @@ import { prefersConstraint } from './preferred-type.ts'
 import { answersWhenReadOnly, type ReadOnlyState, readOnlyHook } from './read-only.ts'
 import {
   answerUnroutable,
+  handleUnrouted,
   type RequestContextOptions,
   rejectEncodedBody,
   requestContextHook,
-  requireRoute,
 } from './request-context.ts'
 import { createRequestLog, logRequest } from './request-log.ts'
 import { completeResponses } from './responses/declared-responses.ts'
@@ -125,7 +125,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   parseJsonBodies(app)
   traceRequests(app)
   app.addHook('onRequest', setContext)
-  app.addHook('onRequest', requireRoute)
+  app.addHook('onRequest', handleUnrouted(app))
   addRouteChecks(app, options)
   app.addHook('onSend', tagResponse)
   if (limiter.settle !== undefined) app.addHook('onSend', limiter.settle)

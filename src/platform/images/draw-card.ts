@@ -95,8 +95,8 @@ async function drawText({ text, size, weight, ink, left, height }: TextPart): Pr
     .toBuffer()
 }
 
-/** Returns undefined if the image cannot be decoded: the card is then drawn without it. */
-async function drawIcon(icon: Uint8Array, side: number): Promise<Buffer | undefined> {
+/** Draws an image as a square PNG. The image must not be an SVG of a user. Returns undefined if it cannot be decoded. */
+export async function drawIcon(icon: Uint8Array, side: number): Promise<Buffer | undefined> {
   const sharp = await loadSharp()
   return sharp(icon, { limitInputPixels: ICON_PIXELS_MAX, pages: 1 })
     .resize(side, side, { fit: 'contain', background: { r: 0, g: 0, b: 0, alpha: 0 } })

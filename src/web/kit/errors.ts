@@ -5,6 +5,7 @@ import { isMessageKey } from '#platform/html/languages.ts'
 import { slip } from '#platform/html/lists.ts'
 import { pathTo } from '#platform/html/page-context.ts'
 import { asApiError, noteFailure } from '#platform/http/error-handler.ts'
+import { findMovedPath } from './moved.ts'
 import { type Area, readRequest, type WebDeps } from './request.ts'
 import { staleFormError } from './safety.ts'
 
@@ -25,6 +26,9 @@ export async function showError(web: WebDeps, { area, thrown, req, reply }: Fail
       .type('text/html; charset=utf-8')
       .send(`<!doctype html><title>503</title><p>${escapeText(error.message)}`)
   const { page, show } = request
+  const moved = error.status === 404 ? await findMovedPath(request).catch(() => undefined) : undefined
+  // With 308, browsers send a form again.
+  if (moved !== undefined) return reply.redirect(pathTo(page, moved), req.method === 'POST' ? 308 : 301)
   const { t, rich } = page.language
   const key = `error.${status}`
   const title = t(isMessageKey(key) ? key : 'error.other')

@@ -57,6 +57,7 @@ export function registerArea(app: App, web: WebDeps, area: Area, addPages: (page
     const open: Pages['open'] = (method, path, name, handler, { prefers, dependsOn, ...config } = {}) => {
       if (method === 'GET') paths.GET.add(path)
       else paths.POST.set(path, name)
+      web.pageRoutes.add(method, path, { onlyHtml: prefers === 'html' })
       const route = { url: path, operation: name, config: { auth: 'public', budget: 'page', ...config } } as const
       scope.route({
         method,

@@ -24,6 +24,8 @@ export const PATHS = {
   setup: '/setup',
   search: '/search',
   report: '/report',
+  embed: '/oembed',
+  speculation: '/speculation-rules.json',
   dashboard: '/dashboard',
   dashboardProjects: '/dashboard/projects',
   dashboardUploads: '/dashboard/uploads',

@@ -18,6 +18,7 @@ import type { Deps } from '#ports/deps.ts'
 import { isSet, readChoices, type SessionCookie, type Setup } from './cookies.ts'
 import { type FormLimits, fieldOf, fieldsOf } from './forms.ts'
 import { type PageCache, type PageRecorder, resultsKey } from './page-cache.ts'
+import type { PageRoutes } from './page-routes.ts'
 import { signInPath } from './paths.ts'
 import { type SendOptions, type ShownPage, sendCachedPage, sendPage } from './send-page.ts'
 import { currentSite } from './site.ts'
@@ -32,6 +33,7 @@ export type WebDeps = {
   cookie: SessionCookie
   site: Site
   pageCache: PageCache
+  pageRoutes: PageRoutes
   texts: UserTexts
   statistics: ProjectStatistics
   trends: DownloadTrends

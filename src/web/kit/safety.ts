@@ -8,6 +8,7 @@ import { checkStorable, isHostName } from '#lib/text/text-rules.ts'
 import type { Config } from '#platform/config/config.ts'
 import type { App } from '#platform/http/server.ts'
 import { cookieName, cookieOptions } from './cookies.ts'
+import { PATHS } from './paths.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -80,11 +81,15 @@ export function pageHeaders(config: Config) {
     ].join('; ')
   }
   const usual = policy('', '')
+  const base = new URL(config.http.baseUrl).pathname.replace(/\/$/, '')
+  // Names the rules by which browsers prefetch likely next pages, as a string of RFC 8941.
+  const rules = config.site.isServed ? { 'speculation-rules': `"${base}${PATHS.speculation}"` } : {}
   return ({ formTarget, widgetSources, sendsRequests }: typeof NOWHERE = NOWHERE): Record<string, string> => ({
     'content-security-policy':
       formTarget === '' && widgetSources === '' && !sendsRequests
         ? usual
         : policy(formTarget, widgetSources, sendsRequests),
+    ...rules,
     'x-frame-options': 'DENY',
     'x-content-type-options': 'nosniff',
     // With `no-referrer`, browsers would also hide the origin of forms from Depot. A captcha service can need the origin

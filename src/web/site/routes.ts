@@ -7,6 +7,7 @@ import { type CachedProject, getProject } from '#features/catalogue/projects/loo
 import { notFound } from '#lib/errors.ts'
 import { isBlank } from '#lib/text/text-rules.ts'
 import { html } from '#platform/html/html.ts'
+import { pathTo } from '#platform/html/page-context.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { type Pages, registerArea } from '#web/kit/pages.ts'
@@ -18,7 +19,11 @@ import { showHome } from './lists/home.ts'
 import { showList } from './lists/list-view.ts'
 import { viewOf } from './lists/rows.ts'
 import { discoveryPages } from './machines/discovery.ts'
+import { faviconPage } from './machines/favicon.ts'
 import { feedPages } from './machines/feeds.ts'
+import { sendEmbed } from './machines/oembed.ts'
+import { sitemapPages } from './machines/sitemap.ts'
+import { movedPages } from './moved-pages.ts'
 import { showCollection, showOrganization, showUser } from './people/people.ts'
 import { createCardHandler } from './project/card.ts'
 import { showProject } from './project/project-page.ts'
@@ -52,14 +57,20 @@ export function sitePages(app: App, web: WebDeps): void {
     pages.open('GET', '/organization/:name', 'siteOrganization', showOrganization)
     pages.open('GET', '/collection/:id', 'siteCollection', showCollection)
     feedPages(pages, taxonomy)
-    discoveryPages(pages)
+    discoveryPages(pages, web.deps)
+    sitemapPages(pages)
+    pages.open('GET', PATHS.embed, 'siteEmbed', sendEmbed)
+    faviconPage(pages)
     pages.open('GET', '/card/:id.png', 'siteCard', createCardHandler(), { budget: 'asset' })
     pages.open('GET', PATHS.report, 'siteReport', showReport)
     pages.open('POST', PATHS.report, 'siteReportForm', sendReport)
     for (const text of OPERATOR_TEXTS)
       pages.open('GET', `/${text}`, 'siteOperatorText', (request) => showOperatorText(request, text))
-    const showMissing = async () => {
-      throw notFound('page')
+    movedPages(pages, taxonomy)
+    const showMissing = async ({ req, reply, page, pageRoutes }: PageRequest) => {
+      const path = pageRoutes.withoutSlash(req)
+      if (path === undefined) throw notFound('page')
+      return reply.redirect(pathTo(page, path), 301)
     }
     pages.open('GET', '/*', 'siteAbsent', showMissing, { prefers: 'html' })
   })
@@ -69,10 +80,8 @@ function listPages(pages: Pages, taxonomy: Taxonomy): void {
   for (const type of offeredTypes(taxonomy)) {
     const path = listPath(type)
     pages.open('GET', path, 'siteList', (request) => showList(request, type), { dependsOn: 'results' })
-    pages.open('GET', `/discover${path}`, 'siteMovedList', async (request) => request.redirectPermanently(path))
   }
   pages.open('GET', PATHS.search, 'siteSearch', (request) => showList(request, undefined), { dependsOn: 'results' })
-  pages.open('GET', '/discover', 'siteMovedSearch', async (request) => request.redirectPermanently(PATHS.search))
 }
 
 /**

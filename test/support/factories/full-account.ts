@@ -89,6 +89,10 @@ export async function leaveEverything(db: Db, person: Account, other: Account): 
     .insertInto('reserved_username')
     .values({ username: `was-${account_id}`, account_id, expires: soon() })
     .execute()
+  await db
+    .insertInto('previous_name')
+    .values({ kind: 'account', name: `previous-${account_id.toLowerCase()}`, account_id })
+    .execute()
   await db.insertInto('backup_code').values({ account_id, code_hash: hash() }).execute()
   const former = { teams: [], follows: [{ project_id: theirs.id }], versions: [], applications: [], collections: [] }
   await db
@@ -114,6 +118,7 @@ export async function leaveEverything(db: Db, person: Account, other: Account): 
     ...applications,
     ...money,
     reserved_username: [`was-${account_id}`],
+    previous_name: [`previous-${account_id.toLowerCase()}`],
     project: [project.id],
     organization: [organization.id],
     team_member: [project.teamId, theirs.teamId, organization.teamId],

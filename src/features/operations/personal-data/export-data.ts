@@ -94,6 +94,8 @@ const queriesOf = (accountId: string, config: FilesConfig): Record<string, RawBu
     from version where author_id = ${accountId} order by date_published`,
   reserved_usernames: sql`
     select username, expires from reserved_username where account_id = ${accountId} order by expires`,
+  previous_usernames: sql`
+    select name as username, recorded from previous_name where account_id = ${accountId} order by recorded`,
   follows: sql`select project_id, created from follow where account_id = ${accountId} order by created`,
   reports: sql`
     select id, report_type, item_type, item_id, body, created, closed

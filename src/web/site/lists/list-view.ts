@@ -8,7 +8,7 @@ import { emptyState, note, pager, tabs } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
 import { SORTS } from '#ports/search-index/search-index.ts'
-import { isSet } from '#web/kit/cookies.ts'
+import { isSet, NO_SETUP } from '#web/kit/cookies.ts'
 import { feedLinks, feedPath, listPath, type ProjectType } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import type { ShownPage } from '#web/kit/send-page.ts'
@@ -29,12 +29,19 @@ import {
   withoutChoice,
   withType,
 } from './list-request.ts'
+import { convertOriginalQuery } from './original-query.ts'
 import { loadRowDetails } from './row-details.ts'
 import { hitGrid, hitList, type ProjectRow, rowOfHit } from './rows.ts'
 
 type ShownList = FoundList & { rows: readonly ProjectRow[]; title: string; lastPage: number }
 
 export async function showList(request: PageRequest, type: ProjectType | undefined): Promise<FastifyReply> {
+  const own = convertOriginalQuery(new URL(request.page.address, 'http://local').searchParams, request.deps.taxonomy)
+  if (own !== undefined) {
+    const converted = { setup: NO_SETUP, query: (name: string) => own.get(name) ?? '', queries: own.getAll.bind(own) }
+    const moved = readListRequest(converted, type)
+    return request.reply.redirect(pathTo(request.page, listUrl(moved, { page: moved.page })), 301)
+  }
   const list = readListRequest(request, type)
   const { results, parse } = await queryList(request.deps, list, callerOf(request.req))
   return request.showResults(results, async () => {

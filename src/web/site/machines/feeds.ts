@@ -11,6 +11,7 @@ import { getCachedUser } from '#features/people/users/user-cache.ts'
 import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { escapeText } from '#platform/html/html.ts'
+import type { PageContext } from '#platform/html/page-context.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { NO_SETUP } from '#web/kit/cookies.ts'
@@ -31,6 +32,7 @@ import { filterOf, findHits } from '../lists/list-query.ts'
 import { listUrl, readListRequest } from '../lists/list-request.ts'
 import { listTitle } from '../lists/list-view.ts'
 import { type ProjectRow, rowOfHit, rowOfProject, versionOf, viewOf } from '../lists/rows.ts'
+import { sendDocument } from './send-document.ts'
 
 type Entry = { id: string; path: string; title: string; text: string; at: string; by?: string }
 type Feed = { title: string; path: string; entries: Entry[] }
@@ -120,43 +122,42 @@ async function loadEntries({ deps, viewer }: PageRequest, ids: readonly string[]
   return rows.slice(0, ENTRIES_MAX).map(entryOf)
 }
 
-function sendFeed({ reply, page, viewer, req }: PageRequest, feed: Feed, format: 'atom' | 'json'): FastifyReply {
-  const { url, name } = page.site
-  const self = `${url}${req.raw.url ?? ''}`
-  void reply
-    .header('cache-control', viewer === null ? 'public, max-age=0, must-revalidate' : 'private, no-cache')
-    .header('vary', 'accept-language, cookie')
-  if (format === 'json') {
-    const items = feed.entries.map(({ id, path, title, text, at, by }) => ({
-      id,
-      url: `${url}${path}`,
-      title,
-      content_text: text,
-      date_published: at,
-      ...(by === undefined ? {} : { authors: [{ name: by }] }),
-    }))
-    const body = {
-      version: 'https://jsonfeed.org/version/1.1',
-      title: feed.title,
-      home_page_url: `${url}${feed.path}`,
-      feed_url: self,
-      items,
-    }
-    return reply.type('application/feed+json; charset=utf-8').send(JSON.stringify(body))
-  }
-  const entries = feed.entries.map(
-    ({ id, path, title, text, at, by }) =>
-      `<entry><id>${xml(`${url}/#${id}`)}</id><title>${xml(title)}</title><link href="${xml(`${url}${path}`)}"/><updated>${at}</updated><author><name>${xml(by ?? name)}</name></author><summary>${xml(text)}</summary></entry>\n`,
-  )
+function sendFeed(request: PageRequest, feed: Feed, format: 'atom' | 'json'): FastifyReply {
+  const { page, viewer, req } = request
   const [updated = '1970-01-01T00:00:00.000Z'] = feed.entries
     .map(({ at }) => at)
     .sort()
     .reverse()
-  return reply
-    .type('application/atom+xml; charset=utf-8')
-    .send(
-      `<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom"><id>${xml(`${url}${feed.path}`)}</id><title>${xml(feed.title)}</title><link rel="self" href="${xml(self)}"/><link href="${xml(`${url}${feed.path}`)}"/><updated>${updated}</updated>\n${entries.join('')}</feed>\n`,
-    )
+  const self = `${page.site.url}${req.raw.url ?? ''}`
+  return sendDocument(request, {
+    type: format === 'json' ? 'application/feed+json; charset=utf-8' : 'application/atom+xml; charset=utf-8',
+    body: format === 'json' ? jsonFeed(page, feed, self) : atomFeed(page, feed, { self, updated }),
+    cacheControl: viewer === null ? 'public, max-age=0, must-revalidate' : 'private, no-cache',
+    modifiedAt: Date.parse(updated),
+    vary: 'accept-language, cookie',
+  })
+}
+
+function jsonFeed({ site: { url } }: PageContext, feed: Feed, self: string): string {
+  const items = feed.entries.map(({ id, path, title, text, at, by }) => ({
+    id,
+    url: `${url}${path}`,
+    title,
+    content_text: text,
+    date_published: at,
+    ...(by === undefined ? {} : { authors: [{ name: by }] }),
+  }))
+  const version = 'https://jsonfeed.org/version/1.1'
+  return JSON.stringify({ version, title: feed.title, home_page_url: `${url}${feed.path}`, feed_url: self, items })
+}
+
+function atomFeed({ site }: PageContext, feed: Feed, { self, updated }: { self: string; updated: string }): string {
+  const { url, name } = site
+  const entries = feed.entries.map(
+    ({ id, path, title, text, at, by }) =>
+      `<entry><id>${xml(`${url}/#${id}`)}</id><title>${xml(title)}</title><link href="${xml(`${url}${path}`)}"/><updated>${at}</updated><author><name>${xml(by ?? name)}</name></author><summary>${xml(text)}</summary></entry>\n`,
+  )
+  return `<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom"><id>${xml(`${url}${feed.path}`)}</id><title>${xml(feed.title)}</title><link rel="self" href="${xml(self)}"/><link href="${xml(`${url}${feed.path}`)}"/><updated>${updated}</updated>\n${entries.join('')}</feed>\n`
 }
 
 /** Escapes text for XML. Removes the control characters that XML cannot contain. */

@@ -17,6 +17,7 @@ import { callerOf } from '#platform/http/limits/client-address.ts'
 import { matchesEntityTag } from '#platform/http/responses/entity-tags.ts'
 import { CARD_HEIGHT, CARD_WIDTH, createDrawCard } from '#platform/images/draw-card.ts'
 import type { Deps } from '#ports/deps.ts'
+import { PATHS, projectPath, withQuery } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { viewOf } from '../lists/rows.ts'
 
@@ -47,15 +48,21 @@ export function createCardHandler(): (request: PageRequest) => Promise<FastifyRe
   }
 }
 
-async function readIcon(deps: Pick<Deps, 'files' | 'config'>, url: string | null): Promise<Uint8Array | undefined> {
+/** Returns the content of an icon of Depot; undefined without an icon, or for an SVG. */
+export async function readIcon(
+  deps: Pick<Deps, 'files' | 'config'>,
+  url: string | null,
+): Promise<Uint8Array | undefined> {
   if (url === null || !ICON_TYPES.test(url)) return undefined
   const opened = await deps.files.open(imageKey(url))
   return opened === undefined ? undefined : buffer(opened.stream)
 }
 
-/** Returns the Open Graph properties of a project's pages, without a card if the project is not public. */
-export function cardOf(page: PageContext, view: ProjectView): Pick<Page, 'openGraph'> {
+/** Returns the properties with which other sites show a link to a project, without a card if the project is not public. */
+export function cardOf({ site }: PageContext, view: ProjectView): Pick<Page, 'openGraph' | 'embed'> {
   if (!isPublicStatus(view.status)) return { openGraph: { type: 'website' } }
-  const image = { url: `${page.site.url}/card/${view.id}.png`, alt: view.name, width: CARD_WIDTH, height: CARD_HEIGHT }
-  return { openGraph: { type: 'website', image } }
+  const size = { width: CARD_WIDTH, height: CARD_HEIGHT }
+  const image = { url: `${site.url}/card/${view.id}.png`, type: 'image/png', alt: view.name, ...size }
+  const embed = withQuery(PATHS.embed, { url: `${site.url}${projectPath(view)}`, format: 'json' })
+  return { openGraph: { type: 'website', image }, embed }
 }

@@ -16,6 +16,7 @@ import { hueClass, setupName, tagName, typesName } from '../names.ts'
 import { cardOf } from './card.ts'
 import { type ArchiveSummary, primaryFile } from './offer.ts'
 import type { ProjectData } from './project-data.ts'
+import { projectStructure } from './structured-data.ts'
 
 const TABS = [
   ['', 'site.tab.description', 'book'],
@@ -42,6 +43,7 @@ export function projectPage(
     status?: number
     previous?: string
     next?: string
+    structuredData?: readonly object[]
   },
 ): ShownPage {
   const { page } = request
@@ -55,7 +57,7 @@ export function projectPage(
     className: ['page', hue].filter(Boolean).join(' '),
     ...cardOf(page, view),
     feeds: feedLinks(`${path}/versions`, page.language.t('site.feed.versions', { name: view.name })),
-    structuredData: structuredData(page, data),
+    structuredData: projectStructure(page, data),
     ...rest,
     title,
     body: html`${projectBreadcrumbs(page, data)}
@@ -199,37 +201,4 @@ function projectTabs(
       ...(counts[tab] === undefined || counts[tab] === 0 ? {} : { count: counts[tab] }),
     })),
   )
-}
-
-/** Returns the structured data (JSON-LD) for search engines: the project as software, and its position in the site. */
-function structuredData(page: PageContext, { view, path, offer }: ProjectData): object[] {
-  const { url } = page.site
-  const type = PROJECT_TYPES.find((name) => view.project_types.includes(name))
-  const list =
-    type === undefined
-      ? []
-      : [{ '@type': 'ListItem', position: 1, name: typesName(page.language, type), item: `${url}${listPath(type)}` }]
-  return [
-    {
-      '@type': 'SoftwareApplication',
-      name: view.name,
-      description: view.summary,
-      url: `${url}${path}`,
-      applicationCategory: 'GameApplication',
-      datePublished: view.published,
-      dateModified: view.updated,
-      offers: { '@type': 'Offer', price: 0, priceCurrency: 'USD' },
-      ...(view.icon_url === null ? {} : { image: view.icon_url }),
-      ...(offer === undefined ? {} : { softwareVersion: offer.version.version_number }),
-      interactionStatistic: {
-        '@type': 'InteractionCounter',
-        interactionType: 'https://schema.org/DownloadAction',
-        userInteractionCount: view.downloads,
-      },
-    },
-    {
-      '@type': 'BreadcrumbList',
-      itemListElement: [...list, { '@type': 'ListItem', position: list.length + 1, name: view.name }],
-    },
-  ]
 }

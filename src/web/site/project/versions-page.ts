@@ -21,6 +21,7 @@ import { releasesIn, tagName, versionRuns } from '../names.ts'
 import { type Dependency, loadArchive, loadDependencies, primaryFile } from './offer.ts'
 import { loadProject, type ProjectData } from './project-data.ts'
 import { archiveLabel, projectPage } from './project-frame.ts'
+import { versionStructure } from './structured-data.ts'
 
 const PER_PAGE = 50
 const VALUES_MAX = 20
@@ -142,7 +143,8 @@ ${dependencies.length > 0 && html`<div class="section"><h2>${language.t('site.ta
 <div class="section"><h2>${language.t('site.tab.changelog')}</h2>${String(changelog) === '' ? html`<p class="soft">${language.t('site.no-changelog')}</p>` : changelog}</div>`
   const title = language.t('site.title.version', { name: data.view.name, version: version.version_number })
   const canonical = versionPath(data.path, version)
-  return show(projectPage(request, data, { tab: '/versions', title, body, canonical }))
+  const structuredData = versionStructure(page, data, version)
+  return show(projectPage(request, data, { tab: '/versions', title, body, canonical, structuredData }))
 }
 
 function scanPair(page: PageContext, row: ScanRow | undefined): Markup {
