@@ -63,6 +63,14 @@ create unique index notification_cause_key on notification (account_id, cause) w
 create index notification_invited_by_idx on notification ((body ->> 'invited_by'))
   where (body ->> 'invited_by') is not null;
 
+-- Which notifications a person receives by email, where it differs from the default.
+create table email_setting (
+  account_id text collate "C" not null references account (id) on delete cascade,
+  kind text collate "C" not null,
+  is_emailed boolean not null,
+  primary key (account_id, kind)
+);
+
 -- Lists of projects that people keep.
 create table collection (
   id text collate "C" primary key,

@@ -226,6 +226,14 @@ create table download_pending (
   constraint download_pending_pkey PRIMARY KEY (version_id)
 );
 
+create table email_setting (
+  account_id text collate "C" not null,
+  kind text collate "C" not null,
+  is_emailed boolean not null,
+  constraint email_setting_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint email_setting_pkey PRIMARY KEY (account_id, kind)
+);
+
 create table file (
   id text collate "C" not null,
   version_id text collate "C" not null,

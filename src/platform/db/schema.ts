@@ -194,6 +194,12 @@ export interface DownloadPending {
   version_id: string;
 }
 
+export interface EmailSetting {
+  account_id: string;
+  is_emailed: boolean;
+  kind: string;
+}
+
 export interface File {
   content_type: string;
   created: Generated<Timestamp>;
@@ -805,6 +811,7 @@ export interface DB {
   download_batch: DownloadBatch;
   download_ledger: DownloadLedger;
   download_pending: DownloadPending;
+  email_setting: EmailSetting;
   file: File;
   file_address: FileAddress;
   file_content: FileContent;

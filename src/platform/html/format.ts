@@ -21,6 +21,9 @@ const short = perLanguage(
 )
 const relative = perLanguage((tag) => new Intl.RelativeTimeFormat(tag, { ...DIGITS, numeric: 'auto' }))
 const day = perLanguage((tag) => new Intl.DateTimeFormat(tag, { ...DIGITS, dateStyle: 'long', timeZone: 'UTC' }))
+const month = perLanguage(
+  (tag) => new Intl.DateTimeFormat(tag, { ...DIGITS, month: 'long', year: 'numeric', timeZone: 'UTC' }),
+)
 const shortDay = perLanguage(
   (tag) => new Intl.DateTimeFormat(tag, { ...DIGITS, month: 'short', day: 'numeric', timeZone: 'UTC' }),
 )
@@ -40,6 +43,16 @@ export function wholeNumber(language: Language, value: number): string {
 /** Formats a short number for lists: `2.5M`. Put the whole number into `title`. */
 export function shortNumber(language: Language, value: number): string {
   return short(language).format(value)
+}
+
+const amount = perLanguage(
+  (tag) => new Intl.NumberFormat(tag, { ...DIGITS, minimumFractionDigits: 2, maximumFractionDigits: 8 }),
+)
+
+/** Formats an amount of money, a decimal string, exactly: `1,234.50 EUR`. `currency` is the name that the operator set. */
+export function moneyText(language: Language, value: string, currency: string | null): string {
+  const text = amount(language).format(value as Intl.StringNumericLiteral)
+  return currency === null ? text : `${text}\u00a0${currency}`
 }
 
 const SIZES = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
@@ -77,6 +90,11 @@ export function shortTimeText(language: Language, at: Date): string {
 /** Formats the UTC day: `14 March 2021`. */
 export function dayText(language: Language, at: Date): string {
   return day(language).format(at)
+}
+
+/** Formats the UTC month: `March 2021`. */
+export function monthText(language: Language, at: Date): string {
+  return month(language).format(at)
 }
 
 /** Formats the UTC day for axes and tables of plots: `14 Mar`. */

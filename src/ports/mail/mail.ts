@@ -10,6 +10,8 @@ export type MailMessage = {
   /** At most `BODY_MAX` characters, like `html`. */
   text: string
   html?: string
+  /** URL at which a POST without credentials turns off emails of this kind (RFC 8058). */
+  unsubscribe?: string
 }
 
 export interface Mail {
@@ -50,7 +52,7 @@ export function mailError(cause: unknown): ApiError {
  * Converts a message for nodemailer. `from`: an address or `Name <address>`. `at`: milliseconds since 1970, for `Date`.
  * @throws ApiError `mail_error` for an invalid message
  */
-export function toEnvelope(from: string, { to, subject, text, html }: MailMessage, at: number) {
+export function toEnvelope(from: string, { to, subject, text, html, unsubscribe }: MailMessage, at: number) {
   if (!isMailAddress(to)) throw mailError(new Error('The address is not an email address'))
   if (/[\p{Cc}\u2028\u2029]/u.test(subject)) throw mailError(new Error('The subject has control characters'))
   if (subject.length > SUBJECT_MAX) throw mailError(new Error(`The subject has more than ${SUBJECT_MAX} characters`))
@@ -65,10 +67,17 @@ export function toEnvelope(from: string, { to, subject, text, html }: MailMessag
     ...(html === undefined ? { text } : { text: plainPart(text), html }),
     date: new Date(at),
     // Prevents automatic replies (RFC 3834).
-    headers: { 'Auto-Submitted': 'auto-generated' },
+    headers: { 'Auto-Submitted': 'auto-generated', ...unsubscribeHeaders(unsubscribe) },
     disableFileAccess: true,
     disableUrlAccess: true,
   }
+}
+
+/** Mail programs offer one click only for https. */
+function unsubscribeHeaders(url: string | undefined): Record<string, string> {
+  if (url === undefined) return {}
+  const list = { 'List-Unsubscribe': `<${url}>` }
+  return url.startsWith('https:') ? { ...list, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' } : list
 }
 
 /** Returns the whole message (RFC 5322) with CRLF line ends. */

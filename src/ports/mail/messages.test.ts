@@ -30,6 +30,7 @@ const all: Record<string, MailContent> = {
     title: 'News',
     text: 'Something happened.',
     link: 'https://x.example/',
+    unsubscribe: 'https://x.example/off',
   }),
 }
 
@@ -71,7 +72,13 @@ test('user text is escaped in HTML and cannot break the subject', () => {
       const evil = `<script>alert('x')</script>"&\r\nBcc: ${typed}`
       for (const { subject, html } of [
         tokenCreatedMail({ ...context, tokenName: evil }),
-        notificationMail({ ...context, title: evil, text: evil, link: `https://x.example/?a="><script>` }),
+        notificationMail({
+          ...context,
+          title: evil,
+          text: evil,
+          link: `https://x.example/?a="><script>`,
+          unsubscribe: `https://x.example/off`,
+        }),
         emailChangedMail({ ...context, newEmail: evil, flow }),
       ]) {
         assert.doesNotMatch(subject, /[\p{Cc}\u2028\u2029]/u)
@@ -83,7 +90,12 @@ test('user text is escaped in HTML and cannot break the subject', () => {
 })
 
 test('line breaks of a notification stay line breaks', () => {
-  const { html, text } = notificationMail({ ...context, title: 'News', text: 'One\nTwo' })
+  const { html, text } = notificationMail({
+    ...context,
+    title: 'News',
+    text: 'One\nTwo',
+    unsubscribe: 'https://x.example/off',
+  })
   assert.ok(html.includes('<p>One<br>Two</p>'))
   assert.ok(text.includes('One\nTwo'))
 })

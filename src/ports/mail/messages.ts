@@ -22,6 +22,8 @@ export const MAIL_PAGES = {
   undoEmail: '/account/undo-email',
   signIn: '/account/sign-in',
   settings: '/account',
+  notificationEmails: '/account/notifications',
+  unsubscribe: '/account/unsubscribe',
   signUp: '/account/sign-up',
 } as const
 
@@ -140,12 +142,19 @@ export function invitationLink(baseUrl: string, code: string): string {
   return link.href
 }
 
-/** Returns the email of a notification: its title, its text and an optional link. */
+/** Returns the email of a notification: its title, its text, an optional link, and the links to receive fewer emails. */
 export function notificationMail(
-  context: MailContext & { title: string; text: string; link?: string | undefined },
+  context: MailContext & { title: string; text: string; link?: string | undefined; unsubscribe: string },
 ): MailContent {
-  const { title, text, link } = context
-  return compose(context, title, [text, ...(link === undefined ? [] : [{ link, label: 'Open the page' }])])
+  const { title, text, link, unsubscribe, baseUrl } = context
+  return compose(context, title, [
+    text,
+    ...(link === undefined ? [] : [{ link, label: 'Open the page' }]),
+    'To receive no more emails of this kind, open this page:',
+    { link: unsubscribe, label: 'Turn off these emails' },
+    'To choose which notifications you receive by email, open your settings:',
+    { link: new URL(`${baseUrl}${MAIL_PAGES.notificationEmails}`).href, label: 'Email settings' },
+  ])
 }
 
 /** Returns the URL of a page with its secret. The URL is ASCII, even if the host name is not. */

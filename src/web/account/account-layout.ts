@@ -14,11 +14,11 @@ import type { ShownPage } from '#web/kit/send-page.ts'
 const TABS: readonly [path: string, label: MessageKey, icon: IconName][] = [
   [PATHS.profile, 'settings.profile', 'user'],
   [PATHS.security, 'settings.security', 'shield'],
-  [PATHS.sessions, 'settings.sessions', 'monitor'],
+  [PATHS.notificationEmails, 'settings.notifications', 'bell'],
   [PATHS.tokens, 'settings.tokens', 'key'],
   [PATHS.authorizations, 'settings.authorizations', 'plug'],
   [PATHS.applications, 'settings.applications', 'code'],
-  [PATHS.data, 'settings.data', 'archive'],
+  [PATHS.data, 'settings.data', 'monitor'],
 ]
 
 /** Whether a path belongs to a tab. The path of the profile is the prefix of all others. */

@@ -11,6 +11,7 @@ import { applicationPages } from './access/applications.ts'
 import { authorizePages } from './access/authorize.ts'
 import { tokenPages } from './access/tokens.ts'
 import { accountDataPages } from './settings/account-data.ts'
+import { notificationEmailPages } from './settings/notification-emails.ts'
 import { profilePages } from './settings/profile.ts'
 import { securityPages } from './settings/security.ts'
 import { sessionPages } from './settings/sessions.ts'
@@ -35,6 +36,7 @@ export function accountPages(app: App, web: WebDeps): void {
     authorizePages(pages)
     profilePages(pages)
     securityPages(pages)
+    notificationEmailPages(pages)
     twoFactorPages(pages)
     sessionPages(pages)
     tokenPages(pages)

@@ -12,7 +12,10 @@ import { PATHS } from './paths.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether the form carries no token. Only for forms that change nothing but the look; their pages can be cached. */
+    /**
+     * Whether the form carries no token. Only for forms that change nothing but the look, so that their pages can be
+     * cached, and for forms with a key in the URL, which mail programs send.
+     */
     tokenless?: boolean
   }
   interface FastifyReply {

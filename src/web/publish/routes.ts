@@ -19,6 +19,9 @@ import { memberPages } from './project/members.ts'
 import { tagPages } from './project/tags.ts'
 import { transferPages } from './project/transfer.ts'
 import { visibilityPages } from './project/visibility.ts'
+import { affiliatePages } from './revenue/affiliates-page.ts'
+import { projectRevenuePages } from './revenue/project-revenue.ts'
+import { revenuePages } from './revenue/revenue-page.ts'
 import { reviewPages } from './review/review.ts'
 import { newProjectPages } from './start/new-project.ts'
 import { editPages, versionDeletionPages } from './version/edit-page.ts'
@@ -46,6 +49,9 @@ export function publishPages(app: App, web: WebDeps): void {
     reviewPages(pages, taxonomy)
     ownReportPages(pages)
     followsPage(pages)
+    revenuePages(pages)
+    affiliatePages(pages)
+    projectRevenuePages(pages, taxonomy)
     versionsPages(pages, taxonomy)
     versionDeletionPages(pages, taxonomy)
   })

@@ -143,6 +143,12 @@ export const DECLARED: Record<string, Declared> = {
     },
     unseen: { password: 'proves who asks', code: 'proves who asks' },
   },
+  updateNotificationSettings: {
+    view: async (read, world) => read(`/v3/user/${await world.id('owner')}/notification-settings`),
+    fields: {
+      email: send({ project_update: true }, { at: 'email.project_update', shows: true }),
+    },
+  },
   setUserIcon: { view: at('/v3/user', 'owner'), unseen: { ext: PICTURE } },
   createAccount: {
     by: 'admin',

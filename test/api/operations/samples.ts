@@ -211,6 +211,8 @@ const OPERATIONS: Record<string, Sample> = {
   listBlockedUsers: {},
   getUserPreferences: at('owner'),
   listUserNotifications: at('owner'),
+  getNotificationSettings: at('owner'),
+  updateNotificationSettings: { ...at('owner'), body: { email: { invitation: true } } },
   listUserApplications: at('owner'),
   updateUser: { ...at('owner'), body: { bio: 'I make lanterns' } },
   deleteUser: { ...at('owner'), body: {} },

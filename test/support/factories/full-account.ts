@@ -56,6 +56,7 @@ export async function leaveEverything(db: Db, person: Account, other: Account): 
     .insertInto('project_decision')
     .values({ ...decision, decided: new Date(), final_at: new Date() })
     .execute()
+  await db.insertInto('email_setting').values({ account_id, kind: 'invitation', is_emailed: true }).execute()
   await db
     .insertInto('attention_dismissal')
     .values({ account_id, project_id: theirs.id, kind: 'incomplete_draft', until: new Date() })

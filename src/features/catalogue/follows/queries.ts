@@ -52,8 +52,8 @@ export async function listFollowedIds(db: Db, accountId: string): Promise<string
 }
 
 /**
- * Notifies the next `limit` followers, ordered by account ID, once per account and version. Returns the ID of the last
- * follower, or undefined at the end of the list.
+ * Notifies the next `limit` followers, ordered by account ID, once per account and version, and enqueues emails to those
+ * who want them. Returns the ID of the last follower, or undefined at the end of the list.
  */
 export async function notifyFollowers(
   db: Db,
@@ -68,8 +68,16 @@ export async function notifyFollowers(
       insert into notification (id, account_id, body, cause)
       select random_id(), account_id, ${body}::jsonb, ${`version:${versionId}`} from followers
       on conflict (account_id, cause) where cause is not null do nothing
+      returning id, account_id
+    ), emailed as (
+      select graphile_worker.add_job('notifications.send-mail', json_build_object('notification_id', notified.id),
+        max_attempts => 12)
+      from notified join email_setting on email_setting.account_id = notified.account_id
+        and email_setting.kind = 'project_update' and email_setting.is_emailed
     )
-    select max(account_id) as last, count(*) as seen from followers`.execute(db)
+    select max(account_id) as last, count(*) as seen, (select count(*) from emailed) as emailed from followers`.execute(
+    db,
+  )
   const { last, seen } = rows[0] ?? { last: null, seen: 0 }
   return last === null || seen < limit ? undefined : last
 }

@@ -96,6 +96,7 @@ const queriesOf = (accountId: string, config: FilesConfig): Record<string, RawBu
     select username, expires from reserved_username where account_id = ${accountId} order by expires`,
   previous_usernames: sql`
     select name as username, recorded from previous_name where account_id = ${accountId} order by recorded`,
+  email_settings: sql`select kind, is_emailed from email_setting where account_id = ${accountId} order by kind`,
   follows: sql`select project_id, created from follow where account_id = ${accountId} order by created`,
   reports: sql`
     select id, report_type, item_type, item_id, body, created, closed

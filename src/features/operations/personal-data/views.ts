@@ -22,6 +22,7 @@ export const ExportView = Type.Object(
     pats: Type.Array(AccessTokenView),
     teams: Rows,
     versions: Rows,
+    email_settings: Rows,
     follows: Rows,
     reports: Rows,
     messages: Rows,

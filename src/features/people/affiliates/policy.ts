@@ -8,9 +8,14 @@ export function seesAllCodes(viewer: Viewer): boolean {
   return isAdmin(viewer)
 }
 
+/** Returns whether the viewer can create and edit codes: admins, and accounts with the affiliate badge. */
+export function canCreateCodes(viewer: Viewer, { badges }: { badges: number }): boolean {
+  return isAdmin(viewer) || hasBadge(badges, 'AFFILIATE')
+}
+
 /** Requires an admin or an account with the affiliate badge. @throws ApiError 403 */
-export function requireAffiliate(viewer: Viewer, { badges }: { badges: number }): void {
-  if (!isAdmin(viewer) && !hasBadge(badges, 'AFFILIATE')) throw forbidden('This request requires the affiliate badge')
+export function requireAffiliate(viewer: Viewer, account: { badges: number }): void {
+  if (!canCreateCodes(viewer, account)) throw forbidden('This request requires the affiliate badge')
 }
 
 /**

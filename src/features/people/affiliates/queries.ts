@@ -20,7 +20,18 @@ export async function getVisibleCode(db: Db, viewer: Viewer, id: string): Promis
   return code
 }
 
-/** Returns the IDs of an account's codes; `createCode` limits their number. */
+/** Returns the codes of an account, oldest first; `createCode` limits their number. */
+export function listCodesOf(db: Db, accountId: string): Promise<AffiliateCodeRow[]> {
+  return db
+    .selectFrom('affiliate_code')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .orderBy('created')
+    .orderBy('id')
+    .execute()
+}
+
+/** Returns the IDs of an account's codes. */
 export async function listAffiliateCodeIdsOf(db: Db, accountId: string): Promise<string[]> {
   const rows = await db.selectFrom('affiliate_code').select('id').where('account_id', '=', accountId).execute()
   return rows.map(({ id }) => id)

@@ -1,4 +1,4 @@
-// The types of notifications with their texts and channels. The texts do not name projects, because the reader might
+// The types of notifications with their texts. The texts do not name projects, because the reader might
 // have lost access to them; clients look up the IDs of the body.
 
 /** `message` is the moderator's explanation. */
@@ -36,15 +36,11 @@ export type NotificationAction = { name: string; action_route: [method: string, 
 
 export type NotificationText = { name: string; text: string; link: string; actions: NotificationAction[] }
 
-/** Types that Depot sends by email. The user's list of notifications contains all other types. */
-const MAILED: ReadonlySet<string> = new Set<NotificationType>([
+/** Types that exist only as emails: another notification of the same event is in the user's list. */
+const ONLY_EMAILED: ReadonlySet<string> = new Set<NotificationType>([
   'project_status_approved',
   'project_status_neutral',
   'moderation_message_received',
-  'report_submitted',
-  'report_status_updated',
-  'operator_question',
-  'project_transferred',
 ])
 
 type TextOf<Body> = (
@@ -132,11 +128,7 @@ const TEXTS: { readonly [Type in NotificationType]: TextOf<NotificationBodies[Ty
 }
 
 /** Types that a user's list of notifications contains. */
-export const SITE_TYPES: readonly string[] = Object.keys(TEXTS).filter((type) => !MAILED.has(type))
-
-export function isMailed(type: NotificationType): boolean {
-  return MAILED.has(type)
-}
+export const SITE_TYPES: readonly string[] = Object.keys(TEXTS).filter((type) => !ONLY_EMAILED.has(type))
 
 /** Returns the texts of a notification. A type that another release has stored gets a general text. */
 export function notificationText(body: { type: string }, accountId: string): NotificationText {

@@ -10,3 +10,8 @@ export function canReadNotificationsOf(viewer: Viewer, accountId: string): boole
 export function requireNotificationsReader(viewer: Viewer, accountId: string): void {
   if (!canReadNotificationsOf(viewer, accountId)) throw forbidden('You cannot read the notifications of another user')
 }
+
+/** @throws ApiError 403 unless the settings are the viewer's own */
+export function requireOwnSettings(viewer: Viewer, accountId: string): void {
+  if (accountId !== viewer.id) throw forbidden('You cannot read or change the notification settings of another user')
+}

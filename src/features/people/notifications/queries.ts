@@ -7,7 +7,8 @@ import { newId } from '#lib/ids.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Notification } from '#platform/db/schema.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
-import { isMailed, type NotificationBody, SITE_TYPES } from './notification-types.ts'
+import { emailKindOf, isEmailed } from './emails/email-kinds.ts'
+import { type NotificationBody, SITE_TYPES } from './notification-types.ts'
 import { canReadNotificationsOf } from './policy.ts'
 
 export type NotificationRow = Pick<Selectable<Notification>, 'id' | 'account_id' | 'read' | 'created'> & {
@@ -27,24 +28,30 @@ export async function insertNotifications(
   body: NotificationBody,
 ): Promise<void> {
   if (accountIds.length === 0) return
+  const kind = emailKindOf(body)
   // Omits accounts that were deleted, and locks the others until the rows are inserted.
   const accounts = await tx
     .selectFrom('account')
-    .select('id')
-    .where('id', 'in', accountIds)
+    .leftJoin('email_setting', (join) =>
+      join.onRef('email_setting.account_id', '=', 'account.id').on('email_setting.kind', '=', kind ?? ''),
+    )
+    .select(['account.id', 'email_setting.is_emailed'])
+    .where('account.id', 'in', accountIds)
     // No one reads notifications of the placeholder account.
-    .where('id', '<>', PLACEHOLDER_ID)
-    .orderBy('id')
-    .forKeyShare()
+    .where('account.id', '<>', PLACEHOLDER_ID)
+    .orderBy('account.id')
+    .forKeyShare('account')
     .execute()
   if (accounts.length === 0) return
-  const rows = accounts.map(({ id }) => ({ id: newId(), account_id: id }))
+  const rows = accounts.map((account) => ({ ...account, notification: newId() }))
   await tx
     .insertInto('notification')
-    .values(rows.map((row) => ({ ...row, body: JSON.stringify(body) })))
+    .values(rows.map(({ id, notification }) => ({ id: notification, account_id: id, body: JSON.stringify(body) })))
     .execute()
-  if (!isMailed(body.type)) return
-  for (const { id } of rows) await enqueue(tx, 'notifications.send-mail', { notification_id: id })
+  if (kind === undefined) return
+  for (const { notification, is_emailed } of rows) {
+    if (isEmailed(kind, is_emailed)) await enqueue(tx, 'notifications.send-mail', { notification_id: notification })
+  }
 }
 
 /** The columns of a team member that identify an invitation. */

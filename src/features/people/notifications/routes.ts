@@ -9,6 +9,7 @@ import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
+import { emailSettingsRoutes } from './emails/routes.ts'
 import { requireNotificationsReader } from './policy.ts'
 import {
   deleteNotifications,
@@ -45,6 +46,7 @@ const CHANGES = [
 export function notificationRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'config'>): void {
   notificationReads(app, deps)
   notificationWrites(app, deps)
+  emailSettingsRoutes(app, deps)
 }
 
 /** Registers the routes that read notifications. The v2 API has another prefix and another form of notifications. */
@@ -62,7 +64,8 @@ export function notificationReads(
       schema: {
         operationId: 'listUserNotifications',
         summary: "List a user's notifications, newest first",
-        description: 'Returns at most the newest 10,000, without types that are only sent by email.',
+        description:
+          'Returns at most the newest 10,000. An event that has two types is listed once: the other type is only sent by email.',
         params: UserParams,
         response: list,
       },

@@ -11,6 +11,8 @@ import { type BalanceView, type HistoryView, type PayoutRow, toWithdrawal } from
 const HISTORY_MAX = 5_000
 /** Maximum number of days on which pending amounts become available. */
 const DATES_MAX = 400
+/** Maximum number of months in the revenue of a project. */
+const MONTHS_MAX = 240
 
 /** Earnings of an account, from projects and from affiliate codes. */
 const earnings = (accountId: string) => sql`
@@ -76,6 +78,14 @@ export async function getHistory(db: Db, accountId: string, now: number): Promis
     ...payouts.map((row) => ({ type: 'withdrawal' as const, ...toWithdrawal(row) })),
   ]
   return entries.sort((a, b) => compare(a.created, b.created))
+}
+
+/** Returns the revenue of a project by month (UTC), newest first, over the shares of all members. */
+export async function listProjectRevenue(db: Db, projectId: string): Promise<{ month: Date; amount: string }[]> {
+  const { rows } = await sql<{ month: Date; amount: string }>`
+    select date_trunc('month', day, 'UTC') as month, sum(amount)::text as amount
+    from revenue_share where project_id = ${projectId} group by 1 order by 1 desc limit ${MONTHS_MAX}`.execute(db)
+  return rows
 }
 
 /** Returns the newest payouts of all accounts, with the current name of each. */

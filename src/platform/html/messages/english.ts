@@ -10,6 +10,7 @@ import ops from './en/ops.json' with { type: 'json' }
 import people from './en/people.json' with { type: 'json' }
 import publish from './en/publish.json' with { type: 'json' }
 import reports from './en/reports.json' with { type: 'json' }
+import revenue from './en/revenue.json' with { type: 'json' }
 import site from './en/site.json' with { type: 'json' }
 import upload from './en/upload.json' with { type: 'json' }
 import work from './en/work.json' with { type: 'json' }
@@ -26,6 +27,7 @@ export const english = {
   ...people,
   ...publish,
   ...reports,
+  ...revenue,
   ...site,
   ...upload,
   ...work,

@@ -10,6 +10,7 @@ import ops from './de/ops.json' with { type: 'json' }
 import people from './de/people.json' with { type: 'json' }
 import publish from './de/publish.json' with { type: 'json' }
 import reports from './de/reports.json' with { type: 'json' }
+import revenue from './de/revenue.json' with { type: 'json' }
 import site from './de/site.json' with { type: 'json' }
 import upload from './de/upload.json' with { type: 'json' }
 import work from './de/work.json' with { type: 'json' }
@@ -26,6 +27,7 @@ export const german = {
   ...people,
   ...publish,
   ...reports,
+  ...revenue,
   ...site,
   ...upload,
   ...work,

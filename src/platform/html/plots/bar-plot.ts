@@ -7,8 +7,8 @@ import type { PageContext } from '../page-context.ts'
 import { coordinate, type PlotFigure, plotFigure, svgAttributes } from './figure.ts'
 
 export type BarPlot = PlotFigure & {
-  /** Largest first. */
-  bars: readonly { label: string; value: number }[]
+  /** Largest first, or in the order of time. `text`: the exact value, if it is not a whole number. */
+  bars: readonly { label: string; value: number; text?: string }[]
   /** Headers of the table: `Loader`, `Downloads`. */
   labels: readonly [part: string, value: string]
   /** Maximum number of drawn bars; the table has all. Default: all */
@@ -19,6 +19,7 @@ const SIZES = { wide: { width: 760, label: 170, letters: 24 }, narrow: { width: 
 const ROW = 30
 const BAR = 18
 const NUMBER_WIDTH = 56
+const LETTER_WIDTH = 8
 
 export function barPlot(page: PageContext, of: BarPlot): Markup {
   const { language } = page
@@ -26,7 +27,10 @@ export function barPlot(page: PageContext, of: BarPlot): Markup {
     of.bars.length === 0
       ? html`<p class="soft">${language.t('plot.empty')}</p>`
       : (['wide', 'narrow'] as const).map((name) => drawing(page, of, name))
-  const rows = of.bars.map(({ label, value }) => ({ name: label, cells: [wholeNumber(language, value)] }))
+  const rows = of.bars.map(({ label, value, text }) => ({
+    name: label,
+    cells: [text ?? wholeNumber(language, value)],
+  }))
   return plotFigure(page, of, { images, table: { header: of.labels, rows } })
 }
 
@@ -41,14 +45,17 @@ function drawing(
 ): Markup {
   const bars = all.slice(0, shownMax)
   const { width, label: labelWidth, letters } = SIZES[name]
+  const textOf = ({ value, text }: BarPlot['bars'][number]): string => text ?? shortNumber(language, value)
+  const numberWidth = Math.max(NUMBER_WIDTH, ...bars.map((bar) => LETTER_WIDTH * (textOf(bar).length + 1)))
   const length = scaleLinear()
-    .domain([0, Math.max(1, ...bars.map(({ value }) => value))])
-    .range([0, width - labelWidth - NUMBER_WIDTH])
+    .domain([0, Math.max(...bars.map(({ value }) => value)) || 1])
+    .range([0, width - labelWidth - numberWidth])
   return html`<svg${svgAttributes(id, `${name} bars`, { width, height: bars.length * ROW })}>
-${bars.map(({ label, value }, index) => {
+${bars.map((bar, index) => {
+  const { label, value } = bar
   const top = index * ROW
   const end = labelWidth + length(value)
-  return html`<text class="label" x="0" y="${top + 19}">${shortened(label, letters)}</text><rect class="bar-of" x="${labelWidth}" y="${top + 6}" width="${coordinate(Math.max(1, length(value)))}" height="${BAR}" rx="4"/><text class="value" x="${coordinate(end + 8)}" y="${top + 19}">${shortNumber(language, value)}</text>
+  return html`<text class="label" x="0" y="${top + 19}">${shortened(label, letters)}</text><rect class="bar-of" x="${labelWidth}" y="${top + 6}" width="${coordinate(Math.max(1, length(value)))}" height="${BAR}" rx="4"/><text class="value" x="${coordinate(end + 8)}" y="${top + 19}">${textOf(bar)}</text>
 `
 })}</svg>`
 }

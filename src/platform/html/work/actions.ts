@@ -77,14 +77,20 @@ ${
 </div>`
 }
 
-/** Renders the line that members see who lack a permission: the page without controls, and who can grant it. */
-export function viewOnly(page: PageContext, of: { permission: string; ask: readonly string[] }): Markup {
+/**
+ * Renders the line that members see who lack a permission, with who can grant it: the page has no controls, with `isToSee`
+ * no content.
+ */
+export function viewOnly(
+  page: PageContext,
+  of: { permission: string; ask: readonly string[]; isToSee?: boolean },
+): Markup {
   const { t, rich } = page.language
   const permission = html`<em>${of.permission}</em>`
   const text =
     of.ask.length === 0
-      ? rich('work.view-only.nobody', { permission })
-      : rich('work.view-only', { permission, names: listOf(page, of.ask) })
+      ? rich(of.isToSee === true ? 'work.hidden.nobody' : 'work.view-only.nobody', { permission })
+      : rich(of.isToSee === true ? 'work.hidden' : 'work.view-only', { permission, names: listOf(page, of.ask) })
   return html`<div class="note" role="note" aria-label="${t('work.view-only.label')}">${icon(page, 'eye')}<div><p>${text}</p></div></div>`
 }
 

@@ -1,18 +1,25 @@
-// Exports the data of a user, and deletes the account.
+// Data and devices: where the user is signed in, the export of their data, and the deletion of the account.
 
 import type { FastifyReply } from 'fastify'
+import { getSettings } from '#features/basics/settings/settings-cache.ts'
+import {
+  type DeletionConsequences,
+  loadDeletionConsequences,
+} from '#features/operations/personal-data/count-belongings.ts'
 import { deleteAccount } from '#features/operations/personal-data/delete-account.ts'
 import { exportData } from '#features/operations/personal-data/export-data.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
 import { isConfirmed } from '#features/people/accounts/sessions/queries.ts'
 import { validationError } from '#lib/errors.ts'
+import { moneyText } from '#platform/html/format.ts'
 import { buttonForm, form, textField } from '#platform/html/forms.ts'
-import { html } from '#platform/html/html.ts'
-import { icon, pathTo } from '#platform/html/page-context.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { attempt, errorsOf, type FormRefusal } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { showSettings } from '../account-layout.ts'
+import { devicesSection } from './sessions.ts'
 import { confirmForm } from './settings-views.ts'
 
 export function accountDataPages(pages: Pages): void {
@@ -46,21 +53,55 @@ export function accountDataPages(pages: Pages): void {
 
 /** Shows the page, which asks for the password before it offers the deletion. */
 export async function showData(request: OwnRequest, refusal?: FormRefusal): Promise<FastifyReply> {
-  const { deps, page, viewer, account } = request
+  const { page } = request
+  const { t } = page.language
+  const body = html`${await devicesSection(request)}
+<section class="section" id="export"><h2>${t('data.copy')}</h2>
+<p class="soft">${t('data.copy.text')}</p>
+${buttonForm(page, { action: pathTo(page, `${PATHS.data}/export`), text: html`${icon(page, 'download')}${t('data.download')}` })}
+</section>
+${await deletionSection(request, refusal)}`
+  return showSettings(request, { title: t('settings.data'), body, refusal })
+}
+
+async function deletionSection({ deps, page, viewer, account }: OwnRequest, refusal?: FormRefusal): Promise<Markup> {
   const hasConfirmed = await isConfirmed(deps.db, viewer, deps.now())
+  const consequences = await loadDeletionConsequences(deps, viewer.id)
+  const { currency } = await getSettings(deps)
   const { deletionDays } = deps.config.accounts
   const { t } = page.language
-  const path = pathTo(page, PATHS.data)
   const label = t('data.confirm', { username: account.username })
   const content = html`${textField(page, { name: 'username', label, maxLength: 39, autocomplete: 'off', isName: true, errors: errorsOf({ refusal }) })}
 <div><button class="danger">${t('data.delete-button')}</button></div>`
-  const body = html`<section class="section"><h2>${t('data.copy')}</h2>
-<p class="soft">${t('data.copy.text')}</p>
-${buttonForm(page, { action: `${path}/export`, text: html`${icon(page, 'download')}${t('data.download')}` })}
-</section>
-<section class="section"><h2>${t('data.delete')}</h2>
-<p>${t('data.delete.text')} ${deletionDays === 0 ? t('data.delete.final') : t('data.delete.undo', { days: deletionDays })}</p>
-${hasConfirmed ? form(page, { action: `${path}/delete`, content }) : confirmForm(page, { account, refusal, next: 'data' })}
+  return html`<section class="section" id="delete"><h2>${t('data.delete')}</h2>
+<p>${deletionDays === 0 ? t('data.delete.final') : t('data.delete.undo', { days: deletionDays })}</p>
+${consequencesList(page, consequences, currency)}
+${hasConfirmed ? form(page, { action: pathTo(page, `${PATHS.data}/delete`), content }) : confirmForm(page, { account, refusal, next: 'data' })}
 </section>`
-  return showSettings(request, { title: t('settings.data'), body, refusal })
+}
+
+function consequencesList(page: PageContext, of: DeletionConsequences, currency: string | null): Part {
+  const { language } = page
+  const { t } = language
+  const { projects, reviewing, organizations, balance, ...counts } = of
+  const lost = [
+    t('data.lose.profile'),
+    t('data.lose.access', counts),
+    t('data.lose.lists', counts),
+    t('data.lose.reports', counts),
+    balance !== undefined &&
+      t('data.lose.balance', {
+        available: moneyText(language, balance.available, currency),
+        pending: moneyText(language, balance.pending, currency),
+      }),
+  ].filter((text) => text !== false)
+  const transfer = (text: Part) => html`<a href="${pathTo(page, PATHS.dashboardProjects)}">${text}</a>`
+  return html`<p>${t('data.lose')}</p>
+<ul>${lost.map((text) => html`<li>${text}</li>`)}</ul>
+${
+  projects + organizations > 0 &&
+  html`<p>${t('data.stay')}</p>
+<ul><li>${t('data.stay.projects', { projects, organizations })}</li>${reviewing > 0 && html`<li>${t('data.stay.reviewing', { count: reviewing })}</li>`}</ul>
+<p>${language.rich('data.instead', { link: transfer })}</p>`
+}`
 }

@@ -3,10 +3,12 @@ import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { changeEmail, resendVerification } from '#features/people/accounts/credentials/change-email.ts'
 import { changePassword } from '#features/people/accounts/credentials/change-password.ts'
-import { confirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
+import { confirmOwner, createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
 import { CodeField, EmailField, NewPasswordField, PasswordField } from '#features/people/accounts/requests.ts'
 import { isConfirmed } from '#features/people/accounts/sessions/queries.ts'
 import type { AccountRow } from '#features/people/users/queries.ts'
+import { UserPatch } from '#features/people/users/requests.ts'
+import { updateUser } from '#features/people/users/update-user.ts'
 import { buttonForm, form, textField } from '#platform/html/forms.ts'
 import { html, type Markup } from '#platform/html/html.ts'
 import { badge } from '#platform/html/lists.ts'
@@ -27,6 +29,7 @@ const LABELS = {
   password: 'The password',
   new_password: 'The new password',
   code: 'The code',
+  payout_handle: 'The payout address',
 }
 
 export function securityPages(pages: Pages): void {
@@ -54,17 +57,33 @@ export function securityPages(pages: Pages): void {
     }, LABELS)
     return refusal === undefined ? redirect(PATHS.security, 'password') : showSecurity(request, { refusal })
   })
+  pages.own('POST', `${PATHS.security}/payout`, 'sendPayoutAddress', async (request) => {
+    const { deps, accounts, viewer, field, redirect } = request
+    const handle = field('payout_handle').trim()
+    const { refusal } = await attempt(async () => {
+      const patch = checkValues(UserPatch, { payout_handle: handle === '' ? null : handle })
+      await updateUser({ ...deps, confirmOwner: createConfirmOwner(accounts) }, viewer, { name: viewer.id, patch })
+    }, LABELS)
+    return refusal === undefined
+      ? redirect(PATHS.security, 'payout-address')
+      : showSecurity(request, { payoutHandle: handle, refusal })
+  })
 }
 
 /** Shows the settings for email, password and two-factor sign-in, or asks for the password first. */
 export async function showSecurity(
   request: OwnRequest,
-  { email, refusal }: { email?: string; refusal?: FormRefusal } = {},
+  { email, payoutHandle, refusal }: { email?: string; payoutHandle?: string; refusal?: FormRefusal } = {},
 ): Promise<FastifyReply> {
   const { deps, page, viewer, account } = request
   const { t } = page.language
   const body = (await isConfirmed(deps.db, viewer, deps.now()))
-    ? securityView(page, { account, email: email ?? account.email ?? '', refusal })
+    ? securityView(page, {
+        account,
+        email: email ?? account.email ?? '',
+        payoutHandle: payoutHandle ?? account.payout_handle ?? '',
+        refusal,
+      })
     : html`<section class="section"><h2>${t('confirm')}</h2>
 ${confirmForm(page, { account, refusal, next: 'security' })}
 </section>`
@@ -73,7 +92,7 @@ ${confirmForm(page, { account, refusal, next: 'security' })}
 
 function securityView(
   page: PageContext,
-  of: { account: AccountRow; email: string; refusal: FormRefusal | undefined },
+  of: { account: AccountRow; email: string; payoutHandle: string; refusal: FormRefusal | undefined },
 ): Markup {
   const { t } = page.language
   const errors = errorsOf(of)
@@ -84,6 +103,8 @@ function securityView(
   const password = html`<input type="text" name="username" value="${of.account.username}" autocomplete="username" hidden readonly>
 ${newPasswordField(page, 'new_password', t('field.new-password'), of)}
 <div><button>${t('security.change-password')}</button></div>`
+  const payout = html`${textField(page, { name: 'payout_handle', label: t('security.payout.field'), hint: t('security.payout.hint'), value: of.payoutHandle, maxLength: 160, autocomplete: 'off', isName: true, isOptional: true, errors })}
+<div><button>${t('security.payout.send')}</button></div>`
   const disable = html`${codeField(page, t('security.code'), of)}<div><button class="danger">${t('security.turn-off')}</button></div>`
   return html`<section class="section"><h2>${t('field.email')}</h2>
 ${form(page, { action: `${path}/email`, content: email })}
@@ -100,6 +121,9 @@ ${buttonForm(page, { action: `${path}/two-factor/start`, text: t('two-factor.tur
     : html`<p>${badge('good', t('two-factor.on'))}</p>
 ${form(page, { action: `${path}/two-factor/disable`, content: disable })}`
 }
+</section>
+<section class="section" id="payout"><h2>${t('security.payout')}</h2>
+${form(page, { action: `${path}/payout`, content: payout })}
 </section>`
 }
 

@@ -1,51 +1,68 @@
-// Lists the sessions of a user, and ends them.
+// The devices on which a user is signed in: their list, and the forms that end sessions.
 import { deleteSession, signOutElsewhere } from '#features/people/accounts/sessions/delete-session.ts'
 import { listSessions } from '#features/people/accounts/sessions/queries.ts'
+import type { SessionRow } from '#features/people/accounts/sessions/views.ts'
 import { parseId } from '#lib/ids.ts'
 import { timeAgo } from '#platform/html/format.ts'
 import { buttonForm } from '#platform/html/forms.ts'
-import { html } from '#platform/html/html.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { badge } from '#platform/html/lists.ts'
-import { pathTo } from '#platform/html/page-context.ts'
-import type { Pages } from '#web/kit/pages.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
-import { showSettings } from '../account-layout.ts'
+
+const PATH = `${PATHS.data}/devices`
 
 export function sessionPages(pages: Pages): void {
-  pages.own('GET', PATHS.sessions, 'showSessions', async (request) => {
-    const { deps, viewer, page } = request
-    const sessions = await listSessions(deps.db, { accountId: viewer.id, now: deps.now() })
-    const { t, rich } = page.language
-    const path = pathTo(page, PATHS.sessions)
-    const items = sessions.map((session) => {
-      const { platform, os } = session
-      const name = platform && os ? t('sessions.program', { platform, os }) : platform || os || t('sessions.unknown')
-      const facts = rich('sessions.facts', {
-        address: session.ip,
-        created: timeAgo(page.language, session.created, page.now),
-        used: timeAgo(page.language, session.last_login, page.now),
-      })
-      return html`<li class="row">
-<div class="grow"><h2>${name} ${session.id === viewer.token.id && badge('good', t('sessions.this'))}</h2>
-<p class="hint">${facts}</p></div>
-${buttonForm(page, { action: `${path}/end`, text: t('layout.sign-out'), isTight: true, label: t('sessions.end', { name }), fields: { id: session.id } })}
-</li>`
-    })
-    const body = html`<section class="section"><ul class="items">${items}</ul>
-${sessions.length > 1 && buttonForm(page, { action: `${path}/end-others`, text: t('sessions.end-others'), kind: 'danger' })}
-</section>`
-    return showSettings(request, { title: t('settings.sessions'), body })
-  })
-  pages.own('POST', `${PATHS.sessions}/end`, 'endSession', async (request) => {
+  pages.own('POST', `${PATH}/end`, 'endSession', async (request) => {
     const { deps, cookie, viewer, reply, field, redirect } = request
     const id = parseId(field('id'), 'id')
     await deleteSession(deps, viewer, { id })
-    if (id !== viewer.token.id) return redirect(PATHS.sessions, 'session-ended')
+    if (id !== viewer.token.id) return redirect(PATHS.data, 'session-ended')
     cookie.clear(reply)
     return redirect(PATHS.signIn, 'signed-out')
   })
-  pages.own('POST', `${PATHS.sessions}/end-others`, 'endOtherSessions', async ({ deps, viewer, redirect }) => {
+  pages.own('POST', `${PATH}/end-others`, 'endOtherSessions', async ({ deps, viewer, redirect }) => {
     await signOutElsewhere(deps, viewer)
-    return redirect(PATHS.sessions, 'sessions-ended')
+    return redirect(PATHS.data, 'sessions-ended')
   })
+}
+
+/** Renders the list of devices, this device first. */
+export async function devicesSection({ deps, viewer, page }: OwnRequest): Promise<Markup> {
+  const { t, rich } = page.language
+  const sessions = await listSessions(deps.db, { accountId: viewer.id, now: deps.now() })
+  const isThis = ({ id }: SessionRow): boolean => id === viewer.token.id
+  const items = [...sessions]
+    .sort((a, b) => Number(isThis(b)) - Number(isThis(a)))
+    .map((session) => deviceItem(page, session, isThis(session)))
+  const security = (text: Part) => html`<a href="${pathTo(page, PATHS.security)}">${text}</a>`
+  return html`<section class="section" id="devices"><h2>${t('data.devices')}</h2>
+<p class="soft">${rich('data.devices.text', { link: security })}</p>
+<ul class="items">${items}</ul>
+${sessions.length > 1 && buttonForm(page, { action: pathTo(page, `${PATH}/end-others`), text: t('sessions.end-others'), kind: 'danger' })}
+</section>`
+}
+
+function deviceItem(page: PageContext, session: SessionRow, isThis: boolean): Markup {
+  const { t, rich } = page.language
+  const { platform, os, country } = session
+  const name = platform && os ? t('sessions.program', { platform, os }) : platform || os || t('sessions.unknown')
+  const facts = rich('sessions.facts', {
+    address: country === null ? session.ip : `${session.ip} (${country})`,
+    created: timeAgo(page.language, session.created, page.now),
+    used: timeAgo(page.language, session.last_login, page.now),
+  })
+  const end = buttonForm(page, {
+    action: pathTo(page, `${PATH}/end`),
+    text: t('layout.sign-out'),
+    isTight: true,
+    label: t('sessions.end', { name }),
+    fields: { id: session.id },
+  })
+  return html`<li class="row">
+<div class="grow"><h3>${name} ${isThis && badge('good', t('sessions.this'))}</h3>
+<p class="hint">${facts}</p></div>
+${end}
+</li>`
 }

@@ -22,7 +22,7 @@ test('each settings page asks visitors to sign in, and changes nothing', async (
   for (const path of [
     '',
     '/security',
-    '/sessions',
+    '/notifications',
     '/tokens',
     '/applications',
     '/applications/new',
@@ -39,7 +39,9 @@ test('each settings page asks visitors to sign in, and changes nothing', async (
     '',
     '/security/email',
     '/security/password',
-    '/sessions/end',
+    '/security/payout',
+    '/notifications',
+    '/data/devices/end',
     '/tokens',
     '/applications/new',
     '/data/delete',
@@ -161,13 +163,14 @@ test('sessions are listed, the current one is marked, and the others end one by 
   const [second, third] = [await t.make.session(member.id), await t.make.session(member.id)]
   const other = await makeMember(t)
   const person = visitor(t, member.token)
-  const page = '/account/sessions'
+  const page = '/account/data'
+  const devices = `${page}/devices`
   const shown = await person.get(page)
-  assert.equal(shown.body.split('This session').length, 2)
-  assert.equal(shown.body.split(`action="${page}/end"`).length, 4)
+  assert.equal(shown.body.split('This device').length, 2)
+  assert.equal(shown.body.split(`action="${devices}/end"`).length, 4)
   const end = async (id: string) => {
-    const { _csrf = '' } = hiddenFields(await person.get(page), `${page}/end`)
-    return person.post(`${page}/end`, { _csrf, id })
+    const { _csrf = '' } = hiddenFields(await person.get(page), `${devices}/end`)
+    return person.post(`${devices}/end`, { _csrf, id })
   }
   assertSays(await end(other.sessionId), 404, 'does not exist')
   assertSays(await end('not-an-id'), 400, 'not a base62 identifier')
@@ -179,7 +182,7 @@ test('sessions are listed, the current one is marked, and the others end one by 
     .limit(1)
     .executeTakeFirstOrThrow()
   assertLeads(await end(ofSecond.id), `${page}?done=session-ended`)
-  assertLeads(await person.send(page, `${page}/end-others`), `${page}?done=sessions-ended`)
+  assertLeads(await person.send(page, `${devices}/end-others`), `${page}?done=sessions-ended`)
   for (const token of [second, third]) assert.equal((await t.as({ token }).get('/v3/user')).statusCode, 401)
   assert.equal((await t.as(other).get('/v3/user')).statusCode, 200)
   assertLeads(await end(member.sessionId), '/account/sign-in?done=signed-out')
@@ -257,6 +260,7 @@ test('reloading the URL of a form leads to its parent page', async () => {
     ['/account/picture/remove', '/account'],
     ['/account/applications/abcdefgh/secret', '/account/applications/abcdefgh'],
     ['/account/tokens/revoke', '/account/tokens'],
+    ['/account/data/devices/end', '/account/data'],
   ] as const) {
     assertLeads(await person.get(form), page)
   }
@@ -286,7 +290,7 @@ test('a form with an image is not read further than the size limit', async () =>
 test('a settings page costs two statements at most', async () => {
   const member = await makeMember(t)
   const person = visitor(t, member.token)
-  for (const path of ['', '/security', '/sessions', '/tokens', '/applications', '/authorizations']) {
+  for (const path of ['', '/security', '/notifications', '/tokens', '/applications', '/authorizations']) {
     await person.get(`/account${path}`)
     const { queries } = await t.queriesOf(() => person.get(`/account${path}`))
     assert.ok(queries.length <= 2, `${path}: ${queries.length}`)

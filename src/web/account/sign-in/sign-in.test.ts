@@ -91,14 +91,14 @@ test('two-factor sign-in requires a code or a backup code', async () => {
   const { secret, backupCodes } = await enableTwoFactor(t, member)
   for (const code of [totpCode(t, secret), backupCodes[0] ?? '']) {
     const person = visitor(t)
-    const page = `${SIGN_IN}?return=%2Faccount%2Fsessions`
+    const page = `${SIGN_IN}?return=%2Faccount%2Fdata`
     const asked = await person.send(page, SIGN_IN, { username: member.username, password: PASSWORD })
     assertSays(asked, 200, 'Two-factor code')
     assert.ok(!person.cookies.has(COOKIE))
     const wrong = await person.sendFrom(asked, `${SIGN_IN}/code`, { code: '000000' })
     assertSays(wrong, 401, 'The code is wrong')
-    assertLeads(await person.sendFrom(wrong, `${SIGN_IN}/code`, { code }), '/account/sessions')
-    assertSays(await person.get('/account/sessions'), 200, 'This session')
+    assertLeads(await person.sendFrom(wrong, `${SIGN_IN}/code`, { code }), '/account/data')
+    assertSays(await person.get('/account/data'), 200, 'This device')
   }
 })
 

@@ -7,10 +7,10 @@ import { recordPayout } from '#features/people/payouts/record-payout.ts'
 import { NewPayout, NewRevenue, PayoutPatch, parsePayout, parseRevenue } from '#features/people/payouts/requests.ts'
 import { updatePayout } from '#features/people/payouts/update-payout.ts'
 import { listAccountsByNames } from '#features/people/users/queries.ts'
-import { toAmount } from '#lib/decimal.ts'
+import { AMOUNT_PATTERN } from '#lib/decimal.ts'
 import { validationError } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
-import { shortDayText } from '#platform/html/format.ts'
+import { moneyText, shortDayText } from '#platform/html/format.ts'
 import { form, hiddenField, selectField, textField } from '#platform/html/forms.ts'
 import { html, type Part } from '#platform/html/html.ts'
 import { emptyState } from '#platform/html/lists.ts'
@@ -104,7 +104,7 @@ function showLedger(request: OwnRequest, data: Ledger, state: FormState) {
     heading: t('ops.payouts'),
     text: t('ops.payouts.text'),
     form: state,
-    notice: { sum: query('sum'), projects: Number(query('projects')) || 0 },
+    notice: { sum: sumText(page, query('sum'), data.currency), projects: Number(query('projects')) || 0 },
     body: [
       balancePart(page, data, query('user')),
       payoutTable(page, data),
@@ -113,6 +113,10 @@ function showLedger(request: OwnRequest, data: Ledger, state: FormState) {
     ],
   })
 }
+
+/** The sum comes from the URL, which can be made by hand. */
+const sumText = ({ language }: PageContext, sum: string, currency: string | null): string =>
+  new RegExp(AMOUNT_PATTERN).test(sum) ? moneyText(language, sum, currency) : ''
 
 function balancePart(page: PageContext, { found, currency }: Ledger, name: string): Part {
   const { t } = page.language
@@ -128,13 +132,10 @@ function balancePart(page: PageContext, { found, currency }: Ledger, name: strin
 ${name !== '' && found === undefined && html`<p>${t('ops.payouts.unknown')}</p>`}
 ${
   found !== undefined &&
-  html`<dl class="pairs wide"><dt>${t('ops.payouts.available')}</dt><dd>${money(found.available, currency)}</dd><dt>${t('ops.payouts.pending')}</dt><dd>${money(found.pending, currency)}</dd></dl>`
+  html`<dl class="pairs wide"><dt>${t('ops.payouts.available')}</dt><dd>${moneyText(page.language, found.available, currency)}</dd><dt>${t('ops.payouts.pending')}</dt><dd>${moneyText(page.language, found.pending, currency)}</dd></dl>`
 }`
   return sheetPart({ id: 'balance', title: t('ops.payouts.balance'), content })
 }
-
-const money = (amount: string, currency: string | null): string =>
-  currency === null ? amount : `${amount} ${currency}`
 
 function payoutTable(page: PageContext, { payouts, currency }: Ledger): Part {
   const { t } = page.language
@@ -156,7 +157,7 @@ function payoutTable(page: PageContext, { payouts, currency }: Ledger): Part {
     })
     const href = row.account_id === null ? {} : { href: pathTo(page, accountPath(row.account_id)) }
     const cell = nameCell({ ...href, name, details: row.external_id, near: date })
-    return { cells: [cell, money(toAmount(row.amount), currency), date, change] }
+    return { cells: [cell, moneyText(page.language, row.amount, currency), date, change] }
   })
   return listTable(page, { caption: t('ops.payouts'), columns, rows })
 }

@@ -22,8 +22,13 @@ const SECTIONS: readonly (readonly { path: string; label: MessageKey; icon: Icon
     { path: PATHS.notifications, label: 'notifications.title', icon: 'bell' },
   ],
   [
+    { path: PATHS.revenue, label: 'revenue.title', icon: 'coins' },
+    { path: PATHS.affiliates, label: 'revenue.affiliates', icon: 'link' },
+  ],
+  [
     { path: `${PATHS.dashboard}/follows`, label: 'reports.follows.title', icon: 'heart' },
     { path: `${PATHS.dashboard}/reports`, label: 'reports.own.title', icon: 'flag' },
+    { path: PATHS.data, label: 'settings.data', icon: 'monitor' },
   ],
 ]
 

@@ -1,9 +1,10 @@
 // The figures of the last 30 days, compared with the 30 days before: one analytics query of two slices.
+import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { runAnalyticsQuery } from '#features/operations/analytics/query/run-query.ts'
 import { parseAnalyticsQuery } from '#features/operations/analytics/requests.ts'
 import { getBalance } from '#features/people/payouts/queries.ts'
 import { DAY_MS } from '#lib/time.ts'
-import { shortNumber, wholeNumber } from '#platform/html/format.ts'
+import { moneyText, shortNumber, wholeNumber } from '#platform/html/format.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import type { IconName } from '#platform/html/icons.ts'
 import { icon, type PageContext } from '#platform/html/page-context.ts'
@@ -42,6 +43,8 @@ export async function figures(request: OwnRequest, projects: readonly OwnProject
   const { t } = page.language
   const periods = await countPeriods(request)
   const balance = await getBalance(deps.db, viewer.id, page.now)
+  const { currency } = await getSettings(deps)
+  const money = (amount: string): string => moneyText(page.language, amount, currency)
   const followers = projects.reduce((total, { view }) => total + view.followers, 0)
   const counted = (name: keyof Counted): [string, Part] =>
     periods === null
@@ -54,7 +57,7 @@ export async function figures(request: OwnRequest, projects: readonly OwnProject
     [
       'coins',
       t('publish.figures.balance'),
-      [balance.available, t('publish.figures.pending', { amount: balance.pending })],
+      [money(balance.available), t('publish.figures.pending', { amount: money(balance.pending) })],
     ],
   ]
   return html`<dl class="tiles">${tiles.map(([name, label, [value, more]]) => html`<div><dt>${icon(page, name)}${label}</dt><dd class="big">${value}</dd>${more !== null && html`<dd class="change">${more}</dd>`}</div>`)}</dl>`

@@ -88,8 +88,7 @@ function textOf(
   names: { project: string | undefined; organization: string | undefined },
 ): Part {
   const { t, rich } = page.language
-  const isAboutReport = body.type === 'moderator_message' && body['project_id'] === null
-  const key = `notifications.type.${isAboutReport ? 'report_message' : body.type}`
+  const key = `notifications.type.${textKey(body)}`
   if (!isMessageKey(key)) return notificationText(body, account_id).text
   const {
     role = '',
@@ -105,6 +104,11 @@ function textOf(
   })
 }
 
+function textKey(body: NotificationRow['body']): string {
+  if (body.type === 'moderator_message' && body['project_id'] === null) return 'report_message'
+  return body.type === 'content_taken_down' ? `content_taken_down_${body['item']}` : body.type
+}
+
 const named = (name: string | undefined) => (name === undefined ? undefined : html`<bdi>${name}</bdi>`)
 
 function pathOf(
@@ -112,8 +116,8 @@ function pathOf(
   project: ProjectView | undefined,
   organization: { slug: string } | undefined,
 ): string | undefined {
-  if (body.type === 'moderator_message' && typeof body['report_id'] === 'string')
-    return `${PATHS.dashboard}/reports/${body['report_id']}`
+  if (typeof body['report_id'] === 'string') return `${PATHS.dashboard}/reports/${body['report_id']}`
+  if (body.type === 'operator_question') return `/moderation/user/${body['user_id']}`
   if (project === undefined) return organization === undefined ? undefined : organizationPath(organization.slug)
   const path = projectPath(project)
   if (typeof body['version_id'] === 'string') return `${path}/version/${body['version_id']}`

@@ -13,7 +13,7 @@ import { parseId } from '#lib/ids.ts'
 import { form, hiddenField } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { emptyState, pager, segments } from '#platform/html/lists.ts'
-import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { sheetHead } from '#platform/html/work/frame.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, pageNumber, withQuery } from '#web/kit/paths.ts'
@@ -110,6 +110,7 @@ function show(request: OwnRequest, listed: Listed, state: FormState): FastifyRep
       name: t('notifications.title'),
       facts: [t('notifications.unread-count', { count: counts.unread })],
       crumbs: [{ path: PATHS.dashboard, label: t('work.to-dashboard') }],
+      tools: html`<a class="button" href="${pathTo(page, PATHS.notificationEmails)}">${icon(page, 'mail')}${t('notifications.email-settings')}</a>`,
     },
     sections: dashboardSections(page, PATHS.notifications),
     form: state,

@@ -70,8 +70,10 @@ type SettingsPage = Omit<WorkPage, 'subject' | 'sections'> & {
   heading: string
   text?: Part
   action?: Part
-  /** Permission that editing needs. Members without it see who can grant it. */
-  needs?: { permission: ProjectPermission; name: string }
+  /**
+   * Permission that editing needs, or with `isToSee` that the content needs. Members without it see who can grant it.
+   */
+  needs?: { permission: ProjectPermission; name: string; isToSee?: boolean }
 }
 
 /** Shows a page of the project settings in their frame. */
@@ -87,7 +89,11 @@ export async function showProjectSettings(
     asModeratorNote(request, data),
     needs !== undefined &&
       !may(data, needs.permission) &&
-      viewOnly(page, { permission: needs.name, ask: await listGrantors(request, data) }),
+      viewOnly(page, {
+        permission: needs.name,
+        ask: await listGrantors(request, data),
+        ...(needs.isToSee === undefined ? {} : { isToSee: needs.isToSee }),
+      }),
     section !== '/review' && (await checklistSummary(page, request.deps.db, data)),
     notes,
   ]

@@ -1,0 +1,56 @@
+// The settings which notifications are emailed.
+import { getCachedUser } from '#features/people/users/user-cache.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
+import { requireViewer } from '#platform/http/auth/auth.ts'
+import { UserParams } from '#platform/http/query-values.ts'
+import { done } from '#platform/http/responses/declared-responses.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { requireOwnSettings } from '../policy.ts'
+import { readEmailSettings } from './queries.ts'
+import { NotificationSettings, NotificationSettingsPatch } from './requests.ts'
+import { updateEmailSettings } from './update-email-settings.ts'
+
+export function emailSettingsRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'config'>): void {
+  const requireSelf = async (viewer: Viewer, name: string): Promise<void> =>
+    requireOwnSettings(viewer, (await getCachedUser(deps, name)).id)
+  const path = '/v3/user/:id/notification-settings'
+  app.get(
+    path,
+    {
+      config: { auth: { scope: ['NOTIFICATION_READ'] }, cache: 'private' },
+      schema: {
+        operationId: 'getNotificationSettings',
+        summary: 'Get the settings which notifications are emailed',
+        description: 'Only for the user themselves.',
+        params: UserParams,
+        response: { 200: NotificationSettings },
+      },
+    },
+    async (req) => {
+      const viewer = requireViewer(req)
+      await requireSelf(viewer, req.params.id)
+      return { email: await readEmailSettings(deps.db, viewer.id) }
+    },
+  )
+  app.patch(
+    path,
+    {
+      config: { auth: { scope: ['NOTIFICATION_WRITE'] } },
+      schema: {
+        operationId: 'updateNotificationSettings',
+        summary: 'Change which notifications are emailed',
+        description:
+          'Only for the user themselves. The list of notifications contains all events, also those that are not emailed.',
+        params: UserParams,
+        body: NotificationSettingsPatch,
+      },
+    },
+    async (req, reply) => {
+      const viewer = requireViewer(req)
+      await requireSelf(viewer, req.params.id)
+      await updateEmailSettings(deps.db, viewer.id, req.body.email)
+      return done(reply)
+    },
+  )
+}
