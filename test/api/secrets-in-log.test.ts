@@ -138,7 +138,7 @@ describe('in what everyday use writes', () => {
     for (const token of [member.token, `Bearer ${pat}`, `${pat.slice(0, -1)}x`])
       await send('GET', '/v3/user', { token })
     const cookie = `${cookieName(t.deps.config, 'session')}=${member.token}`
-    for (const url of ['/account', '/v3/user', '/account/sessions']) await send('GET', url, { headers: { cookie } })
+    for (const url of ['/account', '/v3/user', '/account/data']) await send('GET', url, { headers: { cookie } })
     await send('DELETE', `/_internal/session/${other}`, { token: member.token })
     await send('GET', `/v3/nothing/${pat}?token=${pat}`)
     await send('GET', `/v3/user?access_token=${pat}`)

@@ -146,7 +146,7 @@ test('the paths of the original service lead to the pages of this site', async (
     ['/settings/profile', '/account'],
     ['/settings/account', '/account/security'],
     ['/settings/pats', '/account/tokens'],
-    ['/settings/sessions', '/account/sessions'],
+    ['/settings/sessions', '/account/data'],
     ['/settings/applications', '/account/applications'],
     ['/settings/authorizations', '/account/authorizations'],
     ['/settings/billing/x', '/account'],

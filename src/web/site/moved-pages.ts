@@ -9,7 +9,7 @@ const MOVED: Readonly<Record<string, string>> = {
   '/settings': PATHS.profile,
   '/settings/profile': PATHS.profile,
   '/settings/account': PATHS.security,
-  '/settings/sessions': PATHS.sessions,
+  '/settings/sessions': PATHS.data,
   '/settings/pats': PATHS.tokens,
   '/settings/applications': PATHS.applications,
   '/settings/authorizations': PATHS.authorizations,
