@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { foldWords, indexTerms, innerWords, queryTerms } from './fold.ts'
+import { foldWords, indexTerms, innerWords, joinedTerms, queryTerms } from './fold.ts'
 
 const termsOf = (text: string) => {
   const terms = new Set<string>()
@@ -32,6 +32,51 @@ test('CJK is indexed by pairs of neighbours and asked for by them', () => {
   assert.deepEqual(queryTerms(foldWords('森の冒')), ['森の', 'の冒'])
   assert.deepEqual(queryTerms(foldWords('森')), ['森'])
   assert.deepEqual(termsOf('𠮷野家'), ['𠮷野', '野家', '家'])
+})
+
+test('&, +, n and and between two words are the same word', () => {
+  for (const text of [
+    'Steam and Rails',
+    "Steam 'n' Rails",
+    'Steam ’n’ Rails',
+    "steam 'n rails",
+    "steam n' rails",
+    'steam n rails',
+    'steam & rails',
+    'Steam&Rails',
+    'steam+rails',
+    'steam + rails',
+    "steam'n'rails",
+    'steam-n-rails',
+    'steam_and_rails',
+  ])
+    assert.deepEqual([...foldWords(text)], ['steam', 'and', 'rails'], text)
+  for (const [text, words] of [
+    ['Lamps+', ['lamps']],
+    ['Lamps+ Addon', ['lamps', 'addon']],
+    ['steam n', ['steam', 'n']],
+    ['n rails', ['n', 'rails']],
+    ["don't", ['dont']],
+    ['& +', []],
+  ] as const)
+    assert.deepEqual([...foldWords(text)], words, text)
+})
+
+test('letters that look like Latin ones are folded to these', () => {
+  for (const [text, words] of [
+    ['ωorld Lεttεrs', ['world', 'letters']],
+    ['Сreative Соre', ['creative', 'core']],
+    ['ꜱɪᴍᴘʟᴇ', ['simple']],
+    ['Smørrebrød', ['smorrebrod']],
+  ] as const)
+    assert.deepEqual([...foldWords(text)], words, text)
+})
+
+test('a name of several words has terms for adjacent words that are typed together', () => {
+  assert.deepEqual(joinedTerms(['low', 'tide', 'bell']), ['lowtidebell', 'tidebell'])
+  assert.deepEqual(joinedTerms(['steam', 'and', 'rails']), ['steamandrails', 'steamnrails'])
+  assert.deepEqual(joinedTerms(['map', '森の冒険']), [])
+  assert.deepEqual(joinedTerms(['one']), [])
 })
 
 test('words with inner capitals have parts, others none', () => {

@@ -3,20 +3,22 @@ import type { SearchDocument } from './document.ts'
 
 const MARKS = /[\u0300-\u036f]/gu
 const DROPPED_SIGNS = /['’‘ʼ`´™®©℠]/gu
-/** Letters that Unicode does not decompose. */
-const LETTERS: Readonly<Record<string, string>> = {
-  ß: 'ss',
-  æ: 'ae',
-  œ: 'oe',
-  ø: 'o',
-  ł: 'l',
-  đ: 'd',
-  ð: 'd',
-  þ: 'th',
-  ı: 'i',
-  ħ: 'h',
-}
-const SPECIAL = /[ßæœøłđðþıħ]/gu
+/**
+ * Letters that Unicode does not decompose, and letters that look like Latin ones: names use Greek and Cyrillic letters and
+ * small capitals as decoration, and users type Latin ones. Texts in these scripts match as before, because queries and
+ * names are folded in the same way.
+ */
+const LETTERS: ReadonlyMap<string, string> = new Map([
+  ...Object.entries({ ß: 'ss', æ: 'ae', œ: 'oe', þ: 'th' }),
+  ...pairs('øłđðıħƒɑɡŋɛƶƀŧɍɨʉȷ', 'olddihfagnezbtriuj'),
+  ...pairs('αβγεηικμνορτυχω', 'abyenikuvoptuxw'),
+  ...pairs('авекмнорстухіјѕһԁԛԝ', 'abekmhopctyxijshdqw'),
+  ...pairs('ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢ', 'abcdefghijklmnopqrstuvwyz'),
+])
+const SPECIAL = new RegExp(`[${[...LETTERS.keys()].join('')}]`, 'gu')
+/** `&`, `+`, `'n'` and `n` between two words mean `and`. */
+const AND = /(?<=[\p{L}\p{N}])(?:\s*&\s*|\+|\s+\+\s+|['’‘`]n['’‘`]|[\s_-]+['’‘`]?n['’‘`]?[\s_-]+)(?=[\p{L}\p{N}])/giu
+const HAS_AND = /[&+]|(?<![a-z0-9])n(?![a-z0-9])/i
 const ASCII_WORD = /[a-z0-9]+/g
 const CJK = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー々`
 /** A run of CJK text, a run of other letters and digits, or one symbol such as an emoji. */
@@ -29,8 +31,14 @@ const CASE_CHANGE = /(\p{Ll}|\p{N})(?=\p{Lu})/gu
 /** Longer words are cut, because index terms need a maximum length. */
 const MAX_WORD_LENGTH = 64
 
+function pairs(from: string, to: string): [string, string][] {
+  const letters = [...to]
+  return [...from].map((letter, index) => [letter, letters[index] ?? letter])
+}
+
 /** Returns the folded words of a text, in order; a run of CJK characters is one word. */
-export function foldWords(text: string): readonly string[] {
+export function foldWords(written: string): readonly string[] {
+  const text = HAS_AND.test(written) ? written.replaceAll(AND, ' and ') : written
   // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII, including control characters, is the fast case.
   if (/^[\u0000-\u007f]*$/u.test(text)) return text.toLowerCase().replaceAll(/['`]/g, '').match(ASCII_WORD) ?? []
   // Decomposed to remove accents, then composed again, because the marks of kana and Hangul are part of the letters.
@@ -42,7 +50,7 @@ export function foldWords(text: string): readonly string[] {
     .replaceAll(MARKS, '')
     .normalize('NFC')
     .toLowerCase()
-    .replaceAll(SPECIAL, (letter) => LETTERS[letter] ?? letter)
+    .replaceAll(SPECIAL, (letter) => LETTERS.get(letter) ?? letter)
   return folded.match(WORD) ?? []
 }
 
@@ -67,7 +75,25 @@ export function documentWords({ name, slug, author, summary }: SearchDocument): 
   for (const each of [words.name, innerWords(name), words.slug, foldWords(author), foldWords(summary)]) {
     indexTerms(each, terms)
   }
+  for (const term of joinedTerms(words.name)) terms.add(term)
   return { ...words, terms }
+}
+
+/**
+ * Returns the terms with which a name is found if some of its words are typed together: the words from each word to the
+ * end, without spaces. A query matches the start of a term, so that this covers all adjacent words.
+ */
+export function joinedTerms(name: readonly string[]): string[] {
+  const written = name.includes('and') ? [name, name.map((word) => (word === 'and' ? 'n' : word))] : [name]
+  return written.flatMap((words) =>
+    words.slice(0, -1).flatMap((word, index) => {
+      const rest = words.slice(index)
+      const end = rest.findIndex((each) => IS_CJK.test(each))
+      return IS_CJK.test(word) || end === 1 || word === 'and' || word.length === 1
+        ? []
+        : [cut(rest.slice(0, end < 0 ? undefined : end).join(''))]
+    }),
+  )
 }
 
 /** Adds the terms of a text: its words; of a CJK run, each pair of adjacent characters and the last character. */

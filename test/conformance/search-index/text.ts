@@ -83,6 +83,24 @@ export function testText(each: Each): void {
     },
   )
 
+  each(
+    'words of a name are found run together or split, and a name that differs in its spaces comes early',
+    async ({ put, slugs }) => {
+      await put(
+        makeDocument('low-tide-bell', { name: 'Low Tide Bell', downloads: 1 }),
+        makeDocument('x-keys', { name: 'Keybinds', downloads: 2 }),
+        makeDocument('x-other', { name: 'Other', summary: 'More key binds.', downloads: 3 }),
+        makeDocument('x-more', { name: 'Key Binds Galore', downloads: 4 }),
+        makeDocument('x-steam', { name: "Big Steam 'n' Rails", downloads: 5 }),
+      )
+      for (const query of ['tidebell', 'low tidebell', 'lowtide bell', 'tidebe'])
+        assert.deepEqual(await slugs({ text: query }), ['low-tide-bell'], query)
+      assert.deepEqual(await slugs({ text: 'key binds' }), ['x-keys', 'x-more', 'x-other'])
+      for (const query of ['steam & rails', 'steam+rails', 'steam n rails', 'steamnrails', 'big steamandrails'])
+        assert.deepEqual(await slugs({ text: query }), ['x-steam'], query)
+    },
+  )
+
   each('hostile text gives an answer', async ({ put, ask }) => {
     await put(makeDocument('fine'))
     for (const query of ['\0', '&', '...', '   '])

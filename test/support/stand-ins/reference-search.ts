@@ -8,7 +8,7 @@ import {
 } from '#ports/search-index/document.ts'
 import { authorKey } from '#ports/search-index/filter/fields.ts'
 import type { Filter, Predicate } from '#ports/search-index/filter/tree.ts'
-import { foldWords, indexTerms, innerWords, queryTerms } from '#ports/search-index/fold.ts'
+import { foldWords, indexTerms, innerWords, joinedTerms, queryTerms } from '#ports/search-index/fold.ts'
 import type { SearchQuery, Sort } from '#ports/search-index/search-index.ts'
 import { firstLetterCost, typosAllowed } from '#ports/search-index/typo-rules.ts'
 
@@ -121,7 +121,7 @@ function mentionsVersions(filter: Filter): boolean {
   return filter.field.grain === 'version'
 }
 
-/** 0 exact slug, 1 exact name, 2 name prefix, 3 all words by prefix; only when none: 4 one typo, 5 two typos. */
+/** 0 exact slug, 1 exact name, 1.5 name that differs in its spaces, 2 name prefix, 3 all words by prefix; only when none: 4 one typo, 5 two typos. */
 function rankText(documents: readonly SearchDocument[], text: string): Map<SearchDocument, number> {
   const words = foldWords(text)
   if (words.length === 0) return new Map(documents.map((document) => [document, 0]))
@@ -158,7 +158,7 @@ function exactRank(document: SearchDocument, words: readonly string[]): number |
   if (name.join(glue) === words.join(glue)) return 1
   const hasAll = queryTerms(words).every((term) => termsOf(document).some((other) => other.startsWith(term)))
   // `WorldEdit` for `world edit`.
-  if (hasAll && name.join('') === words.join('')) return 1
+  if (name.join('') === words.join('')) return hasAll ? 1 : 1.5
   if (name.join(glue).startsWith(words.join(glue))) return 2
   return hasAll ? 3 : undefined
 }
@@ -173,6 +173,7 @@ function termsOf(document: SearchDocument): readonly string[] {
   for (const text of [document.name, document.slug ?? '', document.author, document.summary])
     indexTerms(foldWords(text), terms)
   indexTerms(innerWords(document.name), terms)
+  for (const term of joinedTerms(foldWords(document.name))) terms.add(term)
   const list = [...terms]
   termsOfDocument.set(document, list)
   return list

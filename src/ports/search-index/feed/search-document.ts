@@ -7,7 +7,7 @@ import { sidesOf } from '#ports/search-index/sides.ts'
 import type { DocumentRow, VersionRow } from './document-rows.ts'
 
 /** Increase it with every change of the documents or of the mapping of OpenSearch; the index is then rebuilt. */
-const FORM = 4
+const FORM = 5
 /** Documents with at most this many versions are far below the size limit; larger ones are measured. */
 const SMALL_VERSIONS = 200
 

@@ -9,7 +9,7 @@ export type Query = Readonly<Record<string, unknown>>
 const MAX_PREFIX_LENGTH = 300
 
 export type TextQueries = {
-  /** Scores: exact slug 4, exact name 3, name prefix 2, all words by prefix 1. */
+  /** Scores: exact slug 5, exact name 4, name that differs in its spaces 3, name prefix 2, all words by prefix 1. */
   readonly exact: Query
   /** One typo scores higher than two. Used only if nothing in the whole catalogue matches exactly. */
   readonly typos: Query | undefined
@@ -34,10 +34,11 @@ function exactQuery(words: readonly string[], terms: readonly string[]): Query {
   const name = words.length > 1 ? 'name' : 'joined_name'
   const written = words.length > 1 ? spaced : joined
   return best([
-    scored(term('slug', spaced), 4),
-    scored(term(name, written), 3),
-    // `WorldEdit` counts as exactly `world edit`, because it contains both words. `Carpet` does not count as `car pet`.
-    scored({ bool: { filter: [term('joined_name', joined), all] } }, 3),
+    scored(term('slug', spaced), 5),
+    scored(term(name, written), 4),
+    // `WorldEdit` counts as exactly `world edit`, because it contains both words. `Carpet` for `car pet` comes after that.
+    scored({ bool: { filter: [term('joined_name', joined), all] } }, 4),
+    scored(term('joined_name', joined), 3),
     ...beginsWith(name, written, 2),
     scored(all, 1),
   ])

@@ -14,8 +14,8 @@ import { Vocabulary } from './vocabulary.ts'
 const MAX_CACHED_PREFIXES = 16_384
 
 /**
- * Returns disjoint classes of documents, best first: exact slug, exact name, name prefix, all words by prefix. If these
- * are empty: one typo, two typos.
+ * Returns disjoint classes of documents, best first: exact slug, exact name, name that differs in its spaces, name prefix,
+ * all words by prefix. If these are empty: one typo, two typos.
  */
 export class TextIndex {
   #vocabulary: Vocabulary
@@ -57,10 +57,10 @@ export class TextIndex {
     const rest = { live, seen: pool.take() }
     const all = this.#withAllTerms(terms, pool)
     const [slug, exact, prefix, unspaced] = this.#names.search(words)
-    // `WorldEdit` counts as exactly `world edit`, because it contains both words. `Carpet` does not count as `car pet`.
+    // `WorldEdit` counts as exactly `world edit`, because it contains both words. `Carpet` for `car pet` comes after that.
     const composed = unspaced.filter((doc) => hasBit(all, doc))
     const named = composed.length === 0 ? exact : [...Array.from(exact), ...composed]
-    const classes = [slug, named, prefix].map((slots) => claimSlots(slots, rest, pool))
+    const classes = [slug, named, unspaced, prefix].map((slots) => claimSlots(slots, rest, pool))
     classes.push(claimSet(all, rest))
     if (classes.some(({ count }) => count > 0) || terms.length > MAX_WORDS_FOR_TYPOS) return classes
     const [one, two] = this.#withTypos(terms, live, pool)
