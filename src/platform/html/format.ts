@@ -21,6 +21,7 @@ const short = perLanguage(
 )
 const relative = perLanguage((tag) => new Intl.RelativeTimeFormat(tag, { ...DIGITS, numeric: 'auto' }))
 const day = perLanguage((tag) => new Intl.DateTimeFormat(tag, { ...DIGITS, dateStyle: 'long', timeZone: 'UTC' }))
+const datedDay = perLanguage((tag) => new Intl.DateTimeFormat(tag, { ...DIGITS, dateStyle: 'medium', timeZone: 'UTC' }))
 const month = perLanguage(
   (tag) => new Intl.DateTimeFormat(tag, { ...DIGITS, month: 'long', year: 'numeric', timeZone: 'UTC' }),
 )
@@ -90,6 +91,16 @@ export function shortTimeText(language: Language, at: Date): string {
 /** Formats the UTC day: `14 March 2021`. */
 export function dayText(language: Language, at: Date): string {
   return day(language).format(at)
+}
+
+/** Renders an amount of money for a tile, with the currency in small print. */
+export function moneyTile(language: Language, value: string, currency: string | null): Markup {
+  return html`${moneyText(language, value, null)}${currency !== null && html` <small>${currency}</small>`}`
+}
+
+/** Formats the UTC day for labels that need the year: `14 Mar 2021`. */
+export function datedDayText(language: Language, at: Date): string {
+  return datedDay(language).format(at)
 }
 
 /** Formats the UTC month: `March 2021`. */

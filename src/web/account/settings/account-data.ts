@@ -58,7 +58,7 @@ export async function showData(request: OwnRequest, refusal?: FormRefusal): Prom
   const body = html`${await devicesSection(request)}
 <section class="section" id="export"><h2>${t('data.copy')}</h2>
 <p class="soft">${t('data.copy.text')}</p>
-${buttonForm(page, { action: pathTo(page, `${PATHS.data}/export`), text: html`${icon(page, 'download')}${t('data.download')}` })}
+<div>${buttonForm(page, { action: pathTo(page, `${PATHS.data}/export`), text: html`${icon(page, 'download')}${t('data.download')}` })}</div>
 </section>
 ${await deletionSection(request, refusal)}`
   return showSettings(request, { title: t('settings.data'), body, refusal })
@@ -87,7 +87,7 @@ function consequencesList(page: PageContext, of: DeletionConsequences, currency:
   const lost = [
     t('data.lose.profile'),
     t('data.lose.access', counts),
-    t('data.lose.lists', counts),
+    counts.collections + counts.follows > 0 && t('data.lose.lists', counts),
     t('data.lose.reports', counts),
     balance !== undefined &&
       t('data.lose.balance', {

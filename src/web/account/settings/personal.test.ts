@@ -71,7 +71,7 @@ test('the page of data and devices names what a deletion takes and what stays', 
   const person = visitor(t, member.token)
   const page = '/account/data'
   const empty = await person.get(page)
-  assertSays(empty, 200, '0 collections and the list of 0 projects that you follow')
+  assertSays(empty, 200, 'your profile, email address and notifications')
   assert.ok(!empty.body.includes('your claim to the balance') && !empty.body.includes('remains without your name'))
   await t.make.project({ owner: member })
   await t.make.project({ owner: member, status: 'processing' })

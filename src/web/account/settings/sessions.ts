@@ -40,7 +40,7 @@ export async function devicesSection({ deps, viewer, page }: OwnRequest): Promis
   return html`<section class="section" id="devices"><h2>${t('data.devices')}</h2>
 <p class="soft">${rich('data.devices.text', { link: security })}</p>
 <ul class="items">${items}</ul>
-${sessions.length > 1 && buttonForm(page, { action: pathTo(page, `${PATH}/end-others`), text: t('sessions.end-others'), kind: 'danger' })}
+${sessions.length > 1 && html`<div>${buttonForm(page, { action: pathTo(page, `${PATH}/end-others`), text: t('sessions.end-others'), kind: 'danger' })}</div>`}
 </section>`
 }
 

@@ -4,7 +4,7 @@ import { runAnalyticsQuery } from '#features/operations/analytics/query/run-quer
 import { parseAnalyticsQuery } from '#features/operations/analytics/requests.ts'
 import { getBalance } from '#features/people/payouts/queries.ts'
 import { DAY_MS } from '#lib/time.ts'
-import { moneyText, shortNumber, wholeNumber } from '#platform/html/format.ts'
+import { moneyText, moneyTile, shortNumber, wholeNumber } from '#platform/html/format.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import type { IconName } from '#platform/html/icons.ts'
 import { icon, type PageContext } from '#platform/html/page-context.ts'
@@ -44,20 +44,22 @@ export async function figures(request: OwnRequest, projects: readonly OwnProject
   const periods = await countPeriods(request)
   const balance = await getBalance(deps.db, viewer.id, page.now)
   const { currency } = await getSettings(deps)
-  const money = (amount: string): string => moneyText(page.language, amount, currency)
   const followers = projects.reduce((total, { view }) => total + view.followers, 0)
-  const counted = (name: keyof Counted): [string, Part] =>
+  const counted = (name: keyof Counted): [Part, Part] =>
     periods === null
       ? ['–', t('publish.figures.unavailable')]
       : [shortNumber(page.language, periods[1][name]), change(page, periods[0][name], periods[1][name])]
-  const tiles: readonly (readonly [IconName, string, readonly [string, Part]])[] = [
+  const tiles: readonly (readonly [IconName, string, readonly [Part, Part]])[] = [
     ['download', t('publish.figures.downloads'), counted('downloads')],
     ['eye', t('publish.figures.views'), counted('views')],
     ['heart', t('publish.figures.followers'), [wholeNumber(page.language, followers), null]],
     [
       'coins',
       t('publish.figures.balance'),
-      [money(balance.available), t('publish.figures.pending', { amount: money(balance.pending) })],
+      [
+        moneyTile(page.language, balance.available, currency),
+        t('publish.figures.pending', { amount: moneyText(page.language, balance.pending, currency) }),
+      ],
     ],
   ]
   return html`<dl class="tiles">${tiles.map(([name, label, [value, more]]) => html`<div><dt>${icon(page, name)}${label}</dt><dd class="big">${value}</dd>${more !== null && html`<dd class="change">${more}</dd>`}</div>`)}</dl>`

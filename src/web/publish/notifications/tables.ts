@@ -48,7 +48,7 @@ function notificationRow(page: PageContext, item: ShownNotification, isPicked: b
         ...(project === undefined ? {} : { tile: face({ name: project.name, url: project.icon_url, isSquare: true }) }),
         ...(path === undefined ? {} : { href: pathTo(page, path) }),
         name: text,
-        details: [unread, quote !== undefined && html`<q>${quote}</q>`],
+        details: [unread, quote !== undefined && html` <q>${quote}</q>`],
         near: at,
       }),
       at,

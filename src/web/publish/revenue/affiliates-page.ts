@@ -155,7 +155,6 @@ function codeTable(page: PageContext, { codes, figures }: Listed, currency: stri
     caption: t('revenue.affiliates'),
     columns: [
       { label: t('revenue.source') },
-      { label: t('revenue.code') },
       { label: t('revenue.clicks'), isNumber: true, room: 'far' },
       { label: t('revenue.conversions'), isNumber: true, room: 'mid' },
       { label: t('revenue.revenue'), isNumber: true },
@@ -168,10 +167,10 @@ function codeTable(page: PageContext, { codes, figures }: Listed, currency: stri
           nameCell({
             href: pathTo(page, `${PATHS.affiliates}/${id}`),
             name: source_name,
+            details: html`<code>${id}</code>`,
             near: t('revenue.clicks.of', { clicks: clicked }),
             least: [t('revenue.conversions.of', { count: conversions })],
           }),
-          html`<code>${id}</code>`,
           clicked,
           wholeNumber(language, conversions),
           moneyText(language, revenue, currency),
@@ -224,9 +223,9 @@ function showCode(request: OwnRequest, { id, source_name }: AffiliateCodeRow, st
     sections: dashboardSections(page, PATHS.affiliates),
     form: state,
     body: [
+      sheetHead({ title: t('revenue.affiliate') }),
       sheetPart({
         id: 'name',
-        title: t('revenue.rename'),
         content: form(page, { action: pathTo(page, path), className: 'stack', content }),
       }),
       sheetPart({

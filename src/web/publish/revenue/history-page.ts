@@ -104,7 +104,8 @@ function detailsOf({ language }: PageContext, entry: Entry, currency: string | n
   return [
     address !== null &&
       html`<span>${language.rich('revenue.payout.to', { address: html`<bdi>${address}</bdi>` })}</span>`,
-    Number(fee) > 0 && html` <span>${language.t('revenue.fee', { fee: moneyText(language, fee, currency) })}</span>`,
+    address !== null && Number(fee) > 0 && ' · ',
+    Number(fee) > 0 && html`<span>${language.t('revenue.fee', { fee: moneyText(language, fee, currency) })}</span>`,
   ]
 }
 

@@ -4,7 +4,7 @@ import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { getBalance } from '#features/people/payouts/queries.ts'
 import type { BalanceView } from '#features/people/payouts/views.ts'
 import { formatUnits, parseUnits } from '#lib/decimal.ts'
-import { dayText, moneyText } from '#platform/html/format.ts'
+import { datedDayText, moneyText, moneyTile } from '#platform/html/format.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import type { IconName } from '#platform/html/icons.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
@@ -41,7 +41,8 @@ async function showRevenue(request: OwnRequest): Promise<FastifyReply> {
   })
 }
 
-function balanceTiles({ language, ...page }: PageContext, balance: BalanceView, currency: string | null): Markup {
+function balanceTiles(page: PageContext, balance: BalanceView, currency: string | null): Markup {
+  const { language } = page
   const { t } = language
   const tiles: readonly (readonly [IconName, string, string])[] = [
     ['coins', t('revenue.available'), balance.available],
@@ -49,8 +50,7 @@ function balanceTiles({ language, ...page }: PageContext, balance: BalanceView, 
     ['calendar', t('revenue.withdrawn-year'), balance.withdrawn_ytd],
     ['archive', t('revenue.withdrawn'), balance.withdrawn_lifetime],
   ]
-  const context = { language, ...page }
-  return html`<dl class="tiles">${tiles.map(([name, label, value]) => html`<div><dt>${icon(context, name)}${label}</dt><dd class="big">${moneyText(language, value, currency)}</dd></div>`)}</dl>`
+  return html`<dl class="tiles">${tiles.map(([name, label, value]) => html`<div><dt>${icon(page, name)}${label}</dt><dd class="big">${moneyTile(language, value, currency)}</dd></div>`)}</dl>`
 }
 
 function payoutPart({ page, account }: OwnRequest): Markup {
@@ -68,7 +68,7 @@ function releaseDates(page: PageContext, { dates, pending }: BalanceView, curren
   const { language } = page
   const { t } = language
   const bars = Object.entries(dates).map(([day, amount]) => ({
-    label: dayText(language, new Date(day)),
+    label: datedDayText(language, new Date(day)),
     value: Number(amount),
     text: moneyText(language, amount, null),
   }))
