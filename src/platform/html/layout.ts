@@ -229,6 +229,7 @@ function accountLinks(context: PageContext, account: NonNullable<PageContext['ac
   const { work } = site.paths
   const links: Part[] = [
     work !== undefined && menuLink(context, work.dashboard, 'dashboard', 'layout.dashboard'),
+    work !== undefined && menuLink(context, work.collections, 'bookmark', 'layout.collections'),
     work !== undefined &&
       account.role !== 'developer' &&
       menuLink(context, work.moderation, 'gavel', 'layout.moderation'),

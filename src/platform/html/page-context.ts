@@ -27,7 +27,7 @@ export type Site = {
     account: string
     preferences: string
     /** Pages for publishers, moderators and operators; absent if the site is off. */
-    work?: { dashboard: string; publish: string; moderation: string; operator: string }
+    work?: { dashboard: string; publish: string; collections: string; moderation: string; operator: string }
   }
   /** Search form in the header; absent if the site is off. */
   search?: { action: string; projectCount?: number }

@@ -26,6 +26,7 @@ export function createSite({ config }: Pick<Deps, 'config'>): Site {
             work: {
               dashboard: PATHS.dashboard,
               publish: PATHS.publish,
+              collections: PATHS.dashboardCollections,
               moderation: PATHS.moderation,
               operator: PATHS.operator,
             },

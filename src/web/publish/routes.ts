@@ -1,13 +1,23 @@
 // The pages for publishers: dashboard, new projects, settings and versions. docs/site.md explains how to add a page.
 import { leaveFormsUnparsed } from '#platform/http/bodies/multipart.ts'
 import type { App } from '#platform/http/server.ts'
-import { registerArea } from '#web/kit/pages.ts'
+import { type Pages, registerArea } from '#web/kit/pages.ts'
 import type { WebDeps } from '#web/kit/request.ts'
 import { WORK_AREA } from '#web/kit/work/work-page.ts'
+import { ownCollectionsPage } from './collection/collections-page.ts'
+import { collectionDeletionPage } from './collection/delete.ts'
+import { collectionEditorPage } from './collection/editor.ts'
+import { newCollectionPage } from './collection/new-collection.ts'
 import { dashboardPages } from './dashboard/dashboard.ts'
 import { ownProjectsPages } from './dashboard/projects.ts'
 import { uploadsPage } from './dashboard/uploads.ts'
 import { notificationPages } from './notifications/notifications.ts'
+import { organizationDeletionPages } from './organization/delete.ts'
+import { organizationGeneralPages } from './organization/general.ts'
+import { organizationMemberPages } from './organization/members.ts'
+import { newOrganizationPage } from './organization/new-organization.ts'
+import { ownOrganizationsPage } from './organization/organizations-page.ts'
+import { organizationProjectPages } from './organization/projects.ts'
 import { followsPage } from './own/follows-page.ts'
 import { ownReportPages } from './own/reports-page.ts'
 import { deletionPages } from './project/delete.ts'
@@ -54,6 +64,8 @@ export function publishPages(app: App, web: WebDeps): void {
     projectRevenuePages(pages, taxonomy)
     versionsPages(pages, taxonomy)
     versionDeletionPages(pages, taxonomy)
+    organizationPages(pages)
+    collectionPages(pages)
   })
   registerArea(app, web, WORK_AREA, (pages, scope) => {
     scope.removeContentTypeParser('multipart/form-data')
@@ -62,4 +74,20 @@ export function publishPages(app: App, web: WebDeps): void {
     uploadPages(pages, taxonomy, checkToken)
     editPages(pages, taxonomy, checkToken)
   })
+}
+
+function organizationPages(pages: Pages): void {
+  ownOrganizationsPage(pages)
+  newOrganizationPage(pages)
+  organizationGeneralPages(pages)
+  organizationMemberPages(pages)
+  organizationProjectPages(pages)
+  organizationDeletionPages(pages)
+}
+
+function collectionPages(pages: Pages): void {
+  ownCollectionsPage(pages)
+  newCollectionPage(pages)
+  collectionEditorPage(pages)
+  collectionDeletionPage(pages)
 }

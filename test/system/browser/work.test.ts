@@ -37,7 +37,10 @@ for (const { name, ...look } of LOOKS) {
   test(`every page of the project settings is readable by everyone and fits its window (${name})`, async () => {
     const { language = 'en', ...options } = { language: undefined, ...look }
     const { context, page, problems } = await newPerson(site, options)
-    await context.addCookies([{ name: 'depot-language', value: language, url: site.url }])
+    await context.addCookies([
+      { name: 'depot-language', value: language, url: site.url },
+      { name: 'depot-setup', value: encodeURIComponent('1.21.8|fabric'), url: site.url },
+    ])
     await signIn(site, context, all.owner.token)
     for (const { name: what, path } of all.pages) {
       assert.equal((await page.goto(`${site.url}${path}`))?.status(), 200, path)
@@ -111,3 +114,54 @@ test('the gallery is ordered by dragging, and a removed image comes back', async
   assert.deepEqual(problems, [])
   await context.close()
 })
+
+for (const javaScriptEnabled of [true, false]) {
+  const how = javaScriptEnabled ? 'with scripts' : 'without scripts'
+
+  test(`a collection is searched for projects, ordered and emptied (${how})`, async () => {
+    const { context, page, problems } = await newPerson(site, { viewport: WIDE, javaScriptEnabled })
+    await signIn(site, context, all.owner.token)
+    await page.goto(`${site.url}/new/collection`)
+    await page.getByLabel('Name', { exact: true }).fill(`Lamps ${how}`)
+    await page.getByRole('button', { name: 'Create collection' }).click()
+    await page.waitForURL(/done=collection-created/)
+    const order = () => page.locator('[data-order] .who a').allTextContents()
+    for (const name of ['Glow squid lamp', 'Hearth and forage']) {
+      await page.getByLabel('Search for a project').fill(name)
+      if (!javaScriptEnabled) await page.getByRole('button', { name: 'Search', exact: true }).click()
+      await page.getByRole('button', { name: `Add ${name}` }).click()
+      await page.waitForURL(/done=project-added/)
+    }
+    await page.getByText('Add a list of projects').click()
+    await page.getByLabel('URLs, IDs or slugs').fill(`${site.url}/mod/group-2\nsomething else`)
+    await page.getByRole('button', { name: 'Add projects' }).click()
+    await page.getByText('One line names no project').first().waitFor()
+    assert.equal(await page.getByLabel('URLs, IDs or slugs').inputValue(), 'something else')
+    await page.getByLabel('Position Hearth and forage').fill('1')
+    await page.getByLabel('URLs, IDs or slugs').fill('')
+    await page.getByRole('button', { name: 'Save changes' }).last().click()
+    await page.waitForURL(/done=saved/)
+    const [first, second, third] = await order()
+    assert.deepEqual([first, second], ['Hearth and forage', 'Glow squid lamp'])
+    if (javaScriptEnabled) {
+      await page.getByLabel('Name', { exact: true }).fill('Lamps, changed')
+      const [from, to] = [page.locator('[data-item]').nth(2), page.locator('[data-item]').nth(0)]
+      await from.scrollIntoViewIfNeeded()
+      await from.dragTo(to, { sourcePosition: { x: 300, y: 8 }, targetPosition: { x: 300, y: 4 } })
+    } else await page.getByRole('button', { name: `Move earlier: ${third}` }).click()
+    await page.waitForURL(/done=moved/)
+    assert.deepEqual(await order(), javaScriptEnabled ? [third, first, second] : [first, third, second])
+    if (javaScriptEnabled) assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'Lamps, changed')
+    const before = await order()
+    await page.getByRole('button', { name: `Remove: ${first}` }).click()
+    await page.waitForURL(/done=project-removed/)
+    assert.equal((await order()).length, 2)
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.waitForURL(/done=project-restored/)
+    assert.deepEqual(await order(), before)
+    await page.getByRole('link', { name: 'Delete', exact: true }).click()
+    await page.getByRole('link', { name: 'Cancel' }).click()
+    assert.deepEqual(problems, [])
+    await context.close()
+  })
+}

@@ -205,6 +205,21 @@ export async function resolveProjects(
   viewer: Viewer,
   { names, field }: { names: readonly string[]; field: string },
 ): Promise<string[]> {
+  const found = await findProjectIds(db, viewer, names)
+  const ids = found.map((id, index) => {
+    if (id === undefined)
+      throw validationError(`${field}.${index}`, 'must be the ID or slug of a project that you can see')
+    return id
+  })
+  return [...new Set(ids)]
+}
+
+/** Returns the IDs of the projects with these IDs or slugs, undefined for those that are unknown or hidden from the viewer. */
+export async function findProjectIds(
+  db: Db,
+  viewer: Viewer,
+  names: readonly string[],
+): Promise<(string | undefined)[]> {
   if (names.length === 0) return []
   const projects = await db
     .selectFrom('project')
@@ -214,11 +229,5 @@ export async function resolveProjects(
     .execute()
   const idByName = new Map(projects.map(({ id, slug }) => [slug, id]))
   for (const { id } of projects) idByName.set(id, id)
-  const ids = names.map((name, index) => {
-    const id = idByName.get(name) ?? idByName.get(name.toLowerCase())
-    if (id === undefined)
-      throw validationError(`${field}.${index}`, 'must be the ID or slug of a project that you can see')
-    return id
-  })
-  return [...new Set(ids)]
+  return names.map((name) => idByName.get(name) ?? idByName.get(name.toLowerCase()))
 }

@@ -113,6 +113,41 @@ export async function listOrganizationsWith(
   return rows.filter((row) => hasOrganizationPermission(row.organization_permissions ?? 0, permission))
 }
 
+export type OwnOrganization = Pick<OrganizationRow, 'id' | 'slug' | 'name' | 'icon_url' | 'team_id'> & {
+  role: string
+  /** Whether the account is a member, not only invited. */
+  accepted: boolean
+  members: number
+  invitations: number
+  projects: number
+}
+
+/** Returns the organizations of which an account is a member or to which it is invited, by name, with their counts. */
+export async function listOwnOrganizations(db: Db, accountId: string): Promise<OwnOrganization[]> {
+  const { rows } = await sql<OwnOrganization>`
+    select organization.id, slug, name, icon_url, organization.team_id, own.role, own.accepted,
+      (select count(*) from team_member where team_id = organization.team_id and accepted)::int as members,
+      (select count(*) from team_member where team_id = organization.team_id and not accepted)::int as invitations,
+      (select count(*) from project where organization_id = organization.id)::int as projects
+    from team_member own join organization on organization.team_id = own.team_id
+    where own.account_id = ${accountId} order by lower(name), organization.id`.execute(db)
+  return rows
+}
+
+/** Returns the projects that an account owns and that no organization owns, by name. */
+export function listFreeProjects(db: Db, accountId: string): Promise<{ id: string; name: string; slug: string }[]> {
+  return db
+    .selectFrom('team_member')
+    .innerJoin('project', 'project.team_id', 'team_member.team_id')
+    .select(['project.id', 'project.name', 'project.slug'])
+    .where('team_member.account_id', '=', accountId)
+    .where('team_member.is_owner', '=', true)
+    .where('project.organization_id', 'is', null)
+    .orderBy('project.name')
+    .orderBy('project.id')
+    .execute()
+}
+
 /** @throws ApiError `conflict` if another organization has this slug, or an ID that differs from it only in case. */
 export async function assertSlugFree(db: Db, slug: string, exceptId?: string): Promise<void> {
   const { rows } = await sql`select 1 from organization where (slug = ${slug} or lower(id) = ${slug})

@@ -1,5 +1,6 @@
 // The messages in English. docs/site.md lists the files.
 import account from './en/account.json' with { type: 'json' }
+import collections from './en/collections.json' with { type: 'json' }
 import common from './en/common.json' with { type: 'json' }
 import manage from './en/manage.json' with { type: 'json' }
 import moderate from './en/moderate.json' with { type: 'json' }
@@ -7,6 +8,7 @@ import notifications from './en/notifications.json' with { type: 'json' }
 import numbers from './en/numbers.json' with { type: 'json' }
 import operate from './en/operate.json' with { type: 'json' }
 import ops from './en/ops.json' with { type: 'json' }
+import organizations from './en/organizations.json' with { type: 'json' }
 import people from './en/people.json' with { type: 'json' }
 import publish from './en/publish.json' with { type: 'json' }
 import reports from './en/reports.json' with { type: 'json' }
@@ -17,6 +19,7 @@ import work from './en/work.json' with { type: 'json' }
 
 export const english = {
   ...account,
+  ...collections,
   ...common,
   ...manage,
   ...moderate,
@@ -24,6 +27,7 @@ export const english = {
   ...operate,
   ...ops,
   ...notifications,
+  ...organizations,
   ...people,
   ...publish,
   ...reports,

@@ -1,5 +1,6 @@
 // The messages in German.
 import account from './de/account.json' with { type: 'json' }
+import collections from './de/collections.json' with { type: 'json' }
 import common from './de/common.json' with { type: 'json' }
 import manage from './de/manage.json' with { type: 'json' }
 import moderate from './de/moderate.json' with { type: 'json' }
@@ -7,6 +8,7 @@ import notifications from './de/notifications.json' with { type: 'json' }
 import numbers from './de/numbers.json' with { type: 'json' }
 import operate from './de/operate.json' with { type: 'json' }
 import ops from './de/ops.json' with { type: 'json' }
+import organizations from './de/organizations.json' with { type: 'json' }
 import people from './de/people.json' with { type: 'json' }
 import publish from './de/publish.json' with { type: 'json' }
 import reports from './de/reports.json' with { type: 'json' }
@@ -17,6 +19,7 @@ import work from './de/work.json' with { type: 'json' }
 
 export const german = {
   ...account,
+  ...collections,
   ...common,
   ...manage,
   ...moderate,
@@ -24,6 +27,7 @@ export const german = {
   ...operate,
   ...ops,
   ...notifications,
+  ...organizations,
   ...people,
   ...publish,
   ...reports,

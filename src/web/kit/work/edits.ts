@@ -23,7 +23,7 @@ export class EditConflict extends ApiError {
 }
 
 /** Field of the fingerprints. */
-const BASE = 'was'
+export const BASE = 'was'
 const TAKE = 'take.'
 
 const fingerprint = (value: Value): string =>

@@ -8,7 +8,7 @@ import { attempt, type FormRefusal, fieldOf, fieldsOf } from '../forms.ts'
 import type { OwnRequest, PageOptions, Pages } from '../pages.ts'
 import { withQuery } from '../paths.ts'
 import type { Done } from '../request.ts'
-import { type Conflict, EditConflict, editedFields, takesTheirs, type Values } from './edits.ts'
+import { BASE, type Conflict, EditConflict, editedFields, takesTheirs, type Values } from './edits.ts'
 import { keepForm, restoredForm, showLostForm } from './lost-input.ts'
 
 /** The values of a form: as submitted, otherwise the current ones. */
@@ -79,6 +79,12 @@ export const EMPTY: FormState = {
   isRestored: false,
   refusal: undefined,
   errors: [],
+}
+
+/** Returns the state for a form with `editBase`: the stored values if another form of the page was submitted. */
+export function editState(state: FormState): FormState {
+  const isOther = state.isSubmitted && state.text(BASE) === ''
+  return isOther ? { ...EMPTY, refusal: state.refusal, errors: state.errors } : state
 }
 
 /** Returns the values of a submitted form. */

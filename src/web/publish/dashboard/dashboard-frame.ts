@@ -19,6 +19,7 @@ const SECTIONS: readonly (readonly { path: string; label: MessageKey; icon: Icon
     { path: PATHS.dashboard, label: 'publish.home', icon: 'home' },
     { path: PATHS.dashboardProjects, label: 'publish.projects', icon: 'box' },
     { path: PATHS.dashboardUploads, label: 'publish.uploads', icon: 'upload' },
+    { path: PATHS.dashboardOrganizations, label: 'organizations.title', icon: 'building' },
     { path: PATHS.notifications, label: 'notifications.title', icon: 'bell' },
   ],
   [
@@ -26,6 +27,7 @@ const SECTIONS: readonly (readonly { path: string; label: MessageKey; icon: Icon
     { path: PATHS.affiliates, label: 'revenue.affiliates', icon: 'link' },
   ],
   [
+    { path: PATHS.dashboardCollections, label: 'collections.title', icon: 'bookmark' },
     { path: `${PATHS.dashboard}/follows`, label: 'reports.follows.title', icon: 'heart' },
     { path: `${PATHS.dashboard}/reports`, label: 'reports.own.title', icon: 'flag' },
     { path: PATHS.data, label: 'settings.data', icon: 'monitor' },

@@ -9,6 +9,7 @@ import { listCachedUsers } from '#features/people/users/user-cache.ts'
 import { ApiError, invalidInput, validationError } from '#lib/errors.ts'
 import { checkValues } from '#web/kit/forms.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
+import { PATHS } from '#web/kit/paths.ts'
 import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
 import { type BitField, bitsOf, changeable, columnsOf, namesOf, type ShownRow, type TeamData } from './team-data.ts'
 
@@ -127,7 +128,7 @@ export async function inviteByName(request: OwnRequest, data: TeamData, state: F
   const username = state.text('username').trim()
   const [account] = username === '' ? [] : await listCachedUsers(deps, [username])
   if (account === undefined) throw await unknownUser(request, username)
-  const preset = state.text('preset', 'none')
+  const preset = state.text('preset') || 'none'
   if (!Object.hasOwn(PRESETS, preset)) throw validationError('preset', 'must be one of the choices')
   const role = state.text('invited_role').trim()
   const fields = checkValues(Invitation, {
@@ -160,7 +161,8 @@ async function unknownUser({ deps }: OwnRequest, username: string): Promise<ApiE
 export async function dropMember({ deps, viewer }: OwnRequest, data: TeamData, state: FormState): Promise<Outcome> {
   const row = memberOf(data, state)
   await removeMember(deps, viewer, { teamId: data.teamId, accountId: row.account_id })
-  if (row.account_id === viewer.id) return { done: 'member-left', path: '/dashboard' }
+  if (row.account_id === viewer.id)
+    return { done: 'member-left', path: data.kind === 'project' ? PATHS.dashboard : PATHS.dashboardOrganizations }
   return { done: row.accepted ? 'member-removed' : 'invitation-cancelled' }
 }
 

@@ -1,5 +1,6 @@
 // The parts of a team's page: matrix, roles and shares, order, invitations, and the form that invites a member.
 import { imageUrl } from '#features/basics/images/hosted-image.ts'
+import { isBitSubset } from '#lib/access/permissions.ts'
 import { form, hiddenField, textField } from '#platform/html/forms.ts'
 import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
 import type { MessageKey } from '#platform/html/languages.ts'
@@ -12,7 +13,7 @@ import { permissionMatrix } from '#platform/html/work/tables.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { userPath } from '#web/kit/paths.ts'
 import { conflictNote, editBase } from '#web/kit/work/edits.ts'
-import type { FormState } from '#web/kit/work/form-page.ts'
+import { editState, type FormState } from '#web/kit/work/form-page.ts'
 import { editableValues, FIELDS, PRESETS, type Preset } from './team-commands.ts'
 import {
   BITS,
@@ -46,7 +47,7 @@ export function teamParts(request: OwnRequest, data: TeamData, state: FormState)
   const columns = columnsOf(data, chosen)
   return [
     hasMoreColumns(data) && data.asMember && columnChoice(page, data, columns),
-    data.asMember ? matrixForm(request, data, { state, columns }) : namesPart(request, data),
+    data.asMember ? matrixForm(request, data, { state: editState(state), columns }) : namesPart(request, data),
     (data.may.edit || data.may.remove || data.rows.some((row) => isOwn(request, row))) && orderPart(request, data),
     data.may.invite && invitePart(request, data, state),
   ]
@@ -236,25 +237,31 @@ function orderPart(request: OwnRequest, data: TeamData): Markup {
 function invitePart({ page }: OwnRequest, data: TeamData, state: FormState): Markup {
   const { t } = page.language
   const { errors } = state
-  const chosen = state.text('preset', 'publisher')
-  const presets = Object.keys(PRESETS) as Preset[]
+  const presets = (Object.keys(PRESETS) as Preset[]).filter((value) =>
+    isBitSubset(PRESETS[value], data.grantable.permissions ?? 0),
+  )
+  const submitted = state.text('preset')
+  const chosen = submitted === '' ? (presets.includes('publisher') ? 'publisher' : presets[0]) : submitted
   const content = html`<div class="pair">${textField(page, { name: 'username', label: t('people.username'), value: state.text('username'), maxLength: 39, autocomplete: 'off', isName: true, errors })}
 ${textField(page, { name: 'invited_role', label: t('people.role'), value: state.text('invited_role'), maxLength: 255, isOptional: true, errors })}</div>
-${optionCards({
-  legend: t(data.kind === 'organization' ? 'people.permissions' : 'people.invite.permissions'),
-  name: 'preset',
-  options: presets.map((value) => ({
-    value,
-    label: t(`people.preset.${value}`),
-    text: t(`people.preset.${value}.text`),
-    isChosen: chosen === value,
-  })),
-})}
+${
+  presets.length > 1 &&
+  optionCards({
+    legend: t(data.kind === 'organization' ? 'people.permissions' : 'people.invite.permissions'),
+    name: 'preset',
+    options: presets.map((value) => ({
+      value,
+      label: t(`people.preset.${value}`),
+      text: t(`people.preset.${value}.text`),
+      isChosen: chosen === value,
+    })),
+  })
+}
 <div class="line"><button class="main" name="do" value="invite">${icon(page, 'send')}${t('people.invite.send')}</button></div>`
   return sheetPart({
     id: 'invite',
     title: t('people.invite'),
-    text: t('people.invite.text'),
+    text: t(data.kind === 'organization' ? 'people.invite.organization' : 'people.invite.text'),
     content: form(page, { action: pathTo(page, data.path), content, className: 'stack' }),
   })
 }

@@ -1,33 +1,31 @@
 // Project settings: name, URL, summary and icon.
 
 import { imageUrl } from '#features/basics/images/hosted-image.ts'
-import { replaceIcon, setIcon } from '#features/basics/images/icons.ts'
 import { projectIconOwner } from '#features/catalogue/projects/edit/icon.ts'
-import { fileField, form, textArea, textField } from '#platform/html/forms.ts'
-import { html, type Markup, type Part } from '#platform/html/html.ts'
-import { face } from '#platform/html/lists.ts'
+import { form, textArea, textField } from '#platform/html/forms.ts'
+import { html, type Markup } from '#platform/html/html.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { saveBar } from '#platform/html/work/actions.ts'
 import { sheetPart } from '#platform/html/work/frame.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
-import { uploadedImage } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { projectPath } from '#web/kit/paths.ts'
 import { conflictNote, editBase } from '#web/kit/work/edits.ts'
-import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
+import { editState, type FormState, type Outcome } from '#web/kit/work/form-page.ts'
+import { ICON_LABELS, iconCommands, iconPart } from '../icon-part.ts'
 import { type ManagedProject, may, saveFields } from './managed-project.ts'
 import { projectForm, showProjectSettings } from './settings-frame.ts'
 
 const editable = ({ view: { name, slug, summary } }: ManagedProject) => ({ name, slug, summary })
 
-const LABELS = { name: 'The name', slug: 'The URL', summary: 'The summary', icon: 'The icon', ext: 'The icon' }
+const LABELS = { name: 'The name', slug: 'The URL', summary: 'The summary', ...ICON_LABELS }
 
 export function generalPages(pages: Pages, taxonomy: Taxonomy): void {
   projectForm(pages, taxonomy, {
     below: '/settings',
     name: 'manageGeneral',
     show: showGeneral,
-    commands: { save: saveGeneral, icon: saveIcon, 'remove-icon': removeIcon },
+    commands: { save: saveGeneral, ...iconCommands<ManagedProject>(projectIconOwner, ({ project }) => project.id) },
     labels: LABELS,
   })
 }
@@ -38,23 +36,14 @@ async function saveGeneral(request: OwnRequest, data: ManagedProject, form: Form
   return { done: 'saved', path: `${projectPath({ ...view, slug: slug.toLowerCase() })}/settings` }
 }
 
-async function saveIcon({ deps, req, viewer }: OwnRequest, { project }: ManagedProject): Promise<Outcome> {
-  const owner = projectIconOwner(deps)
-  await setIcon(deps, owner, { id: await owner.authorize(viewer, project.id), viewer, ...uploadedImage(req.body) })
-  return { done: 'icon' }
-}
-
-async function removeIcon({ deps, viewer }: OwnRequest, { project }: ManagedProject): Promise<Outcome> {
-  const owner = projectIconOwner(deps)
-  await replaceIcon(deps, owner, { id: await owner.authorize(viewer, project.id), viewer, icon: null })
-  return { done: 'icon-removed' }
-}
-
 function showGeneral(request: OwnRequest, data: ManagedProject, state: FormState) {
   const { page } = request
   const { t } = page.language
   // A refused form shows what was entered, even if the permission was removed in the meantime.
   const isEditable = may(data, 'EDIT_DETAILS') || state.isSubmitted
+  const { view, settings } = data
+  const url = imageUrl(request.deps.config, view.icon_url)
+  const icon = iconPart(page, { action: pathTo(page, settings), name: view.name, url, errors: state.errors })
   return showProjectSettings(request, data, {
     section: '',
     title: t('manage.title', { section: t('manage.general'), name: data.view.name }),
@@ -62,7 +51,7 @@ function showGeneral(request: OwnRequest, data: ManagedProject, state: FormState
     text: t('manage.general.text'),
     needs: { permission: 'EDIT_DETAILS', name: t('work.permission.EDIT_DETAILS') },
     form: state,
-    body: isEditable ? [detailsForm(page, data, state), iconPart(request, data, state)] : facts(page, data),
+    body: isEditable ? [detailsForm(page, data, editState(state)), icon] : facts(page, data),
   })
 }
 
@@ -79,30 +68,6 @@ ${textArea(page, { name: 'summary', label: t('manage.summary'), hint: t('manage.
     action: pathTo(page, settings),
     content: [sheetPart({ id: 'details', content }), saveBar(page)],
   })
-}
-
-function iconPart({ page, deps }: OwnRequest, { view, settings }: ManagedProject, { errors }: FormState): Part {
-  const { t } = page.language
-  const url = imageUrl(deps.config, view.icon_url)
-  const isWrong = errors.map((error) =>
-    error.field === 'icon' || error.field === 'ext' ? { ...error, field: 'picture' } : error,
-  )
-  const field = fileField(page, {
-    name: 'picture',
-    label: t('picture.new'),
-    hint: t('picture.hint.at-most'),
-    accept: '.png,.jpg,.jpeg,.gif,.webp,.svg',
-    errors: isWrong,
-  })
-  const upload = form(page, {
-    action: pathTo(page, settings),
-    className: 'stack grow',
-    hasFile: true,
-    content: html`${field}<div class="line"><button name="do" value="icon">${t('picture.set')}</button>${url !== null && url !== '' && html`<button class="plain" name="do" value="remove-icon" formnovalidate>${t('picture.remove')}</button>`}</div>`,
-  })
-  const content = html`<div class="row">${face({ name: view.name, url, isLarge: true, isSquare: true })}
-${upload}</div>`
-  return sheetPart({ id: 'icon', title: t('manage.icon'), content })
 }
 
 function facts(page: PageContext, { view }: ManagedProject): Markup {

@@ -1,7 +1,7 @@
 // Project settings: the organization that owns the project, and the transfer to another owner.
 import type { FastifyReply } from 'fastify'
 import { listOwningTeams } from '#features/community/organizations/organization-cache.ts'
-import { addProject, removeProject } from '#features/community/organizations/projects/add-project.ts'
+import { addProject, removeProjects } from '#features/community/organizations/projects/add-project.ts'
 import { listOrganizationsWith } from '#features/community/organizations/queries.ts'
 import { listCachedTeams } from '#features/community/teams/team-cache.ts'
 import { transferOwnership } from '#features/community/teams/transfer-ownership.ts'
@@ -16,6 +16,7 @@ import { sheetPart } from '#platform/html/work/frame.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
+import { acceptedOf, additionConsequences, memberSelect, removalConsequences } from '../people/moves.ts'
 import { loadRows, type ShownRow } from '../people/team-data.ts'
 import { loadManagedProject, type ManagedProject } from './managed-project.ts'
 import { projectFormOf, showProjectSettings } from './settings-frame.ts'
@@ -66,8 +67,8 @@ async function loadOwned(request: OwnRequest): Promise<Owned> {
   const own = owning.find(({ account_id }) => account_id === viewer.id)
   return {
     ...data,
-    members: rows.filter(({ accepted }) => accepted),
-    owning: owning.filter(({ accepted }) => accepted),
+    members: acceptedOf(rows),
+    owning: acceptedOf(owning),
     organizations: await listOrganizationsWith(deps.db, viewer.id, 'ADD_PROJECT'),
     isOwner: membership.project?.is_owner === true || isAdmin(viewer),
     mayRemove:
@@ -105,19 +106,12 @@ async function askOrganization(request: OwnRequest, data: Owned, { state, below 
   const organization = data.organizations.find(({ id }) => id === state.text('organization'))
   if (organization === undefined) throw validationError('organization', 'must be one of your organizations')
   const team = (await listOwningTeams(deps, [{ organization_id: organization.id }])).get(organization.id)
-  const joining = team === undefined ? [] : (await loadRows(request, team)).rows.filter(({ accepted }) => accepted)
-  const known = new Set(data.members.map(({ account_id }) => account_id))
-  const gaining = joining.filter(({ account_id }) => !known.has(account_id))
-  const owner = data.members.find(({ is_owner }) => is_owner)
+  const joining = team === undefined ? [] : acceptedOf((await loadRows(request, team)).rows)
   const names = { organization: organization.name, name: data.view.name }
   return ask(request, data, {
     below,
     title: t('people.add.title', names),
-    consequences: [
-      gaining.length > 0 && t('people.add.gain', { names: listNames(request, gaining), count: gaining.length }),
-      owner !== undefined && t('people.add.owner', { ...names, member: owner.user.username }),
-      t('people.add.stay'),
-    ],
+    consequences: additionConsequences(page, { ...names, members: data.members, joining }),
     button: t('people.add'),
     command: 'add',
     fields: hiddenField('organization', organization.id),
@@ -134,16 +128,16 @@ async function askRemoval(request: OwnRequest, data: Owned, { state, below }: As
   const { t } = request.page.language
   const owner = data.owning.find(({ account_id }) => account_id === state.text('new_owner'))
   if (owner === undefined) throw validationError('new_owner', 'must be a member of the organization')
-  const known = new Set(data.members.map(({ account_id }) => account_id))
-  const losing = data.owning.filter((row) => row !== owner && !known.has(row.account_id))
   const names = { organization: data.organization ?? '', name: data.view.name, member: owner.user.username }
   return ask(request, data, {
     below,
     title: t('people.take.title', names),
-    consequences: [
-      t('people.take.owner', names),
-      losing.length > 0 && t('people.take.lose', { names: listNames(request, losing), count: losing.length }),
-    ],
+    consequences: removalConsequences(request.page, {
+      name: data.view.name,
+      members: data.members,
+      leaving: data.owning,
+      owner,
+    }),
     button: t('people.take'),
     command: 'leave',
     fields: hiddenField('new_owner', owner.account_id),
@@ -152,16 +146,12 @@ async function askRemoval(request: OwnRequest, data: Owned, { state, below }: As
 
 async function takeFromOrganization({ deps, viewer }: OwnRequest, data: Owned, state: FormState): Promise<Outcome> {
   const { project } = data
-  await removeProject(deps, viewer, {
+  await removeProjects(deps, viewer, {
     organizationName: project.organization_id ?? '',
-    projectName: project.id,
+    projectNames: [project.id],
     newOwnerId: state.text('new_owner'),
   })
   return { done: 'organization-changed' }
-}
-
-function listNames({ page }: OwnRequest, rows: readonly ShownRow[]): string {
-  return new Intl.ListFormat(page.language.tag).format(rows.map(({ user }) => user.username))
 }
 
 type Question = {
@@ -176,8 +166,7 @@ type Question = {
 function ask(request: OwnRequest, data: Owned, { below, consequences, ...of }: Question): FastifyReply {
   const { page } = request
   const path = pathTo(page, `${data.path}${below}`)
-  const shown = consequences.filter((part) => part !== false)
-  const body = confirmation(page, { ...of, consequences: shown, action: path, cancel: path })
+  const body = confirmation(page, { ...of, consequences, action: path, cancel: path })
   return request.show({ title: of.title, body })
 }
 
@@ -201,7 +190,7 @@ function organizationPart(request: OwnRequest, data: Owned, state: FormState): M
     const text = html`<p>${t('people.owned-by', { name: organization })}</p>`
     if (!data.mayRemove)
       return sheetPart({ id: 'organization', content: html`${text}<p class="soft">${t('people.take.needs')}</p>` })
-    const select = memberSelect(request, { name: 'new_owner', rows: data.owning, state })
+    const select = memberSelect(request.page, { name: 'new_owner', rows: data.owning, state })
     return sheetPart({
       id: 'organization',
       content: html`${text}${chooser(request, data, { select, command: 'ask-leave', label: t('people.take') })}`,
@@ -231,7 +220,7 @@ function showTransfer(request: OwnRequest, data: Owned, state: FormState): Promi
   const { t } = request.page.language
   const others = data.members.filter(({ is_owner }) => !is_owner)
   const isFree = data.project.organization_id === null
-  const select = memberSelect(request, { name: 'user_id', rows: others, state })
+  const select = memberSelect(request.page, { name: 'user_id', rows: others, state })
   const body = !isFree
     ? html`<p class="soft">${t('people.give.organization', { name: data.organization ?? '' })}</p>`
     : !data.isOwner
@@ -246,21 +235,6 @@ function showTransfer(request: OwnRequest, data: Owned, state: FormState): Promi
     text: t('people.transfer.text'),
     form: state,
     body: sheetPart({ id: 'transfer', content: body }),
-  })
-}
-
-type MemberSelect = { name: string; rows: readonly ShownRow[]; state: FormState }
-
-function memberSelect({ page }: OwnRequest, { name, rows, state }: MemberSelect): Markup {
-  return selectField(page, {
-    name,
-    label: page.language.t('people.new-owner'),
-    errors: state.errors,
-    choices: rows.map(({ account_id, user }) => ({
-      value: account_id,
-      label: user.username,
-      isChosen: state.text(name) === account_id,
-    })),
   })
 }
 

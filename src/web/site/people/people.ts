@@ -12,6 +12,7 @@ import {
 import { listOrganizationIdsOf, listOrganizationProjectIds, listProjectIdsOf } from '#features/people/users/queries.ts'
 import { getCachedUser, listCachedUsers } from '#features/people/users/user-cache.ts'
 import type { UserView } from '#features/people/users/views.ts'
+import { isModerator } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { countOf, timeAgo } from '#platform/html/format.ts'
@@ -99,12 +100,13 @@ ${linkPanel(
 }
 
 export async function showOrganization(request: PageRequest): Promise<FastifyReply> {
-  const { deps, viewer, param, redirectPermanently, show } = request
+  const { deps, viewer, page, param, redirectPermanently, show } = request
   const cached = await getOrganization(deps, param('name'))
   if (cached.slug !== param('name')) return redirectPermanently(organizationPath(cached.slug))
   const organization = JSON.parse((await toOrganizationView(deps, viewer, cached)).toString()) as Organization
   const projects = await loadSlice(request, await listOrganizationProjectIds(deps.db, viewer, [cached.id]))
   const members = organization.members.filter(({ accepted }) => accepted)
+  const mayManage = isModerator(viewer) || members.some(({ user }) => user.id === viewer?.id)
   return show(
     profilePage(request, {
       path: organizationPath(organization.slug),
@@ -114,7 +116,10 @@ export async function showOrganization(request: PageRequest): Promise<FastifyRep
       color: organization.color,
       head: html`${face({ name: organization.name, url: organization.icon_url, rawUrl: organization.raw_icon_url, isSquare: true, isLarge: true })}<div><h1 dir="auto">${organization.name}</h1><p class="what" dir="auto">${organization.description}</p>${facts(request, projects)}</div>`,
       projects,
-      aside: peoplePanel(request.page, { organization: undefined, members }),
+      aside: peoplePanel(page, { organization: undefined, members }),
+      edit: mayManage
+        ? { path: `${organizationPath(cached.slug)}/settings`, label: page.language.t('site.organization.settings') }
+        : undefined,
       structured: { '@type': 'Organization', name: organization.name, description: organization.description },
     }),
   )
@@ -149,6 +154,10 @@ export async function showCollection(request: PageRequest): Promise<FastifyReply
       head: html`${face({ name: collection.name, url: collection.icon_url, rawUrl: collection.raw_icon_url, isSquare: true, isLarge: true })}<div><h1 dir="auto">${collection.name}</h1>${collection.description !== null && html`<p class="what" dir="auto">${collection.description}</p>`}${by}${facts(request, projects, undefined, collection.updated)}${collection.status !== 'private' && projects.total > 0 && archiveLink(request, id)}</div>`,
       projects,
       aside: null,
+      edit:
+        isModerator(viewer) || viewer?.id === collection.user
+          ? { path: `${collectionPath(id)}/edit`, label: language.t('site.collection.edit') }
+          : undefined,
       structured: { '@type': 'CollectionPage', name: collection.name },
     }),
   )

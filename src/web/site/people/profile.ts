@@ -25,6 +25,8 @@ type Profile = {
   isUnlisted?: boolean
   /** Path of the form that reports the profile. */
   report?: string
+  /** Link to the page where the viewer can edit the subject. */
+  edit?: { path: string; label: string } | undefined
 }
 
 /** Renders a profile with its projects. */
@@ -51,7 +53,7 @@ export function profilePage(request: PageRequest, of: Profile): ShownPage {
     structuredData: [of.structured],
     feeds: feedLinks(of.path, language.t('site.feed.list')),
     body: html`${of.before}
-<div class="profile">${of.head}<div class="acts"><a class="button" href="${pathTo(page, `${of.path}.atom`)}" title="${language.t('site.feed.list')}">${icon(page, 'rss')}<span class="vh">${language.t('site.feed.list')}</span></a>${of.report !== undefined && html`<a class="button" href="${pathTo(page, of.report)}" title="${language.t('site.report.title', { name: of.name })}">${icon(page, 'flag')}<span class="vh">${language.t('site.report.title', { name: of.name })}</span></a>`}</div></div>
+<div class="profile">${of.head}<div class="acts">${of.edit !== undefined && html`<a class="button" href="${pathTo(page, of.edit.path)}">${icon(page, 'cog')}${of.edit.label}</a>`}<a class="button" href="${pathTo(page, `${of.path}.atom`)}" title="${language.t('site.feed.list')}">${icon(page, 'rss')}<span class="vh">${language.t('site.feed.list')}</span></a>${of.report !== undefined && html`<a class="button" href="${pathTo(page, of.report)}" title="${language.t('site.report.title', { name: of.name })}">${icon(page, 'flag')}<span class="vh">${language.t('site.report.title', { name: of.name })}</span></a>`}</div></div>
 <div class="sheet${hasAside && ' split'}">
 <div class="list">
 ${list}

@@ -62,7 +62,7 @@ export async function findOffer(request: PageRequest, view: ProjectView): Promis
 }
 
 /** Returns the filter of versions for a setup. Only projects that run on a loader must match the loader. */
-function setupFilter(setup: Setup, types: readonly string[]): VersionFilter {
+export function setupFilter(setup: Setup, types: readonly string[]): VersionFilter {
   return {
     ...(setup.loader !== '' && types.includes('mod') ? { loaders: [setup.loader] } : {}),
     ...(setup.gameVersion !== '' ? { loaderFields: { game_versions: [setup.gameVersion] } } : {}),

@@ -11,6 +11,7 @@ import { html, type Markup } from '#platform/html/html.ts'
 import { slip } from '#platform/html/lists.ts'
 import { icon, pathTo } from '#platform/html/page-context.ts'
 import { attempt, checkValues, errorsOf, type FormRefusal } from '#web/kit/forms.ts'
+import { PATHS } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { loadProject, type ProjectData } from './project-data.ts'
 
@@ -79,7 +80,11 @@ ${list}
 ${textField(page, { name: 'name', label: language.t(boxes.length === 0 ? 'site.save.first' : 'site.save.new'), hint: language.t('site.save.hint'), value: typed.name, maxLength: 64, isOptional: boxes.length > 0, errors })}
 <button class="main">${icon(page, 'bookmark')}${language.t('site.save')}</button>`,
 })}
-<p><a href="${pathTo(page, path)}">${language.rich('site.report.back', { name: html`<bdi>${view.name}</bdi>` })}</a></p>`)
+${
+  boxes.length > 0 &&
+  html`<p><a href="${pathTo(page, PATHS.dashboardCollections)}">${language.t('site.save.manage')}</a></p>
+`
+}<p><a href="${pathTo(page, path)}">${language.rich('site.report.back', { name: html`<bdi>${view.name}</bdi>` })}</a></p>`)
   return show({
     title: language.t('site.save.title', { name: view.name }),
     body,

@@ -8,17 +8,22 @@ const LENGTH = { min: 3, max: 60 }
 /** Number of slugs that are tried: the folded name, then with a number. */
 const ATTEMPTS = 20
 
-/** Returns the name in lower case with hyphens, followed by a number if this slug is taken. */
-export async function suggestSlug(db: Db, name: string): Promise<string> {
+/** Returns the name in lower case with hyphens, then with numbers. A name that is too short follows `prefix`. */
+export function slugsOf(name: string, prefix: string): string[] {
   const folded = foldWords(name)
     .join('-')
     .replaceAll(/[^a-z0-9-]/g, '')
     .slice(0, LENGTH.max)
     .replaceAll(/^-+|-+$/g, '')
-  const first = folded.length >= LENGTH.min ? folded : `project-${folded}`.replace(/-$/, '')
-  const candidates = [first, ...Array.from({ length: ATTEMPTS - 1 }, (_, n) => `${first}-${n + 2}`)]
+  const first = folded.length >= LENGTH.min ? folded : `${prefix}-${folded}`.replace(/-$/, '')
+  return [first, ...Array.from({ length: ATTEMPTS - 1 }, (_, n) => `${first}-${n + 2}`)]
+}
+
+/** Returns the name in lower case with hyphens, followed by a number if this slug is taken. */
+export async function suggestSlug(db: Db, name: string): Promise<string> {
+  const candidates = slugsOf(name, 'project')
   const { rows } = await sql<{ taken: string }>`select slug as taken from project where slug = any(${candidates})
     union select lower(id) from project where lower(id) = any(${candidates})`.execute(db)
   const taken = new Set(rows.map((row) => row.taken))
-  return candidates.find((slug) => !taken.has(slug) && !isReservedSlug(slug)) ?? first
+  return candidates.find((slug) => !taken.has(slug) && !isReservedSlug(slug)) ?? candidates[0] ?? ''
 }

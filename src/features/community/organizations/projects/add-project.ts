@@ -1,4 +1,5 @@
 // Transfers projects to an organization, and back to one of its members.
+import type { ProjectFacts } from '#features/basics/access/project-policy.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { shareOrganization } from '#features/community/teams/change-team.ts'
@@ -71,34 +72,48 @@ function deleteOwnerRows(
 }
 
 /**
- * Removes a project from its organization and makes a member of the organization its owner.
- * @throws ApiError 404 unless the organization exists and owns the project, 403 without REMOVE_PROJECT, 400 unless the
+ * Removes projects from their organization and makes a member of the organization their owner, all or none.
+ * @throws ApiError 404 unless the organization exists and owns the projects, 403 without REMOVE_PROJECT, 400 unless the
  * new owner is an accepted member.
  */
-export async function removeProject(
+export async function removeProjects(
   deps: Pick<Deps, 'db' | 'cache'>,
   viewer: Viewer,
-  { organizationName, projectName, newOwnerId }: { organizationName: string; projectName: string; newOwnerId: string },
+  {
+    organizationName,
+    projectNames,
+    newOwnerId,
+  }: { organizationName: string; projectNames: readonly string[]; newOwnerId: string },
 ): Promise<void> {
   await transaction(deps, async (tx, changed) => {
     const organization = await getOrganizationRow(tx, organizationName)
-    const { project } = await lockVisibleProject(tx, viewer, projectName, () => notFound('project'))
-    if (project.organization_id !== organization.id) throw notFound('project')
+    const projects: ProjectFacts[] = []
+    // In the same order as every command that locks several projects.
+    for (const name of projectNames.toSorted()) {
+      const { project } = await lockVisibleProject(tx, viewer, name, () => notFound('project'))
+      if (project.organization_id !== organization.id) throw notFound('project')
+      projects.push(project)
+    }
     await shareOrganization(tx, organization.id)
     requirePermissionIn(viewer, await findMember(tx, organization.team_id, viewer.id), 'REMOVE_PROJECT')
     const newOwner = await findMember(tx, organization.team_id, newOwnerId)
     if (newOwner?.accepted !== true)
       throw validationError('new_owner', 'must be an accepted member of this organization')
-    await tx.updateTable('project').set({ organization_id: null }).where('id', '=', project.id).execute()
-    await inheritTeams(tx, [project.team_id], newOwnerId, { keepMembership: true })
-    await markInvitationsRead(tx, [{ account_id: newOwnerId, team_id: project.team_id, accepted: false }])
-    await recordAudit(tx, {
-      action: 'organization.project_removed',
-      actor: actorOf(viewer),
-      subject: { kind: 'organization', id: organization.id },
-      accountIds: [newOwnerId],
-      details: { project: project.id },
-    })
-    await addMovedProjects(tx, changed, [project])
+    const [ids, teamIds] = [projects.map(({ id }) => id), projects.map(({ team_id }) => team_id)]
+    await tx.updateTable('project').set({ organization_id: null }).where('id', 'in', ids).execute()
+    await inheritTeams(tx, teamIds, newOwnerId, { keepMembership: true })
+    await markInvitationsRead(
+      tx,
+      teamIds.map((team_id) => ({ account_id: newOwnerId, team_id, accepted: false })),
+    )
+    for (const project of ids)
+      await recordAudit(tx, {
+        action: 'organization.project_removed',
+        actor: actorOf(viewer),
+        subject: { kind: 'organization', id: organization.id },
+        accountIds: [newOwnerId],
+        details: { project },
+      })
+    await addMovedProjects(tx, changed, projects)
   })
 }

@@ -13,7 +13,7 @@ import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { getOrganization } from '../organization-cache.ts'
 import { ProjectAddition, ProjectParams, ProjectRemoval } from '../requests.ts'
-import { addProject, removeProject } from './add-project.ts'
+import { addProject, removeProjects } from './add-project.ts'
 
 const move = { auth: { scope: ['PROJECT_WRITE', 'ORGANIZATION_WRITE'] } } as const
 
@@ -70,8 +70,8 @@ export function organizationProjectRoutes(app: App, deps: Pick<Deps, 'db' | 'cac
     async (req, reply) => {
       const viewer = requireViewer(req)
       const newOwnerId = parseBodyId(req.body.new_owner, 'new_owner')
-      const names = { organizationName: req.params.id, projectName: req.params.project_id }
-      await removeProject(deps, viewer, { ...names, newOwnerId })
+      const names = { organizationName: req.params.id, projectNames: [req.params.project_id] }
+      await removeProjects(deps, viewer, { ...names, newOwnerId })
       return done(reply)
     },
   )

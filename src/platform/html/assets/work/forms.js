@@ -8,7 +8,7 @@ const user = document.querySelector('.own .name')?.textContent ?? ''
 const isKept = (control) =>
   control.name !== '' &&
   !['_csrf', 'was', 'do'].includes(control.name) &&
-  !['hidden', 'password', 'file', 'submit', 'button'].includes(control.type) &&
+  !['hidden', 'password', 'file', 'search', 'submit', 'button'].includes(control.type) &&
   !/password|secret|token|(^|_)code$/i.test(control.name)
 
 const isChanged = (control) => {

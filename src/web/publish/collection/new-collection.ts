@@ -1,0 +1,59 @@
+// The form for a new collection, which the editor completes.
+import type { FastifyReply } from 'fastify'
+import { mustVerifyEmail } from '#features/basics/access/email-policy.ts'
+import { createCollection } from '#features/community/collections/create-collection.ts'
+import { CollectionInput } from '#features/community/collections/requests.ts'
+import { form } from '#platform/html/forms.ts'
+import { html } from '#platform/html/html.ts'
+import { pathTo } from '#platform/html/page-context.ts'
+import { sheetHead, sheetPart } from '#platform/html/work/frame.ts'
+import { checkValues } from '#web/kit/forms.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { collectionPath, PATHS } from '#web/kit/paths.ts'
+import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { showWork } from '#web/kit/work/work-page.ts'
+import { limitNotes } from '../limits.ts'
+import { nameFields } from './editor-view.ts'
+
+export function newCollectionPage(pages: Pages): void {
+  formPage<null>(pages, {
+    path: PATHS.newCollection,
+    name: 'publishNewCollection',
+    load: async () => null,
+    show: showNewCollection,
+    commands: { create },
+    labels: { name: 'The name', description: 'The description' },
+  })
+}
+
+async function create({ deps, viewer }: OwnRequest, _data: null, state: FormState): Promise<Outcome> {
+  const description = state.text('description')
+  const input = checkValues(CollectionInput, {
+    name: state.text('name'),
+    description: description === '' ? null : description,
+  })
+  const id = await createCollection(deps, viewer, input)
+  return { done: 'collection-created', path: `${collectionPath(id)}/edit` }
+}
+
+async function showNewCollection(request: OwnRequest, _data: null, state: FormState): Promise<FastifyReply> {
+  const { page, deps, viewer } = request
+  const { t } = page.language
+  const content = html`${nameFields(page, state, { name: '', description: '', hasFocus: !state.isSubmitted })}
+<div class="line"><a class="button" href="${pathTo(page, PATHS.dashboardCollections)}">${t('work.cancel')}</a><button class="main" name="do" value="create">${t('collections.create')}</button></div>`
+  return showWork(request, {
+    title: t('collections.new'),
+    subject: {
+      name: t('collections.new'),
+      crumbs: [{ path: PATHS.dashboardCollections, label: t('collections.title') }],
+    },
+    form: state,
+    notes: await limitNotes(request, {
+      kind: 'collections',
+      unverified: mustVerifyEmail(deps, viewer) && t('collections.new.unverified'),
+      full: (max) => t('collections.new.full', { max }),
+    }),
+    body: html`${sheetHead({ title: t('collections.new.heading'), text: t('collections.new.text') })}
+${sheetPart({ id: 'collection', content: form(page, { action: pathTo(page, PATHS.newCollection), content, className: 'stack' }) })}`,
+  })
+}

@@ -1,0 +1,110 @@
+// Organization settings: delete the organization. Its owner becomes the owner of its projects.
+import type { FastifyReply } from 'fastify'
+import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { deleteOrganization } from '#features/community/organizations/delete-organization.ts'
+import { listOrganizationProjectIds } from '#features/people/users/queries.ts'
+import { listCachedUsers } from '#features/people/users/user-cache.ts'
+import { validationError } from '#lib/errors.ts'
+import { form, textField } from '#platform/html/forms.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { pager } from '#platform/html/lists.ts'
+import { pathTo } from '#platform/html/page-context.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import { listTable, nameCell } from '#platform/html/work/tables.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { PATHS, pageNumber, projectPath, withQuery } from '#web/kit/paths.ts'
+import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
+import { tile, viewOf } from '#web/site/lists/rows.ts'
+import { type ManagedOrganization, may } from './managed-organization.ts'
+import { organizationForm, showOrganizationSettings } from './settings-frame.ts'
+
+const PAGE_SIZE = 50
+
+export function organizationDeletionPages(pages: Pages): void {
+  organizationForm(pages, {
+    below: '/delete',
+    name: 'manageOrganizationDeletion',
+    show: showDeletion,
+    commands: { delete: remove },
+    labels: { name: 'The name' },
+  })
+}
+
+async function remove(
+  { deps, viewer }: OwnRequest,
+  { organization: { id, slug } }: ManagedOrganization,
+  state: FormState,
+): Promise<Outcome> {
+  if (state.text('name').trim() !== slug) throw validationError('name', `must be ${slug}`)
+  await deleteOrganization(deps, viewer, id)
+  return { done: 'organization-deleted', path: PATHS.dashboardOrganizations }
+}
+
+async function showDeletion(request: OwnRequest, data: ManagedOrganization, state: FormState): Promise<FastifyReply> {
+  const { page, deps, viewer } = request
+  const { t } = page.language
+  const { organization, view, settings, team } = data
+  const ids = await listOrganizationProjectIds(deps.db, viewer, [organization.id])
+  const ownerId = team.members.find(({ is_owner }) => is_owner)?.account_id ?? ''
+  const [owner] = await listCachedUsers(deps, [ownerId])
+  const others = team.members.filter(({ accepted, account_id }) => accepted && account_id !== ownerId).length
+  const field = textField(page, {
+    name: 'name',
+    label: t('work.type-name', { name: view.slug }),
+    value: state.text('name'),
+    autocomplete: 'off',
+    isName: true,
+    errors: state.errors,
+  })
+  const names = { count: ids.length, owner: owner?.username ?? '' }
+  const content = html`<ul><li>${t('organizations.delete.members', { count: others })}</li>
+<li>${t('organizations.delete.url')}</li></ul>
+${form(page, {
+  action: pathTo(page, `${settings}/delete`),
+  className: 'stack',
+  content: html`${field}<div class="line"><button class="danger" name="do" value="delete">${t('people.delete.button', { name: view.name })}</button></div>`,
+})}`
+  const isEditable = may(data, 'DELETE_ORGANIZATION') || state.isSubmitted
+  return showOrganizationSettings(request, data, {
+    section: '/delete',
+    heading: t('organizations.delete'),
+    text: t('organizations.delete.projects', names),
+    needs: 'DELETE_ORGANIZATION',
+    form: state,
+    body: isEditable && [
+      ids.length > 0 && (await heritage(request, data, { ids, owner: names.owner })),
+      sheetPart({ id: 'delete', title: t('organizations.delete.heading'), content }),
+    ],
+  })
+}
+
+/** Lists the projects with their new owner. */
+async function heritage(
+  request: OwnRequest,
+  { settings }: ManagedOrganization,
+  { ids, owner }: { ids: readonly string[]; owner: string },
+): Promise<Part> {
+  const { page, deps, viewer } = request
+  const { t } = page.language
+  const last = Math.max(1, Math.ceil(ids.length / PAGE_SIZE))
+  const current = Math.min(pageNumber(request), last)
+  const shown = ids.slice((current - 1) * PAGE_SIZE, current * PAGE_SIZE)
+  const views = (await listVisibleProjects(deps, viewer, shown)).map(viewOf)
+  const table: Markup = listTable(page, {
+    caption: t('organizations.delete.heirs'),
+    columns: [{ label: t('organizations.project') }, { label: t('people.new-owner') }],
+    rows: views.map((view) => ({
+      cells: [
+        nameCell({
+          tile: tile(page, { iconUrl: view.icon_url, rawUrl: view.raw_icon_url }, 27),
+          href: pathTo(page, projectPath(view)),
+          name: view.name,
+        }),
+        html`<bdi>${owner}</bdi>`,
+      ],
+    })),
+  })
+  const href = (number: number) =>
+    pathTo(page, withQuery(`${settings}/delete`, { page: number === 1 ? undefined : String(number) }))
+  return [table, pager(page, { current, last, href })]
+}

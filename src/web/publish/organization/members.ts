@@ -1,0 +1,132 @@
+// Organization settings: members with their permissions in the organization and in its projects, invitations, and the
+// transfer of the ownership.
+import type { FastifyReply } from 'fastify'
+import { defaultProjectPermissions } from '#features/basics/access/team-policy.ts'
+import { listProjectIdsOfOrganization } from '#features/catalogue/projects/queries.ts'
+import { transferOwnership } from '#features/community/teams/transfer-ownership.ts'
+import { isAdmin } from '#lib/access/viewer.ts'
+import { validationError } from '#lib/errors.ts'
+import { form, hiddenField } from '#platform/html/forms.ts'
+import { html, type Part } from '#platform/html/html.ts'
+import { pathTo } from '#platform/html/page-context.ts'
+import { confirmation } from '#platform/html/work/actions.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
+import { acceptedOf, memberSelect } from '../people/moves.ts'
+import { dropMember, inviteByName, memberOf, moveMember, saveTeam, teamLabels } from '../people/team-commands.ts'
+import { loadRows, type ShownRow, type TeamData } from '../people/team-data.ts'
+import { removalPage, teamParts } from '../people/team-view.ts'
+import { loadManagedOrganization, type ManagedOrganization, may } from './managed-organization.ts'
+import { organizationFormOf, showOrganizationSettings } from './settings-frame.ts'
+
+type OrganizationTeam = ManagedOrganization & { shown: TeamData }
+
+export function organizationMemberPages(pages: Pages): void {
+  organizationFormOf<OrganizationTeam>(pages, {
+    below: '/members',
+    name: 'manageOrganizationMembers',
+    load: loadTeam,
+    show: showMembers,
+    commands: {
+      save: (request, { shown }, state) => saveTeam(request, shown, state),
+      up: (request, { shown }, state) => moveMember(-1)(request, shown, state),
+      down: (request, { shown }, state) => moveMember(1)(request, shown, state),
+      invite: (request, { shown }, state) => inviteByName(request, shown, state),
+      ask: async (request, { shown }, state) => request.show(removalPage(request, shown, memberOf(shown, state))),
+      remove: (request, { shown }, state) => dropMember(request, shown, state),
+      'ask-give': askTransfer,
+      give,
+    },
+    labels: ({ shown }) => ({ ...teamLabels(shown), user_id: 'The new owner' }),
+  })
+}
+
+async function loadTeam(request: OwnRequest): Promise<OrganizationTeam> {
+  const data = await loadManagedOrganization(request)
+  const { team, view, permissions, member, settings } = data
+  const { rows, asMember } = await loadRows(request, team)
+  const projectBits = may(data, 'EDIT_MEMBER_DEFAULT_PERMISSIONS')
+    ? defaultProjectPermissions(request.viewer, member)
+    : 0
+  return {
+    ...data,
+    shown: {
+      kind: 'organization',
+      teamId: team.id,
+      revision: team.revision,
+      name: view.name,
+      path: `${settings}/members`,
+      rows,
+      asMember,
+      may: {
+        edit: asMember && may(data, 'EDIT_MEMBER'),
+        invite: may(data, 'MANAGE_INVITES'),
+        remove: may(data, 'REMOVE_MEMBER'),
+      },
+      grantable: { organization_permissions: permissions, permissions: projectBits },
+    },
+  }
+}
+
+/** Members who can become the owner, if the viewer can choose one. */
+function heirsOf({ viewer }: OwnRequest, { member, shown }: OrganizationTeam): ShownRow[] {
+  if (member?.is_owner !== true && !isAdmin(viewer)) return []
+  return acceptedOf(shown.rows).filter(({ is_owner }) => !is_owner)
+}
+
+async function askTransfer(request: OwnRequest, data: OrganizationTeam, state: FormState): Promise<Outcome> {
+  const { page, deps, viewer } = request
+  const { t } = page.language
+  const heir = acceptedOf(data.shown.rows).find(({ account_id }) => account_id === state.text('user_id'))
+  if (heir === undefined) throw validationError('user_id', 'must be a member of the organization')
+  const names = { member: heir.user.username, name: data.view.name }
+  const projects = await listProjectIdsOfOrganization(deps.db, data.organization.id)
+  const path = pathTo(page, data.shown.path)
+  const title = t('people.give.title', names)
+  const body = confirmation(page, {
+    title,
+    consequences: [
+      t('people.give.consequence', names),
+      t('organizations.give.projects', { ...names, count: projects.length }),
+      ...(data.team.members.some((row) => row.is_owner && row.account_id === viewer.id) ? [t('people.give.stay')] : []),
+    ],
+    action: path,
+    cancel: path,
+    button: t('people.give'),
+    command: 'give',
+    fields: hiddenField('user_id', heir.account_id),
+  })
+  return request.show({ title, body })
+}
+
+async function give({ deps, viewer }: OwnRequest, { team }: OrganizationTeam, state: FormState): Promise<Outcome> {
+  await transferOwnership(deps, viewer, { teamId: team.id, accountId: state.text('user_id') })
+  return { done: 'organization-owner' }
+}
+
+function showMembers(request: OwnRequest, data: OrganizationTeam, state: FormState): Promise<FastifyReply> {
+  const { t } = request.page.language
+  return showOrganizationSettings(request, data, {
+    section: '/members',
+    heading: t('people.members'),
+    text: t('organizations.members.text'),
+    needs: 'EDIT_MEMBER',
+    form: state,
+    body: [teamParts(request, data.shown, state), transferPart(request, data, state)],
+  })
+}
+
+function transferPart(request: OwnRequest, data: OrganizationTeam, state: FormState): Part {
+  const { page } = request
+  const { t } = page.language
+  const heirs = heirsOf(request, data)
+  const isOwner = data.member?.is_owner === true
+  if (heirs.length === 0 && !isOwner) return false
+  const choose = html`${memberSelect(page, { name: 'user_id', rows: heirs, state })}<div class="line"><button name="do" value="ask-give">${t('people.give')}</button></div>`
+  const content =
+    heirs.length === 0
+      ? html`<p class="soft">${t('organizations.give.none')}</p>`
+      : form(page, { action: pathTo(page, data.shown.path), className: 'stack', content: choose })
+  return sheetPart({ id: 'owner', title: t('people.give'), text: t('organizations.give.text'), content })
+}

@@ -1,0 +1,78 @@
+// The form for a new organization.
+import type { FastifyReply } from 'fastify'
+import { mustVerifyEmail } from '#features/basics/access/email-policy.ts'
+import { createOrganization } from '#features/community/organizations/create-organization.ts'
+import { getOrganizationRow } from '#features/community/organizations/queries.ts'
+import { checkNewOrganization, NewOrganization } from '#features/community/organizations/requests.ts'
+import { suggestOrganizationSlug } from '#features/community/organizations/suggest-slug.ts'
+import { form } from '#platform/html/forms.ts'
+import { html } from '#platform/html/html.ts'
+import { pathTo } from '#platform/html/page-context.ts'
+import { sheetHead, sheetPart } from '#platform/html/work/frame.ts'
+import { checkValues } from '#web/kit/forms.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { organizationPath, PATHS } from '#web/kit/paths.ts'
+import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { showWork } from '#web/kit/work/work-page.ts'
+import { limitNotes } from '../limits.ts'
+import { detailsFields, ORGANIZATION_LABELS } from './general.ts'
+
+export function newOrganizationPage(pages: Pages): void {
+  formPage<null>(pages, {
+    path: PATHS.newOrganization,
+    name: 'publishNewOrganization',
+    load: async () => null,
+    show: showNewOrganization,
+    commands: {
+      create,
+      // Shows the page again, with a URL that is free.
+      check: async (request, _data, state) => showNewOrganization(request, null, state),
+    },
+    labels: ORGANIZATION_LABELS,
+  })
+}
+
+async function create({ deps, viewer }: OwnRequest, _data: null, state: FormState): Promise<Outcome> {
+  const [name, slug] = [state.text('name'), state.text('slug').trim()]
+  const fields = checkValues(NewOrganization, {
+    name,
+    slug: slug === '' ? await suggestOrganizationSlug(deps.db, name) : slug,
+    description: state.text('description'),
+  })
+  const id = await createOrganization(deps, viewer, checkNewOrganization(fields))
+  const row = await getOrganizationRow(deps.db, id)
+  return { done: 'organization-created', path: `${organizationPath(row.slug)}/settings/members` }
+}
+
+async function showNewOrganization(request: OwnRequest, _data: null, state: FormState): Promise<FastifyReply> {
+  const { page, deps, viewer } = request
+  const { t } = page.language
+  const name = state.text('name').trim()
+  const suggestion = name === '' ? '' : await suggestOrganizationSlug(deps.db, state.text('slug').trim() || name)
+  const isTaken = state.errors.some(({ field }) => field === 'slug')
+  const content = html`${detailsFields(page, state, {
+    name: '',
+    slug: suggestion,
+    description: '',
+    slugHint:
+      isTaken && suggestion !== '' ? t('publish.new.slug-free', { slug: suggestion }) : t('publish.new.slug-hint'),
+    isNew: true,
+    afterName: html`<div class="line"><button class="tight" name="do" value="check" formnovalidate>${t('publish.new.check')}</button></div>`,
+  })}
+<div class="line"><a class="button" href="${pathTo(page, PATHS.dashboardOrganizations)}">${t('work.cancel')}</a><button class="main" name="do" value="create">${t('organizations.create')}</button></div>`
+  return showWork(request, {
+    title: t('organizations.new'),
+    subject: {
+      name: t('organizations.new'),
+      crumbs: [{ path: PATHS.dashboardOrganizations, label: t('organizations.title') }],
+    },
+    form: state,
+    notes: await limitNotes(request, {
+      kind: 'organizations',
+      unverified: mustVerifyEmail(deps, viewer) && t('organizations.new.unverified'),
+      full: (max) => t('organizations.new.full', { max }),
+    }),
+    body: html`${sheetHead({ title: t('organizations.new.heading'), text: t('organizations.new.text') })}
+${sheetPart({ id: 'organization', content: form(page, { action: pathTo(page, PATHS.newOrganization), content, className: 'stack' }) })}`,
+  })
+}
