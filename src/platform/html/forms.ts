@@ -72,9 +72,11 @@ export function buttonForm(
 
 type InputField = Field & {
   value?: string
-  type?: 'text' | 'email' | 'url' | 'search' | 'number' | 'datetime-local'
+  type?: 'text' | 'email' | 'url' | 'search' | 'number' | 'date' | 'datetime-local'
   minLength?: number
   maxLength?: number
+  /** Last day of a date field: `2026-01-31`. */
+  max?: string
   autocomplete?: string
   placeholder?: string
   /** Monospaced, without spell checking and automatic capitals. */
@@ -94,6 +96,7 @@ export function textField(page: PageContext, of: InputField): Markup {
     value: of.value ?? '',
     minlength: of.minLength,
     maxlength: of.maxLength,
+    max: of.max,
     autocomplete: of.autocomplete,
     placeholder: of.placeholder,
     inputmode: of.inputMode,

@@ -23,6 +23,15 @@ function isPreview({ accept, 'user-agent': agent = '' }: IncomingHttpHeaders): b
   return (accept === undefined || accept.includes('*/*')) && PREVIEW_AGENTS.test(agent.slice(0, 512))
 }
 
+/** Whether `Accept` prefers CSV to the other type. If both have the same quality, the first one wins. */
+export function prefersCsv(accept: string | undefined, other: string): boolean {
+  if (accept === undefined) return false
+  const weights = acceptedTypes(accept)
+  const [csv, second] = [weights.get('text/csv') ?? 0, weights.get(other) ?? 0]
+  const first = weights.keys().find((type) => type === 'text/csv' || type === other)
+  return csv > 0 && (csv > second || (csv === second && first === 'text/csv'))
+}
+
 /** Returns the quality of each type in an `Accept` header, in the order of the header. */
 export function acceptedTypes(accept: string): Map<string, number> {
   const weights = new Map<string, number>()

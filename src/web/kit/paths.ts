@@ -30,6 +30,7 @@ export const PATHS = {
   dashboardUploads: '/dashboard/uploads',
   dashboardOrganizations: '/dashboard/organizations',
   dashboardCollections: '/dashboard/collections',
+  analytics: '/dashboard/analytics',
   notifications: '/dashboard/notifications',
   revenue: '/dashboard/revenue',
   affiliates: '/dashboard/affiliates',

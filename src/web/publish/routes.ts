@@ -4,6 +4,7 @@ import type { App } from '#platform/http/server.ts'
 import { type Pages, registerArea } from '#web/kit/pages.ts'
 import type { WebDeps } from '#web/kit/request.ts'
 import { WORK_AREA } from '#web/kit/work/work-page.ts'
+import { analyticsPages } from './analytics/analytics-page.ts'
 import { ownCollectionsPage } from './collection/collections-page.ts'
 import { collectionDeletionPage } from './collection/delete.ts'
 import { collectionEditorPage } from './collection/editor.ts'
@@ -46,6 +47,7 @@ export function publishPages(app: App, web: WebDeps): void {
     dashboardPages(pages)
     ownProjectsPages(pages)
     uploadsPage(pages)
+    analyticsPages(pages, taxonomy)
     newProjectPages(pages)
     generalPages(pages, taxonomy)
     descriptionPages(pages, taxonomy)

@@ -15,6 +15,12 @@ export function canSeeAnalytics(viewer: Viewer, membership: Membership): boolean
   return hasProjectPermission(projectPermissions(viewer, membership), 'VIEW_ANALYTICS')
 }
 
+/** Returns whether the viewer can see the revenue of a project on its pages. `POST /v3/analytics` uses scopes instead. */
+export function canSeeRevenue(viewer: Viewer, membership: Membership): boolean {
+  const permissions = projectPermissions(viewer, membership)
+  return canSeeAnalytics(viewer, membership) && hasProjectPermission(permissions, 'VIEW_PAYOUTS')
+}
+
 /** Returns whether a viewer who can see the project can also see its download statistics. */
 export async function maySeeStatistics(
   db: Db,

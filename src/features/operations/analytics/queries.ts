@@ -62,6 +62,26 @@ export async function listProjectIdsByNames(db: Db, names: readonly string[]): P
   return [...new Set(names.flatMap((name) => (byId.has(name) ? name : (bySlug.get(name.toLowerCase()) ?? []))))]
 }
 
+/** A version that analytics count, with what identifies it in a list. */
+export type CountedVersion = {
+  id: string
+  project_id: string
+  version_number: string
+  loaders: string[]
+  game_versions: string[]
+}
+
+/** Returns the versions with these IDs, including hidden ones. Omits deleted versions. */
+export async function listCountedVersions(db: Db, ids: readonly string[]): Promise<CountedVersion[]> {
+  if (ids.length === 0) return []
+  const { rows } = await sql<CountedVersion>`
+    select id, project_id, version_number, loaders,
+      coalesce((select array_agg(value) from jsonb_array_elements_text(version.fields -> 'game_versions') value), '{}')
+        as game_versions
+    from version where id = any(${[...ids]}::text[])`.execute(db)
+  return rows
+}
+
 /** Amount, as a decimal string, that records add to one slice and source. */
 export type RecordCell = { slice: number; source: string; amount: string }
 

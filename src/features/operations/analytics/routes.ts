@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { requireScope, requireViewer } from '#platform/http/auth/auth.ts'
-import { acceptedTypes } from '#platform/http/preferred-type.ts'
+import { prefersCsv } from '#platform/http/preferred-type.ts'
 import { sendRaw } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
@@ -35,7 +35,7 @@ export function analyticsRoutes(app: App, deps: Pick<Deps, 'db' | 'analytics'>):
       if (needsPayoutsRead(query)) requireScope(viewer, 'PAYOUTS_READ')
       const slices = await runAnalyticsQuery(deps, viewer, { query, signal: abortOnDisconnect(reply) })
       void reply.header('vary', 'Accept')
-      if (!prefersCsv(req.headers.accept)) {
+      if (!prefersCsv(req.headers.accept, 'application/json')) {
         return sendPieces(reply.type('application/json; charset=utf-8'), writeJson(slices))
       }
       void reply.header('content-disposition', 'attachment; filename="analytics.csv"')
@@ -68,12 +68,4 @@ async function sendPieces(reply: FastifyReply, pieces: AsyncGenerator<string>): 
     yield* pieces
   }
   return sendRaw(reply, Readable.from(all(), { objectMode: false }))
-}
-
-/** Returns whether an `Accept` header prefers CSV to JSON. If both have the same quality, the first one wins. */
-function prefersCsv(accept = ''): boolean {
-  const weights = acceptedTypes(accept)
-  const [csv, json] = [weights.get('text/csv') ?? 0, weights.get('application/json') ?? 0]
-  const first = weights.keys().find((type) => type === 'text/csv' || type === 'application/json')
-  return csv > 0 && (csv > json || (csv === json && first === 'text/csv'))
 }

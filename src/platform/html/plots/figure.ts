@@ -12,6 +12,8 @@ export type PlotFigure = {
   controls?: Markup
   /** URL of the CSV file. */
   csvHref?: string
+  /** After the link to the CSV file. */
+  more?: Part
 }
 
 export type PlotTable = { header: readonly string[]; rows: readonly { name: string; cells: readonly string[] }[] }
@@ -37,7 +39,7 @@ export function plotFigure(
   { images, table }: { images: Part; table: PlotTable },
 ): Markup {
   const { language } = page
-  const { id, title, summary, controls, csvHref } = of
+  const { id, title, summary, controls, csvHref, more } = of
   return html`<figure class="plot" id="${id}"><figcaption><h2 id="${id}-title">${title}</h2>${controls}</figcaption>
 ${images}
 <p class="small soft" id="${id}-summary">${summary}</p>
@@ -52,7 +54,7 @@ ${images}
     csvHref !== undefined &&
     html`
 <p class="small">${icon(page, 'table')} <a href="${csvHref}">${language.t('plot.csv')}</a></p>`
-  }
+  }${more}
 </figure>`
 }
 

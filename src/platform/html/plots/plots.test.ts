@@ -5,8 +5,10 @@ import { assertValidHtml, samplePage } from '#test/support/http/html-page.ts'
 import { html } from '../html.ts'
 import { layout } from '../layout.ts'
 import { barPlot, barPlotCsv } from './bar-plot.ts'
-import { linePlot, linePlotCsv } from './line-plot.ts'
+import { columnPlot } from './column-plot.ts'
+import { linePlot } from './line-plot.ts'
 import { spark } from './spark.ts'
+import { timePlotCsv } from './time-plot.ts'
 
 const START = Date.UTC(2026, 0, 1)
 const HOSTILE = '=1+"<script>alert(1)</script>"'
@@ -46,10 +48,36 @@ test('a line plot has two images with a name, the same numbers as a table, and a
   assert.equal(Number(path), 206 - (20_000 / 30_000) * 180)
 })
 
+test('a column plot has a column per step, the open step, the previous period as a line, and tooltips', () => {
+  const page = samplePage()
+  const points = days(30, (index) => (index === 3 ? 0 : 100 + index))
+  const plot = String(
+    columnPlot(page, {
+      ...figure,
+      timeLabel: 'Day',
+      stepMs: DAY_MS,
+      isPartial: true,
+      series: [
+        { label: 'Now', points },
+        { label: 'Before', points },
+      ],
+      marks: [{ at: new Date(START + 10 * DAY_MS), label: HOSTILE }],
+    }),
+  )
+  assert.equal(plot.match(/class="bar-of/g)?.length, 2 * 29, 'a day without downloads has no column')
+  assert.equal(plot.match(/class="bar-of open"/g)?.length, 2)
+  assert.match(plot, /<title>Jan 30: 129<\/title>/)
+  assert.equal(plot.match(/class="line series-2"/g)?.length, 2)
+  assert.equal(plot.match(/class="mark"/g)?.length, 2)
+  assert.ok(!plot.includes('<script') && !/NaN|Infinity|style=/.test(plot))
+})
+
 test('plots of nothing, of one day, of zeros and of huge numbers draw no nonsense', () => {
   const page = samplePage()
   for (const points of [[], days(1, () => 5), days(2, () => 0), days(3, () => 9e15), days(400, (index) => index % 2)]) {
     const series = ['a', 'b', 'c'].map((label) => ({ label, points }))
+    const columns = String(columnPlot(page, { ...figure, timeLabel: 'Day', stepMs: DAY_MS, series }))
+    assert.ok(!/NaN|Infinity|undefined/.test(columns), columns.slice(0, 500))
     const plot = String(linePlot(page, { ...figure, timeLabel: 'Day', series }))
     assert.ok(!/NaN|Infinity|undefined/.test(plot), plot.slice(0, 500))
     assertValidHtml(
@@ -81,7 +109,7 @@ test('a spark line keeps to its box and needs two numbers', () => {
 test('CSV holds the numbers as they are, and no formula', () => {
   const points = days(2, (index) => index + 0.5)
   assert.equal(
-    linePlotCsv({ timeLabel: 'time', series: [{ label: 'a,b', points }] }),
+    timePlotCsv({ timeLabel: 'time', series: [{ label: 'a,b', points }] }),
     'time,"a,b"\r\n2026-01-01T00:00:00.000Z,0.5\r\n2026-01-02T00:00:00.000Z,1.5\r\n',
   )
   assert.equal(

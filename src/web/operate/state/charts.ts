@@ -9,7 +9,8 @@ import { DAY_MS } from '#lib/time.ts'
 import { fileSize, wholeNumber } from '#platform/html/format.ts'
 import type { Markup } from '#platform/html/html.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
-import { type LinePlot, linePlot, linePlotCsv, type Series } from '#platform/html/plots/line-plot.ts'
+import { linePlot } from '#platform/html/plots/line-plot.ts'
+import { type Series, type TimePlot, timePlotCsv } from '#platform/html/plots/time-plot.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { withQuery } from '#web/kit/paths.ts'
 import { periodOf } from './period.ts'
@@ -54,10 +55,10 @@ export async function sendChart(request: OwnRequest): Promise<FastifyReply> {
     .type('text/csv; charset=utf-8')
     .header('content-disposition', `attachment; filename="${chart}-${period}.csv"`)
     .header('cache-control', 'private, no-cache')
-    .send(linePlotCsv(plot))
+    .send(timePlotCsv(plot))
 }
 
-function plotOf(page: PageContext, chart: Chart, { figures, measures }: Numbers): LinePlot {
+function plotOf(page: PageContext, chart: Chart, { figures, measures }: Numbers): TimePlot {
   if (chart === 'storage') return storagePlot(page, measures)
   const { t } = page.language
   const seriesOf = (label: string, value: (point: FiguresView['points'][number]) => number | null): Series => ({
@@ -90,7 +91,7 @@ function plotOf(page: PageContext, chart: Chart, { figures, measures }: Numbers)
   }
 }
 
-function storagePlot(page: PageContext, measures: readonly MeasuredDay[]): LinePlot {
+function storagePlot(page: PageContext, measures: readonly MeasuredDay[]): TimePlot {
   const { t } = page.language
   const largest = Math.max(0, ...measures.flatMap((row) => [row.version_bytes, row.image_bytes, row.event_bytes ?? 0]))
   const [unit, size] = UNITS.find(([, , least]) => largest >= least) ?? UNITS[1]

@@ -23,6 +23,7 @@ const SECTIONS: readonly (readonly { path: string; label: MessageKey; icon: Icon
     { path: PATHS.notifications, label: 'notifications.title', icon: 'bell' },
   ],
   [
+    { path: PATHS.analytics, label: 'numbers.title', icon: 'chart' },
     { path: PATHS.revenue, label: 'revenue.title', icon: 'coins' },
     { path: PATHS.affiliates, label: 'revenue.affiliates', icon: 'link' },
   ],

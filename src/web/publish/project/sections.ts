@@ -35,6 +35,7 @@ export const SECTIONS: readonly { title?: MessageKey; items: readonly Section[] 
     items: [
       { below: '/members', label: 'people.members', icon: 'users' },
       { below: '/organization', label: 'people.organization', icon: 'building' },
+      { below: '/analytics', label: 'numbers.title', icon: 'chart' },
       { below: '/revenue', label: 'revenue.project', icon: 'coins' },
       { below: '/visibility', label: 'people.visibility', icon: 'eye' },
       { below: '/review', label: 'publish.review', icon: 'gavel' },

@@ -129,6 +129,6 @@ function cellsOf(page: PageContext, data: ManagedProject, row: VersionListRow): 
     runs,
     shortNumber(language, row.downloads),
     published,
-    html`<a class="button tight" href="${pathTo(page, edit)}">${icon(page, 'pencil')}<span class="vh">${t('upload.versions.edit')} ${number}</span></a>`,
+    html`${row.draft_expires === null && may(data, 'VIEW_ANALYTICS') && html`<a class="button tight" href="${pathTo(page, withQuery(`${data.settings}/analytics`, { version: row.id }))}">${icon(page, 'chart')}<span class="vh">${t('numbers.title')} ${number}</span></a>`}<a class="button tight" href="${pathTo(page, edit)}">${icon(page, 'pencil')}<span class="vh">${t('upload.versions.edit')} ${number}</span></a>`,
   ]
 }

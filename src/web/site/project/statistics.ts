@@ -9,10 +9,11 @@ import type { Language } from '#platform/html/languages.ts'
 import { emptyState, segments } from '#platform/html/lists.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { type BarPlot, barPlot, barPlotCsv } from '#platform/html/plots/bar-plot.ts'
-import { type LinePlot, linePlot, linePlotCsv } from '#platform/html/plots/line-plot.ts'
+import { linePlot } from '#platform/html/plots/line-plot.ts'
+import { type TimePlot, timePlotCsv } from '#platform/html/plots/time-plot.ts'
 import { withQuery } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
-import { tagName } from '../names.ts'
+import { countryName, tagName } from '../names.ts'
 import {
   DEFAULT_SPAN,
   type Downloads,
@@ -59,7 +60,7 @@ export async function sendStatisticsCsv(request: PageRequest, project: CachedPro
   if (dimension === undefined && by !== 'day') throw notFound('page')
   const csv =
     dimension === undefined
-      ? linePlotCsv(dayPlot(page, data, downloads))
+      ? timePlotCsv(dayPlot(page, data, downloads))
       : barPlotCsv(dimensionPlot(page, data, downloads, dimension))
   return reply
     .type('text/csv; charset=utf-8')
@@ -93,7 +94,7 @@ function plotsOf(page: PageContext, data: ProjectData, downloads: Downloads): Ma
 ${dimensions}`
 }
 
-function dayPlot(page: PageContext, { path }: ProjectData, { span, series, releases }: Downloads): LinePlot {
+function dayPlot(page: PageContext, { path }: ProjectData, { span, series, releases }: Downloads): TimePlot {
   const { language } = page
   const points = series.days.map(({ date, downloads }) => ({ at: new Date(date), value: downloads }))
   const sum = points.reduce((all, { value }) => all + value, 0)
@@ -143,13 +144,8 @@ function barsOf(language: Language, { series, numbers }: Downloads, dimension: D
       return series.game_versions.map(({ game_version, downloads }) => ({ label: game_version, value: downloads }))
     case 'country':
       return series.countries.map(({ country, downloads }) => ({
-        label: countryName(language, country),
+        label: country === 'XX' ? language.t('site.statistics.elsewhere') : countryName(language, country),
         value: downloads,
       }))
   }
-}
-
-function countryName(language: Language, code: string): string {
-  if (code === 'XX' || !/^[A-Z]{2}$/.test(code)) return language.t('site.statistics.elsewhere')
-  return new Intl.DisplayNames(language.tag, { type: 'region' }).of(code) ?? code
 }

@@ -7,9 +7,9 @@ import { toAmount } from '#lib/decimal.ts'
 import { invalidInput } from '#lib/errors.ts'
 import type { Db } from '#platform/db/db.ts'
 import { type AnalyticsStore, SOURCES_MAX, type SourcedMetric } from '#ports/analytics-store/analytics-store.ts'
-import { METRICS, metricOf, sourcesOf } from '#ports/analytics-store/metrics.ts'
+import { METRICS, type MetricKey, metricOf, sourcesOf } from '#ports/analytics-store/metrics.ts'
 import { joinSlices, type Point, recordSlices } from '#ports/analytics-store/points.ts'
-import { canSeeAllAnalytics, canSeeAnalytics } from '../policy.ts'
+import { canSeeAllAnalytics, canSeeAnalytics, canSeeRevenue } from '../policy.ts'
 import { listProjectIdsByNames, listProjectIdsOfMember, sumConversions, sumProjectRevenue } from '../queries.ts'
 import type { AnalyticsQuery } from '../requests.ts'
 
@@ -18,36 +18,59 @@ import type { AnalyticsQuery } from '../requests.ts'
  * @throws ApiError `invalid_input` for too many projects or points, `analytics_database_error`.
  */
 export async function runAnalyticsQuery(
-  { db, analytics }: { db: Db; analytics: AnalyticsStore },
+  deps: QueryDeps,
   viewer: Viewer,
   { query, signal }: { query: AnalyticsQuery; signal: AbortSignal },
 ): Promise<Point[][]> {
-  const { grid } = query
-  const metrics = await addSources(db, viewer, query)
+  const { db } = deps
+  const needs = (source: string) => query.metrics.some(({ metric }) => METRICS[metric].source === source)
+  const projects = needs('project_id') ? await listReadableProjects(db, viewer, query.projectIds) : []
+  const ids = projects.map(({ id }) => id)
+  const codes = needs('affiliate_code_id') ? await listAffiliateCodeIdsOf(db, viewer.id) : []
+  const sourcesFor = (metric: MetricKey) => (METRICS[metric].source === 'project_id' ? ids : codes)
+  return runQueryOver(deps, { query, sourcesFor, signal, caller: viewer.caller })
+}
+
+type QueryDeps = { db: Db; analytics: AnalyticsStore }
+
+/**
+ * Returns the points of each slice for sources that the caller has checked, so that several queries need one check.
+ * @throws ApiError `invalid_input` for too many points, `analytics_database_error`.
+ */
+export async function runQueryOver(
+  { db, analytics }: QueryDeps,
+  of: {
+    query: Pick<AnalyticsQuery, 'grid' | 'metrics'>
+    /** IDs of the projects or affiliate codes of a metric. */
+    sourcesFor: (metric: MetricKey) => readonly string[]
+    signal: AbortSignal
+    caller: string
+  },
+): Promise<Point[][]> {
+  const { grid } = of.query
+  const metrics = of.query.metrics.map(
+    (request): SourcedMetric => ({ ...request, sources: sourcesOf(request, of.sourcesFor(request.metric)) }),
+  )
   const counted = metrics.filter(({ metric }) => metricOf(metric).from !== 'records')
   const recorded = metrics.filter(({ metric }) => metricOf(metric).from === 'records')
-  const parts =
-    counted.length === 0 ? [] : await analytics.query({ grid, metrics: counted }, { signal, caller: viewer.caller })
+  const { signal, caller } = of
+  const parts = counted.length === 0 ? [] : await analytics.query({ grid, metrics: counted }, { signal, caller })
   for (const request of recorded) parts.push(recordSlices(request, grid.count, await readRecords(db, grid, request)))
   return joinSlices(parts, grid.count)
 }
 
-/** Adds to each metric the projects or affiliate codes that the viewer can read. */
-async function addSources(db: Db, viewer: Viewer, query: AnalyticsQuery): Promise<SourcedMetric[]> {
-  const needs = (source: string) => query.metrics.some(({ metric }) => METRICS[metric].source === source)
-  const projects = needs('project_id') ? await listReadableProjects(db, viewer, query.projectIds) : []
-  const codes = needs('affiliate_code_id') ? await listAffiliateCodeIdsOf(db, viewer.id) : []
-  return query.metrics.map((request) => {
-    const sources = METRICS[request.metric].source === 'project_id' ? projects : codes
-    return { ...request, sources: sourcesOf(request, sources) }
-  })
-}
+/** A project whose analytics the viewer can see. */
+export type ReadableProject = { id: string; seesRevenue: boolean }
 
 /**
  * Returns those of the named projects, by default all projects of the viewer, whose analytics the viewer can see.
  * @throws ApiError `invalid_input` if there are more than `SOURCES_MAX` projects.
  */
-async function listReadableProjects(db: Db, viewer: Viewer, names: readonly string[] | undefined): Promise<string[]> {
+export async function listReadableProjects(
+  db: Db,
+  viewer: Viewer,
+  names: readonly string[] | undefined,
+): Promise<ReadableProject[]> {
   const ids =
     names === undefined
       ? await listProjectIdsOfMember(db, viewer.id, SOURCES_MAX + 1)
@@ -55,9 +78,12 @@ async function listReadableProjects(db: Db, viewer: Viewer, names: readonly stri
   if (ids.length > SOURCES_MAX) {
     throw invalidInput(`You have more than ${SOURCES_MAX} projects. List at most ${SOURCES_MAX} of them`, 'project_ids')
   }
-  if (canSeeAllAnalytics(viewer)) return ids
+  if (canSeeAllAnalytics(viewer)) return ids.map((id) => ({ id, seesRevenue: true }))
   const memberships = await listMemberships(db, viewer.id, ids)
-  return ids.filter((id) => canSeeAnalytics(viewer, memberships.get(id) ?? {}))
+  return ids.flatMap((id) => {
+    const membership = memberships.get(id) ?? {}
+    return canSeeAnalytics(viewer, membership) ? [{ id, seesRevenue: canSeeRevenue(viewer, membership) }] : []
+  })
 }
 
 async function readRecords(db: Db, grid: AnalyticsQuery['grid'], { metric, sources }: SourcedMetric) {
