@@ -13,7 +13,10 @@ function full(page = samplePage()): string {
     description: HOSTILE,
     canonical: '/mod/x',
     isUnlisted: true,
-    openGraph: { type: 'article', image: { type: 'image/png', url: 'https://depot.test/x.png', alt: HOSTILE, width: 1, height: 1 } },
+    openGraph: {
+      type: 'article',
+      image: { type: 'image/png', url: 'https://depot.test/x.png', alt: HOSTILE, width: 1, height: 1 },
+    },
     structuredData: [{ '@type': 'SoftwareApplication', name: HOSTILE }],
     feeds: [{ path: '/x.atom', title: HOSTILE, type: 'application/atom+xml' }],
     previous: '/p?page=1',
