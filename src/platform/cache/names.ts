@@ -34,6 +34,7 @@ export type RememberedLimits = {
 
 /** Caches of computed values, which no announcement removes. */
 export const REMEMBERED = {
+  'archive-contents': { contains: 'Entries and manifests of the files of a version', maxBytes: 32 * MIB },
   'code-host-answer': {
     contains: 'Account at the code host that a token belongs to',
     maxAgeMs: 5 * MINUTE_MS,
@@ -45,6 +46,12 @@ export const REMEMBERED = {
   'project-card': { contains: 'Preview image of a project, by its content', maxBytes: 16 * MIB },
   'project-count': { contains: 'Number of projects in the catalogue', maxAgeMs: MINUTE_MS, maxBytes: MIB },
   'project-statistics': { contains: 'Download statistics of a project', maxAgeMs: MINUTE_MS, maxBytes: 16 * MIB },
+  'related-projects': {
+    contains: 'IDs of the projects that are related to a project',
+    maxAgeMs: HOUR_MS,
+    maxBytes: 4 * MIB,
+    isStaleAllowed: true,
+  },
   'rendered-text': { contains: 'Markdown text of a user as HTML, by its content', maxBytes: 32 * MIB },
   'search-hit-v2': { contains: 'Search hit in the format of the v2 API, by its content', maxBytes: 16 * MIB },
   favicon: { contains: 'Icon of the instance for `/favicon.ico`', maxBytes: MIB },

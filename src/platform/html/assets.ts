@@ -26,6 +26,7 @@ const STYLE_PARTS = {
     'prose',
     'panels',
     'site',
+    'versions',
     'plots',
     'forms',
     'media',

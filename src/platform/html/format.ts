@@ -1,4 +1,4 @@
-// Formats numbers, sizes and times for a language.
+// Formats numbers, sizes, times and the names of files.
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import { html, type Markup } from './html.ts'
 import type { Language } from './languages.ts'
@@ -18,6 +18,9 @@ const DIGITS = { numberingSystem: 'latn' } as const
 const whole = perLanguage((tag) => new Intl.NumberFormat(tag, DIGITS))
 const short = perLanguage(
   (tag) => new Intl.NumberFormat(tag, { ...DIGITS, notation: 'compact', maximumFractionDigits: 1 }),
+)
+const share = perLanguage(
+  (tag) => new Intl.NumberFormat(tag, { ...DIGITS, style: 'percent', maximumFractionDigits: 1 }),
 )
 const relative = perLanguage((tag) => new Intl.RelativeTimeFormat(tag, { ...DIGITS, numeric: 'auto' }))
 const day = perLanguage((tag) => new Intl.DateTimeFormat(tag, { ...DIGITS, dateStyle: 'long', timeZone: 'UTC' }))
@@ -54,6 +57,11 @@ const amount = perLanguage(
 export function moneyText(language: Language, value: string, currency: string | null): string {
   const text = amount(language).format(value as Intl.StringNumericLiteral)
   return currency === null ? text : `${text}\u00a0${currency}`
+}
+
+/** Formats a share of 1: `12.5%`. */
+export function percentage(language: Language, value: number): string {
+  return share(language).format(value)
 }
 
 const SIZES = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
@@ -143,4 +151,12 @@ export function exactTime(language: Language, at: Date): Markup {
 /** Renders a short number with the whole number as a tooltip. */
 export function countOf(language: Language, value: number): Markup {
   return html`<data value="${value}" title="${wholeNumber(language, value)}">${shortNumber(language, value)}</data>`
+}
+
+/** Replaces characters that browsers do not show, or that change the direction of text, by their code. */
+export function visibleName(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}]|[^\S ]/gu, (sign) => {
+    const code = sign.codePointAt(0) ?? 0
+    return `\u27E8U+${code.toString(16).toUpperCase().padStart(4, '0')}\u27E9`
+  })
 }

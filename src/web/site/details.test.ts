@@ -113,7 +113,7 @@ test('a project of several types runs on the same sides on its page, in lists an
   await t.make.version({ project: beam, date_published: new Date('2026-01-01'), fields })
   await t.make.version({ project: beam, date_published: new Date('2026-01-02'), loaders: ['paper'] })
   await t.searchable()
-  assert.match(await page('/mod/beam'), />Client, optional on servers<\/p>/)
+  assert.match(await page('/mod/beam'), />Clients need it. On servers, it is optional.<\/p>/)
   assert.match(await page('/mods'), /<\/svg>Client, optional on servers<\/li>/)
   assert.match(await page('/mods?e=server'), />Beam</)
   assert.doesNotMatch(await page('/mods?e=client-only'), />Beam</)

@@ -149,6 +149,48 @@ export function runsOn(language: Language, client: string | undefined, server: s
   return key === undefined ? undefined : language.t(key)
 }
 
+const ENVIRONMENTS = [
+  'client_and_server',
+  'client_only',
+  'client_only_server_optional',
+  'singleplayer_only',
+  'server_only',
+  'server_only_client_optional',
+  'dedicated_server_only',
+  'client_or_server',
+  'client_or_server_prefers_both',
+] as const
+const BY_TYPE = ['plugin', 'datapack', 'shader', 'resourcepack'] as const
+
+/**
+ * Describes in a sentence where a project or a version must be installed; undefined if that is unknown. Types that run on
+ * one side only have their own sentence.
+ */
+export function environmentText(
+  language: Language,
+  types: readonly string[],
+  environment: string | null,
+): string | undefined {
+  const only = BY_TYPE.find((type) => types.length === 1 && types[0] === type)
+  const known = only ?? ENVIRONMENTS.find((name) => name === environment)
+  return known === undefined ? undefined : language.t(`project.environment.${known}`)
+}
+
+/** Names of services as they write themselves. */
+const SERVICES: Readonly<Record<string, string>> = {
+  discord: 'Discord',
+  patreon: 'Patreon',
+  bmac: 'Buy Me a Coffee',
+  paypal: 'PayPal',
+  github: 'GitHub Sponsors',
+  'ko-fi': 'Ko-fi',
+}
+
+/** Returns the name of a service that links lead to; undefined if the platform is not a service. */
+export function serviceName(platform: string): string | undefined {
+  return Object.hasOwn(SERVICES, platform) ? SERVICES[platform] : undefined
+}
+
 /** Returns the name of a setup: `1.21.4 on Fabric`; empty if the visitor chose nothing. */
 export function setupName({ t }: Language, { gameVersion, loader }: Setup): string {
   if (gameVersion === '') return tagName(loader)

@@ -26,13 +26,18 @@ import { sitemapPages } from './machines/sitemap.ts'
 import { movedPages } from './moved-pages.ts'
 import { showCollection, showOrganization, showUser } from './people/people.ts'
 import { createCardHandler } from './project/card.ts'
+import { showDependencies, showUsedBy } from './project/dependencies-page.ts'
+import { followFromPage } from './project/follow.ts'
+import { showGallery } from './project/gallery-page.ts'
 import { showProject } from './project/project-page.ts'
-import { followFromPage, showDependencies, showGallery, showUsedBy } from './project/project-tabs.ts'
 import { saveFromPage, showSave } from './project/save.ts'
 import { sendStatisticsCsv, showStatistics } from './project/statistics.ts'
-import { showChangelog, showVersion, showVersions } from './project/versions-page.ts'
 import { sendReport, showReport } from './report.ts'
 import { saveSetup } from './setup-form.ts'
+import { showChangelog } from './version/changelog-page.ts'
+import { showContents } from './version/contents-page.ts'
+import { showVersion } from './version/version-page.ts'
+import { showVersions } from './version/versions-page.ts'
 
 const SITE: Area = {
   defaults: { className: 'page' },
@@ -93,6 +98,7 @@ const PROJECT_PAGES: readonly { path: string; name: string; show: ProjectHandler
   { path: '/gallery', name: 'siteGallery', show: showGallery, isCached: true },
   { path: '/versions', name: 'siteVersions', show: showVersions, isCached: true },
   { path: '/version/:version', name: 'siteVersion', show: showVersion, isCached: true },
+  { path: '/version/:version/files', name: 'siteVersionFiles', show: showContents, isCached: true },
   { path: '/changelog', name: 'siteChangelog', show: showChangelog, isCached: true },
   { path: '/dependencies', name: 'siteDependencies', show: showDependencies, isCached: false },
   { path: '/used-by', name: 'siteUsedBy', show: showUsedBy, isCached: false },

@@ -71,6 +71,7 @@ export async function makeSitePages(site: Site): Promise<SitePages> {
       at('gallery', 'siteGallery', `${project}/gallery`),
       at('versions', 'siteVersions', `${project}/versions`),
       at('version', 'siteVersion', `${project}/version/${found.version_id}`),
+      at('version-files', 'siteVersionFiles', `${project}/version/${found.version_id}/files`),
       at('changelog', 'siteChangelog', `${project}/changelog`),
       at('dependencies', 'siteDependencies', `${project}/dependencies`),
       at('used-by', 'siteUsedBy', `${project}/used-by`),

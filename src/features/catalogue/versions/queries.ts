@@ -35,6 +35,8 @@ export type VersionReadRow = VersionRow & {
   project_status: string
   team_id: string
   organization_id: string | null
+  /** When the scanner passed the files; null for any other verdict. */
+  scan_passed: Date | null
 }
 
 export function listVersionReads(db: Db, ids: readonly string[]): Promise<VersionReadRow[]> {
@@ -62,6 +64,12 @@ export function listVersionReads(db: Db, ids: readonly string[]): Promise<Versio
             .whereRef('dependency.dependent_id', '=', 'version.id')
             .orderBy('id'),
         ).as('dependencies'),
+        eb
+          .selectFrom('version_scan')
+          .select('finished')
+          .whereRef('version_scan.version_id', '=', 'version.id')
+          .where('state', '=', 'pass')
+          .as('scan_passed'),
       ])
       // One array parameter: 1,000 single parameters cost more than the rows.
       .where(sql<boolean>`version.id = any(${[...ids]}::text[])`)
@@ -77,23 +85,15 @@ export async function listVersionIdsOf(db: Db, projectId: string, filter: Versio
   return (await filteredVersions(db, projectId, filter).select('version.id').execute()).map(({ id }) => id)
 }
 
-/** Returns the number and date of each listed or archived version, newest first. */
-export async function listVersionNumbers(
-  db: Db,
-  projectId: string,
-): Promise<{ id: string; version_number: string; date_published: Date }[]> {
-  return db
-    .selectFrom('version')
-    .select(['id', 'version_number', 'date_published'])
-    .where('project_id', '=', projectId)
-    .where(sql<boolean>`is_listed(status)`)
-    .orderBy('date_published', 'desc')
-    .orderBy('id')
-    .execute()
+/** The columns that describe a version in lists, and decide which versions replace featured ones. */
+export type VersionTraits = {
+  id: string
+  featured: boolean
+  loaders: string[]
+  game_versions: string[]
+  version_number: string
+  date_published: Date
 }
-
-/** The columns that decide which versions replace featured ones. */
-export type VersionTraits = { id: string; featured: boolean; loaders: string[]; game_versions: string[] }
 
 /** Returns the traits of the versions that `listVersionIdsOf` returns, in the same order. */
 export async function listVersionTraits(
@@ -103,6 +103,7 @@ export async function listVersionTraits(
 ): Promise<VersionTraits[]> {
   const rows = await filteredVersions(db, projectId, filter)
     .select(['version.id', 'version.featured', 'version.loaders', 'version.fields'])
+    .select(['version.version_number', 'version.date_published'])
     .execute()
   return rows.map(({ fields, ...row }) => {
     const gameVersions = (fields as Record<string, unknown>)['game_versions']
@@ -147,6 +148,19 @@ export async function findVersionIdByNumber(db: Db, projectId: string, name: str
     .orderBy(LIST_ORDER)
     .executeTakeFirst()
   return row?.id
+}
+
+/** Returns the numbers that several listed versions of the project have. */
+export async function listSharedNumbersOf(db: Db, projectId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('version')
+    .select('version_number')
+    .where('project_id', '=', projectId)
+    .where(sql<boolean>`is_listed(status)`)
+    .groupBy('version_number')
+    .having((eb) => eb.fn.countAll(), '>', 1)
+    .execute()
+  return rows.map(({ version_number }) => version_number)
 }
 
 /** A version and its project; both rows are locked until the transaction ends. */

@@ -42,6 +42,14 @@ const DownloadSeries = Type.Object(
       'version_id',
       'Listed versions, most downloaded first. This list and the following ones: at most 100',
     ),
+    periods: Type.Array(
+      Type.Object({
+        start: Timestamp,
+        downloads: Type.Integer({ description: 'Downloads of all versions' }),
+        versions: parts('version_id', 'The most downloaded versions of `versions`, in the same order; at most 5'),
+      }),
+      { description: 'Equal parts of the span, oldest first. Each ends where the next one starts' },
+    ),
     loaders: parts('loader', 'A download counts for each loader of its version'),
     game_versions: parts('game_version', 'A download counts for each game version of its version'),
     countries: parts(

@@ -28,15 +28,13 @@ each('form[data-send]', (form) => {
 if (navigator.clipboard !== undefined) {
   each('[data-copy]', (button) => {
     const field = document.getElementById(button.dataset.copy)
-    const label = button.textContent
+    const label = [...button.childNodes]
     button.hidden = false
     button.addEventListener('click', async () => {
       field.select?.()
-      await navigator.clipboard.writeText(field.dataset.text ?? field.value)
+      await navigator.clipboard.writeText(field.dataset.text ?? field.value ?? field.textContent)
       button.textContent = button.dataset.done
-      setTimeout(() => {
-        button.textContent = label
-      }, 2000)
+      setTimeout(() => button.replaceChildren(...label), 2000)
     })
   })
 }
@@ -51,6 +49,28 @@ each('[data-share]', (button) => {
     if (navigator.share !== undefined) return navigator.share({ title: button.dataset.share, url }).catch(() => {})
     await navigator.clipboard.writeText(url)
     said.textContent = button.title = button.dataset.done
+  })
+})
+
+// Moves between the images of a gallery: arrow keys, swiping, and Escape for all images.
+each('[data-steps]', (viewer) => {
+  const go = (rel) => viewer.querySelector(`[rel=${rel}]`)?.click()
+  const [left, right] = document.dir === 'rtl' ? ['next', 'prev'] : ['prev', 'next']
+  document.addEventListener('keydown', (event) => {
+    const { key, target } = event
+    if (event.ctrlKey || event.metaKey || event.altKey || target.matches('input, select, textarea')) return
+    go({ ArrowLeft: left, ArrowRight: right, Escape: 'up' }[key] ?? 'none')
+  })
+  let start
+  viewer.addEventListener('touchstart', ({ touches }) => {
+    start = touches.length === 1 ? touches[0] : undefined
+  })
+  viewer.addEventListener('touchend', ({ changedTouches: [end] }) => {
+    if (start === undefined) return
+    const across = end.clientX - start.clientX
+    if (Math.abs(across) > 50 && Math.abs(across) > 2 * Math.abs(end.clientY - start.clientY)) {
+      go(across < 0 ? right : left)
+    }
   })
 })
 

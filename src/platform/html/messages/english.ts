@@ -10,6 +10,7 @@ import operate from './en/operate.json' with { type: 'json' }
 import ops from './en/ops.json' with { type: 'json' }
 import organizations from './en/organizations.json' with { type: 'json' }
 import people from './en/people.json' with { type: 'json' }
+import project from './en/project.json' with { type: 'json' }
 import publish from './en/publish.json' with { type: 'json' }
 import reports from './en/reports.json' with { type: 'json' }
 import revenue from './en/revenue.json' with { type: 'json' }
@@ -29,6 +30,7 @@ export const english = {
   ...notifications,
   ...organizations,
   ...people,
+  ...project,
   ...publish,
   ...reports,
   ...revenue,

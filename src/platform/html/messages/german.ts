@@ -10,6 +10,7 @@ import operate from './de/operate.json' with { type: 'json' }
 import ops from './de/ops.json' with { type: 'json' }
 import organizations from './de/organizations.json' with { type: 'json' }
 import people from './de/people.json' with { type: 'json' }
+import project from './de/project.json' with { type: 'json' }
 import publish from './de/publish.json' with { type: 'json' }
 import reports from './de/reports.json' with { type: 'json' }
 import revenue from './de/revenue.json' with { type: 'json' }
@@ -29,6 +30,7 @@ export const german = {
   ...notifications,
   ...organizations,
   ...people,
+  ...project,
   ...publish,
   ...reports,
   ...revenue,

@@ -1,66 +1,53 @@
-// Bar plots: one bar per part of a sum.
-import { scaleLinear } from 'd3-scale'
+// Bar plots: one bar per part of a sum, in a table, so that no label is cut and the numbers are there once.
 import { csvLines } from '#lib/text/csv.ts'
-import { shortNumber, wholeNumber } from '../format.ts'
+import { percentage, wholeNumber } from '../format.ts'
 import { html, type Markup } from '../html.ts'
 import type { PageContext } from '../page-context.ts'
-import { coordinate, type PlotFigure, plotFigure, svgAttributes } from './figure.ts'
+import { coordinate, type PlotFigure, plotFigure } from './figure.ts'
 
 export type BarPlot = PlotFigure & {
   /** Largest first, or in the order of time. `text`: the exact value, if it is not a whole number. */
   bars: readonly { label: string; value: number; text?: string }[]
   /** Headers of the table: `Loader`, `Downloads`. */
   labels: readonly [part: string, value: string]
-  /** Maximum number of drawn bars; the table has all. Default: all */
+  /** Maximum number of bars that are visible at first. Default: all */
   shownMax?: number
+  /** Whether the bars are parts of one sum, so that each has a share of it. Default: false */
+  hasShares?: boolean
 }
-
-const SIZES = { wide: { width: 760, label: 170, letters: 24 }, narrow: { width: 340, label: 110, letters: 15 } }
-const ROW = 30
-const BAR = 18
-const NUMBER_WIDTH = 56
-const LETTER_WIDTH = 8
 
 export function barPlot(page: PageContext, of: BarPlot): Markup {
   const { language } = page
-  const images =
-    of.bars.length === 0
+  const { bars, shownMax = bars.length } = of
+  const [shown, rest] = [bars.slice(0, shownMax), bars.slice(shownMax)]
+  const content =
+    bars.length === 0
       ? html`<p class="soft">${language.t('plot.empty')}</p>`
-      : (['wide', 'narrow'] as const).map((name) => drawing(page, of, name))
-  const rows = of.bars.map(({ label, value, text }) => ({
-    name: label,
-    cells: [text ?? wholeNumber(language, value)],
-  }))
-  return plotFigure(page, of, { images, table: { header: of.labels, rows } })
+      : html`${barTable(page, of, shown)}${rest.length > 0 && html`<details><summary>${language.t('plot.more', { count: rest.length })}</summary>${barTable(page, of, rest)}</details>`}`
+  return plotFigure(page, of, { images: content })
 }
 
 export function barPlotCsv({ bars, labels }: Pick<BarPlot, 'bars' | 'labels'>): string {
   return csvLines([labels, ...bars.map(({ label, value }) => [label, value])])
 }
 
-function drawing(
+function barTable(
   { language }: PageContext,
-  { id, bars: all, shownMax = all.length }: BarPlot,
-  name: keyof typeof SIZES,
+  { bars: all, labels: [part, value], hasShares = false }: BarPlot,
+  bars: BarPlot['bars'],
 ): Markup {
-  const bars = all.slice(0, shownMax)
-  const { width, label: labelWidth, letters } = SIZES[name]
-  const textOf = ({ value, text }: BarPlot['bars'][number]): string => text ?? shortNumber(language, value)
-  const numberWidth = Math.max(NUMBER_WIDTH, ...bars.map((bar) => LETTER_WIDTH * (textOf(bar).length + 1)))
-  const length = scaleLinear()
-    .domain([0, Math.max(...bars.map(({ value }) => value)) || 1])
-    .range([0, width - labelWidth - numberWidth])
-  return html`<svg${svgAttributes(id, `${name} bars`, { width, height: bars.length * ROW })}>
-${bars.map((bar, index) => {
-  const { label, value } = bar
-  const top = index * ROW
-  const end = labelWidth + length(value)
-  return html`<text class="label" x="0" y="${top + 19}">${shortened(label, letters)}</text><rect class="bar-of" x="${labelWidth}" y="${top + 6}" width="${coordinate(Math.max(1, length(value)))}" height="${BAR}" rx="4"/><text class="value" x="${coordinate(end + 8)}" y="${top + 19}">${textOf(bar)}</text>
+  const longest = Math.max(...all.map((bar) => bar.value)) || 1
+  const sum = Math.max(
+    1,
+    all.reduce((total, bar) => total + bar.value, 0),
+  )
+  const rows = bars.map((bar) => {
+    const length = coordinate((100 * bar.value) / longest)
+    const share = hasShares && html`<td class="soft">${percentage(language, bar.value / sum)}</td>`
+    return html`<tr><th scope="row"><bdi>${bar.label}</bdi></th><td class="length"><svg aria-hidden="true"><rect class="bar-of" width="${length}%" height="100%" rx="4"/></svg></td><td>${bar.text ?? wholeNumber(language, bar.value)}</td>${share}</tr>
 `
-})}</svg>`
-}
-
-function shortened(label: string, letters: number): string {
-  const characters = [...label]
-  return characters.length > letters ? `${characters.slice(0, letters - 1).join('')}…` : label
+  })
+  const header = hasShares && html`<th scope="col">${language.t('plot.share')}</th>`
+  return html`<table class="bars"><thead class="vh"><tr><th scope="col">${part}</th><td></td><th scope="col">${value}</th>${header}</tr></thead><tbody>
+${rows}</tbody></table>`
 }

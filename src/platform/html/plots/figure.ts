@@ -36,26 +36,30 @@ export function svgAttributes(
 export function plotFigure(
   page: PageContext,
   of: PlotFigure,
-  { images, table }: { images: Part; table: PlotTable },
+  { images, table }: { images: Part; table?: PlotTable },
 ): Markup {
   const { language } = page
   const { id, title, summary, controls, csvHref, more } = of
   return html`<figure class="plot" id="${id}"><figcaption><h2 id="${id}-title">${title}</h2>${controls}</figcaption>
 ${images}
 <p class="small soft" id="${id}-summary">${summary}</p>
-<details><summary>${language.t('plot.table')}</summary>
+${table !== undefined && plotTable(page, of, table)}${
+  csvHref !== undefined &&
+  html`
+<p><a class="lone" href="${csvHref}">${icon(page, 'table')}${language.t('plot.csv')}</a></p>`
+}${more}
+</figure>`
+}
+
+function plotTable({ language }: PageContext, { title }: PlotFigure, table: PlotTable): Markup {
+  return html`<details><summary>${language.t('plot.table')}</summary>
 <div class="scroll" tabindex="0" role="group" aria-label="${title}">
 <table><thead><tr>${table.header.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
 <tbody>${table.rows.map(
     ({ name, cells }) => html`<tr><th scope="row">${name}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>
 `,
   )}</tbody></table>
-</div></details>${
-    csvHref !== undefined &&
-    html`
-<p class="small">${icon(page, 'table')} <a href="${csvHref}">${language.t('plot.csv')}</a></p>`
-  }${more}
-</figure>`
+</div></details>`
 }
 
 /** Formats a coordinate with one decimal digit, which is precise enough for screens. */

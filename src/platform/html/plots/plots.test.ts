@@ -7,6 +7,7 @@ import { layout } from '../layout.ts'
 import { barPlot, barPlotCsv } from './bar-plot.ts'
 import { columnPlot } from './column-plot.ts'
 import { linePlot } from './line-plot.ts'
+import { sharePlot, sharePlotCsv } from './share-plot.ts'
 import { spark } from './spark.ts'
 import { timePlotCsv } from './time-plot.ts'
 
@@ -95,9 +96,50 @@ test('bars are as long as their numbers', () => {
   ]
   const plot = barPlot(page, { ...figure, labels: ['Loader', 'Downloads'], bars })
   assertValidHtml(layout(page, { title: 'x', body: html`<h1>x</h1>${plot}` }))
-  const lengths = [...String(plot).matchAll(/<rect[^>]* width="([\d.]+)"/g)].map(([, width]) => Number(width))
-  assert.deepEqual(lengths.slice(0, 3), [534, 133.5, 1])
-  assert.ok(!String(barPlot(page, { ...figure, labels: ['a', 'b'], bars: [] })).includes('role="img"'))
+  const lengths = [...String(plot).matchAll(/<rect[^>]* width="([\d.]+)%"/g)].map(([, width]) => Number(width))
+  assert.deepEqual(lengths, [100, 25, 0])
+  assert.ok(!String(barPlot(page, { ...figure, labels: ['a', 'b'], bars: [] })).includes('<rect'))
+})
+
+test('bars have whole labels and, as parts of a sum, shares; the smaller ones are folded', () => {
+  const page = samplePage()
+  const bars = Array.from({ length: 5 }, (_, index) => ({
+    label: '\u{1f9d9}'.repeat(64) + index,
+    value: 40 - 10 * index,
+  }))
+  const plot = barPlot(page, { ...figure, labels: ['Version', 'Downloads'], bars, shownMax: 3, hasShares: true })
+  assertValidHtml(layout(page, { title: 'x', body: html`<h1>x</h1>${plot}` }))
+  const [shown = '', folded = ''] = String(plot).split('<details><summary>Show 2 more</summary>')
+  assert.equal(shown.match(/<rect/g)?.length, 3)
+  assert.equal(folded.match(/<rect/g)?.length, 2)
+  for (const { label } of bars) assert.ok(String(plot).includes(`<bdi>${label}</bdi>`))
+  assert.match(shown, /<td>40<\/td><td class="soft">40%<\/td>/)
+})
+
+test('shares fill each column, and are empty in a period without values', () => {
+  const page = samplePage()
+  const periods = [
+    [3, 1],
+    [0, 0],
+    [0, 7],
+  ].map((values, index) => ({ at: new Date(START + index * DAY_MS), values }))
+  const of = { ...figure, parts: [HOSTILE, 'Others'], periods, timeLabel: 'From' }
+  const plot = String(sharePlot(page, of))
+  assertValidHtml(layout(page, { title: 'x', body: html`<h1>x</h1>${sharePlot(page, of)}` }))
+  const [wide = ''] = plot.split('<svg class="narrow')
+  assert.deepEqual(
+    [...wide.matchAll(/class="share-(\d)"[^>]* height="([\d.]+)"/g)].map(([, part, height]) => [part, height]),
+    [
+      ['1', '133.5'],
+      ['6', '44.5'],
+      ['6', '178'],
+    ],
+  )
+  assert.match(plot, /<td>75%<\/td><td>25%<\/td>/)
+  assert.ok(!/NaN|Infinity|<script|style=/.test(plot))
+  const none = periods.map((period) => ({ ...period, values: [0, 0] }))
+  assert.ok(!String(sharePlot(page, { ...of, periods: none })).includes('<rect'))
+  assert.equal(sharePlotCsv({ ...of, periods: periods.slice(0, 1) }).split('\r\n')[1], '2026-01-01T00:00:00.000Z,3,1')
 })
 
 test('a spark line keeps to its box and needs two numbers', () => {

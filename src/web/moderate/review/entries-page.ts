@@ -11,7 +11,7 @@ import {
 } from '#features/community/moderation/entries/read-entries.ts'
 import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
-import { fileSize } from '#platform/html/format.ts'
+import { fileSize, visibleName } from '#platform/html/format.ts'
 import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
 import { emptyState, pager } from '#platform/html/lists.ts'
 import { pathTo } from '#platform/html/page-context.ts'
@@ -20,7 +20,7 @@ import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, pageNumber, reviewPath, withQuery } from '#web/kit/paths.ts'
 import { showWork } from '#web/kit/work/work-page.ts'
 import { tile, versionOf, viewOf } from '../../site/lists/rows.ts'
-import { entriesPath, entryTree, visibleName } from './files-view.ts'
+import { entriesPath, entryTree } from './files-view.ts'
 
 const PER_PAGE = 50
 

@@ -1,6 +1,6 @@
 // The files of a review: new and changed versions, verdicts of the scanner, and the entries that differ.
 import type { EntryRow, FileEntries } from '#features/community/moderation/entries/read-entries.ts'
-import { fileSize, timeAgo } from '#platform/html/format.ts'
+import { fileSize, timeAgo, visibleName } from '#platform/html/format.ts'
 import { buttonForm } from '#platform/html/forms.ts'
 import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
 import type { IconName } from '#platform/html/icons.ts'
@@ -156,12 +156,4 @@ export function entryTree(page: PageContext, entries: readonly EntryRow[], hrefO
     return html`<li${attributes({ class: labels.length > 0 ? 'hot' : className, 'data-finding': labels.length > 0 })}>${icon(page, name)}${size === null ? text : html`<a href="${hrefOf(path)}">${text}</a>`}<span class="mark">${mark}</span><span class="size">${fileSize(language, size ?? before ?? 0)}</span></li>
 `
   })}</ul>`
-}
-
-/** Replaces characters that browsers do not show, or that change the direction of text, by their code. */
-export function visibleName(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}]|[^\S ]/gu, (sign) => {
-    const code = sign.codePointAt(0) ?? 0
-    return `\u27E8U+${code.toString(16).toUpperCase().padStart(4, '0')}\u27E9`
-  })
 }

@@ -1,5 +1,5 @@
 // The tiles and the chart of an analytics page.
-import { listVersionNumbers } from '#features/catalogue/versions/queries.ts'
+import { listVersionTraits } from '#features/catalogue/versions/queries.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import { dayText, wholeNumber } from '#platform/html/format.ts'
 import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
@@ -54,10 +54,11 @@ export async function chartFigure({ page, deps }: OwnRequest, of: Shown): Promis
     return emptyState(page, { icon: 'chart', title: page.language.t(`numbers.empty.${metric}`, days) })
   }
   const plot = plotOf(page, of)
-  const releases = subject.project === undefined ? [] : await listVersionNumbers(deps.db, subject.project.id)
+  const releases = subject.project === undefined ? [] : await listVersionTraits(deps.db, subject.project.id, {})
   const marks: Mark[] = releases
     .map(({ version_number, date_published }) => ({ at: date_published, label: version_number }))
     .filter(({ at }) => at.getTime() >= selection.startMs && at.getTime() < selection.endMs)
+    .sort((a, b) => b.at.getTime() - a.at.getTime())
     .slice(0, MARKS_MAX)
   return html`<div class="plots">${columnPlot(page, { ...plot, marks, more: apiRequest(page, of, chartBody(selection, subject.counted)) })}</div>`
 }

@@ -26,3 +26,8 @@ export function galleryImage(
     height: height ?? defaultSize.height,
   })
 }
+
+/** Returns the images of a project in the order of its gallery. */
+export function galleryOrder({ gallery }: Pick<ProjectView, 'gallery'>): GalleryItem[] {
+  return gallery.toSorted((a, b) => a.ordering - b.ordering)
+}

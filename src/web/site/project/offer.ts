@@ -27,6 +27,10 @@ export type Offer = {
   version: VersionView
   /** Whether the version is compatible with the setup; true without a setup. */
   isCompatible: boolean
+  /** The loaders and game versions for which the required files are chosen. */
+  filter: { loaders: readonly string[]; gameVersions: readonly string[] }
+  /** When the scanner passed the files; null for any other verdict. */
+  scanPassed: Date | null
   required: RequiredOffer[]
   archive: ArchiveSummary | undefined
   dependencies: Dependency[]
@@ -37,7 +41,7 @@ const REQUIRED_MAX = 12
 
 /** Returns the newest version that is compatible with the setup, otherwise the newest version. */
 export async function findOffer(request: PageRequest, view: ProjectView): Promise<Offer | undefined> {
-  const { deps, viewer, setup } = request
+  const { deps, setup } = request
   const [compatible, newest] = await listUpdates(deps, [
     { projectId: view.id, filter: setupFilter(setup, view.project_types) },
     { projectId: view.id, filter: {} },
@@ -45,18 +49,40 @@ export async function findOffer(request: PageRequest, view: ProjectView): Promis
   const id = compatible ?? newest
   const [cached] = id === undefined ? [] : await listCachedVersions(deps, [id])
   if (cached === undefined) return undefined
+  const { loaders } = versionOf(cached)
+  const filter = {
+    loaders: setup.loader === '' ? loaders : [setup.loader],
+    gameVersions: setup.gameVersion === '' ? [] : [setup.gameVersion],
+  }
+  return loadOffer(request, cached, { filter, isCompatible: !isSet(setup) || compatible !== undefined })
+}
+
+/** Returns the offer of one version. */
+export async function loadOffer(
+  request: PageRequest,
+  cached: CachedVersion,
+  { filter, isCompatible }: Pick<Offer, 'filter' | 'isCompatible'>,
+): Promise<Offer> {
+  const { deps, viewer } = request
   const version = versionOf(cached)
-  const filter = requiredFilter(version, setup)
-  const required = (await listRequired(deps, viewer, [version], filter)).slice(0, REQUIRED_MAX)
+  const { loaders, gameVersions } = filter
+  const versionFilter = {
+    loaders,
+    ...(gameVersions.length === 0 ? {} : { loaderFields: { game_versions: gameVersions } }),
+  }
+  const required = (await listRequired(deps, viewer, [version], versionFilter)).slice(0, REQUIRED_MAX)
   return {
     version,
-    isCompatible: !isSet(setup) || compatible !== undefined,
+    isCompatible,
+    filter,
+    scanPassed: cached.scanPassed,
     required: required.map((each) => {
       const project = viewOf(each.project)
       const path = projectPath(project)
       return { project, path, version: versionOf(each.version) }
     }),
-    archive: required.length === 0 ? undefined : await loadArchive(request, cached, filter),
+    archive:
+      required.length === 0 && version.files.length < 2 ? undefined : await loadArchive(request, cached, versionFilter),
     dependencies: await loadDependencies(request, version),
   }
 }
@@ -69,15 +95,8 @@ export function setupFilter(setup: Setup, types: readonly string[]): VersionFilt
   }
 }
 
-function requiredFilter({ loaders }: VersionView, { loader, gameVersion }: Setup): VersionFilter {
-  return {
-    loaders: loader === '' ? loaders : [loader],
-    ...(gameVersion === '' ? {} : { loaderFields: { game_versions: [gameVersion] } }),
-  }
-}
-
 /** Returns the archive that anyone can download; undefined if it would exceed the limits of archives. */
-export async function loadArchive(
+async function loadArchive(
   { deps }: Pick<PageRequest, 'deps'>,
   cached: CachedVersion,
   filter: VersionFilter,
@@ -107,18 +126,30 @@ export type Dependency = {
 
 /** Returns the dependencies of a version. Leaves out projects and versions that are hidden from the viewer. */
 export async function loadDependencies(
-  { deps, viewer }: PageRequest,
-  { dependencies }: Pick<VersionView, 'dependencies'>,
+  request: PageRequest,
+  version: Pick<VersionView, 'dependencies'>,
 ): Promise<Dependency[]> {
-  const projectIds = dependencies.flatMap(({ project_id }) => project_id ?? [])
-  const versionIds = dependencies.flatMap(({ version_id }) => version_id ?? [])
+  const [list = []] = await loadDependencyLists(request, [version])
+  return list
+}
+
+/** Returns the dependencies of each version, in a constant number of statements. */
+export async function loadDependencyLists(
+  { deps, viewer }: PageRequest,
+  of: readonly Pick<VersionView, 'dependencies'>[],
+): Promise<Dependency[][]> {
+  const all = of.flatMap(({ dependencies }) => dependencies)
+  const projectIds = [...new Set(all.flatMap(({ project_id }) => project_id ?? []))]
+  const versionIds = [...new Set(all.flatMap(({ version_id }) => version_id ?? []))]
   const projects = new Map((await listVisibleProjects(deps, viewer, projectIds)).map((each) => [each.id, viewOf(each)]))
   const cached = await listVisibleVersions(deps, viewer, versionIds)
   const versions = new Map(cached.map((each) => [each.id, versionOf(each)]))
-  return dependencies.flatMap(({ dependency_type: type, project_id, version_id, file_name: fileName }) => {
-    const project = projects.get(project_id ?? '')
-    if (project === undefined && fileName === null) return []
-    const path = project === undefined ? '' : projectPath(project)
-    return [{ type, project, path, version: versions.get(version_id ?? ''), fileName }]
-  })
+  return of.map(({ dependencies }) =>
+    dependencies.flatMap(({ dependency_type: type, project_id, version_id, file_name: fileName }) => {
+      const project = projects.get(project_id ?? '')
+      if (project === undefined && fileName === null) return []
+      const path = project === undefined ? '' : projectPath(project)
+      return [{ type, project, path, version: versions.get(version_id ?? ''), fileName }]
+    }),
+  )
 }

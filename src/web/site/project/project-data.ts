@@ -7,7 +7,9 @@ import { listFollowedIds } from '#features/catalogue/follows/queries.ts'
 import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { countDependents } from '#features/catalogue/versions/dependencies/dependents.ts'
-import { listVersionNumbers, listVersionTraits } from '#features/catalogue/versions/queries.ts'
+import { listRelated } from '#features/catalogue/versions/dependencies/related-projects.ts'
+import type { CachedVersion } from '#features/catalogue/versions/lookup/version-cache.ts'
+import { listVersionTraits, type VersionTraits } from '#features/catalogue/versions/queries.ts'
 import { listCachedOrganizations, listOwningTeams } from '#features/community/organizations/organization-cache.ts'
 import type { OrganizationView } from '#features/community/organizations/views.ts'
 import { shownProjectMembers, toMemberLists } from '#features/community/teams/member-lists.ts'
@@ -21,8 +23,8 @@ import type { Markup } from '#platform/html/html.ts'
 import type { Mark } from '#platform/html/plots/time-plot.ts'
 import { projectPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
-import { viewOf } from '../lists/rows.ts'
-import { findOffer, type Offer } from './offer.ts'
+import { fieldTexts, versionOf, viewOf } from '../lists/rows.ts'
+import { findOffer, loadOffer, type Offer } from './offer.ts'
 
 export type Member = Static<typeof TeamMemberView>
 export type Organization = Static<typeof OrganizationView>
@@ -38,6 +40,8 @@ export type ProjectData = {
   isMember: boolean
   /** Undefined if the project has no version. */
   offer: Offer | undefined
+  /** Whether the page is about the offered version. */
+  isOwnOffer: boolean
   /** Number of projects that depend on this project, at most a minute old. */
   dependentCount: number
 }
@@ -48,12 +52,18 @@ export type ProjectPageData = ProjectData & {
   organization: Organization | undefined
   members: Member[]
   /** Loaders and game versions of each version, newest first. */
-  traits: Awaited<ReturnType<typeof listVersionTraits>>
+  traits: readonly VersionTraits[]
+  related: readonly CachedProject[]
   /** Undefined if the statistics are private, empty or unavailable. */
   downloads: Downloads | undefined
 }
 
-export async function loadProject(request: PageRequest, project: CachedProject): Promise<ProjectData> {
+/** Loads the data of every page of a project. `offered` replaces the version that the header offers. */
+export async function loadProject(
+  request: PageRequest,
+  project: CachedProject,
+  offered?: CachedVersion,
+): Promise<ProjectData> {
   const { deps, viewer } = request
   const dependents = deps.cache.remember(DEPENDENT_COUNT)
   const view = viewOf(project)
@@ -64,9 +74,17 @@ export async function loadProject(request: PageRequest, project: CachedProject):
     path: projectPath(view),
     isFollowed: followed.includes(project.id),
     isMember: viewer !== null && isMember(await findMembership(deps.db, viewer.id, project)),
-    offer: await findOffer(request, view),
+    offer: await (offered === undefined ? findOffer(request, view) : offerOwn(request, offered)),
+    isOwnOffer: offered !== undefined,
     dependentCount: await dependents.get(project.id, () => countDependents(deps.dbRead, project.id)),
   }
+}
+
+/** Returns the offer of a version for the loaders and game versions that it supports. */
+function offerOwn(request: PageRequest, cached: CachedVersion): Promise<Offer> {
+  const version = versionOf(cached)
+  const filter = { loaders: version.loaders, gameVersions: fieldTexts(version, 'game_versions') }
+  return loadOffer(request, cached, { filter, isCompatible: true })
 }
 
 export async function loadProjectPage(request: PageRequest, project: CachedProject): Promise<ProjectPageData> {
@@ -78,14 +96,16 @@ export async function loadProjectPage(request: PageRequest, project: CachedProje
   const [organization] = organization_id === null ? [] : await listCachedOrganizations(deps, [organization_id])
   const shown = team === undefined ? [] : shownProjectMembers(team, viewer, owning.get(organization_id ?? ''))
   const [members = '[]'] = await toMemberLists(deps, [shown.filter(({ row }) => row.accepted)])
+  const traits = await listVersionTraits(deps.db, project.id, {})
   const showsDownloads = data.view.public_statistics && data.view.downloads > 0
-  const downloads = showsDownloads ? await loadDownloads(request, data, null, DEFAULT_SPAN) : 'private'
+  const downloads = showsDownloads ? await loadDownloads(request, { project, traits }, null, DEFAULT_SPAN) : 'private'
   return {
     ...data,
     description: await texts.render(data.view.description, page),
     organization: organization === undefined ? undefined : JSON.parse(`${organization.openView}[]}`),
     members: JSON.parse(members),
-    traits: await listVersionTraits(deps.db, project.id, {}),
+    traits,
+    related: await listRelated(deps, project.id),
     downloads: typeof downloads === 'string' ? undefined : downloads,
   }
 }
@@ -109,7 +129,7 @@ export type Downloads = {
 /** Returns `private` if the viewer cannot see the statistics, and `failed` if the analytics store is unavailable. */
 export async function loadDownloads(
   { deps, statistics }: PageRequest,
-  { project }: { project: CachedProject },
+  { project, traits }: { project: CachedProject; traits?: readonly VersionTraits[] },
   viewer: Viewer | null,
   span: Span,
 ): Promise<Downloads | 'private' | 'failed'> {
@@ -119,11 +139,12 @@ export async function loadDownloads(
   })
   if (result === undefined) return 'failed'
   if (result.series === null) return 'private'
-  const rows = await listVersionNumbers(deps.db, project.id)
+  const rows = traits ?? (await listVersionTraits(deps.db, project.id, {}))
   return {
     span,
     series: result.series,
     releases: rows
+      .toSorted((a, b) => b.date_published.getTime() - a.date_published.getTime())
       .slice(0, MARKS_MAX)
       .map(({ version_number, date_published }) => ({ at: date_published, label: version_number })),
     numbers: new Map(rows.map(({ id, version_number }) => [id, version_number])),

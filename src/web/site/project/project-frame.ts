@@ -1,5 +1,4 @@
 // The frame of a project's pages: name, numbers, download, tabs, and a note about its status.
-import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { countOf, fileSize, timeAgo } from '#platform/html/format.ts'
 import { buttonForm } from '#platform/html/forms.ts'
 import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
@@ -14,7 +13,7 @@ import type { ShownPage } from '#web/kit/send-page.ts'
 import { tile } from '../lists/rows.ts'
 import { hueClass, setupName, tagName, typesName } from '../names.ts'
 import { cardOf } from './card.ts'
-import { type ArchiveSummary, primaryFile } from './offer.ts'
+import { type Offer, primaryFile } from './offer.ts'
 import type { ProjectData } from './project-data.ts'
 import { projectStructure } from './structured-data.ts'
 
@@ -62,7 +61,7 @@ export function projectPage(
     title,
     body: html`${projectBreadcrumbs(page, data)}
 ${statusNote(page, data)}
-${projectHead(request, data)}
+${tab === '' ? projectHead(request, data) : briefHead(request, data)}
 ${projectTabs(page, data, tab)}
 <div class="sheet${isSplit && ' split'}">
 ${body}
@@ -93,18 +92,38 @@ function statusNote(page: PageContext, { view }: ProjectData): Part {
 
 function projectHead(request: PageRequest, data: ProjectData): Markup {
   const { page } = request
-  const { language } = page
   const { view } = data
   return html`<div class="hero">
 ${tile(page, { iconUrl: view.icon_url, rawUrl: view.raw_icon_url }, 81)}
 <div>
 <h1 dir="auto">${view.name}</h1>
-<p class="what" dir="auto">${view.summary}</p>
-<dl class="facts"><div><dt>${language.t('site.downloads', { count: view.downloads })}</dt><dd>${countOf(language, view.downloads)}</dd></div><div><dt>${language.t('site.followers', { count: view.followers })}</dt><dd>${countOf(language, view.followers)}</dd></div><div><dt class="vh">${language.t('site.updated')}</dt><dd>${language.rich('site.updated-at', { at: timeAgo(language, new Date(view.updated), page.now) })}</dd></div></dl>
-<div class="acts">${followButton(request, data)}<a class="button" href="${pathTo(page, `${data.path}/save`)}">${icon(page, 'bookmark')}${language.t('site.save')}</a>${iconButtons(page, view, data.path)}</div>
+${headDetails(request, data)}
 </div>
 ${download(request, data)}
 </div>`
+}
+
+/** The header of the pages below a project, which have their own heading. Narrow windows show one line of it. */
+function briefHead(request: PageRequest, data: ProjectData): Markup {
+  const { page } = request
+  const { view, path, isOwnOffer } = data
+  return html`<div class="hero brief${isOwnOffer && ' with-file'}">
+${tile(page, { iconUrl: view.icon_url, rawUrl: view.raw_icon_url }, 81)}
+<div>
+<p class="name" dir="auto"><a href="${pathTo(page, path)}">${view.name}</a></p>
+${headDetails(request, data)}
+</div>
+${download(request, data)}
+</div>`
+}
+
+function headDetails(request: PageRequest, data: ProjectData): Markup {
+  const { page } = request
+  const { language } = page
+  const { view } = data
+  return html`<p class="what" dir="auto">${view.summary}</p>
+<dl class="facts"><div><dt>${language.t('site.downloads', { count: view.downloads })}</dt><dd>${countOf(language, view.downloads)}</dd></div><div><dt>${language.t('site.followers', { count: view.followers })}</dt><dd>${countOf(language, view.followers)}</dd></div><div><dt class="vh">${language.t('site.updated')}</dt><dd>${language.rich('site.updated-at', { at: timeAgo(language, new Date(view.updated), page.now) })}</dd></div></dl>
+<div class="acts">${followButton(request, data)}<a class="button" href="${pathTo(page, `${data.path}/save`)}">${icon(page, 'bookmark')}${language.t('site.save')}</a>${iconButtons(page, view, data.path)}</div>`
 }
 
 /** Shows the buttons for the feed, for sharing and for reporting. A script shows the share button if the browser can share. */
@@ -132,7 +151,7 @@ function followButton({ page, viewer }: PageRequest, { path, isFollowed }: Proje
     : buttonForm(page, { action: pathTo(page, `${path}/follow`), text: follow })
 }
 
-function download(request: PageRequest, { offer, path }: ProjectData): Markup {
+function download(request: PageRequest, { offer, path, isOwnOffer }: ProjectData): Markup {
   const { page, setup } = request
   const { language } = page
   const setupLink = html`<a href="${pathTo(page, `${path}#setup`)}">${language.t(isSet(setup) ? 'site.get.change' : 'site.get.choose')}</a>`
@@ -140,11 +159,7 @@ function download(request: PageRequest, { offer, path }: ProjectData): Markup {
   if (offer === undefined || file === undefined) {
     return html`<section class="get" aria-labelledby="get-head"><p id="get-head" class="strong">${language.t('site.get.none')}</p></section>`
   }
-  const heading = !isSet(setup)
-    ? language.t('site.get.newest')
-    : offer.isCompatible
-      ? language.t('site.for', { setup: setupName(language, setup) })
-      : language.t('site.get.unfit', { setup: setupName(language, setup) })
+  const heading = isOwnOffer ? language.t('project.version.this') : offerHeading(request, offer)
   const required = offer.required.flatMap(({ project, path: requiredPath, version }) => {
     const requiredFile = primaryFile(version)
     return requiredFile === undefined
@@ -155,28 +170,32 @@ function download(request: PageRequest, { offer, path }: ProjectData): Markup {
         ]
   })
   return html`<section class="get" aria-labelledby="get-head">
-<div class="for"><strong id="get-head">${heading}</strong>${setupLink}</div>
+<div class="for"><strong id="get-head">${heading}</strong>${!isOwnOffer && setupLink}</div>
 <a class="button main" href="${file.url}" download>${icon(page, 'download')}<span><b>${language.rich('site.get.version', { version: html`<bdi>${offer.version.version_number}</bdi>` })}</b><small><bdi>${file.filename}</bdi> · ${fileSize(language, file.size)}</small></span></a>
-${required.length > 0 && html`<div><p class="small soft">${language.t('site.get.needs')}</p><ul class="needs">${required}</ul><p class="small"><a href="${archiveHref(request, offer.version)}" download>${archiveLabel(page, offer.archive)}</a></p></div>`}
+${required.length > 0 && html`<div><p class="small soft">${language.t('site.get.needs')}</p><ul class="needs">${required}</ul>${archiveLink(page, offer)}</div>`}
 </section>`
 }
 
-/** Returns the label of a link to an archive. */
-export function archiveLabel({ language }: PageContext, archive: ArchiveSummary | undefined): string {
-  if (archive === undefined) return language.t('site.get.all')
-  return language.t('site.get.archive', { count: archive.count, size: fileSize(language, archive.sizeBytes) })
+function offerHeading({ page, setup }: PageRequest, { isCompatible }: Offer): string {
+  const { language } = page
+  if (!isSet(setup)) return language.t('site.get.newest')
+  return language.t(isCompatible ? 'site.for' : 'site.get.unfit', { setup: setupName(language, setup) })
 }
 
-/** Returns the URL of the archive of a version with the files that it requires, for the visitor's setup. */
-function archiveHref({ page, setup: { loader, gameVersion } }: PageRequest, { id, loaders }: VersionView): string {
-  return pathTo(
-    page,
-    withQuery(`/v3/version/${id}/archive`, {
-      dependencies: 'true',
-      loaders: JSON.stringify(loader === '' ? loaders : [loader]),
-      game_versions: gameVersion === '' ? '[]' : JSON.stringify([gameVersion]),
-    }),
-  )
+/** Shows the link to the archive of a version with the files that it requires. */
+export function archiveLink(page: PageContext, { version, filter, archive }: Offer): Markup {
+  const { language } = page
+  const { loaders, gameVersions } = filter
+  const href = withQuery(`/v3/version/${version.id}/archive`, {
+    dependencies: 'true',
+    loaders: JSON.stringify(loaders),
+    game_versions: JSON.stringify(gameVersions),
+  })
+  const label =
+    archive === undefined
+      ? language.t('site.get.all')
+      : language.t('site.get.archive', { count: archive.count, size: fileSize(language, archive.sizeBytes) })
+  return html`<a class="lone" href="${pathTo(page, href)}" download>${icon(page, 'archive')}${label}</a>`
 }
 
 function projectTabs(

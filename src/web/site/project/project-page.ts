@@ -8,7 +8,7 @@ import { typeName } from '../names.ts'
 import { setupForm } from '../setup-form.ts'
 import { loadProjectPage } from './project-data.ts'
 import { projectPage } from './project-frame.ts'
-import { compatibility, detailsPanel, galleryPreview, linksPanel, peoplePanel } from './project-panels.ts'
+import { compatibility, detailsPanel, galleryPreview, linksPanel, peoplePanel, relatedPanel } from './project-panels.ts'
 import { projectPlot } from './statistics.ts'
 
 export async function showProject(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
@@ -26,11 +26,15 @@ ${setupForm(request)}
 ${linksPanel(page, data)}
 ${peoplePanel(page, data)}
 ${detailsPanel(page, data)}
+${relatedPanel(page, data)}
 </aside>`
   const type = PROJECT_TYPES.find((name) => view.project_types.includes(name))
+  const owner = data.organization?.name ?? data.members.find(({ is_owner }) => is_owner)?.user.username
   const title =
-    type === undefined
-      ? view.name
-      : page.language.t('site.title.project', { name: view.name, type: typeName(page.language, type) })
+    owner === undefined
+      ? type === undefined
+        ? view.name
+        : page.language.t('site.title.project', { name: view.name, type: typeName(page.language, type) })
+      : page.language.t('project.title', { name: view.name, owner, type: type ?? 'project' })
   return show(projectPage(request, data, { tab: '', title, body, isSplit: true }))
 }

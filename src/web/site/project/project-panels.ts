@@ -5,12 +5,15 @@ import type { IconName } from '#platform/html/icons.ts'
 import { face } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
-import { sidesOf } from '#ports/search-index/sides.ts'
 import type { Setup } from '#web/kit/cookies.ts'
-import { organizationPath, PATHS, userPath, withQuery } from '#web/kit/paths.ts'
-import { releasesIn, runsOn, tagName } from '../names.ts'
-import { galleryImage } from './gallery-image.ts'
+import { listPath, organizationPath, PROJECT_TYPES, projectPath, userPath, withQuery } from '#web/kit/paths.ts'
+import { tile, viewOf } from '../lists/rows.ts'
+import { environmentText, releasesIn, serviceName, tagName, typeName } from '../names.ts'
+import { galleryImage, galleryOrder } from './gallery-image.ts'
+import { imagePath } from './gallery-page.ts'
+import { licenceKind, licencePage } from './licence-kind.ts'
 import type { Member, Organization, ProjectData, ProjectPageData } from './project-data.ts'
+import { passedScan } from './scan-verdict.ts'
 
 /** Number of images above the description. */
 const IMAGES_SHOWN = 3
@@ -21,14 +24,15 @@ const SMALL = { sizes: '(min-width: 60rem) 17rem, 50vw', defaultSize }
 /** Shows the first gallery images, with a link to the others. */
 export function galleryPreview(page: PageContext, { view, path }: ProjectData): Part {
   const { language } = page
-  const images = view.gallery.toSorted((a, b) => Number(b.featured) - Number(a.featured) || a.ordering - b.ordering)
+  const inOrder = galleryOrder(view)
+  const images = inOrder.toSorted((a, b) => Number(b.featured) - Number(a.featured))
   if (images.length === 0) return null
   const rest = images.length - IMAGES_SHOWN
   const items = images.slice(0, IMAGES_SHOWN).map((image, index) => {
     const more = attributes({ fetchpriority: index === 0 && 'high', loading: index > 0 && 'lazy' })
     const alt = image.name ?? image.description ?? language.t('site.picture', { number: index + 1, name: view.name })
     const isLast = index === IMAGES_SHOWN - 1 && rest > 0
-    return html`<li><a href="${pathTo(page, `${path}/gallery`)}"><img${galleryImage(image, index === 0 ? LARGE : SMALL)} alt="${alt}"${more}>${isLast && html`<span class="all">${language.t('site.more-pictures', { count: rest })}</span>`}</a></li>
+    return html`<li><a href="${pathTo(page, isLast ? `${path}/gallery` : imagePath(path, inOrder.indexOf(image) + 1))}"><img${galleryImage(image, index === 0 ? LARGE : SMALL)} alt="${alt}"${more}>${isLast && html`<span class="all">${language.t('site.more-pictures', { count: rest })}</span>`}</a></li>
 `
   })
   return html`<ul class="shots${images.length < IMAGES_SHOWN && ' few'}">
@@ -62,9 +66,12 @@ export function compatibility(
   if (releases.includes(setup.gameVersion) && !recent.includes(setup.gameVersion))
     recent.splice(COLUMNS_MAX - 1, 1, setup.gameVersion)
   const columns = recent.toReversed()
-  const { client_side, server_side } = sidesOf(view.project_types, project.environment)
-  const runs = runsOn(language, client_side, server_side)
-  if (rows.length === 0 || columns.length === 0) return null
+  const runs = environmentText(language, view.project_types, project.environment)
+  const sentence = runs !== undefined && html`<p class="small soft">${runs}</p>`
+  if (rows.length === 0 || columns.length === 0)
+    return sentence === false
+      ? null
+      : html`<section class="panel"><h2>${language.t('site.fits')}</h2>${sentence}</section>`
   const cell = (loader: string, cells: ReadonlyMap<string, string>, version: string) => {
     const id = cells.get(version)
     if (id === undefined) return html`<td><span class="vh">${language.t('site.fits.no')}</span></td>`
@@ -77,7 +84,7 @@ export function compatibility(
 `,
   )
   return html`<section class="panel"><h2>${language.t('site.fits')}</h2><div class="scroll"><table class="matrix"><thead><tr><td></td>${columns.map((version) => html`<th scope="col">${version}</th>`)}</tr></thead><tbody>
-${body}</tbody></table></div>${runs !== undefined && html`<p class="small soft">${runs}</p>`}</section>`
+${body}</tbody></table></div>${sentence}</section>`
 }
 
 const LINK_ICONS: Readonly<Record<string, IconName>> = {
@@ -95,11 +102,16 @@ export function linksPanel(page: PageContext, { view }: ProjectData): Part {
   if (all.length === 0) return null
   const items = all.map(({ platform, donation, url }) => {
     const isKnown = Object.hasOwn(LINK_ICONS, platform)
-    const label = isKnown
-      ? language.t(`site.link.${platform as 'source'}`)
-      : donation
-        ? language.t('site.link.donate', { name: tagName(platform) })
-        : tagName(platform)
+    const service = serviceName(platform)
+    const label =
+      service !== undefined && donation
+        ? language.t('site.link.donate', { name: service })
+        : (service ??
+          (isKnown
+            ? language.t(`site.link.${platform as 'source'}`)
+            : donation
+              ? language.t('project.link.donate')
+              : tagName(platform)))
     return html`<li><a href="${url}" rel="nofollow ugc noopener">${icon(page, isKnown ? (LINK_ICONS[platform] ?? 'link') : 'gift')}${label}</a></li>`
   })
   return html`<section class="panel"><h2>${language.t('site.links')}</h2><ul class="links">${items}</ul></section>`
@@ -129,14 +141,31 @@ function licenceName({ language }: PageContext, { id, name }: ProjectData['view'
   return name === '' || name === id ? id.replace(/^LicenseRef-/, '').replaceAll('-', ' ') : name
 }
 
-export function detailsPanel(page: PageContext, { view }: ProjectData): Markup {
+export function detailsPanel(page: PageContext, { view, offer }: ProjectData): Markup {
   const { language } = page
   const licence = licenceName(page, view.license)
-  const shown =
-    view.license.url === null ? licence : html`<a href="${view.license.url}" rel="nofollow ugc noopener">${licence}</a>`
+  const href = view.license.url ?? licencePage(view.license.id)
+  const shown = href === undefined ? licence : html`<a href="${href}" rel="nofollow ugc noopener">${licence}</a>`
+  const kind = licenceKind(view.license.id)
+  const summary = kind !== undefined && html`<p class="small soft">${language.t(`project.licence.${kind}`)}</p>`
+  const type = PROJECT_TYPES.find((name) => view.project_types.includes(name))
   const tags = [...view.categories, ...view.additional_categories].map(
     (category) =>
-      html`<li><a href="${pathTo(page, withQuery(PATHS.search, { c: category }))}">${tagName(category)}</a></li>`,
+      html`<li><a href="${pathTo(page, withQuery(listPath(type), { c: category }))}">${tagName(category)}</a></li>`,
   )
-  return html`<section class="panel"><h2>${language.t('site.details')}</h2><dl class="pairs"><dt>${language.t('site.licence')}</dt><dd>${shown}</dd>${tags.length > 0 && html`<dt>${language.t('site.facet.c')}</dt><dd><ul class="tags">${tags}</ul></dd>`}<dt>${language.t('site.published')}</dt><dd><time datetime="${view.published}">${dayText(language, new Date(view.published))}</time></dd><dt>${language.t('site.project-id')}</dt><dd><code>${view.id}</code></dd></dl></section>`
+  return html`<section class="panel"><h2>${language.t('site.details')}</h2><dl class="pairs"><dt>${language.t('site.licence')}</dt><dd>${shown}${summary}</dd>${tags.length > 0 && html`<dt>${language.t('site.facet.c')}</dt><dd><ul class="tags">${tags}</ul></dd>`}${offer !== undefined && passedScan(page, offer)}<dt>${language.t('site.published')}</dt><dd><time datetime="${view.published}">${dayText(language, new Date(view.published))}</time></dd><dt>${language.t('site.project-id')}</dt><dd><code>${view.id}</code></dd></dl></section>`
+}
+
+/** Shows projects with the same dependencies or followers. */
+export function relatedPanel(page: PageContext, { related }: ProjectPageData): Part {
+  const { language } = page
+  if (related.length === 0) return null
+  const items = related.map((project) => {
+    const view = viewOf(project)
+    const type = PROJECT_TYPES.find((name) => view.project_types.includes(name))
+    return html`<li>${tile(page, { iconUrl: view.icon_url, rawUrl: view.raw_icon_url }, 36, false)}<span><a href="${pathTo(page, projectPath(view))}"><bdi>${view.name}</bdi></a>${type !== undefined && html`<span class="soft">${typeName(language, type)}</span>`}</span></li>
+`
+  })
+  return html`<section class="panel"><h2>${language.t('project.related')}</h2><ul class="people">
+${items}</ul></section>`
 }

@@ -10,6 +10,7 @@ import { emptyState, segments } from '#platform/html/lists.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { type BarPlot, barPlot, barPlotCsv } from '#platform/html/plots/bar-plot.ts'
 import { linePlot } from '#platform/html/plots/line-plot.ts'
+import { type SharePlot, sharePlot, sharePlotCsv } from '#platform/html/plots/share-plot.ts'
 import { type TimePlot, timePlotCsv } from '#platform/html/plots/time-plot.ts'
 import { withQuery } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
@@ -24,6 +25,7 @@ import {
   type Span,
 } from './project-data.ts'
 import { projectPage } from './project-frame.ts'
+import { compareSection, loadOthers, loadSiblings, type Other } from './statistics-compare.ts'
 
 /** Maximum number of bars in a plot. The table and the CSV file contain all. */
 const BARS_MAX = 12
@@ -37,14 +39,17 @@ export async function showStatistics(request: PageRequest, project: CachedProjec
   const { language } = page
   const data = await loadProject(request, project)
   const downloads = await loadDownloads(request, data, viewer, spanOf(request))
+  const siblings = typeof downloads === 'string' ? [] : await loadSiblings(request, data)
+  const others = typeof downloads === 'string' ? [] : await loadOthers(request, siblings, downloads.span)
   const { view } = data
   const title = language.t('site.title.statistics', { name: view.name })
-  const totals = html`<div class="section-head"><h2>${language.t('site.tab.statistics')}</h2></div>
+  const totals = html`<div class="section-head"><h1>${language.t('site.tab.statistics')}</h1></div>
 <div class="section"><dl class="totals"><div><dt>${language.t('site.downloads', { count: view.downloads })}</dt><dd>${countOf(language, view.downloads)}</dd></div><div><dt>${language.t('site.followers', { count: view.followers })}</dt><dd>${countOf(language, view.followers)}</dd></div><div><dt>${language.t('site.statistics.versions', { count: view.versions.length })}</dt><dd>${countOf(language, view.versions.length)}</dd></div></dl></div>`
   const plots =
     typeof downloads === 'string'
       ? emptyState(page, { icon: 'chart', title: language.t(`site.statistics.${downloads}`) })
-      : html`<div class="plots">${plotsOf(page, data, downloads)}</div>`
+      : html`<div class="plots">${plotsOf(page, data, downloads, others)}</div>
+${compareSection(request, data, { downloads, others, siblings })}`
   return show(projectPage(request, data, { tab: '/statistics', title, body: html`${totals}\n${plots}` }))
 }
 
@@ -57,11 +62,13 @@ export async function sendStatisticsCsv(request: PageRequest, project: CachedPro
   if (downloads === 'private') throw notFound('page')
   const by = query('by')
   const dimension = DIMENSIONS.find((name) => name === by)
-  if (dimension === undefined && by !== 'day') throw notFound('page')
+  if (dimension === undefined && by !== 'day' && by !== 'share') throw notFound('page')
   const csv =
-    dimension === undefined
-      ? timePlotCsv(dayPlot(page, data, downloads))
-      : barPlotCsv(dimensionPlot(page, data, downloads, dimension))
+    dimension !== undefined
+      ? barPlotCsv(dimensionPlot(page, data, downloads, dimension))
+      : by === 'share'
+        ? sharePlotCsv(versionShares(page, data, downloads))
+        : timePlotCsv(dayPlot(page, data, downloads))
   return reply
     .type('text/csv; charset=utf-8')
     .header('content-disposition', `attachment; filename="${data.view.slug}-${by}.csv"`)
@@ -85,24 +92,36 @@ export function projectPlot(page: PageContext, data: ProjectData, downloads: Dow
   return html`<div class="trend">${plot}</div>`
 }
 
-function plotsOf(page: PageContext, data: ProjectData, downloads: Downloads): Markup {
+function plotsOf(page: PageContext, data: ProjectData, downloads: Downloads, others: readonly Other[]): Markup {
   const dimensions = DIMENSIONS.map((dimension) => {
     const plot = dimensionPlot(page, data, downloads, dimension)
     return plot.bars.length > 0 && barPlot(page, { ...plot, shownMax: BARS_MAX })
   })
-  return html`${linePlot(page, dayPlot(page, data, downloads))}
+  const shares = versionShares(page, data, downloads)
+  return html`${linePlot(page, dayPlot(page, data, downloads, others))}
+${shares.parts.length > 1 && sharePlot(page, shares)}
 ${dimensions}`
 }
 
-function dayPlot(page: PageContext, { path }: ProjectData, { span, series, releases }: Downloads): TimePlot {
+/** With other projects, the plot has a line for each project and no marks for releases. */
+function dayPlot(
+  page: PageContext,
+  { path, view }: ProjectData,
+  { span, series, releases }: Downloads,
+  others: readonly Other[] = [],
+): TimePlot {
   const { language } = page
-  const points = series.days.map(({ date, downloads }) => ({ at: new Date(date), value: downloads }))
+  const pointsOf = ({ days }: DownloadSeries) =>
+    days.map(({ date, downloads }) => ({ at: new Date(date), value: downloads }))
+  const points = pointsOf(series)
   const sum = points.reduce((all, { value }) => all + value, 0)
+  const compared = others.map((other) => other.view.slug)
   const items = SPANS.map((days) => ({
-    href: pathTo(page, withQuery(`${path}/statistics`, { d: String(days) })),
+    href: pathTo(page, withQuery(`${path}/statistics`, { d: String(days), with: compared })),
     label: language.t('site.statistics.days', { count: days }),
     isCurrent: days === span,
   }))
+  const label = others.length > 0 ? view.name : language.t('site.column.downloads')
   return {
     id: 'by-day',
     title: language.t('site.statistics.day'),
@@ -114,8 +133,28 @@ function dayPlot(page: PageContext, { path }: ProjectData, { span, series, relea
     controls: segments(language.t('site.statistics.span'), items),
     csvHref: pathTo(page, withQuery(`${path}/statistics.csv`, { by: 'day', d: String(span) })),
     timeLabel: language.t('site.statistics.column.day'),
-    series: [{ label: language.t('site.column.downloads'), points }],
-    marks: releases,
+    series: [{ label, points }, ...others.map((other) => ({ label: other.view.name, points: pointsOf(other.series) }))],
+    marks: others.length > 0 ? [] : releases,
+  }
+}
+
+/** The shares of the most downloaded versions, and of all others, over time. */
+function versionShares(page: PageContext, { path }: ProjectData, downloads: Downloads): SharePlot {
+  const { language } = page
+  const { series, numbers, span } = downloads
+  const names = (series.periods[0]?.versions ?? []).map(({ version_id }) => numbers.get(version_id) ?? version_id)
+  const periods = series.periods.map(({ start, downloads: total, versions }) => {
+    const values = versions.map((version) => version.downloads)
+    return { at: new Date(start), values: [...values, Math.max(0, total - values.reduce((all, one) => all + one, 0))] }
+  })
+  return {
+    id: 'by-share',
+    title: language.t('project.statistics.share'),
+    summary: language.t('project.statistics.about.share'),
+    csvHref: pathTo(page, withQuery(`${path}/statistics.csv`, { by: 'share', d: String(span) })),
+    timeLabel: language.t('project.statistics.column.period'),
+    parts: [...names, language.t('project.statistics.other-versions')],
+    periods,
   }
 }
 
@@ -128,6 +167,8 @@ function dimensionPlot(page: PageContext, { path }: ProjectData, downloads: Down
     csvHref: pathTo(page, withQuery(`${path}/statistics.csv`, { by: dimension, d: String(downloads.span) })),
     labels: [language.t(`site.statistics.column.${dimension}`), language.t('site.column.downloads')],
     bars: barsOf(language, downloads, dimension),
+    // A download counts for several loaders and game versions.
+    hasShares: dimension === 'version' || dimension === 'country',
   }
 }
 

@@ -2,7 +2,7 @@
 // the page in the site.
 import type { VersionView } from '#features/catalogue/versions/views.ts'
 import type { PageContext } from '#platform/html/page-context.ts'
-import { listPath, PROJECT_TYPES, versionPath } from '#web/kit/paths.ts'
+import { listPath, PROJECT_TYPES } from '#web/kit/paths.ts'
 import { fieldTexts } from '../lists/rows.ts'
 import { tagName, typesName } from '../names.ts'
 import { primaryFile } from './offer.ts'
@@ -27,7 +27,12 @@ export function projectStructure(page: PageContext, { view, path, offer }: Proje
   ]
 }
 
-export function versionStructure(page: PageContext, { view, path }: ProjectData, version: VersionView): object[] {
+/** `canonical` is the path of the version. */
+export function versionStructure(
+  page: PageContext,
+  { view, path }: ProjectData,
+  { version, canonical }: { version: VersionView; canonical: string },
+): object[] {
   const { url } = page.site
   const file = primaryFile(version)
   const requirements = [...fieldTexts(version, 'game_versions'), ...version.loaders.map(tagName)]
@@ -35,7 +40,7 @@ export function versionStructure(page: PageContext, { view, path }: ProjectData,
     {
       ...software(view),
       name: `${view.name} ${version.version_number}`,
-      url: `${url}${versionPath(path, version)}`,
+      url: `${url}${canonical}`,
       softwareVersion: version.version_number,
       datePublished: version.date_published,
       softwareRequirements: requirements.join(', '),

@@ -13,19 +13,24 @@ import type { VersionView } from '../views.ts'
 
 export type Required = { project: CachedProject; version: CachedVersion }
 
+/** The kinds of dependencies that are chosen by default. */
+const REQUIRED: readonly string[] = ['required']
+
 /**
  * Returns the direct requirements of these versions, each project once. The filter's loaders apply only to types
  * of projects that run on them: a mod can require a resource pack. Skips hidden projects and those without a match.
+ * `kinds` selects other dependencies than the required ones.
  */
 export async function listRequired(
   reader: ProjectReader & VersionReader,
   viewer: Viewer | null,
   versions: readonly Pick<VersionView, 'dependencies'>[],
   filter: VersionFilter,
+  kinds: readonly string[] = REQUIRED,
 ): Promise<Required[]> {
   const versionByProject = new Map<string, string | null>()
   for (const { dependency_type, project_id, version_id } of versions.flatMap(({ dependencies }) => dependencies)) {
-    if (dependency_type !== 'required' || project_id === null) continue
+    if (!kinds.includes(dependency_type) || project_id === null) continue
     versionByProject.set(project_id, versionByProject.get(project_id) ?? version_id)
   }
   const projects = await listVisibleProjects(reader, viewer, [...versionByProject.keys()])

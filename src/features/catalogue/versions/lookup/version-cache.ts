@@ -24,21 +24,27 @@ export class CachedVersion extends JsonEntityWithTail implements VersionFacts {
   readonly status: string
   readonly project: ProjectFacts
   readonly revision: number
+  /** When the scanner passed the files; null for any other verdict, which only members can see. */
+  readonly scanPassed: Date | null
 
-  constructor(facts: VersionFacts & { id: string; revision: number }, json: { head: string; tail: string }) {
+  constructor(
+    facts: VersionFacts & { id: string; revision: number; scanPassed: Date | null },
+    json: { head: string; tail: string },
+  ) {
     super(json.head, json.tail)
     this.id = facts.id
     this.status = facts.status
     this.project = facts.project
     this.revision = facts.revision
+    this.scanPassed = facts.scanPassed
   }
 }
 
 function toCachedVersion(row: VersionReadRow, { taxonomy, config }: VersionReader): CachedVersion {
   const view = JSON.stringify(toVersionView(row, { taxonomy, filesBaseUrl: config.files.baseUrl }))
-  const { id, status, revision, project_id, project_status, team_id, organization_id } = row
+  const { id, status, revision, project_id, project_status, team_id, organization_id, scan_passed: scanPassed } = row
   return new CachedVersion(
-    { id, status, revision, project: { id: project_id, status: project_status, team_id, organization_id } },
+    { id, status, revision, scanPassed, project: { id: project_id, status: project_status, team_id, organization_id } },
     { head: view.slice(0, -1), tail: `,"changelog":${JSON.stringify(row.changelog)}}` },
   )
 }

@@ -2,7 +2,13 @@
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
-import { listVersionIdsOf, listVersionTraits, type VersionListFilter, type VersionTraits } from '../queries.ts'
+import {
+  listSharedNumbersOf,
+  listVersionIdsOf,
+  listVersionTraits,
+  type VersionListFilter,
+  type VersionTraits,
+} from '../queries.ts'
 import { rememberVersionList } from './lookup-cache.ts'
 
 /**
@@ -16,6 +22,16 @@ export function listVersionIdsFor(
 ): Promise<readonly string[]> {
   return rememberVersionList({ cache }, { projectId, filter: JSON.stringify(filter) }, () =>
     readVersionIds({ db, taxonomy }, projectId, filter),
+  )
+}
+
+/** Returns the version numbers that identify several listed versions of a project, so that links must use their IDs. */
+export function listSharedNumbers(
+  { db, cache }: { db: Db; cache: EntityCache },
+  projectId: string,
+): Promise<readonly string[]> {
+  return rememberVersionList({ cache }, { projectId, filter: 'shared numbers' }, () =>
+    listSharedNumbersOf(db, projectId),
   )
 }
 

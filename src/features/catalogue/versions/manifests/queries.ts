@@ -15,6 +15,20 @@ export async function insertManifests(tx: Tx, fileId: string, manifests: readonl
   await tx.insertInto('file_manifest').values(rows).execute()
 }
 
+/** Returns the manifests of a version's files, those of the primary file first. */
+export async function listManifests(db: Db, versionId: string): Promise<{ file_id: string; manifest: Manifest }[]> {
+  const rows = await db
+    .selectFrom('file')
+    .innerJoin('file_manifest', 'file_manifest.file_id', 'file.id')
+    .select(['file.id', 'file_manifest.content'])
+    .where('file.version_id', '=', versionId)
+    .orderBy('file.is_primary', 'desc')
+    .orderBy('file.filename')
+    .orderBy('file_manifest.entry')
+    .execute()
+  return rows.map(({ id, content }) => ({ file_id: id, manifest: content as unknown as Manifest }))
+}
+
 /** Returns the IDs that the manifests of a project's published files declare. */
 export async function listDeclaredIds(db: Db, projectId: string): Promise<Set<string>> {
   const rows = await db

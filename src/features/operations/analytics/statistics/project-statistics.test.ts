@@ -66,6 +66,16 @@ test('downloads are counted by whole days, listed version, loader, game version 
     { version_id: versions.both, downloads: 60 },
     { version_id: versions.one, downloads: 3 },
   ])
+  // Periods of two days: the last one has all downloads but those of the day before.
+  assert.equal(series.periods.length, 15)
+  assert.deepEqual(series.periods.at(-1), {
+    start: new Date(midnight() - 2 * DAY_MS).toISOString(),
+    downloads: 65,
+    versions: [
+      { version_id: versions.both, downloads: 60 },
+      { version_id: versions.one, downloads: 3 },
+    ],
+  })
   assert.deepEqual(series.loaders, [
     { loader: 'fabric', downloads: 63 },
     { loader: 'quilt', downloads: 60 },
@@ -140,7 +150,11 @@ test('the page has the same numbers as plots, tables and CSV; unknown spans are 
   }
   const page = await visitor(t).get(`/mod/${project.slug}/statistics`)
   assertSays(page, 200, '72 downloads in this period, about 1 per day; 4 so far today')
-  assertSays(page, 200, /<th scope="row">Germany<\/th><td>67<\/td>/)
+  assertSays(page, 200, /<bdi>Germany<\/bdi><\/th><td class="length">.*<\/td><td>67<\/td><td class="soft">93\.1%<\/td>/)
+  assertSays(page, 200, 'Share of versions')
+  const shares = await visitor(t).get(`/mod/${project.slug}/statistics.csv?by=share&d=30`)
+  assert.match(shares.body, /^From,[^\r]+,Other versions\r\n/)
+  assert.equal(shares.body.trim().split('\r\n').length, 16)
   const csv = await visitor(t).get(`/mod/${project.slug}/statistics.csv?by=loader&d=30`)
   assert.match(String(csv.headers['content-type']), /^text\/csv/)
   assert.equal(csv.body, 'Loader,Downloads\r\nFabric,63\r\nQuilt,60\r\n')

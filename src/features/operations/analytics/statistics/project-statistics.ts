@@ -13,6 +13,11 @@ import type { DownloadSeries, ProjectStatisticsView } from '../views.ts'
 
 /** Maximum length of each list. */
 const PARTS_MAX = 100
+/** Maximum number of versions in the shares over time. */
+const SHARES_MAX = 5
+/** Number of periods in the shares over time: the first that divides the span into whole days, otherwise 12. */
+const PERIOD_COUNTS = [18, 15]
+const PERIODS = 12
 
 const STATISTICS: RememberDefinition<DownloadSeries> = {
   name: 'project-statistics',
@@ -73,9 +78,15 @@ async function countSeries(
       { caller: 'project statistics' },
     )
   const [byDay] = await count(todayMs + DAY_MS, { minutes: DAY_MS / MINUTE_MS }, [[]])
-  const [byVersion, byCountry] = await count(todayMs, { slices: 1 }, [['version_id'], ['country']])
+  const spanDays = (todayMs - startMs) / DAY_MS
+  const periods = PERIOD_COUNTS.find((slices) => spanDays % slices === 0) ?? PERIODS
+  const [byVersion] = await count(todayMs, { slices: periods }, [['version_id']])
+  const [byCountry] = await count(todayMs, { slices: 1 }, [['country']])
   const daily = (byDay?.slices ?? []).map((points) => sumOf(points))
-  const ofVersion = amountsBy(byVersion?.slices[0] ?? [], 'version_id')
+  const ofPeriods = (byVersion?.slices ?? []).map((points) => amountsBy(points, 'version_id'))
+  const ofVersion = new Map<string, number>()
+  for (const [id, amount] of ofPeriods.flatMap((period) => [...period]))
+    ofVersion.set(id, (ofVersion.get(id) ?? 0) + amount)
   const shown = await listVersionTraits(db, projectId, {})
   const loaders = new Map<string, number>()
   const gameVersions = new Map<string, number>()
@@ -84,11 +95,18 @@ async function countSeries(
     for (const loader of runsOn) loaders.set(loader, (loaders.get(loader) ?? 0) + amount)
     for (const version of game_versions) gameVersions.set(version, (gameVersions.get(version) ?? 0) + amount)
   }
-  const listed = shown.map(({ id }) => [id, ofVersion.get(id) ?? 0] as const)
+  const versions = largest(shown.map(({ id }) => [id, ofVersion.get(id) ?? 0] as const))
   return {
     days: daily.slice(0, -1).map((downloads, index) => ({ date: isoDay(startMs + index * DAY_MS), downloads })),
     today: daily.at(-1) ?? 0,
-    versions: largest(listed).map(([version_id, downloads]) => ({ version_id, downloads })),
+    versions: versions.map(([version_id, downloads]) => ({ version_id, downloads })),
+    periods: ofPeriods.map((period, index) => ({
+      start: new Date(startMs + (index * (todayMs - startMs)) / periods).toISOString(),
+      downloads: [...period.values()].reduce((sum, downloads) => sum + downloads, 0),
+      versions: versions
+        .slice(0, SHARES_MAX)
+        .map(([version_id]) => ({ version_id, downloads: period.get(version_id) ?? 0 })),
+    })),
     loaders: largest(loaders).map(([loader, downloads]) => ({ loader, downloads })),
     game_versions: largest(gameVersions).map(([game_version, downloads]) => ({ game_version, downloads })),
     countries: largest(amountsBy(byCountry?.slices[0] ?? [], 'country')).map(([country, downloads]) => ({

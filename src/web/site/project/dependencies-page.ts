@@ -1,0 +1,136 @@
+// The projects that a project depends on, and those that depend on it.
+import type { FastifyReply } from 'fastify'
+import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { countDependentsByType, listDependentSlice } from '#features/catalogue/versions/dependencies/dependents.ts'
+import { listDependencies } from '#features/catalogue/versions/dependencies/project-dependencies.ts'
+import { listRequired } from '#features/catalogue/versions/dependencies/required-versions.ts'
+import type { VersionView } from '#features/catalogue/versions/views.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { emptyState, pager, segments } from '#platform/html/lists.ts'
+import { pathTo } from '#platform/html/page-context.ts'
+import { loadersOf } from '#platform/taxonomy/taxonomy.ts'
+import { isSet } from '#web/kit/cookies.ts'
+import { offeredTypes, pageNumber, withQuery } from '#web/kit/paths.ts'
+import type { PageRequest } from '#web/kit/request.ts'
+import { rowsOfProjects } from '../lists/row-details.ts'
+import { hitList, versionOf } from '../lists/rows.ts'
+import { setupName, typesName } from '../names.ts'
+import { type DependencyNode, dependencyGroups } from './dependency-list.ts'
+import { type Dependency, loadDependencyLists, type Offer } from './offer.ts'
+import { loadProject } from './project-data.ts'
+import { projectPage } from './project-frame.ts'
+
+/** Maximum number of projects that only older versions depend on. */
+const OLDER_MAX = 100
+/** Maximum number of dependencies whose own dependencies are shown. */
+const TREE_MAX = 50
+/** Kinds of dependencies that users install. */
+const INSTALLED = ['required', 'optional']
+
+export async function showDependencies(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
+  const { deps, viewer, page, setup, show } = request
+  const { language } = page
+  const data = await loadProject(request, project)
+  const current = data.offer === undefined ? [] : await loadTree(request, data.offer)
+  const currentIds = new Set(current.map(({ project }) => project?.id))
+  const { projects } = await listDependencies(deps, viewer, data.project.id)
+  const older = projects.filter(({ id }) => !currentIds.has(id)).slice(0, OLDER_MAX)
+  const title = language.t('site.title.dependencies', { name: data.view.name })
+  const chosenFor =
+    isSet(setup) && html`<p class="soft small">${language.t('site.for', { setup: setupName(language, setup) })}</p>`
+  const body = html`<div class="section-head"><h1>${data.offer === undefined ? language.t('site.tab.dependencies') : language.rich('project.dependencies.of', { version: html`<bdi>${data.offer.version.version_number}</bdi>` })}</h1>${chosenFor}</div>
+${current.length > 0 ? html`<div class="section">${dependencyGroups(page, current, { heading: 'h2' })}</div>` : emptyState(page, { icon: 'link', title: language.t('site.dependencies.none') })}
+${older.length > 0 && html`<div class="section-head"><h2>${language.t('site.dependencies.others')}</h2></div>${hitList({ page, taxonomy: deps.taxonomy }, await rowsOfProjects(request, older), 'h3')}`}`
+  return show(projectPage(request, data, { tab: '/dependencies', title, body }))
+}
+
+/** Chooses a version for each dependency, and loads the dependencies of these versions, in a constant number of statements. */
+async function loadTree(request: PageRequest, offer: Offer): Promise<DependencyNode[]> {
+  const first = await loadChosen(request, [offer.version], offer)
+  const shown = offer.dependencies.slice(0, TREE_MAX)
+  const versions = shown.map((each) => (INSTALLED.includes(each.type) ? versionFor(each, first) : undefined))
+  const known = versions.filter((version) => version !== undefined)
+  const lists = await loadDependencyLists(request, known)
+  const second = await loadChosen(request, known, offer)
+  const below = new Map(known.map((version, index) => [version.id, lists[index] ?? []]))
+  return offer.dependencies.map((each, index) => ({
+    ...each,
+    chosen: versionFor(each, first),
+    below: (below.get(versions[index]?.id ?? '') ?? []).map((one) => ({ ...one, chosen: versionFor(one, second) })),
+  }))
+}
+
+type Chosen = ReadonlyMap<string, VersionView>
+
+const versionFor = ({ project, version, type }: Dependency, chosen: Chosen): VersionView | undefined =>
+  version ?? (INSTALLED.includes(type) ? chosen.get(project?.id ?? '') : undefined)
+
+/** Returns the version of each dependency that suits the loaders and game versions of the offer, by project. */
+async function loadChosen(
+  { deps, viewer }: PageRequest,
+  versions: readonly VersionView[],
+  { filter: { loaders, gameVersions } }: Offer,
+): Promise<Chosen> {
+  const filter = { loaders, ...(gameVersions.length === 0 ? {} : { loaderFields: { game_versions: gameVersions } }) }
+  const found = await listRequired(deps, viewer, versions, filter, INSTALLED)
+  return new Map(found.map(({ project, version }) => [project.id, versionOf(version)]))
+}
+
+const DEPENDENTS_PER_PAGE = 20
+
+export async function showUsedBy(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
+  const { deps, page, show, query } = request
+  const { language } = page
+  const data = await loadProject(request, project)
+  const current = pageNumber(request)
+  const types = offeredTypes(deps.taxonomy)
+  const loadersOfTypes = types.map((type) => ({ type, loaders: loadersOf(deps.taxonomy, type) }))
+  const pairs = loadersOfTypes.flatMap(({ type, loaders }) => loaders.map((loader) => [loader, type] as const))
+  const { total, byType } = await countDependentsByType(deps.db, data.project.id, pairs)
+  const chosen = loadersOfTypes.find(({ type }) => type === query('type') && byType.has(type))
+  const projects = await listDependentSlice(deps, data.project.id, {
+    limit: DEPENDENTS_PER_PAGE,
+    offset: (current - 1) * DEPENDENTS_PER_PAGE,
+    ...(chosen === undefined ? {} : { loaders: chosen.loaders }),
+  })
+  const count = chosen === undefined ? total : (byType.get(chosen.type) ?? 0)
+  const last = Math.max(1, Math.ceil(count / DEPENDENTS_PER_PAGE))
+  const none = emptyState(page, {
+    icon: 'users',
+    title: language.t(total > 0 ? 'site.list.no-page' : 'site.used-by.none'),
+  })
+  const rows = await rowsOfProjects(request, projects)
+  const title = language.t('site.title.used-by', { name: data.view.name })
+  const hrefOf = (type: string, number = 1) =>
+    pathTo(page, withQuery(`${data.path}/used-by`, { type, page: number === 1 ? '' : String(number) }))
+  const body = html`<div class="section-head"><h1>${language.t('site.used-by.count', { count: total })}</h1></div>
+${byType.size > 1 && typeLinks(request, { byType, total, chosen: chosen?.type, hrefOf })}
+${rows.length > 0 ? hitList({ page, taxonomy: deps.taxonomy }, rows, 'h2') : none}
+${current <= last && pager(page, { current, last, href: (number) => hrefOf(chosen?.type ?? '', number) })}`
+  return show(projectPage(request, data, { tab: '/used-by', title, body, status: current > last ? 404 : 200 }))
+}
+
+/** Shows a link for each type of dependents, with the number of projects. */
+function typeLinks(
+  { page, deps }: PageRequest,
+  of: {
+    byType: ReadonlyMap<string, number>
+    total: number
+    chosen: string | undefined
+    hrefOf: (type: string) => string
+  },
+): Part {
+  const { language } = page
+  const { byType, total, chosen, hrefOf } = of
+  const label = (name: string, count: number) => language.t('project.used-by.type', { name, count })
+  const all: Markup = segments(language.t('site.types'), [
+    { href: hrefOf(''), label: label(language.t('project.used-by.all'), total), isCurrent: chosen === undefined },
+    ...offeredTypes(deps.taxonomy).flatMap((type) => {
+      const count = byType.get(type)
+      return count === undefined
+        ? []
+        : [{ href: hrefOf(type), label: label(typesName(language, type), count), isCurrent: chosen === type }]
+    }),
+  ])
+  return html`<div class="narrowing">${all}</div>`
+}

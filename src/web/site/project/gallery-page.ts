@@ -1,0 +1,86 @@
+// The gallery of a project: all images, and a viewer for one image with links to the adjacent images.
+import type { FastifyReply } from 'fastify'
+import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
+import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import { html, type Markup } from '#platform/html/html.ts'
+import { emptyState } from '#platform/html/lists.ts'
+import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
+import type { PageRequest } from '#web/kit/request.ts'
+import { galleryImage, galleryOrder } from './gallery-image.ts'
+import { loadProject, type ProjectData } from './project-data.ts'
+import { projectPage } from './project-frame.ts'
+
+type Item = ProjectView['gallery'][number]
+
+/** Wide windows show two images next to each other. */
+const IN_GALLERY = { sizes: '(min-width: 44rem) 38rem, 100vw', defaultSize: { width: 700, height: 394 } }
+const IN_VIEWER = { sizes: '(min-width: 80rem) 77rem, 100vw', defaultSize: { width: 1400, height: 788 } }
+
+/** Shows all images, or the image whose number the query contains. */
+export async function showGallery(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
+  const { page, show, query } = request
+  const { language } = page
+  const data = await loadProject(request, project)
+  const images = galleryOrder(data.view)
+  const chosen = Number(/^[1-9]\d{0,3}$/.exec(query('image'))?.[0] ?? 0)
+  const image = images[chosen - 1]
+  const isMissing = query('image') !== '' && image === undefined
+  const title =
+    image === undefined
+      ? language.t('site.title.gallery', { name: data.view.name })
+      : imageName(page, data, { image, number: chosen })
+  const body = html`<div class="section-head"><h1>${language.t('site.tab.gallery')}</h1></div>
+${image === undefined ? allImages(page, data, images) : viewer(page, data, { images, image, number: chosen })}`
+  return show(projectPage(request, data, { tab: '/gallery', title, body, status: isMissing ? 404 : 200 }))
+}
+
+/** Returns the path of the viewer. The fragment scrolls to the image. */
+export const imagePath = (project: string, number: number): string => `${project}/gallery?image=${number}#image`
+
+function imageName(
+  { language }: PageContext,
+  { view }: ProjectData,
+  { image, number }: { image: Item; number: number },
+): string {
+  return image.name ?? language.t('site.picture', { number, name: view.name })
+}
+
+function allImages(page: PageContext, data: ProjectData, images: readonly Item[]): Markup {
+  const { language } = page
+  if (images.length === 0) return emptyState(page, { icon: 'image', title: language.t('site.gallery.none') })
+  const items = images.map((image, index) => {
+    const number = index + 1
+    return html`<li><figure><a href="${pathTo(page, imagePath(data.path, number))}"><img${galleryImage(image, IN_GALLERY)} alt="${imageName(page, data, { image, number })}" loading="lazy"></a>${caption(image)}</figure></li>
+`
+  })
+  return html`<ul class="gallery">${items}</ul>`
+}
+
+function caption({ name, description }: Item): Markup | false {
+  return (
+    (name !== null || description !== null) &&
+    html`<figcaption dir="auto">${name !== null && html`<b>${name}</b> `}${description}</figcaption>`
+  )
+}
+
+/** A script moves to the adjacent images with the arrow keys and by swiping, and back to all images with Escape. */
+function viewer(
+  page: PageContext,
+  data: ProjectData,
+  { images, image, number }: { images: readonly Item[]; image: Item; number: number },
+): Markup {
+  const { language } = page
+  const gallery = pathTo(page, `${data.path}/gallery`)
+  const step = (to: number, rel: 'prev' | 'next') => {
+    const text = language.t(rel === 'prev' ? 'project.gallery.previous' : 'project.gallery.next')
+    const name = rel === 'prev' ? 'previous' : 'next'
+    return images[to - 1] === undefined
+      ? html`<span></span>`
+      : html`<a class="button" href="${pathTo(page, imagePath(data.path, to))}" rel="${rel}">${rel === 'prev' && icon(page, name)}${text}${rel === 'next' && icon(page, name)}</a>`
+  }
+  return html`<div class="viewer" id="image" data-steps><figure>
+<img${galleryImage(image, IN_VIEWER)} alt="${imageName(page, data, { image, number })}" fetchpriority="high">
+${caption(image)}</figure>
+<nav class="acts" aria-label="${language.t('site.tab.gallery')}">${step(number - 1, 'prev')}<span class="num">${language.t('project.gallery.number', { number, count: images.length })}</span>${step(number + 1, 'next')}<a class="button" href="${gallery}" rel="up">${icon(page, 'grid')}${language.t('project.gallery.all')}</a><a class="button" href="${image.raw_url}">${icon(page, 'external')}${language.t('project.gallery.original')}</a></nav>
+</div>`
+}

@@ -1,0 +1,34 @@
+// Parts that the lists and the pages of versions share.
+import { listSharedNumbers } from '#features/catalogue/versions/lookup/version-list.ts'
+import type { VersionView } from '#features/catalogue/versions/views.ts'
+import { html, type Markup } from '#platform/html/html.ts'
+import { badge } from '#platform/html/lists.ts'
+import type { PageContext } from '#platform/html/page-context.ts'
+import { versionPath } from '#web/kit/paths.ts'
+import type { PageRequest } from '#web/kit/request.ts'
+import type { ProjectData } from '../project/project-data.ts'
+
+type Named = Pick<VersionView, 'id' | 'version_number'>
+
+/** Shows the release channel of a version. */
+export function channelBadge({ language }: PageContext, { version_type }: Pick<VersionView, 'version_type'>): Markup {
+  const kind = version_type === 'release' ? 'good' : version_type === 'beta' ? 'warn' : 'bad'
+  return badge(kind, language.t(`site.channel.${version_type}`))
+}
+
+/** Builds the paths of a project's versions: by number, or by ID if several versions have the number. */
+export type VersionPaths = { of(version: Named): string; isShared(version: Named): boolean }
+
+export async function loadVersionPaths({ deps }: PageRequest, { path, project }: ProjectData): Promise<VersionPaths> {
+  const shared = new Set(await listSharedNumbers(deps, project.id))
+  const isShared = ({ version_number }: Named) => shared.has(version_number)
+  return {
+    isShared,
+    of: (version) => (isShared(version) ? `${path}/version/${version.id}` : versionPath(path, version)),
+  }
+}
+
+/** Shows a button that copies the text of the element with this ID. A script shows the button. */
+export function copyButton({ language }: PageContext, { id, what }: { id: string; what: string }): Markup {
+  return html`<button class="tight" type="button" data-copy="${id}" data-done="${language.t('copied')}" hidden>${language.t('copy')}<span class="vh"> ${what}</span></button>`
+}
