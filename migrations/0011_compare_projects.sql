@@ -52,8 +52,6 @@ create trigger project_likeness_kept after insert on project for each row execut
 create trigger project_likeness_renamed after update of name on project for each row
   when (old.name <> new.name) execute function keep_likeness();
 
-insert into project_likeness (project_id, letters, words) select id, name_letters(name), name_words(name) from project;
-
 -- The type that the creator of a draft has chosen. It counts while the project has no version.
 alter table project add column draft_type text;
 -- Whether somebody has chosen the licence. Until then, the draft has all rights reserved.

@@ -39,7 +39,7 @@ ${fieldset(page, { legend: HOSTILE, name: 'f', errors, content: checkbox({ name:
 test('an error is beside its field, linked from the summary, and read with it', () => {
   const page = samplePage({ tag: 'de' })
   const errors = [
-    { field: 'name', message: 'The name is taken.', lang: 'en' },
+    { field: 'name', message: 'The name is from another world.', lang: 'en' },
     { field: undefined, message: 'Später.' },
   ]
   const field = String(textField(page, { name: 'name', label: 'Name', hint: 'Kurz', errors }))
@@ -48,9 +48,32 @@ test('an error is beside its field, linked from the summary, and read with it', 
   assert.ok(!String(textField(page, { name: 'other', label: 'Name', errors })).includes('aria-'))
   const summary = String(errorSummary(page, errors))
   assert.match(summary, /role="alert" tabindex="-1" autofocus/)
-  assert.match(summary, /<li lang="en"><a href="#name">The name is taken\.<\/a><\/li><li>Später\.<\/li>/)
+  assert.match(summary, /<li lang="en"><a href="#name">The name is from another world\.<\/a><\/li><li>Später\.<\/li>/)
   assert.match(summary, /Es gibt 2 Probleme/)
   assert.equal(errorSummary(page, []), null)
+})
+
+test('frequent errors of the API are in the language of the page', () => {
+  const page = samplePage({ tag: 'de' })
+  const texts: [reason: string, shown: RegExp][] = [
+    ['must have at least 3 characters', /Gib mindestens 3 Zeichen ein\./],
+    ['must be at most 64 characters long', /Gib höchstens 64 Zeichen ein\./],
+    ['is taken', /schon vergeben/],
+    ['must be an integer from 1 to 5', /von 1 bis 5/],
+    ['must be tide-lamps', /Gib genau tide-lamps ein\./],
+    ['You have reached your limit for projects (256)', /Limit von 256/],
+  ]
+  for (const [reason, shown] of texts) {
+    const error = { field: 'name', message: `The name ${reason}.`, reason, lang: 'en' }
+    for (const part of [
+      errorSummary(page, [error]),
+      textField(page, { name: 'name', label: 'Name', errors: [error] }),
+    ]) {
+      assert.match(String(part), shown)
+      assert.ok(!String(part).includes('lang='), String(part))
+    }
+    assert.match(String(errorSummary(samplePage(), [error])), new RegExp(reason.replace(/[()]/g, '.')))
+  }
 })
 
 test('every posted form carries the token, and a password is never shown again', () => {

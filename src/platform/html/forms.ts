@@ -1,13 +1,16 @@
 // Forms: fields with label, hint and error, the error summary, and the CSRF token.
 import { type AttributeValue, attributes, html, type Markup, type Part } from './html.ts'
 import { icon, type PageContext } from './page-context.ts'
+import { translateError } from './refusals.ts'
 
 /** Error of a form. `field` is the name of the field, or undefined. */
 export type FormError = {
   field: string | undefined
   message: string
   /** Language of the message if it differs from the page: errors of the API are in English. */
-  lang?: string
+  lang?: string | undefined
+  /** The message without the prefix that names the field. */
+  reason?: string
 }
 
 export type FormErrors = readonly FormError[]
@@ -188,7 +191,8 @@ ${of.content}
 export function errorSummary(page: PageContext, errors: FormErrors): Part {
   if (errors.length === 0) return null
   const { language } = page
-  const items = errors.map(({ field, message, lang }) => {
+  const items = errors.map((error) => {
+    const { field, message, lang } = translateError(language, error)
     const foreign = attributes({ lang: lang !== language.tag && lang })
     return field === undefined
       ? html`<li${foreign}>${message}</li>`
@@ -211,7 +215,8 @@ ${
 </div>`
 }
 
-function errorText(page: PageContext, id: string, { message, lang }: FormError): Markup {
+function errorText(page: PageContext, id: string, error: FormError): Markup {
+  const { message, lang } = translateError(page.language, error)
   const foreign = attributes({ lang: lang !== page.language.tag && lang })
   return html`<p class="error" id="${id}-error"${foreign}>${icon(page, 'warning')}<span>${message}</span></p>
 `

@@ -1,15 +1,23 @@
 // The error page: every error that no form shows.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { escapeText, html } from '#platform/html/html.ts'
+import type { ApiError } from '#lib/errors.ts'
+import { escapeText, html, type Markup } from '#platform/html/html.ts'
 import { isMessageKey } from '#platform/html/languages.ts'
 import { slip } from '#platform/html/lists.ts'
-import { pathTo } from '#platform/html/page-context.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { translateRefusal } from '#platform/html/refusals.ts'
 import { asApiError, noteFailure } from '#platform/http/error-handler.ts'
 import { findMovedPath } from './moved.ts'
 import { type Area, readRequest, type WebDeps } from './request.ts'
 import { staleFormError } from './safety.ts'
 
 type Failure = { area: Area; thrown: Error; req: FastifyRequest; reply: FastifyReply }
+
+/** Renders the message in the language of the page, if there is one, otherwise in English. */
+function messageOf({ language }: PageContext, { message }: ApiError): Markup {
+  const translated = translateRefusal(language, message)
+  return translated === undefined ? html`<p lang="en">${message}</p>` : html`<p>${translated}</p>`
+}
 
 /** Shows an error with no more details than the API would return. If the database is unavailable, the page has no frame. */
 export async function showError(web: WebDeps, { area, thrown, req, reply }: Failure): Promise<FastifyReply> {
@@ -36,7 +44,7 @@ export async function showError(web: WebDeps, { area, thrown, req, reply }: Fail
   const known = status === 404 ? missing : status === 429 ? 'error.wait' : undefined
   const seconds = Number(error.headers?.['retry-after'] ?? 1)
   const body = slip(html`<h1>${title}</h1>
-${known === undefined ? html`<p lang="en">${error.message}</p>` : html`<p>${t(known, { seconds })}</p>`}
+${known === undefined ? messageOf(page, error) : html`<p>${t(known, { seconds })}</p>`}
 ${status >= 500 && html`<p class="hint">${rich('error.request', { id: html`<code>${req.id}</code>` })}</p>`}
 <p><a class="button" href="${pathTo(page, wayOut.path)}">${t(wayOut.label)}</a></p>`)
   return show({ status, title, body, isUnlisted: true })

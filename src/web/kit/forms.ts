@@ -143,17 +143,25 @@ export async function attempt<T>(
   }
 }
 
-/** Uses the message of the API, which is English. */
+/** Returns the refusal of a form by its page, with a message in the language of the page. */
+export function refusedField(field: string, message: string): ApiError {
+  return new ApiError('validation_error', message, { details: { field, message, isTranslated: true } })
+}
+
+/** Uses the message of the API, which is English, and the messages of pages. */
 function toRefusal(error: ApiError, labels: Readonly<Record<string, string>>): FormRefusal {
-  const { field, message } = error.details ?? {}
+  const { field, message, isTranslated } = error.details ?? {}
   const { status } = error
   // A label can belong to a part of a field, such as `link_urls.wiki`.
   const names = typeof field === 'string' ? [field, field.split('.')[0] ?? field] : []
   const name = names.find((each) => Object.hasOwn(labels, each))
   const label = name === undefined ? undefined : labels[name]
+  if (isTranslated === true)
+    return { field: typeof field === 'string' ? field : undefined, message: error.message, status }
+  const reason = typeof message === 'string' ? { reason: message } : {}
   if (label === undefined || typeof message !== 'string')
-    return { field: undefined, message: error.message, status, lang: 'en' }
+    return { field: undefined, message: error.message, status, lang: 'en', ...reason }
   // A message either continues a sentence that begins with the field, or is a sentence.
   const sentence = /^[a-z]/.test(message) ? `${label} ${message}` : message
-  return { field: name, message: `${sentence.replace(/\.$/, '')}.`, status, lang: 'en' }
+  return { field: name, message: `${sentence.replace(/\.$/, '')}.`, status, lang: 'en', ...reason }
 }

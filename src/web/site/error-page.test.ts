@@ -20,7 +20,7 @@ test('the page of a rejected visitor names whole seconds, in their language', as
   const refused = await load('/account/sign-in')
   assert.equal(refused.headers['retry-after'], '1')
   assertSays(refused, 429, 'Try again in 1 second.')
-  assertSays(await load('/mods', { 'accept-language': 'de' }), 429, 'Versuchen Sie es in 1 Sekunde erneut.')
+  assertSays(await load('/mods', { 'accept-language': 'de' }), 429, 'Versuche es in 1 Sekunde erneut.')
   for (const { body } of [refused]) assertValidHtml(body, 'error page')
   for (const path of ['/account/sign-in', '/mods', '/mod/none', '/none']) {
     const { statusCode, headers } = await load(path)

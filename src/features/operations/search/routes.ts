@@ -95,7 +95,8 @@ function rebuildRoutes(app: App, deps: SearchDeps): void {
     app.post(
       url,
       {
-        config: { auth: 'operator' },
+        // A repair, which works also while the instance is read-only.
+        config: { auth: 'operator', whenReadOnly: 'answers' },
         schema: {
           operationId: 'rebuildSearch',
           summary: 'Rebuild the search index',

@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify'
 import { ApiError } from '#lib/errors.ts'
 import { isOutdated, withoutCache } from '#platform/cache/revisions.ts'
 import type { FormErrors } from '#platform/html/forms.ts'
+import { translateError } from '#platform/html/refusals.ts'
 import { attempt, type FormRefusal, fieldOf, fieldsOf } from '../forms.ts'
 import type { OwnRequest, PageOptions, Pages } from '../pages.ts'
 import { withQuery } from '../paths.ts'
@@ -64,7 +65,7 @@ export type FormPage<Data> = {
 export function formPage<Data>(pages: Pages, of: FormPage<Data>): void {
   pages.own('GET', of.path, of.name, async (request) => showForm(request, of), of.options)
   // Read-only mode keeps the entered values: `send` shows the message of the operator with them.
-  const options = { ...of.options, whenReadOnly: 'form', whenSignedOut: keepForm } as const
+  const options = { whenReadOnly: 'form', ...of.options, whenSignedOut: keepForm } as const
   pages.own('POST', of.path, `${of.name}Form`, (request) => send(request, of), options)
 }
 
@@ -137,7 +138,8 @@ async function send<Data>(request: OwnRequest, of: FormPage<Data>): Promise<Fast
   const { value, refusal } = await attempt(
     async () => {
       const readOnly = page.site.readOnly?.(page.language)
-      if (readOnly !== undefined) throw new ApiError('service_unavailable', readOnly)
+      if (readOnly !== undefined && of.options?.whenReadOnly !== 'answers')
+        throw new ApiError('service_unavailable', readOnly, { details: { isTranslated: true } })
       // The value of a button can contain an argument: `remove.KEY`.
       const [pressed = ''] = field('do').split('.')
       const command = pressed === '' ? Object.values(of.commands)[0] : commandOf(of.commands, pressed)
@@ -157,7 +159,8 @@ async function send<Data>(request: OwnRequest, of: FormPage<Data>): Promise<Fast
     // Loads again, because the command can have changed a part, or another user the same fields.
     const latest = await loadOrMissing(refusal.status === 409 ? current(request) : request, of)
     if (latest.refusal !== undefined) return showLostForm(request, latest.refusal)
-    return of.show(request, latest.value, submittedForm(req.body, refusal, conflicts))
+    const shown = translateError(page.language, refusal)
+    return of.show(request, latest.value, submittedForm(req.body, shown, conflicts))
   }
   if (isReply(value)) return value
   const { done, path = page.address.split('?')[0] ?? '', with: values = {} } = value

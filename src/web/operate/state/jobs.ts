@@ -26,6 +26,8 @@ import { taskName, taskTable } from './jobs-table.ts'
 const PATH = '/operator/jobs'
 const CONFIRM = '/operator/jobs/confirm'
 const ROWS = 50
+/** Operators repair the queue also while the instance is read-only, as in the API. */
+const REPAIR = { role: 'admin', whenReadOnly: 'answers' } as const
 
 type Listed = JobsPage & { state: JobState | undefined; task: string; current: number }
 
@@ -33,7 +35,7 @@ export function jobPages(pages: Pages): void {
   formPage<Listed>(pages, {
     path: PATH,
     name: 'operateJobs',
-    options: { role: 'admin' },
+    options: REPAIR,
     load: loadListed,
     show: showJobs,
     commands: { retry: retryOne },
@@ -41,7 +43,7 @@ export function jobPages(pages: Pages): void {
   formPage<Chosen>(pages, {
     path: CONFIRM,
     name: 'operateJobsConfirm',
-    options: { role: 'admin' },
+    options: REPAIR,
     load: loadChosen,
     show: showConfirmation,
     commands: { confirm: runChosen },

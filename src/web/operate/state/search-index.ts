@@ -24,7 +24,7 @@ export function searchIndexPages(pages: Pages): void {
   formPage<IndexStateView>(pages, {
     path: REBUILD,
     name: 'operateRebuild',
-    options: { role: 'admin' },
+    options: { role: 'admin', whenReadOnly: 'answers' },
     load: ({ deps }) => loadIndexState(deps),
     show: showRebuild,
     commands: { confirm: rebuild },

@@ -4,8 +4,8 @@ import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { createRecorder } from '#features/operations/overview/figures/record-figures.ts'
 import { mailError } from '#ports/mail/mail.ts'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
-import { assertLeads, assertSays, type Visitor, visitor } from '#test/support/http/visitor.ts'
+import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { assertLeads, assertSays, hiddenFields, type Visitor, visitor } from '#test/support/http/visitor.ts'
 
 let t: TestApp
 let admin: Visitor
@@ -170,6 +170,26 @@ test('a rebuild of the index is confirmed and recorded', async () => {
   assertSays(await admin.get(path), 200, 'The rebuild was requested.')
   await t.searchable()
   assert.equal((await actions()).at(-1), 'search.rebuild_requested')
+})
+
+test('repairs work in read-only mode, as in the API', async () => {
+  const id = await addFailed()
+  const settings = (read_only: boolean | null) =>
+    t.anyone.patch('/_internal/admin/settings', { read_only }, { headers: { 'x-admin-key': ADMIN_KEY } })
+  await settings(true)
+  const list = '/operator/jobs?state=failed'
+  const jobs = await admin.get(list)
+  const { _csrf = '' } = hiddenFields(jobs, list)
+  assertLeads(await admin.post(list, { _csrf, do: 'retry', id }), '/operator/jobs?done=job-retried&state=failed')
+  assertLeads(
+    await admin.post('/operator/storage', { _csrf, do: 'measure' }),
+    '/operator/storage?done=storage-measuring',
+  )
+  const rebuilt = await admin.post('/operator/index/rebuild', { _csrf, do: 'confirm' })
+  assert.equal(rebuilt.statusCode, 303, rebuilt.body)
+  const refused = await admin.post('/operator/mail', { _csrf })
+  assert.equal(refused.statusCode, 503, refused.body)
+  await settings(null)
 })
 
 test('a test email is sent, and a rejected one shows the response of the server', async () => {

@@ -3,7 +3,6 @@
 import type { FastifyReply } from 'fastify'
 import { ProjectBulkPatch } from '#features/catalogue/projects/edit/requests.ts'
 import { type ProjectChange, planUpdates, updateProjects } from '#features/catalogue/projects/edit/update-projects.ts'
-import { validationError } from '#lib/errors.ts'
 import { form, hiddenField, selectField, textField } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { pager } from '#platform/html/lists.ts'
@@ -11,7 +10,7 @@ import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { sheetHead, sheetPart } from '#platform/html/work/frame.ts'
 import { listTable } from '#platform/html/work/tables.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
-import { checkValues } from '#web/kit/forms.ts'
+import { checkValues, refusedField } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, pageNumber, withQuery } from '#web/kit/paths.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
@@ -64,7 +63,7 @@ async function apply(request: OwnRequest, _data: null, state: FormState): Promis
 function readChange({ page }: OwnRequest, state: FormState): { ids: string[]; patch: ProjectBulkPatch } {
   const { t } = page.language
   const ids = [...state.list('ids')]
-  if (ids.length === 0) throw validationError('ids', t('publish.bulk.select'))
+  if (ids.length === 0) throw refusedField('ids', t('publish.bulk.select'))
   const [add, remove, platform] = ['add_categories', 'remove_categories', 'platform'].map((name) => state.text(name))
   const url = state.text('link_urls').trim()
   const patch = {
@@ -72,7 +71,7 @@ function readChange({ page }: OwnRequest, state: FormState): { ids: string[]; pa
     ...(remove ? { remove_categories: [remove] } : {}),
     ...(platform ? { link_urls: { [platform]: url === '' ? null : url } } : {}),
   }
-  if (Object.keys(patch).length === 0) throw validationError('add_categories', t('publish.bulk.nothing'))
+  if (Object.keys(patch).length === 0) throw refusedField('add_categories', t('publish.bulk.nothing'))
   return { ids, patch: checkValues(ProjectBulkPatch, patch) }
 }
 

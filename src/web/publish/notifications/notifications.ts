@@ -8,13 +8,13 @@ import {
   type NotificationFilter,
 } from '#features/people/notifications/pages.ts'
 import { deleteNotifications, markNotificationsRead } from '#features/people/notifications/queries.ts'
-import { validationError } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { form, hiddenField } from '#platform/html/forms.ts'
 import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
 import { emptyState, pager, segments } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { sheetHead } from '#platform/html/work/frame.ts'
+import { refusedField } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, pageNumber, withQuery } from '#web/kit/paths.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
@@ -71,7 +71,7 @@ const parseShown = (id: string): string => parseId(id, 'shown')
 /** @throws ApiError `validation_error` if nothing is selected */
 function chosenIds({ page }: OwnRequest, state: FormState): string[] {
   const ids = state.list('ids').map((id) => parseId(id, 'ids'))
-  if (ids.length === 0) throw validationError('ids', page.language.t('notifications.select'))
+  if (ids.length === 0) throw refusedField('ids', page.language.t('notifications.select'))
   return ids
 }
 

@@ -3,7 +3,11 @@
 import { createHash } from 'node:crypto'
 import { addGalleryImage } from '#features/catalogue/projects/gallery/add-gallery-image.ts'
 import { removeGalleryImage, updateGalleryImages } from '#features/catalogue/projects/gallery/edit-gallery.ts'
-import { type GalleryImageFields, ImageQuery } from '#features/catalogue/projects/gallery/requests.ts'
+import {
+  type GalleryImageFields,
+  ImageQuery,
+  toGalleryImageFields,
+} from '#features/catalogue/projects/gallery/requests.ts'
 import { ApiError, invalidInput, notFound } from '#lib/errors.ts'
 import { asApiError } from '#platform/http/error-handler.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
@@ -86,13 +90,9 @@ function editsOf(data: ManagedProject, state: FormState): Edits {
     const [name, description] = [edited[`name.${key}`], edited[`description.${key}`]]
     const isFeatured = edited['featured'] === undefined ? item.featured : edited['featured'] === key
     if (name === undefined && description === undefined && isFeatured === item.featured) continue
-    checkValues(ImageQuery, { url: item.url, ...(name ? { name } : {}), ...(description ? { description } : {}) })
-    edits.set(item.url, {
-      ...UNCHANGED,
-      name: name === '' ? null : name,
-      description: description === '' ? null : description,
-      featured: isFeatured,
-    })
+    const texts = { ...(name === undefined ? {} : { name }), ...(description === undefined ? {} : { description }) }
+    checkValues(ImageQuery, { url: item.url, ...texts })
+    edits.set(item.url, toGalleryImageFields({ ...texts, featured: isFeatured }))
   }
   return edits
 }

@@ -285,6 +285,10 @@ describe('editing and removing', () => {
     })
     const [edited] = await items(project)
     assert.deepEqual([edited?.featured, edited?.name, edited?.description], [false, 'Now first', 'Words'])
+    const cleared = { query: { url: second.url, name: '', description: '' } }
+    assert.equal((await owner.patch(gallery(project), undefined, cleared)).statusCode, 204)
+    const [empty] = await items(project)
+    assert.deepEqual([empty?.name, empty?.title, empty?.description], [null, null, null])
     assert.equal(
       (await owner.patch(gallery(project), undefined, { query: { url: first.url } })).statusCode,
       204,

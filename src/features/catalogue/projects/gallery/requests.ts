@@ -37,13 +37,24 @@ export const UrlQuery = Type.Object({
     description: '`url` of the image, as returned in the gallery',
   }),
 })
-export const ImageQuery = Type.Object({ ...UrlQuery.properties, ...fields })
+const CLEARS = 'An empty text removes it'
+const EditedCaption = Type.Optional(
+  Type.String({ maxLength: 255, description: `Caption, also as \`name\` or \`title\`; \`name\` applies. ${CLEARS}` }),
+)
+export const ImageQuery = Type.Object({
+  ...UrlQuery.properties,
+  ...fields,
+  name: EditedCaption,
+  title: EditedCaption,
+  description: Type.Optional(Type.String({ maxLength: 2048, description: `Text below the caption. ${CLEARS}` })),
+})
 
 type Sent = { name?: string | null; title?: string | null; description?: string | null }
 
-/** Returns the columns that a request sets; undefined leaves a column unchanged. */
+/** Returns the columns that a request sets; undefined leaves a column unchanged, an empty text clears it. */
 export function toGalleryImageFields(sent: Sent & { featured?: boolean; ordering?: number }) {
   const { name, title, description, featured, ordering } = sent
-  return { name: name ?? title, description, featured, ordering }
+  const orNull = (text: string | null | undefined) => (text === '' ? null : text)
+  return { name: orNull(name ?? title), description: orNull(description), featured, ordering }
 }
 export type GalleryImageFields = ReturnType<typeof toGalleryImageFields>

@@ -1,0 +1,73 @@
+// Frequent errors of the API in the language of the page. The API and its errors are English; an error that is not in the
+// table keeps its text, marked with its language.
+import type { Language, MessageKey } from './languages.ts'
+
+type Values = Readonly<Record<string, string | number>>
+
+/** An error with a message in the language `lang`. `reason`: the message without the prefix that names the field. */
+type Refused = { message: string; lang?: string | undefined; reason?: string }
+
+/** Texts of errors with the messages that replace them. Groups of a pattern are the values of its message. */
+const TABLE: readonly (readonly [pattern: RegExp, key: MessageKey])[] = [
+  // Rules of a field. The text continues a sentence that begins with the name of the field.
+  [/^(?:is required|must not be (?:blank|empty)|must be chosen)\b/, 'refusal.required'],
+  [/^must (?:have|be) at least (?<count>\d+) characters\b/, 'refusal.short'],
+  [/^must (?:have|be) at most (?<count>\d+) characters\b/, 'refusal.long'],
+  [/^is (?:taken|reserved)$/, 'refusal.taken'],
+  [/^must be an? (?:integer|number) from (?<min>-?\d+) to (?<max>-?\d+)$/, 'refusal.range'],
+  [/^must be an? (?:integer|number) of at least (?<min>-?\d+)$/, 'refusal.least'],
+  [/^must be an? (?:integer|number)$/, 'refusal.number'],
+  [/^must be greater than 0$/, 'refusal.positive'],
+  [/^must be one of\b|^is not in the list$/, 'refusal.choice'],
+  [/^must be an email address/, 'refusal.email'],
+  [/^must be an http or https URL/, 'refusal.url'],
+  [/^must be a date\b/, 'refusal.date'],
+  [/^must be a time such as/, 'refusal.time'],
+  [/^must be (?:a time )?in the future/, 'refusal.future'],
+  [/^must not be in the future$/, 'refusal.past'],
+  [/^must be 3-64 letters A-Z, digits, dots/, 'refusal.slug'],
+  [/^must be 3-64 letters A-Z, digits or hyphens/, 'refusal.organization-slug'],
+  [/^must be 1-39 letters A-Z/, 'refusal.username'],
+  [/^is too easy to guess/, 'refusal.password-strength'],
+  [/^is not the name of a user$/, 'refusal.user'],
+  [/^does not match your username$/, 'refusal.own-name'],
+  [/^is already in the list$/, 'refusal.listed'],
+  [/^is already a member of this team or invited to it$/, 'refusal.member'],
+  [/^must be (?<text>[^\s]+)$/, 'refusal.exactly'],
+  // Whole sentences.
+  [/^The username or the password is wrong$/, 'refusal.sign-in'],
+  [/^The password is wrong$/, 'refusal.password'],
+  [/^The code is wrong(?:, or the sign-in has expired)?$/, 'refusal.code'],
+  [/^The captcha was not solved$/, 'refusal.captcha'],
+  [/^The link is unknown, was used, or has expired$/, 'refusal.link'],
+  [/^The link is incomplete or was changed$/, 'refusal.link-changed'],
+  [/^This (?:slug|username) is (?:taken|reserved)$/, 'refusal.taken'],
+  [/^Another account has this email address$/, 'refusal.email-taken'],
+  [/^The requested .+ does not exist$/, 'refusal.absent'],
+  [/^You have reached your limit for .+ \((?<max>\d+)\)$/, 'refusal.limit'],
+  [/^Another user changed the same fields/, 'refusal.conflict'],
+  [/^Choose an image first$/, 'refusal.image'],
+  [/^The image must be at most (?<size>[\d.]+ [KM]iB)$/, 'refusal.image-size'],
+  [/^Only (?<amount>[\d.]+) is available$/, 'refusal.available'],
+  [/^This form is too old\b/, 'refusal.old-form'],
+  [/^This form was sent from another site$/, 'refusal.foreign-form'],
+  [/^The form cannot be read$/, 'refusal.unreadable'],
+]
+
+/** Returns the message for a text of the API in the language of the page; undefined if the table does not contain it. */
+export function translateRefusal({ tag, t }: Language, text: string): string | undefined {
+  if (tag === 'en') return undefined
+  const sentence = text.replace(/\.$/, '')
+  for (const [pattern, key] of TABLE) {
+    const match = pattern.exec(sentence)
+    if (match !== null) return t(key, { ...match.groups } satisfies Values)
+  }
+  return undefined
+}
+
+/** Returns the error with its message in the language of the page, if the table contains it. */
+export function translateError<Error extends Refused>(language: Language, error: Error): Error {
+  if (error.lang === undefined || error.lang === language.tag) return error
+  const message = translateRefusal(language, error.reason ?? error.message)
+  return message === undefined ? error : { ...error, message, lang: undefined }
+}
