@@ -1,6 +1,7 @@
 // The analytics pages: of all projects of the user, of a project, and of a version; and their numbers as CSV.
 import type { FastifyReply } from 'fastify'
 import { requirePermission } from '#features/basics/access/project-policy.ts'
+import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { canSeeAnalytics } from '#features/operations/analytics/policy.ts'
 import { ApiError, validationError } from '#lib/errors.ts'
 import { exactTime } from '#platform/html/format.ts'
@@ -130,8 +131,9 @@ async function numbersOf(
     }
     outage.since = undefined
     const shown: Shown = { ...of, numbers }
+    const { currency } = await getSettings(request.deps)
     const parts = await nameParts(request, of.subject, shown)
-    return html`${metricTiles(page, shown)}
+    return html`${metricTiles(page, { ...shown, currency })}
 ${await chartFigure(request, shown)}
 ${breakdownSection(page, shown, parts)}`
   } catch (error) {

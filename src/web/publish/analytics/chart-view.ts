@@ -1,7 +1,7 @@
 // The tiles and the chart of an analytics page.
 import { listVersionTraits } from '#features/catalogue/versions/queries.ts'
 import { MINUTE_MS } from '#lib/time.ts'
-import { dayText, wholeNumber } from '#platform/html/format.ts'
+import { dayText, moneyTile, wholeNumber } from '#platform/html/format.ts'
 import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
 import { emptyState } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
@@ -17,16 +17,18 @@ import type { Subject } from './subject.ts'
 const MARKS_MAX = 40
 
 export type Shown = { subject: Subject; typed: Typed; selection: Selection; numbers: Numbers }
+/** `currency`: the name that the operator set. */
+type ShownTiles = Shown & { currency: string | null }
 
 /** Renders a tile per metric, which links to its chart. */
-export function metricTiles(page: PageContext, { subject, typed, selection, numbers }: Shown): Markup {
+export function metricTiles(page: PageContext, { subject, typed, selection, numbers, currency }: ShownTiles): Markup {
   const { language } = page
   const tiles = [...numbers.totals].map(([name, { now, before }]) => {
     const link = attributes({
       href: pathTo(page, hrefOf(subject.path, typed, { m: name })),
       'aria-current': name === selection.metric && 'true',
     })
-    return html`<div><dt>${icon(page, METRICS[name].icon)}<a${link}>${language.t(`numbers.metric.${name}`)}</a></dt><dd class="big" title="${amountText(language, name, now)}">${tileText(language, name, now)}</dd><dd class="change">${changeText(language, before, now)}</dd></div>
+    return html`<div><dt>${icon(page, METRICS[name].icon)}<a${link}>${language.t(`numbers.metric.${name}`)}</a></dt><dd class="big" title="${amountText(language, name, now)}">${name === 'revenue' ? moneyTile(language, String(now), currency) : tileText(language, name, now)}</dd><dd class="change">${changeText(language, before, now)}</dd></div>
 `
   })
   return html`<dl class="tiles linked">${tiles}</dl>`

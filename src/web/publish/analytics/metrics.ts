@@ -88,9 +88,8 @@ export function amountText(language: Language, metric: MetricName, amount: numbe
 }
 
 /** Formats the amount of a tile: `1.2M`. */
-export function tileText(language: Language, metric: MetricName, amount: number): string {
-  if (metric === 'revenue' || (metric === 'playtime' && amount < 10 * HOUR_SECONDS))
-    return amountText(language, metric, amount)
+export function tileText(language: Language, metric: Exclude<MetricName, 'revenue'>, amount: number): string {
+  if (metric === 'playtime' && amount < 10 * HOUR_SECONDS) return amountText(language, metric, amount)
   const text = shortNumber(language, Math.round(chartValue(metric, amount)))
   return metric === 'playtime' ? language.t('numbers.hours', { hours: text }) : text
 }

@@ -1,7 +1,11 @@
 // The dashboard: attention list with its buttons, figures, projects with bulk changes, and the chooser.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { after, before, test } from 'node:test'
+import { releasesOf } from '#features/operations/search/facet-counts.ts'
+import { DAY_MS } from '#lib/time.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { aDownload, aView } from '#test/support/factories/analytics-events.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import { projectData } from '#test/support/http/forms.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
@@ -12,8 +16,21 @@ const HOME = '/dashboard'
 const PROJECTS = '/dashboard/projects'
 
 let t: TestApp
+/** Whether the analytics store does not respond before the page gives up. */
+let isSlow = false
 before(async () => {
-  t = await testApp()
+  t = await testApp({
+    deps: ({ analytics }) => ({
+      analytics: {
+        ...analytics,
+        query: async (query, options) => {
+          if (isSlow) await once(options?.signal ?? new AbortController().signal, 'abort')
+          options?.signal?.throwIfAborted()
+          return analytics.query(query, options)
+        },
+      },
+    }),
+  })
 })
 after(() => t?.close())
 
@@ -164,4 +181,59 @@ test('the chooser leads to the upload page of each project', async () => {
   const project = await t.make.project({ owner, name: 'Chosen', slug: 'chosen' })
   await t.make.version({ project })
   assertSays(await visitor(t, owner.token).get('/dashboard/publish'), 200, 'href="/mod/chosen/versions/new"')
+})
+
+test('figures and rows show the trend of 30 days, the latest version and its support; only where the user sees analytics', async () => {
+  const [owner, member] = [await t.make.account(), await t.make.account()]
+  const make = async (name: string, game_versions: string[]) => {
+    const project = await t.make.project({ owner, name })
+    await t.make.member({ teamId: project.teamId, accountId: member.id, permissions: 1 })
+    await t.make.version({ project, version_number: '1.0.0', game_versions, date_published: new Date(0) })
+    await t.make.version({ project, version_number: `2.0.0${HOSTILE}`, game_versions })
+    return project.id
+  }
+  const [latest = ''] = releasesOf(t.deps.taxonomy)
+  const [old] = [await make('Old', ['1.16.5']), await make('New', [latest])]
+  for (const daysAgo of [1, 1, 2, 40]) {
+    const recorded_at = t.deps.now() - daysAgo * DAY_MS
+    t.deps.events.add('download', aDownload({ project_id: old, recorded_at }))
+    t.deps.events.add('view', aView({ project_id: old, recorded_at }))
+  }
+  await t.deps.events.flush()
+  // On a busy machine, the page can give up before the store responds.
+  const load = async (path: string) => {
+    let page = await visitor(t, owner.token).get(path)
+    for (let tries = 0; tries < 50 && !page.body.includes('class="spark"'); tries += 1)
+      page = await visitor(t, owner.token).get(path)
+    return page
+  }
+  for (const path of [HOME, PROJECTS]) {
+    const page = await load(path)
+    assertValidHtml(page.body)
+    assertSays(page, 200, `<bdi>2.0.0${HOSTILE}</bdi>`)
+    assertSays(page, 200, `Game version ${latest}`)
+    assert.equal(page.body.match(/Not supported<\/span>/g)?.length, 1)
+    assertSays(page, 200, '<span class="vh">3 downloads</span>')
+    assert.equal(page.body.match(/class="spark"/g)?.length, path === HOME ? 3 : 1, 'downloads, views, one project')
+    const blind = await visitor(t, member.token).get(path)
+    assertSays(blind, 200, 'Old')
+    assert.ok(!blind.body.includes('3 downloads'))
+  }
+  assertSays(await load(HOME), 200, 'Up 200%')
+})
+
+test('without a response of the analytics store, the dashboard shows everything else', async () => {
+  const owner = await t.make.account()
+  await projectsOf(owner, 1)
+  isSlow = true
+  try {
+    for (const path of [HOME, PROJECTS]) {
+      const page = await visitor(t, owner.token).get(path)
+      assertSays(page, 200, 'Lantern 0')
+      assert.ok(!page.body.includes('class="spark"'))
+    }
+    assertSays(await visitor(t, owner.token).get(HOME), 200, 'Statistics are temporarily unavailable.')
+  } finally {
+    isSlow = false
+  }
 })

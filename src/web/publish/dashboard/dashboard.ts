@@ -16,7 +16,8 @@ import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.
 import { attentionList } from './attention-view.ts'
 import { listOwnProjects, type OwnProject, showDashboardPage } from './dashboard-frame.ts'
 import { figures } from './figures.ts'
-import { projectTable, sortProjects } from './project-table.ts'
+import { loadRowData, projectTable, sortProjects } from './project-table.ts'
+import { loadTrends, type Trends } from './trends.ts'
 
 /** Number of projects that the dashboard shows. */
 const SHOWN_MAX = 8
@@ -59,6 +60,7 @@ async function showDashboard(request: OwnRequest, _data: null, form: FormState):
   const { t } = page.language
   const items = await listAttention(deps, viewer)
   const projects = await listOwnProjects(request)
+  const trends = await loadTrends(request)
   const undo: Undo | undefined =
     query('done') === 'dismissed'
       ? { action: pathTo(page, PATHS.dashboard), fields: { do: 'restore', item: query('item') } }
@@ -72,13 +74,17 @@ async function showDashboard(request: OwnRequest, _data: null, form: FormState):
     undo,
     body: html`<section aria-labelledby="wants-h">${sheetHead({ id: 'wants-h', title: t('publish.attention') })}
 ${attentionList(page, items)}</section>
-<section aria-labelledby="figures-h">${sheetHead({ id: 'figures-h', title: t('publish.figures'), text: t('publish.figures.text'), isRuled: true })}
-${await figures(request, projects)}</section>
-${projectSection(request, projects)}`,
+<section aria-labelledby="figures-h">${sheetHead({ id: 'figures-h', title: t('publish.figures'), text: t('publish.figures.text'), action: html`<a href="${pathTo(page, PATHS.analytics)}">${t('publish.figures.analytics')}</a>`, isRuled: true })}
+${await figures(request, { projects, trends })}</section>
+${await projectSection(request, projects, trends)}`,
   })
 }
 
-function projectSection(request: OwnRequest, projects: readonly OwnProject[]): Markup {
+async function projectSection(
+  request: OwnRequest,
+  projects: readonly OwnProject[],
+  trends: Trends | undefined,
+): Promise<Markup> {
   const { page } = request
   const { t } = page.language
   const all = html`<a href="${pathTo(page, PATHS.dashboardProjects)}">${t('publish.projects.all', { count: projects.length })}</a>`
@@ -86,7 +92,11 @@ function projectSection(request: OwnRequest, projects: readonly OwnProject[]): M
   const list =
     shown.length === 0
       ? noProjects(page)
-      : projectTable(request, shown, { sort: '-downloads', path: PATHS.dashboardProjects })
+      : projectTable(request, shown, {
+          sort: '-downloads',
+          path: PATHS.dashboardProjects,
+          ...(await loadRowData(request, shown, trends?.byProject ?? new Map())),
+        })
   return html`<section aria-labelledby="projects-h">${sheetHead({ id: 'projects-h', title: t('publish.projects'), action: all, isRuled: true })}
 ${list}</section>`
 }

@@ -17,7 +17,7 @@ import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.
 import { tagName } from '#web/site/names.ts'
 import { noProjects } from './dashboard.ts'
 import { listOwnProjects, showDashboardPage } from './dashboard-frame.ts'
-import { projectTable, SORTS, type Sort, sortProjects } from './project-table.ts'
+import { loadRowData, projectTable, SORTS, type Sort, sortProjects } from './project-table.ts'
 
 const PAGE_SIZE = 50
 const LABELS = {
@@ -126,6 +126,7 @@ async function showProjects(request: OwnRequest, _data: null, state: FormState):
     sort,
     path: PATHS.dashboardProjects,
     hasPicks: true,
+    ...(await loadRowData(request, shown)),
     picked: state.list('ids'),
   })
   return showDashboardPage(request, {

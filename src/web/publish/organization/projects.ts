@@ -19,7 +19,7 @@ import { pageNumber, withQuery } from '#web/kit/paths.ts'
 import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
 import { viewOf } from '#web/site/lists/rows.ts'
 import type { OwnProject } from '../dashboard/dashboard-frame.ts'
-import { projectTable, SORTS, sortProjects } from '../dashboard/project-table.ts'
+import { loadRowData, projectTable, SORTS, sortProjects } from '../dashboard/project-table.ts'
 import { acceptedOf, additionConsequences, removalConsequences } from '../people/moves.ts'
 import { loadRows, type ShownRow } from '../people/team-data.ts'
 import { type ManagedOrganization, may } from './managed-organization.ts'
@@ -157,7 +157,8 @@ async function showProjects(request: OwnRequest, data: ManagedOrganization, stat
   const shown = sortProjects(projects, sort).slice((current - 1) * PAGE_SIZE, current * PAGE_SIZE)
   const path = pathOf(data)
   const mayRemove = may(data, 'REMOVE_PROJECT')
-  const table = projectTable(request, shown, { sort, path, hasPicks: mayRemove, picked: state.list('ids') })
+  const rowData = await loadRowData(request, shown)
+  const table = projectTable(request, shown, { ...rowData, sort, path, hasPicks: mayRemove, picked: state.list('ids') })
   const href = (number: number) =>
     pathTo(page, withQuery(path, { sort: query('sort'), page: number === 1 ? undefined : String(number) }))
   const list =

@@ -1,0 +1,93 @@
+// The downloads and views of the last 30 days, by day and by project, and their sums in the 30 days before. The first day
+// begins at midnight UTC and the last one is today, as on the analytics pages.
+import { listReadableProjects, runQueryOver } from '#features/operations/analytics/query/run-query.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/time.ts'
+import type { MetricKey } from '#ports/analytics-store/metrics.ts'
+import type { Point } from '#ports/analytics-store/points.ts'
+import { type SliceGrid, sliceGrid } from '#ports/analytics-store/slices.ts'
+import type { OwnRequest } from '#web/kit/pages.ts'
+import { sumOf } from '../analytics/metrics.ts'
+
+const DAYS = 30
+/** The page does not wait longer for the analytics store. */
+const PATIENCE_MS = 300
+
+/** Downloads of each day, oldest first, by project ID. */
+export type ProjectTrends = ReadonlyMap<string, readonly number[]>
+
+export type Trend = { days: readonly number[]; now: number; before: number }
+export type Trends = { downloads: Trend; views: Trend; byProject: ProjectTrends }
+
+/** Counts all projects of the user; undefined if the analytics store does not respond in time. */
+export async function loadTrends(request: OwnRequest): Promise<Trends | undefined> {
+  const { now } = request.page
+  const [current, previous] = [gridOf(now, DAYS, 'days'), gridOf(now, 2 * DAYS, 'total')]
+  const metrics = ['project_downloads', 'project_views'] as const
+  const projects = await listReadableProjects(request.deps.db, request.viewer, undefined)
+  const ids = projects.map(({ id }) => id)
+  const counted = await patiently(request, (count) =>
+    Promise.all([count(current, metrics, ids), count(previous, metrics, ids)]),
+  )
+  if (counted === undefined) return undefined
+  const [days, [before = []]] = counted
+  const trendOf = (name: 'downloads' | 'views'): Trend => {
+    const sums = days.map((points) => sumOf(points, name))
+    return { days: sums, now: sums.reduce((all, sum) => all + sum, 0), before: sumOf(before, name) }
+  }
+  return { downloads: trendOf('downloads'), views: trendOf('views'), byProject: byProject(days) }
+}
+
+/** Counts the downloads of these projects; empty if the analytics store does not respond in time. */
+export async function loadProjectTrends(request: OwnRequest, ids: readonly string[]): Promise<ProjectTrends> {
+  if (ids.length === 0) return new Map()
+  const projects = await listReadableProjects(request.deps.db, request.viewer, ids)
+  const grid = gridOf(request.page.now, DAYS, 'days')
+  const sources = projects.map(({ id }) => id)
+  const days = await patiently(request, (count) => count(grid, ['project_downloads'], sources))
+  return byProject(days ?? [])
+}
+
+/** Returns the 30 days that begin `daysAgo` days before tomorrow: as days, or in total, as far into the last day as today. */
+function gridOf(now: number, daysAgo: number, parts: 'days' | 'total'): SliceGrid {
+  const startMs = (Math.floor(now / DAY_MS) + 1 - daysAgo) * DAY_MS
+  const endMs = (Math.floor(now / HOUR_MS) + 1) * HOUR_MS - (daysAgo - DAYS) * DAY_MS
+  return sliceGrid(startMs, endMs, parts === 'days' ? { minutes: DAY_MS / MINUTE_MS } : { slices: 1 })
+}
+
+type Count = (grid: SliceGrid, metrics: readonly MetricKey[], sources: readonly string[]) => Promise<Point[][]>
+
+/** Returns undefined if the queries fail or take too long. */
+async function patiently<T>(
+  { deps, viewer, req }: OwnRequest,
+  act: (count: Count) => Promise<T>,
+): Promise<T | undefined> {
+  const signal = AbortSignal.timeout(PATIENCE_MS)
+  const count: Count = (grid, metrics, sources) => {
+    const requests = metrics.map((metric) => ({ metric, bucketBy: [], filterBy: {} }))
+    return runQueryOver(deps, {
+      query: { grid, metrics: requests },
+      sourcesFor: () => sources,
+      signal,
+      caller: viewer.caller,
+    })
+  }
+  try {
+    return await act(count)
+  } catch (error) {
+    req.log.warn({ err: error }, 'The dashboard shows no trends, because the analytics store did not respond')
+    return undefined
+  }
+}
+
+function byProject(days: readonly (readonly Point[])[]): ProjectTrends {
+  const trends = new Map<string, number[]>()
+  for (const [day, points] of days.entries())
+    for (const { source_project, downloads } of points) {
+      if (downloads === undefined) continue
+      const id = String(source_project)
+      const trend = trends.get(id) ?? new Array<number>(days.length).fill(0)
+      trend[day] = Number(downloads)
+      trends.set(id, trend)
+    }
+  return trends
+}
