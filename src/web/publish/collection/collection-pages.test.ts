@@ -58,7 +58,7 @@ test('the pages are for the creator; moderators change the visibility; for other
 
   const judge = as(moderator)
   const page = await judge.get(edit)
-  assertSays(page, 200, 'you can only change its visibility')
+  assertSays(page, 200, 'you can change its visibility only')
   assert.ok(!page.body.includes('name="name"') && !page.body.includes('name="lines"'))
   assertValidHtml(page.body)
   assertLeads(await judge.sendFrom(page, edit, { do: 'save', status: 'rejected' }), `${edit}?done=saved`)

@@ -124,6 +124,6 @@ function entry(page: PageContext, row: ListedRow, { state, entered, place, count
 function fits(page: PageContext, { version }: ListedRow): Part {
   const { t } = page.language
   if (version === undefined) return null
-  if (version === null) return html`<small class="no">${icon(page, 'warning')}${t('collections.fits.no')}</small>`
+  if (version === null) return html`<small>${icon(page, 'warning')}${t('collections.fits.no')}</small>`
   return html`<small>${icon(page, 'check')}${t('collections.fits', { version })}</small>`
 }

@@ -72,6 +72,14 @@ ${form(page, {
     needs: 'DELETE_ORGANIZATION',
     form: state,
     body: isEditable && [
+      data.member?.is_owner === true &&
+        others > 0 &&
+        sheetPart({
+          id: 'instead',
+          text: t('organizations.delete.instead-text'),
+          title: t('organizations.delete.instead'),
+          content: html`<a class="button" href="${pathTo(page, `${settings}/members`)}#owner">${t('people.give')}</a>`,
+        }),
       ids.length > 0 && (await heritage(request, data, { ids, owner: names.owner })),
       sheetPart({ id: 'delete', title: t('organizations.delete.heading'), content }),
     ],
