@@ -126,6 +126,22 @@ export async function replaceProjects(
     })
 }
 
+/** Returns the projects of a collection that the viewer cannot see, with their positions, in order. */
+export function listHiddenProjects(
+  db: Db,
+  viewer: Viewer,
+  collectionId: string,
+): Promise<{ id: string; position: number }[]> {
+  return db
+    .selectFrom('collection_project')
+    .innerJoin('project', 'project.id', 'collection_project.project_id')
+    .select(['project.id', 'collection_project.position'])
+    .where('collection_project.collection_id', '=', collectionId)
+    .where(sql<boolean>`not ${visibleTo(projectViewer(viewer))}`)
+    .orderBy('collection_project.position')
+    .execute()
+}
+
 /**
  * Appends a project; the caller must lock the collection. Returns `full` if the collection has the maximum size.
  * @throws ApiError 404 if the project was deleted in the meantime.

@@ -4,7 +4,7 @@ import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { ICON_BYTES_MAX, type IconOwner, removeImages } from '#features/basics/images/icons.ts'
 import { hasScope } from '#lib/access/scopes.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
-import { invalidInput, notFound } from '#lib/errors.ts'
+import { invalidInput, notFound, validationError } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { requireRevision, withCurrentState } from '#platform/cache/revisions.ts'
 import { transaction } from '#platform/cache/transaction.ts'
@@ -14,6 +14,7 @@ import {
   appendProject,
   findVisibleCollection,
   listCollections,
+  listHiddenProjects,
   lockVisibleCollection,
   removeProject,
   replaceProjects,
@@ -27,6 +28,8 @@ type CollectionEdit = {
   patch: CollectionPatch
   /** Revision on which the edit is based. Default: any. */
   revision?: number | undefined
+  /** Whether projects that the viewer cannot see keep their positions. Default: `new_projects` is the complete list. */
+  keepsHidden?: boolean
 }
 
 /**
@@ -54,7 +57,7 @@ export async function updateCollection(
 async function saveEdit(
   deps: Pick<Deps, 'db' | 'cache' | 'now'>,
   viewer: Viewer,
-  { id, patch, revision }: CollectionEdit,
+  { id, patch, revision, keepsHidden = false }: CollectionEdit,
 ): Promise<void> {
   const update = toCollectionColumns(patch)
   requirePermittedPatch(viewer, await findVisibleCollection(deps.db, viewer, id), patch)
@@ -75,9 +78,19 @@ async function saveEdit(
       await recordAudit(tx, { action: 'collection.status_changed', actor: actorOf(viewer), subject, details })
     }
     if (patch.new_projects != null) {
-      await replaceProjects(tx, { collectionId: id, projectIds, field: 'new_projects' })
+      const all = keepsHidden ? withHidden(projectIds, await listHiddenProjects(tx, viewer, id)) : projectIds
+      await replaceProjects(tx, { collectionId: id, projectIds: all, field: 'new_projects' })
     }
   })
+}
+
+/** Returns the list with the hidden projects at their positions. @throws ApiError `validation_error` if it is too long */
+function withHidden(projectIds: readonly string[], hidden: readonly { id: string; position: number }[]): string[] {
+  const all = [...projectIds]
+  for (const { id, position } of hidden) all.splice(position, 0, id)
+  if (all.length > PROJECTS_MAX)
+    throw validationError('new_projects', `can have ${PROJECTS_MAX} projects, ${hidden.length} of which you cannot see`)
+  return all
 }
 
 /** @throws ApiError 404 if the collection is hidden, 403 unless the viewer is its creator. */

@@ -251,6 +251,28 @@ test('two editors: changes of different fields are merged, a project added elsew
   for (const { added } of many) assert.ok(after.includes(added))
 })
 
+test('a project that is hidden now keeps its position, unlike in a complete list of the API', async () => {
+  const { creator, ids, projects, id, read, form, edit } = await makeCollection(4)
+  const [a = '', b = '', c = '', d = ''] = ids
+  const [, hidden] = projects
+  const moderator = await t.make.account({ role: 'moderator' })
+  const set = (status: string) => t.as(moderator).patch(`/v3/project/${hidden?.id}`, { status })
+  assert.equal((await set('private')).statusCode, 204)
+  assert.deepEqual((await read()).projects, [a, c, d])
+  const person = as(creator)
+  const shown = { [`place.${a}`]: '1', [`place.${c}`]: '2', [`place.${d}`]: '1' }
+  const page = await person.get(edit)
+  assert.ok(!page.body.includes(b))
+  assertLeads(await person.sendFrom(page, edit, form({ do: 'save', ...shown })), `${edit}?done=saved`)
+  assert.deepEqual((await read()).projects, [d, a, c])
+  assert.equal((await set('approved')).statusCode, 204)
+  assert.deepEqual((await read()).projects, [d, b, a, c])
+  await set('private')
+  await t.as(creator).patch(`/v3/collection/${id}`, { new_projects: [c, a] })
+  await set('approved')
+  assert.deepEqual((await read()).projects, [c, a])
+})
+
 test('a form that was sent after the session ended is filled in again after the sign-in', async () => {
   const { creator, form, edit } = await makeCollection()
   const person = as(creator)
@@ -309,7 +331,7 @@ test('deleting needs the typed name and offers to unlist the collection first', 
   const wrong = await person.sendFrom(page, `${path}/delete`, { do: 'confirm', name: 'lights' })
   assertSays(wrong, 400, 'must be Lights')
   assertValidHtml(wrong.body)
-  const deleted = await person.sendFrom(page, `${path}/delete`, { do: 'confirm', name: 'Lights' })
+  const deleted = await person.sendFrom(page, `${path}/delete`, { do: 'confirm', name: ' Lights ' })
   assertSays(
     await person.get(assertLeads(deleted, `${LIST}?done=collection-deleted`)),
     200,

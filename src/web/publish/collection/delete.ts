@@ -25,10 +25,13 @@ export function collectionDeletionPage(pages: Pages): void {
 }
 
 async function remove({ deps, viewer }: OwnRequest, { view }: ManagedCollection, state: FormState): Promise<Outcome> {
-  if (state.text('name').trim() !== view.name.trim()) throw validationError('name', `must be ${view.name}`)
+  if (typed(state.text('name')) !== typed(view.name)) throw validationError('name', `must be ${view.name}`)
   await deleteCollection(deps, viewer, view.id)
   return { done: 'collection-deleted', path: PATHS.dashboardCollections }
 }
+
+/** Returns a name as a page shows it, with one space between words. */
+const typed = (name: string): string => name.normalize().replaceAll(/\s+/g, ' ').trim()
 
 async function showDeletion(
   { page, show }: OwnRequest,

@@ -53,7 +53,9 @@ async function savePatch(
   patch: CollectionPatch,
 ): Promise<void> {
   if (Object.keys(patch).length === 0) return
-  await updateCollection(deps, viewer, { id, patch: checkValues(CollectionPatch, patch), revision })
+  const checked = checkValues(CollectionPatch, patch)
+  // The page does not contain projects that are hidden now, and their positions are not edited.
+  await updateCollection(deps, viewer, { id, patch: checked, revision, keepsHidden: true })
 }
 
 type Edit = (list: readonly string[]) => string[]
