@@ -42,6 +42,12 @@ export const REMEMBERED = {
   },
   'dependent-count': { contains: 'Number of projects that use a project', maxAgeMs: MINUTE_MS, maxBytes: 4 * MIB },
   'download-trend': { contains: 'Weekly downloads of a project', maxAgeMs: HOUR_MS, maxBytes: 8 * MIB },
+  'facet-use': {
+    contains: 'Filters of a list in the order of their use',
+    maxAgeMs: 10 * MINUTE_MS,
+    maxBytes: MIB,
+    isStaleAllowed: true,
+  },
   'list-counts': { contains: 'Counts next to the filters of a list', maxAgeMs: 1000, maxBytes: 4 * MIB },
   'project-card': { contains: 'Preview image of a project, by its content', maxBytes: 16 * MIB },
   'project-count': { contains: 'Number of projects in the catalogue', maxAgeMs: MINUTE_MS, maxBytes: MIB },

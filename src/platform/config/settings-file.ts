@@ -1,5 +1,6 @@
 // Checks a settings file (.env, /etc/depot.env) for lines that Node.js would ignore and for misspelled names.
 import { OperatorError } from '#lib/operator-error.ts'
+import { editDistance } from '#lib/text/edit-distance.ts'
 import { VARIABLES } from './env.ts'
 
 export type SettingsFile = {
@@ -75,18 +76,4 @@ function similarSetting(name: string): string | undefined {
   }))
   const [nearest] = distances.sort((a, b) => a.edits - b.edits)
   return nearest !== undefined && nearest.edits <= EDITS_MAX ? nearest.setting : undefined
-}
-
-/** Returns the minimum number of inserted, deleted and replaced characters between two texts. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (const [i, character] of [...a].entries()) {
-    const next = [i + 1]
-    for (let j = 0; j < b.length; j += 1) {
-      const replaced = (row[j] ?? 0) + (character === b[j] ? 0 : 1)
-      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row.at(-1) ?? 0
 }

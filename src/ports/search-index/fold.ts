@@ -65,7 +65,12 @@ export function queryTerms(words: readonly string[]): string[] {
 }
 
 /** Returns the terms of a document, and the words of its name and slug. */
-export function documentWords({ name, slug, author, summary }: SearchDocument): {
+export function documentWords({
+  name,
+  slug,
+  author,
+  summary,
+}: Pick<SearchDocument, 'name' | 'slug' | 'author' | 'summary'>): {
   name: readonly string[]
   slug: readonly string[]
   terms: ReadonlySet<string>

@@ -93,9 +93,27 @@ export function checkSetup(taxonomy: Taxonomy, { gameVersion, loader }: Setup): 
   }
 }
 
-/** Returns the loaders that a setup can name: the loaders of mods. */
-export function setupLoaders(taxonomy: Taxonomy): string[] {
-  return offered(taxonomy.loaders.values())
-    .filter(({ project_types }) => project_types.includes('mod'))
-    .map(({ name }) => name)
+/** Project types whose versions run on one of several loaders, and whose loaders a setup can name. */
+export const SETUP_TYPES = ['mod', 'plugin'] as const
+
+/** Returns the loaders that a setup can name: those of mods, then those of plugins. */
+export function setupLoaders(
+  taxonomy: Taxonomy,
+  types: readonly (typeof SETUP_TYPES)[number][] = SETUP_TYPES,
+): string[] {
+  const loaders = offered(taxonomy.loaders.values())
+  const named = types.flatMap((type) => loaders.filter(({ project_types }) => project_types.includes(type)))
+  return [...new Set(named.map(({ name }) => name))]
+}
+
+/** Returns the project types that a loader concerns. The versions of a modpack run on a loader of mods. */
+export function typesOfLoader(taxonomy: Taxonomy, loader: string): string[] {
+  const types = taxonomy.loaders.get(loader)?.project_types ?? []
+  return types.includes('mod') ? [...types, 'modpack'] : [...types]
+}
+
+/** Returns the part of a setup that applies to projects of these types: a resource pack runs on every loader. */
+export function setupFor(taxonomy: Taxonomy, setup: Setup, types: readonly string[]): Setup {
+  const applies = typesOfLoader(taxonomy, setup.loader).some((type) => types.includes(type))
+  return applies ? setup : { ...setup, loader: '' }
 }

@@ -103,7 +103,7 @@ test('non-empty texts of the operator have pages, with links in the footer and t
   for (const blank of [null, '', ' \n\u200b']) {
     await set(t, { about: blank, rules: blank })
     for (const path of ['/about', '/rules']) assert.equal((await english.get(path)).statusCode, 404, path)
-    for (const page of ['/', '/account/sign-in', '/sitemap-1.xml'])
+    for (const page of ['/', '/account/sign-in', '/sitemap-pages.xml'])
       assert.doesNotMatch((await english.get(page)).body, /\/(about|rules)\b/, page)
   }
   await set(t, { about: '# Lanterns\n\nMade of **paper**.', rules: '1. Be kind' })
@@ -113,7 +113,7 @@ test('non-empty texts of the operator have pages, with links in the footer and t
   assertSays(await german.get('/rules'), 200, '<h1>Regeln</h1>')
   for (const page of ['/', '/account/sign-in'])
     assert.match((await english.get(page)).body, /href="[^"]*\/about">About<[\s\S]*href="[^"]*\/rules">Rules</, page)
-  assert.match((await english.get('/sitemap-1.xml')).body, /\/about<\/loc>[\s\S]*\/rules<\/loc>/)
+  assert.match((await english.get('/sitemap-pages.xml')).body, /\/about<\/loc>[\s\S]*\/rules<\/loc>/)
   await set(t, { about: null })
   assert.equal((await english.get('/about')).statusCode, 404)
   const { body } = await english.get('/')

@@ -4,10 +4,10 @@ import { releasesOf } from '#features/operations/search/facet-counts.ts'
 import { hiddenField } from '#platform/html/forms.ts'
 import { attributes, html, type Markup } from '#platform/html/html.ts'
 import { icon, pathTo } from '#platform/html/page-context.ts'
-import { checkSetup, isSet, setupLoaders, writeChoice } from '#web/kit/cookies.ts'
+import { checkSetup, isSet, SETUP_TYPES, setupLoaders, writeChoice } from '#web/kit/cookies.ts'
 import { ownPath, PATHS } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
-import { tagName } from './names.ts'
+import { tagName, typesName } from './names.ts'
 
 /** The form has no token, so that pages that contain it can be cached. */
 export function setupForm({ page, deps, setup }: Pick<PageRequest, 'page' | 'deps' | 'setup'>): Markup {
@@ -16,7 +16,10 @@ export function setupForm({ page, deps, setup }: Pick<PageRequest, 'page' | 'dep
   const option = (value: string, name: string, chosen: string) =>
     html`<option${attributes({ value, selected: value === chosen })}>${name}</option>`
   const versions = releasesOf(deps.taxonomy).map((version) => option(version, version, setup.gameVersion))
-  const loaders = setupLoaders(deps.taxonomy).map((loader) => option(loader, tagName(loader), setup.loader))
+  const loaders = SETUP_TYPES.map((type) => {
+    const names = setupLoaders(deps.taxonomy, [type]).map((loader) => option(loader, tagName(loader), setup.loader))
+    return names.length > 0 && html`<optgroup label="${typesName(language, type)}">${names}</optgroup>`
+  })
   return html`<form class="setup" id="setup" method="post" action="${pathTo(page, PATHS.setup)}" aria-labelledby="setup-head" data-send>${hiddenField('return', page.address)}<h2 id="setup-head">${icon(page, 'joystick')}${language.t('site.setup')}<button class="tight">${language.t('site.setup.set')}</button></h2><div class="pair"><label>${language.t('site.setup.version')}<select name="game_version">${option('', any, setup.gameVersion)}${versions}</select></label><label>${language.t('site.setup.loader')}<select name="loader">${option('', any, setup.loader)}${loaders}</select></label></div><p class="small">${language.t('site.setup.text')}</p></form>`
 }
 

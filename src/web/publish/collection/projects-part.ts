@@ -43,7 +43,10 @@ export async function loadListed(
   where: Omit<Listed, 'rows' | 'setup'>,
 ): Promise<Listed> {
   const views = (ids.length === 0 ? [] : await listVisibleProjects(deps, viewer, ids)).map(viewOf)
-  const checks = views.map((view) => ({ projectId: view.id, filter: setupFilter(setup, view.project_types) }))
+  const checks = views.map((view) => ({
+    projectId: view.id,
+    filter: setupFilter(deps.taxonomy, setup, view.project_types),
+  }))
   const versions = isSet(setup) ? await readVersionsInOrder(deps, await listUpdates(deps, checks)) : []
   const rows = views.map((view, index) => {
     const version = versions[index]

@@ -12,9 +12,10 @@ import { html, type Markup } from '#platform/html/html.ts'
 import { emptyState } from '#platform/html/lists.ts'
 import { icon, pathTo } from '#platform/html/page-context.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { EVERYTHING } from '#ports/search-index/filter/tree.ts'
 import type { Sort } from '#ports/search-index/search-index.ts'
-import type { Setup } from '#web/kit/cookies.ts'
+import { type Setup, setupFor } from '#web/kit/cookies.ts'
 import {
   collectionPath,
   feedLinks,
@@ -83,12 +84,14 @@ export async function showHome(request: PageRequest): Promise<FastifyReply> {
 /** Loads the trending projects that are compatible with the visitor's setup. */
 async function loadTrending({ deps, setup, trends }: PageRequest): Promise<ProjectRow[]> {
   const projects = await listVisibleProjects(deps, null, await trends.trending(deps))
-  const compatible = projects.filter((project) => isCompatible(viewOf(project), setup))
+  const compatible = projects.filter((project) => isCompatible(deps.taxonomy, viewOf(project), setup))
   return rowsWithAuthors({ deps }, compatible.slice(0, PROJECTS_PER_SECTION))
 }
 
-function isCompatible(view: ProjectView, { gameVersion, loader }: Setup): boolean {
-  const isForLoader = loader === '' || !view.project_types.includes('mod') || view.loaders.includes(loader)
+function isCompatible(taxonomy: Taxonomy, view: ProjectView, setup: Setup): boolean {
+  const { gameVersion, loader } = setupFor(taxonomy, setup, view.project_types)
+  const isForLoader =
+    loader === '' || !view.project_types.some((type) => type !== 'modpack') || view.loaders.includes(loader)
   return isForLoader && (gameVersion === '' || fieldTexts(view, 'game_versions').includes(gameVersion))
 }
 

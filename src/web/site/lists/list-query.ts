@@ -1,17 +1,19 @@
 // Queries the search index for a list: the projects of one page, and the counts next to the filters.
 
-import { countChoices, fieldIs, fieldNamed, releasesOf } from '#features/operations/search/facet-counts.ts'
+import { countChoices, fieldIs, fieldNamed } from '#features/operations/search/facet-counts.ts'
 import { searchProjects } from '#features/operations/search/search-projects.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
-import { offered, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { Deps } from '#ports/deps.ts'
 import { normalize } from '#ports/search-index/filter/normalize.ts'
 import { EVERYTHING, type Expression, type Filter } from '#ports/search-index/filter/tree.ts'
 import type { SearchAnswer } from '#ports/search-index/search-index.ts'
-import { isSet, NO_SETUP, type Setup } from '#web/kit/cookies.ts'
+import { isSet, NO_SETUP, type Setup, typesOfLoader } from '#web/kit/cookies.ts'
 import { offeredTypes, type ProjectType } from '#web/kit/paths.ts'
-import { FACETS, type Facet, FIXED_VALUES, type ListRequest, PER_PAGE, withoutChoice } from './list-request.ts'
+import { findFacetUse, offeredValues } from './facet-values.ts'
+import { FACETS, type Facet, type ListRequest, PER_PAGE, withoutChoice } from './list-request.ts'
 import type { Hit } from './rows.ts'
+import { correctedText } from './spelling.ts'
 
 export type Choice = { value: string; count: number }
 
@@ -22,6 +24,10 @@ export type FoundList = {
   list: ListRequest
   hits: readonly Hit[]
   total: number
+  /** Text that the hits match, if nothing matches the text of the list. */
+  corrected: string | undefined
+  /** Number of hits of all types. */
+  everything: number
   types: ReadonlyMap<ProjectType, number>
   facets: ReadonlyMap<Facet, readonly Choice[]>
   /** Removals that would lead to hits, if the list is empty. */
@@ -42,11 +48,15 @@ export async function queryList(deps: ListDeps, list: ListRequest, caller: strin
   const now = deps.now()
   const { body, totalHits: total } = await searchHits(deps, { ...list, caller }, filterOf(list, { now, taxonomy }))
   const types = offeredTypes(taxonomy)
-  const facets = FACETS.map((facet) => ({ facet, values: offeredValues(taxonomy, list, facet) }))
+  const use = await findFacetUse(deps, list, caller)
+  const facets = FACETS.map((facet) => ({ facet, values: offeredValues(taxonomy, list, facet, use) }))
   const removals = total > 0 ? [] : removalsOf(list)
+  const excluded = FACETS.flatMap((facet) =>
+    list.chosen[facet].filter((value) => value.startsWith('-')).map((value) => ({ facet, value: value.slice(1) })),
+  )
   const groups = () => [
     {
-      values: types.map((type) => fieldIs('project_types', [type])),
+      values: [EVERYTHING, ...types.map((type) => fieldIs('project_types', [type]))],
       base: filterOf({ ...list, type: undefined }, { now, taxonomy }),
     },
     ...facets.map(({ facet, values }) => ({
@@ -57,21 +67,37 @@ export async function queryList(deps: ListDeps, list: ListRequest, caller: strin
       }),
     })),
     ...removals.map((removal) => ({ values: [EVERYTHING], base: filterOf(removal.list, { now, taxonomy }) })),
+    // An excluded value shows how many hits it would have.
+    ...excluded.map(({ facet, value }) => ({
+      values: [conditionOf(facet, value, now)],
+      base: filterOf(withoutChoice(list, facet, `-${value}`), { now, taxonomy }),
+    })),
   ]
   const key = JSON.stringify({ ...list, page: 0, sort: '', view: '', isEmpty: total === 0 })
   const counts = await deps.cache
     .remember(COUNTS)
     .get(key, () => countChoices(deps, { text: list.text, groups: groups(), caller }))
-  const [typeCounts = [], ...others] = counts
+  const [[everything = 0, ...typeCounts] = [], ...others] = counts
+  const excludedCounts = new Map(
+    excluded.map(({ facet, value }, index) => [
+      `${facet} ${value}`,
+      others[facets.length + removals.length + index]?.[0] ?? 0,
+    ]),
+  )
   const parse = (): FoundList => ({
     list,
     hits: readHits(body),
     total,
+    corrected: correctedText(list.text, readHits(body)),
+    everything,
     types: new Map(types.map((type, index) => [type, typeCounts[index] ?? 0])),
     facets: new Map(
       facets.map(({ facet, values }, group) => [
         facet,
-        values.map((value, index) => ({ value, count: others[group]?.[index] ?? 0 })),
+        values.map((value, index) => ({
+          value,
+          count: excludedCounts.get(`${facet} ${value}`) ?? others[group]?.[index] ?? 0,
+        })),
       ]),
     ),
     removals: removals
@@ -79,7 +105,13 @@ export async function queryList(deps: ListDeps, list: ListRequest, caller: strin
       .filter(({ count }) => count > 0)
       .sort((a, b) => b.count - a.count),
   })
-  return { results: [body, JSON.stringify(counts)], parse }
+  return { results: [body, JSON.stringify(counts)], parse: () => (list.isExact ? withoutTypos(parse()) : parse()) }
+}
+
+/** Returns an empty list if the hits match another text. */
+function withoutTypos(found: FoundList): FoundList {
+  if (found.corrected === undefined) return found
+  return { ...found, hits: [], total: 0, corrected: undefined, everything: 0, types: new Map(), facets: new Map() }
 }
 
 /** Searches one page of hits. `readHits` parses the body. */
@@ -123,32 +155,6 @@ function removalsOf(list: ListRequest): Omit<Removal, 'count'>[] {
   return [...(isSet(list.setup) ? [setup] : []), ...choices].slice(0, REMOVALS_MAX)
 }
 
-/** Number of game versions that a list shows first. */
-const RECENT_VERSIONS = 12
-
-/** Returns the values of a filter: the values of the taxonomy for the type, and the chosen values. */
-function offeredValues(taxonomy: Taxonomy, list: ListRequest, facet: Facet): string[] {
-  const chosen = list.chosen[facet].map((value) => value.replace(/^-/, ''))
-  return [...new Set([...taxonomyValues(taxonomy, list, facet), ...chosen])]
-}
-
-function taxonomyValues(taxonomy: Taxonomy, { type, all }: ListRequest, facet: Facet): readonly string[] {
-  switch (facet) {
-    case 'c':
-      return offered(taxonomy.categories)
-        .filter((row) => type === undefined || row.project_type === type)
-        .map(({ name }) => name)
-    case 'l':
-      return offered(taxonomy.loaders.values())
-        .filter((loader) => loader.project_types.includes(type === undefined || type === 'modpack' ? 'mod' : type))
-        .map(({ name }) => name)
-    case 'v':
-      return releasesOf(taxonomy).slice(0, all.includes('v') ? undefined : RECENT_VERSIONS)
-    default:
-      return FIXED_VALUES[facet] ?? []
-  }
-}
-
 /** Filters with alternatives: a project matches if one of their values matches. All values of other filters must match. */
 const ALTERNATIVES: ReadonlySet<Facet> = new Set(['l', 'v', 'o', 'u'])
 
@@ -170,11 +176,12 @@ export function filterOf(list: ListRequest, { now, taxonomy }: FilterContext): F
   return normalize(parts)
 }
 
-/** Only projects that run on a loader must match the loader. Data packs and resource packs run on all loaders. */
+/** Only projects of the types that the loader concerns must match the loader: resource packs run on all loaders. */
 function setupConditions(setup: Setup, taxonomy: Taxonomy): Expression[] {
   const version = setup.gameVersion === '' ? [] : [fieldIs('game_versions', [setup.gameVersion])]
   if (setup.loader === '') return version
-  const others = taxonomy.projectTypes.filter((type) => type !== 'mod' && type !== 'modpack')
+  const concerned = typesOfLoader(taxonomy, setup.loader)
+  const others = taxonomy.projectTypes.filter((type) => !concerned.includes(type))
   const children = [fieldIs('categories', [setup.loader]), fieldIs('project_types', others)]
   return [...version, { kind: 'or', children }]
 }

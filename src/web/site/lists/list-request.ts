@@ -21,6 +21,13 @@ export type ListView = (typeof LIST_VIEWS)[number]
 export const defaultView = (type: ProjectType | undefined): ListView =>
   type === 'resourcepack' || type === 'shader' ? 'grid' : 'rows'
 
+/** Returns the default order: by downloads without a text, because no project is more relevant than others. */
+const defaultSort = (text: string): Sort => (text.trim() === '' ? 'downloads' : 'relevance')
+
+/** Returns the orders that a list offers. */
+export const sortsOf = ({ text }: Pick<ListRequest, 'text'>): readonly Sort[] =>
+  text.trim() === '' ? SORTS.filter((sort) => sort !== 'relevance') : SORTS
+
 export type ListRequest = {
   type: ProjectType | undefined
   text: string
@@ -34,6 +41,8 @@ export type ListRequest = {
   ignoresSetup: boolean
   /** Filters that show all their values. */
   all: readonly string[]
+  /** Whether the list contains no hits with typos. */
+  isExact: boolean
   /** Whether the URL contains more values than the list uses. */
   isCut: boolean
   /** ID of the project that the listed projects depend on, or empty. */
@@ -55,16 +64,18 @@ export function readListRequest({ query, queries, setup }: Source, type: Project
   const written = (facet: Facet) => [...new Set(queries(facet))].filter((value) => isValid(facet, value))
   const values = (facet: Facet) => written(facet).slice(0, VALUES_MAX)
   const ignoresSetup = query('setup') === 'any'
+  const text = query('q').slice(0, TEXT_LENGTH_MAX).toWellFormed()
   return {
     type,
-    text: query('q').slice(0, TEXT_LENGTH_MAX).toWellFormed(),
+    text,
     chosen: { c: values('c'), l: values('l'), v: values('v'), e: values('e'), o: values('o'), u: values('u') },
-    sort: SORTS.find((sort) => sort === query('sort')) ?? 'relevance',
+    sort: sortsOf({ text }).find((sort) => sort === query('sort')) ?? defaultSort(text),
     view: LIST_VIEWS.find((view) => view === query('view')) ?? defaultView(type),
     page: Math.min(pageNumber({ query }), PAGE_MAX),
     setup: ignoresSetup ? NO_SETUP : setup,
     ignoresSetup,
     all: queries('all').slice(0, 6),
+    isExact: query('exact') === '1',
     isCut: FACETS.some((facet) => written(facet).length > VALUES_MAX),
     dependency: /^[A-Za-z0-9]{8}$/.exec(query('dep'))?.[0] ?? '',
   }
@@ -78,12 +89,17 @@ function isValid(facet: Facet, written: string): boolean {
 
 /** Returns the URL of a list with some changes. It leads to the first page unless `changes` contains a page. */
 export function listUrl(list: ListRequest, changes: Partial<ListRequest> = {}): string {
-  const { type, text, chosen, sort, view, page, ignoresSetup, all, dependency } = { ...list, page: 1, ...changes }
+  const { type, text, chosen, sort, view, page, ignoresSetup, all, isExact, dependency } = {
+    ...list,
+    page: 1,
+    ...changes,
+  }
   return withQuery(listPath(type), {
     q: text,
     ...chosen,
     dep: dependency,
-    sort: sort === 'relevance' ? '' : sort,
+    exact: isExact ? '1' : '',
+    sort: sort === 'relevance' || sort === defaultSort(text) ? '' : sort,
     view: view === defaultView(type) ? '' : view,
     setup: ignoresSetup ? 'any' : '',
     all,
@@ -97,9 +113,13 @@ export function withoutChoice(list: ListRequest, facet: Facet, value: string): L
   return { ...list, chosen: { ...list.chosen, [facet]: rest } }
 }
 
-/** Returns the list of another type. Categories belong to a type, so that the choice of categories ends. */
-export function withType(list: ListRequest, type: ProjectType): ListRequest {
-  return { ...list, type, view: defaultView(type), chosen: { ...list.chosen, c: [] } }
+/**
+ * Returns the list of another type, or of all types. Categories belong to a type, so that the choice of categories ends
+ * with another type.
+ */
+export function withType(list: ListRequest, type: ProjectType | undefined): ListRequest {
+  const c = type === undefined ? list.chosen.c : []
+  return { ...list, type, view: defaultView(type), chosen: { ...list.chosen, c } }
 }
 
 export const hasChoices = (list: ListRequest): boolean => FACETS.some((facet) => list.chosen[facet].length > 0)

@@ -7,8 +7,7 @@ import type { Language } from '#platform/html/languages.ts'
 import { emptyState, note, pager, tabs } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
-import { SORTS } from '#ports/search-index/search-index.ts'
-import { isSet, NO_SETUP } from '#web/kit/cookies.ts'
+import { isSet, NO_SETUP, setupFor } from '#web/kit/cookies.ts'
 import { feedLinks, feedPath, listPath, type ProjectType } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import type { ShownPage } from '#web/kit/send-page.ts'
@@ -25,6 +24,7 @@ import {
   NOTHING_CHOSEN,
   PER_PAGE,
   readListRequest,
+  sortsOf,
   VALUES_MAX,
   withoutChoice,
   withType,
@@ -57,7 +57,8 @@ function listPage(request: PageRequest, found: FoundList, rows: readonly Project
   const { list, total } = found
   const lastPage = Math.max(1, Math.ceil(total / PER_PAGE))
   const isBeyond = list.page > lastPage
-  const title = listTitle(page.language, list, total)
+  const setup = list.type === undefined ? list.setup : setupFor(request.deps.taxonomy, list.setup, [list.type])
+  const title = listTitle(page.language, { ...list, setup }, total)
   return {
     status: isBeyond ? 404 : 200,
     title,
@@ -77,13 +78,14 @@ function listView(request: PageRequest, shown: ShownList): Markup {
   const { page, deps } = request
   const { list, rows, lastPage } = shown
   const { language } = page
-  const types = [...shown.types].map(([type, count]) => ({
+  const tab = (type: ProjectType | undefined, count: number) => ({
     href: pathTo(page, listUrl(withType(list, type), { all: [] })),
-    label: typesName(language, type),
-    icon: TYPE_ICONS[type],
+    label: type === undefined ? language.t('site.types.all') : typesName(language, type),
+    icon: type === undefined ? ('grid' as const) : TYPE_ICONS[type],
     count,
     isCurrent: type === list.type,
-  }))
+  })
+  const types = [tab(undefined, shown.everything), ...[...shown.types].map(([type, count]) => tab(type, count))]
   const drawRows = list.view === 'grid' ? hitGrid : hitList
   return html`<div class="types">${tabs(page, language.t('site.types'), types)}</div>
 <section class="facets" aria-label="${language.t('site.filters')}">
@@ -93,9 +95,20 @@ ${filters(page, shown)}
 <section class="sheet" aria-labelledby="found">
 ${head(page, shown)}
 ${list.isCut && html`<div class="list-note">${note(page, 'warn', html`<p>${language.t('site.list.cut', { count: VALUES_MAX })}</p>`)}</div>`}
+${shown.corrected !== undefined && correctionNote(page, list, shown.corrected)}
 ${rows.length > 0 ? drawRows({ page, taxonomy: deps.taxonomy }, rows) : emptyList(page, shown)}
 ${list.page <= lastPage && pager(page, { current: list.page, last: lastPage, href: (number) => pathTo(page, listUrl(list, { page: number })) })}
 </section>`
+}
+
+/** Explains that the hits match another text, with a link to the results for the text as typed. */
+function correctionNote(page: PageContext, list: ListRequest, corrected: string): Markup {
+  const link = (text: string, changes: Partial<ListRequest>) =>
+    html`<a href="${pathTo(page, listUrl(list, { ...changes, text }))}"><bdi>${text}</bdi></a>`
+  return html`<div class="list-note"><p role="note">${page.language.rich('site.list.corrected', {
+    corrected: link(corrected, {}),
+    typed: link(list.text.trim(), { isExact: true }),
+  })}</p></div>`
 }
 
 /** Returns the title of a list: `1,204 mods for 1.21.4 on Fabric`. */
@@ -111,7 +124,7 @@ export function listTitle(language: Language, { type, text, setup }: ListRequest
 function head(page: PageContext, { list, title }: ShownList): Markup {
   const { language } = page
   const other = list.view === 'grid' ? 'rows' : 'grid'
-  const options = SORTS.map(
+  const options = sortsOf(list).map(
     (sort) =>
       html`<option${attributes({ value: sort, selected: sort === list.sort })}>${language.t(`site.sort.${sort}`)}</option>`,
   )
@@ -170,7 +183,7 @@ function valueName(language: Language, facet: Facet, value: string): string {
 
 /** Number of values that a filter shows first. */
 const VALUES_SHOWN = 8
-const OPEN: ReadonlySet<Facet> = new Set(['c', 'e', 'o'])
+const OPEN: ReadonlySet<Facet> = new Set(['c', 'l', 'v', 'e', 'o'])
 
 function filters(page: PageContext, { list, facets }: ShownList): Markup {
   const { language } = page

@@ -9,10 +9,13 @@ import {
   listVisibleVersions,
 } from '#features/catalogue/versions/lookup/version-cache.ts'
 import type { VersionFilter } from '#features/catalogue/versions/lookup/version-filter.ts'
+import { listVersionTraits } from '#features/catalogue/versions/queries.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { listAllRequired } from '#features/operations/downloads/archive/choose-files.ts'
+import { releasesOf } from '#features/operations/search/facet-counts.ts'
 import { ApiError } from '#lib/errors.ts'
-import { isSet, type Setup } from '#web/kit/cookies.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { isSet, NO_SETUP, type Setup, setupFor } from '#web/kit/cookies.ts'
 import { projectPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { versionOf, viewOf } from '../lists/rows.ts'
@@ -27,6 +30,8 @@ export type Offer = {
   version: VersionView
   /** Whether the version is compatible with the setup; true without a setup. */
   isCompatible: boolean
+  /** The part of the visitor's setup that versions of the project can match. */
+  setup: Setup
   /** The loaders and game versions for which the required files are chosen. */
   filter: { loaders: readonly string[]; gameVersions: readonly string[] }
   /** When the scanner passed the files; null for any other verdict. */
@@ -39,29 +44,29 @@ export type Offer = {
 /** Maximum number of required files that are offered next to a version. */
 const REQUIRED_MAX = 12
 
-/** Returns the newest version that is compatible with the setup, otherwise the newest version. */
+/** Returns the newest version that is compatible with the setup, otherwise the nearest version. */
 export async function findOffer(request: PageRequest, view: ProjectView): Promise<Offer | undefined> {
-  const { deps, setup } = request
-  const [compatible, newest] = await listUpdates(deps, [
-    { projectId: view.id, filter: setupFilter(setup, view.project_types) },
-    { projectId: view.id, filter: {} },
+  const { deps } = request
+  const setup = ownSetup(deps.taxonomy, request.setup, view.project_types)
+  const [compatible] = await listUpdates(deps, [
+    { projectId: view.id, filter: setupFilter(deps.taxonomy, setup, view.project_types) },
   ])
-  const id = compatible ?? newest
+  const id = compatible ?? (isSet(setup) ? await findNearest(request, view.id, setup) : undefined)
   const [cached] = id === undefined ? [] : await listCachedVersions(deps, [id])
   if (cached === undefined) return undefined
-  const { loaders } = versionOf(cached)
+  const { loader, gameVersion } = compatible === undefined ? NO_SETUP : setup
   const filter = {
-    loaders: setup.loader === '' ? loaders : [setup.loader],
-    gameVersions: setup.gameVersion === '' ? [] : [setup.gameVersion],
+    loaders: loader === '' ? versionOf(cached).loaders : [loader],
+    gameVersions: gameVersion === '' ? [] : [gameVersion],
   }
-  return loadOffer(request, cached, { filter, isCompatible: !isSet(setup) || compatible !== undefined })
+  return loadOffer(request, cached, { setup, filter, isCompatible: !isSet(setup) || compatible !== undefined })
 }
 
 /** Returns the offer of one version. */
 export async function loadOffer(
   request: PageRequest,
   cached: CachedVersion,
-  { filter, isCompatible }: Pick<Offer, 'filter' | 'isCompatible'>,
+  { setup, filter, isCompatible }: Pick<Offer, 'setup' | 'filter' | 'isCompatible'>,
 ): Promise<Offer> {
   const { deps, viewer } = request
   const version = versionOf(cached)
@@ -74,6 +79,7 @@ export async function loadOffer(
   return {
     version,
     isCompatible,
+    setup,
     filter,
     scanPassed: cached.scanPassed,
     required: required.map((each) => {
@@ -87,12 +93,39 @@ export async function loadOffer(
   }
 }
 
-/** Returns the filter of versions for a setup. Only projects that run on a loader must match the loader. */
-export function setupFilter(setup: Setup, types: readonly string[]): VersionFilter {
+/** Returns the part of a setup that versions of a project with these types can match. Modpacks have no loader of mods. */
+function ownSetup(taxonomy: Taxonomy, setup: Setup, types: readonly string[]): Setup {
+  const own = types.filter((type) => type !== 'modpack')
+  return setupFor(taxonomy, setup, own)
+}
+
+/** Returns the filter of a project's versions for a setup. */
+export function setupFilter(taxonomy: Taxonomy, setup: Setup, types: readonly string[]): VersionFilter {
+  const { loader, gameVersion } = ownSetup(taxonomy, setup, types)
   return {
-    ...(setup.loader !== '' && types.includes('mod') ? { loaders: [setup.loader] } : {}),
-    ...(setup.gameVersion !== '' ? { loaderFields: { game_versions: [setup.gameVersion] } } : {}),
+    ...(loader === '' ? {} : { loaders: [loader] }),
+    ...(gameVersion === '' ? {} : { loaderFields: { game_versions: [gameVersion] } }),
   }
+}
+
+/**
+ * Returns the ID of the version that is nearest to a setup: for its loader if there is one, then for the nearest game
+ * version, then the newest.
+ */
+async function findNearest({ deps }: PageRequest, projectId: string, setup: Setup): Promise<string | undefined> {
+  const order = new Map(releasesOf(deps.taxonomy).map((release, index) => [release, index]))
+  const wanted = order.get(setup.gameVersion)
+  const distances = (await listVersionTraits(deps.db, projectId, {})).map(({ id, loaders, game_versions }) => {
+    const steps = game_versions.map((version) => Math.abs((order.get(version) ?? Infinity) - (wanted ?? Infinity)))
+    const isForLoader = setup.loader === '' || loaders.includes(setup.loader)
+    // Without a place in the order, all game versions are equally far.
+    const least = Math.min(...steps.map((step) => (Number.isFinite(step) ? step : order.size)), order.size)
+    return { id, distance: (isForLoader ? 0 : order.size + 1) + least }
+  })
+  return distances.reduce<(typeof distances)[number] | undefined>(
+    (best, each) => (best === undefined || each.distance < best.distance ? each : best),
+    undefined,
+  )?.id
 }
 
 /** Returns the archive that anyone can download; undefined if it would exceed the limits of archives. */

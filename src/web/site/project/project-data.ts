@@ -21,6 +21,7 @@ import { ApiError } from '#lib/errors.ts'
 import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import type { Markup } from '#platform/html/html.ts'
 import type { Mark } from '#platform/html/plots/time-plot.ts'
+import { NO_SETUP } from '#web/kit/cookies.ts'
 import { projectPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { fieldTexts, versionOf, viewOf } from '../lists/rows.ts'
@@ -84,7 +85,7 @@ export async function loadProject(
 function offerOwn(request: PageRequest, cached: CachedVersion): Promise<Offer> {
   const version = versionOf(cached)
   const filter = { loaders: version.loaders, gameVersions: fieldTexts(version, 'game_versions') }
-  return loadOffer(request, cached, { filter, isCompatible: true })
+  return loadOffer(request, cached, { setup: NO_SETUP, filter, isCompatible: true })
 }
 
 export async function loadProjectPage(request: PageRequest, project: CachedProject): Promise<ProjectPageData> {

@@ -1,4 +1,5 @@
 // The frame of a project's pages: name, numbers, download, tabs, and a note about its status.
+import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { countOf, fileSize, timeAgo } from '#platform/html/format.ts'
 import { buttonForm } from '#platform/html/forms.ts'
 import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
@@ -10,8 +11,8 @@ import { isSet } from '#web/kit/cookies.ts'
 import { feedLinks, listPath, PROJECT_TYPES, reportPath, withQuery } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import type { ShownPage } from '#web/kit/send-page.ts'
-import { tile } from '../lists/rows.ts'
-import { hueClass, setupName, tagName, typesName } from '../names.ts'
+import { fieldTexts, tile } from '../lists/rows.ts'
+import { hueClass, releasesIn, setupName, tagName, typesName } from '../names.ts'
 import { cardOf } from './card.ts'
 import { type Offer, primaryFile } from './offer.ts'
 import type { ProjectData } from './project-data.ts'
@@ -151,9 +152,11 @@ function followButton({ page, viewer }: PageRequest, { path, isFollowed }: Proje
     : buttonForm(page, { action: pathTo(page, `${path}/follow`), text: follow })
 }
 
-function download(request: PageRequest, { offer, path, isOwnOffer }: ProjectData): Markup {
-  const { page, setup } = request
+function download(request: PageRequest, data: ProjectData): Markup {
+  const { page } = request
+  const { offer, path, isOwnOffer } = data
   const { language } = page
+  const setup = offer?.setup ?? request.setup
   const setupLink = html`<a href="${pathTo(page, `${path}#setup`)}">${language.t(isSet(setup) ? 'site.get.change' : 'site.get.choose')}</a>`
   const file = offer === undefined ? undefined : primaryFile(offer.version)
   if (offer === undefined || file === undefined) {
@@ -171,15 +174,33 @@ function download(request: PageRequest, { offer, path, isOwnOffer }: ProjectData
   })
   return html`<section class="get" aria-labelledby="get-head">
 <div class="for"><strong id="get-head">${heading}</strong>${!isOwnOffer && setupLink}</div>
-<a class="button main" href="${file.url}" download>${icon(page, 'download')}<span><b>${language.rich('site.get.version', { version: html`<bdi>${offer.version.version_number}</bdi>` })}</b><small><bdi>${file.filename}</bdi> · ${fileSize(language, file.size)}</small></span></a>
-${required.length > 0 && html`<div><p class="small soft">${language.t('site.get.needs')}</p><ul class="needs">${required}</ul>${archiveLink(page, offer)}</div>`}
+${!offer.isCompatible && html`<p class="small">${language.t('site.get.nearest', { setup: madeFor(request, offer.version) })}</p>`}<a class="${offer.isCompatible ? 'button main' : 'button quiet'}" href="${file.url}" download>${icon(page, 'download')}<span><b>${language.rich('site.get.version', { version: html`<bdi>${offer.version.version_number}</bdi>` })}</b><small><bdi>${file.filename}</bdi> · ${fileSize(language, file.size)}</small></span></a>
+${required.length > 0 && html`<div><p class="small soft">${language.t('site.get.needs')}</p><ul class="needs">${required}</ul>${archiveLink(page, offer)}</div>`}${!offer.isCompatible && html`<div class="small">${notifyOffer(request, data)}</div>`}
 </section>`
 }
 
-function offerHeading({ page, setup }: PageRequest, { isCompatible }: Offer): string {
+function offerHeading({ page }: PageRequest, { setup, isCompatible }: Offer): string {
   const { language } = page
   if (!isSet(setup)) return language.t('site.get.newest')
   return language.t(isCompatible ? 'site.for' : 'site.get.unfit', { setup: setupName(language, setup) })
+}
+
+/** Names the newest game version and the loaders of a version: `1.19.4 on Fabric, Quilt`. */
+function madeFor({ page, deps }: PageRequest, version: VersionView): string {
+  const gameVersions = fieldTexts(version, 'game_versions')
+  const gameVersion = releasesIn(deps.taxonomy, gameVersions)[0] ?? gameVersions[0] ?? ''
+  const loader = version.loaders.map(tagName).join(', ')
+  if (gameVersion === '') return loader
+  return page.language.t('site.setup.both', { version: gameVersion, loader })
+}
+
+/** Followers are notified of every new version. */
+function notifyOffer({ page, viewer }: PageRequest, { path, isFollowed }: ProjectData): Part {
+  const { language } = page
+  if (isFollowed) return language.t('site.get.notified')
+  const text = html`${icon(page, 'bell')}${language.t('site.get.notify')}`
+  if (viewer !== null) return buttonForm(page, { action: pathTo(page, `${path}/follow`), text })
+  return html`<a href="${pathTo(page, withQuery(page.site.paths.signIn, { return: path }))}">${text}</a>`
 }
 
 /** Shows the link to the archive of a version with the files that it requires. */
