@@ -106,10 +106,17 @@ export async function checkAccess(page: Page, { isStrict = false } = {}): Promis
   assert.deepEqual(problems, [], page.url())
 }
 
+/** The first elements that reach beyond the window, if the page is wider than the window. */
+const WIDEST = `document.documentElement.scrollWidth <= document.documentElement.clientWidth ? [] : [
+  document.documentElement.scrollWidth + ' px',
+  ...[...document.querySelectorAll('main *')]
+    .filter((element) => { const { left, right } = element.getBoundingClientRect(); return right > innerWidth + 1 || left < -1 })
+    .slice(0, 6)
+    .map((element) => element.parentElement.className + ' > ' + element.localName + '.' + element.className)]`
+
 /** Fails when something on the page is wider than the window. */
 export async function checkFits(page: Page): Promise<void> {
-  const overflow = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
-  assert.equal(await page.evaluate(overflow), false, page.url())
+  assert.deepEqual(await page.evaluate(WIDEST), [], page.url())
 }
 
 /** Makes the context that of an account that is signed in. */

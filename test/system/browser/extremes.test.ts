@@ -1,7 +1,7 @@
 // Pages with the largest, widest or emptiest allowed content, in the narrowest windows.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { newPerson, openSite, type Site, shoot } from '#test/support/browser/chromium.ts'
+import { checkFits, newPerson, openSite, type Site, shoot } from '#test/support/browser/chromium.ts'
 import { makeExtremes, PROJECT_PAGES, WIDE_NAME } from '#test/support/factories/extremes.ts'
 
 let site: Site
@@ -32,24 +32,15 @@ before(async () => {
 })
 after(() => site?.close())
 
-const OVERFLOWS = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
-/** The first elements that reach beyond the window, for the message. */
-const WIDEST = `[...document.querySelectorAll('main *')]
-  .filter((element) => element.getBoundingClientRect().right > innerWidth + 1)
-  .slice(0, 6)
-  .map((element) => element.parentElement.className + ' > ' + element.localName + '.' + element.className)`
-
 for (const width of [320, 390]) {
   test(`nothing that is large, wide or empty makes a page wider than ${width} pixels`, async () => {
     const { context, page, problems } = await newPerson(site, { viewport: { width, height: 844 } })
-    const wide: unknown[] = []
     for (const path of paths) {
       const answer = await page.goto(`${site.url}${path}`)
       assert.equal(answer?.status(), 200, path)
       await shoot(page, `extreme-${width}${path.replace(/\W+/g, '-').slice(0, 40)}`)
-      if ((await page.evaluate(OVERFLOWS)) === true) wide.push([path, await page.evaluate(WIDEST)])
+      await checkFits(page)
     }
-    assert.deepEqual(wide, [])
     assert.deepEqual(problems, [])
     await context.close()
   })

@@ -1,6 +1,4 @@
-// The pages for operators in a real browser: wide and narrow, light, dark and high contrast, right to left.
-import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, before } from 'node:test'
 import { seedCatalogue } from '#demo/seed/seed-catalogue.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
@@ -11,16 +9,8 @@ import { suspendAccount } from '#features/people/accounts/administration/suspend
 import { createInvitation } from '#features/people/accounts/invitations/create-invitation.ts'
 import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
 import { createFigureCounts } from '#platform/telemetry/figures.ts'
-import {
-  checkAccess,
-  checkFits,
-  newPerson,
-  openSite,
-  type Site,
-  shoot,
-  signIn,
-} from '#test/support/browser/chromium.ts'
-import { assertValidHtml } from '#test/support/http/html-page.ts'
+import { openSite, type Site } from '#test/support/browser/chromium.ts'
+import { lookAtPages } from '#test/support/browser/looks.ts'
 
 const PAGES = {
   overview: '/operator',
@@ -155,51 +145,8 @@ async function addDay(now: number): Promise<void> {
   }
 }
 
-const WIDE = { width: 1280, height: 900 }
-const NARROW = { width: 390, height: 844 }
-const LOOKS = [
-  { name: 'wide-light', colorScheme: 'light', viewport: WIDE },
-  { name: 'wide-dark', colorScheme: 'dark', viewport: WIDE },
-  { name: 'middle-light', colorScheme: 'light', viewport: { width: 768, height: 1024 } },
-  { name: 'narrow-light', colorScheme: 'light', viewport: NARROW },
-  { name: 'narrow-dark', colorScheme: 'dark', viewport: NARROW },
-  { name: 'contrast', colorScheme: 'light', contrast: 'more', viewport: WIDE },
-] as const
-
-for (const { name, ...look } of LOOKS) {
-  test(`every page for operators is readable by everyone and fits its window (${name})`, async () => {
-    const { context, page, problems } = await newPerson(site, look)
-    await signIn(site, context, token)
-    for (const [what, path] of Object.entries(PAGES)) {
-      const answer = await page.goto(`${site.url}${path}`)
-      assert.equal(answer?.status(), what === 'audit-error' ? 400 : 200, path)
-      if (name === 'contrast') assertValidHtml((await answer?.text()) ?? '', path)
-      await page.evaluate(
-        "for (const part of document.querySelectorAll('main details')) part.open = part.closest('.rail') === null && part.closest('.list') === null",
-      )
-      await shoot(page, `${what}-${name}`)
-      await checkAccess(page, { isStrict: true })
-      await checkFits(page)
-    }
-    assert.deepEqual(problems, [])
-    await context.close()
-  })
-}
-
-test('no page for operators is wider than 320 pixels, or from right to left', async () => {
-  for (const [name, width, language] of [
-    ['tiny', 320, 'de'],
-    ['mirrored', 1280, 'ar-XB'],
-    ['mirrored-narrow', 390, 'ar-XB'],
-  ] as const) {
-    const { context, page } = await newPerson(site, { viewport: { width, height: 900 } })
-    await signIn(site, context, token)
-    await context.addCookies([{ name: 'depot-language', value: language, url: site.url }])
-    for (const [what, path] of Object.entries(PAGES)) {
-      await page.goto(`${site.url}${path}`)
-      await shoot(page, `${what}-${name}`)
-      await checkFits(page)
-    }
-    await context.close()
-  }
-})
+lookAtPages(
+  () => site,
+  () =>
+    Object.entries(PAGES).map(([name, path]) => ({ name, path, token, status: name === 'audit-error' ? 400 : 200 })),
+)

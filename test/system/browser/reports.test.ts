@@ -2,17 +2,9 @@
 // light and dark, high contrast and right to left.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import {
-  checkAccess,
-  checkFits,
-  newPerson,
-  openSite,
-  type Site,
-  shoot,
-  signIn,
-} from '#test/support/browser/chromium.ts'
+import { checkAccess, newPerson, openSite, type Site, shoot, signIn } from '#test/support/browser/chromium.ts'
+import { lookAtPages, WIDE } from '#test/support/browser/looks.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
-import { assertValidHtml } from '#test/support/http/html-page.ts'
 
 const LONG = 'Lantern-of-the-unbreakable-and-unreasonably-long-name-without-a-single-space'
 
@@ -94,36 +86,10 @@ async function makeReplies(): Promise<void> {
   }
 }
 
-const WIDE = { width: 1280, height: 900 }
-const NARROW = { width: 390, height: 844 }
-const LOOKS = [
-  { name: 'wide-light', language: 'en', colorScheme: 'light', viewport: WIDE },
-  { name: 'wide-dark', language: 'de', colorScheme: 'dark', viewport: WIDE },
-  { name: 'narrow-light', language: 'en', colorScheme: 'light', viewport: NARROW },
-  { name: 'narrow-dark', language: 'en', colorScheme: 'dark', viewport: NARROW },
-  { name: 'contrast', language: 'en', colorScheme: 'light', contrast: 'more', viewport: { width: 768, height: 900 } },
-  { name: 'mirrored', language: 'ar-XB', colorScheme: 'light', viewport: WIDE },
-] as const
-
-for (const { name, language, ...look } of LOOKS) {
-  test(`every page is readable by everyone and fits its window (${name})`, async () => {
-    for (const person of [moderator, reporter]) {
-      const { context, page, problems } = await newPerson(site, look)
-      await signIn(site, context, person.token)
-      await context.addCookies([{ name: 'depot-language', value: language, url: site.url }])
-      for (const { name: what, path } of pages.filter(({ by }) => by === person)) {
-        const answer = await page.goto(`${site.url}${path}`)
-        assert.equal(answer?.status(), 200, path)
-        if (name === 'wide-light') assertValidHtml((await answer?.text()) ?? '', path)
-        await shoot(page, `${what}-${name}`)
-        await checkAccess(page, { isStrict: true })
-        await checkFits(page)
-      }
-      assert.deepEqual(problems, [])
-      await context.close()
-    }
-  })
-}
+lookAtPages(
+  () => site,
+  () => pages.map(({ by, ...page }) => ({ ...page, token: by.token })),
+)
 
 for (const javaScriptEnabled of [true, false]) {
   test(`a report is closed and a project taken down (${javaScriptEnabled ? 'with' : 'without'} scripts)`, async () => {

@@ -4,29 +4,21 @@ import assert from 'node:assert/strict'
 import { get } from 'node:http'
 import { after, before, test } from 'node:test'
 import { BYPASS_KEY } from '#test/support/app/test-app.ts'
-import {
-  checkAccess,
-  checkFits,
-  newPerson,
-  openSite,
-  type Site,
-  shoot,
-  signIn,
-} from '#test/support/browser/chromium.ts'
+import { checkFits, newPerson, openSite, type Site, shoot } from '#test/support/browser/chromium.ts'
+import { lookAtPages, NARROW, WIDE } from '#test/support/browser/looks.ts'
 import { measurePaint } from '#test/support/browser/paint.ts'
 import { makeSitePages, NO_PAGES, type SitePages } from '#test/support/browser/site-pages.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
 
 let site: Site
 let all: SitePages
+let visitorToken: string
 before(async () => {
   site = await openSite()
   all = await makeSitePages(site)
+  visitorToken = (await site.t.make.account()).token
 })
 after(() => site?.close())
-
-const WIDE = { width: 1280, height: 900 }
-const NARROW = { width: 390, height: 844 }
 
 test('each page of the site is among those that are looked at', () => {
   const operations = site.t.app
@@ -38,30 +30,10 @@ test('each page of the site is among those that are looked at', () => {
   assert.deepEqual(missing, [])
 })
 
-const LOOKS = [
-  { name: 'wide-light', colorScheme: 'light', viewport: WIDE },
-  { name: 'wide-dark', colorScheme: 'dark', viewport: WIDE },
-  { name: 'narrow-light', colorScheme: 'light', viewport: NARROW },
-  { name: 'narrow-dark', colorScheme: 'dark', viewport: NARROW },
-  { name: 'contrast', colorScheme: 'light', contrast: 'more', viewport: WIDE },
-] as const
-
-for (const { name, ...look } of LOOKS) {
-  test(`every page is readable by everyone and fits its window (${name})`, async () => {
-    const { context, page, problems } = await newPerson(site, look)
-    await signIn(site, context, (await site.t.make.account()).token)
-    for (const { name: what, path, status = 200 } of all.pages) {
-      const answer = await page.goto(`${site.url}${path}`)
-      assert.equal(answer?.status(), status, path)
-      if (name === 'contrast') assertValidHtml((await answer?.text()) ?? '', `${path}, signed in`)
-      await shoot(page, `${what}-${name}`)
-      await checkAccess(page, { isStrict: true })
-      await checkFits(page)
-    }
-    assert.deepEqual(problems, [])
-    await context.close()
-  })
-}
+lookAtPages(
+  () => site,
+  () => all.pages.map(({ name, path, status = 200 }) => ({ name, path, status, token: visitorToken })),
+)
 
 test('no page is wider than 320 pixels, with text twice as large, or from right to left', async () => {
   for (const [name, width, zoom, language] of [

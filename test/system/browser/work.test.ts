@@ -1,15 +1,8 @@
 // The project settings in a real browser: looks, accessibility, width, and the script for unsaved changes.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import {
-  checkAccess,
-  checkFits,
-  newPerson,
-  openSite,
-  type Site,
-  shoot,
-  signIn,
-} from '#test/support/browser/chromium.ts'
+import { newPerson, openSite, type Site, signIn } from '#test/support/browser/chromium.ts'
+import { lookAtPages, WIDE } from '#test/support/browser/looks.ts'
 import { makeWorkPages } from '#test/support/browser/work-pages.ts'
 
 let site: Site
@@ -20,43 +13,14 @@ before(async () => {
 })
 after(() => site?.close())
 
-const WIDE = { width: 1280, height: 900 }
-const LOOKS = [
-  { name: 'wide', viewport: WIDE },
-  { name: 'dark', colorScheme: 'dark', viewport: WIDE },
-  { name: 'contrast', contrast: 'more', viewport: WIDE },
-  { name: 'middle', viewport: { width: 768, height: 1024 } },
-  { name: 'narrow', viewport: { width: 390, height: 844 } },
-  { name: 'narrow-dark', colorScheme: 'dark', viewport: { width: 390, height: 844 } },
-  { name: 'tiny', viewport: { width: 320, height: 700 } },
-  { name: 'mirrored', viewport: WIDE, language: 'ar-XB' },
-  { name: 'mirrored-narrow', viewport: { width: 390, height: 844 }, language: 'ar-XB' },
-] as const
-
-for (const { name, ...look } of LOOKS) {
-  test(`every page of the project settings is readable by everyone and fits its window (${name})`, async () => {
-    const { language = 'en', ...options } = { language: undefined, ...look }
-    const { context, page, problems } = await newPerson(site, options)
-    await context.addCookies([
-      { name: 'depot-language', value: language, url: site.url },
-      { name: 'depot-setup', value: encodeURIComponent('1.21.8|fabric'), url: site.url },
-    ])
-    await signIn(site, context, all.owner.token)
-    for (const { name: what, path } of all.pages) {
-      assert.equal((await page.goto(`${site.url}${path}`))?.status(), 200, path)
-      await page.evaluate("for (const element of document.querySelectorAll('main details')) element.open = true")
-      await shoot(page, `work-${what}-${name}`)
-      await checkAccess(page, { isStrict: true })
-      await checkFits(page)
-    }
-    await signIn(site, context, all.reader.token)
-    await page.goto(`${site.url}${all.pages[0]?.path}`)
-    await shoot(page, `work-reader-${name}`)
-    await checkAccess(page, { isStrict: true })
-    assert.deepEqual(problems, [])
-    await context.close()
-  })
-}
+lookAtPages(
+  () => site,
+  () => [
+    ...all.pages.map(({ name, path }) => ({ name: `work-${name}`, path, token: all.owner.token })),
+    { name: 'work-reader', path: all.pages[0]?.path ?? '', token: all.reader.token },
+  ],
+  { 'depot-setup': encodeURIComponent('1.21.8|fabric') },
+)
 
 test('unsaved changes are counted, offered again and saved; the preview follows the text', async () => {
   const { context, page, problems } = await newPerson(site, { viewport: WIDE })
