@@ -3,17 +3,21 @@ import type { FastifyReply } from 'fastify'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { SettingsPatch } from '#features/basics/settings/requests.ts'
 import { updateSettings } from '#features/basics/settings/update-settings.ts'
+import { listSignedIn } from '#features/people/accounts/administration/queries.ts'
 import { ApiError } from '#lib/errors.ts'
+import { timeAgo, wholeNumber } from '#platform/html/format.ts'
 import { errorSummary, form, textArea } from '#platform/html/forms.ts'
-import { html } from '#platform/html/html.ts'
+import { html, type Part } from '#platform/html/html.ts'
 import { note } from '#platform/html/lists.ts'
 import { pathTo } from '#platform/html/page-context.ts'
 import { confirmation } from '#platform/html/work/actions.ts'
 import { sheetPart } from '#platform/html/work/frame.ts'
+import { listTable, nameCell } from '#platform/html/work/tables.ts'
 import { checkValues } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { accountPath, roleName } from '../people/accounts.ts'
 import { showOperator } from '../sections.ts'
 import { type InstanceSettings, loadSettings } from './settings-values.ts'
 
@@ -55,7 +59,36 @@ async function endMode({ deps, viewer, redirect }: OwnRequest): Promise<FastifyR
   return redirect(PATHS.readOnly, 'read-only-off')
 }
 
-function showState(request: OwnRequest, { settings }: InstanceSettings): FastifyReply {
+/** Number of accounts on the page. */
+const SHOWN_MAX = 20
+
+/** Renders who is signed in, so that the operator can see whom the mode interrupts. */
+async function signedInPart({ page, deps }: OwnRequest): Promise<Part> {
+  const { t } = page.language
+  const { accounts, total } = await listSignedIn(deps.db, { now: new Date(deps.now()), limit: SHOWN_MAX })
+  const table = listTable(page, {
+    caption: t('ops.read-only.people'),
+    isInner: true,
+    columns: [
+      { label: t('ops.accounts.name') },
+      { label: t('ops.accounts.role'), room: 'mid' },
+      { label: t('ops.account.sessions'), isNumber: true, room: 'mid' },
+      { label: t('ops.accounts.seen') },
+    ],
+    rows: accounts.map(({ id, username, role, sessions, seen }) => ({
+      cells: [
+        nameCell({ href: pathTo(page, accountPath(id)), name: username, least: [roleName(page, role)] }),
+        roleName(page, role),
+        wholeNumber(page.language, sessions),
+        timeAgo(page.language, seen, page.now),
+      ],
+    })),
+  })
+  const text = t('ops.read-only.people.text', { total, shown: accounts.length })
+  return sheetPart({ id: 'people', title: t('ops.read-only.people'), text, content: table })
+}
+
+async function showState(request: OwnRequest, { settings }: InstanceSettings): Promise<FastifyReply> {
   const { page, deps } = request
   const { t } = page.language
   const isOn = settings.read_only
@@ -83,6 +116,7 @@ function showState(request: OwnRequest, { settings }: InstanceSettings): Fastify
         title: t('ops.read-only.effects'),
         content: html`<ul><li>${t('ops.read-only.works')}</li><li>${t('ops.read-only.fails')}</li><li>${t('ops.read-only.signed-in')}</li><li>${t('ops.read-only.jobs')}</li></ul>`,
       }),
+      await signedInPart(request),
     ],
   })
 }

@@ -46,6 +46,22 @@ export async function listAccountFigures(
   return new Map(rows.map(({ id, ...figures }) => [id, figures]))
 }
 
+export type SignedIn = { id: string; username: string; role: string; sessions: number; seen: Date }
+
+/** Returns the accounts with sessions that have not expired, last seen first, and their total number. */
+export async function listSignedIn(
+  db: Db,
+  { now, limit }: { now: Date; limit: number },
+): Promise<{ accounts: SignedIn[]; total: number }> {
+  const { rows } = await sql<SignedIn & { total: number }>`
+    select account.id, account.username, account.role, count(*)::int as sessions, max(session.last_login) as seen,
+      (count(*) over ())::int as total
+    from session join account on account.id = session.account_id
+    where session.refresh_expires > ${now}
+    group by account.id order by seen desc, account.id limit ${limit}`.execute(db)
+  return { accounts: rows.map(({ total: _, ...account }) => account), total: rows[0]?.total ?? 0 }
+}
+
 /** Deletes all access tokens and OAuth tokens of an account, immediately in every process. */
 export async function deleteAllTokens(tx: Tx, changed: ChangeSet, accountId: string): Promise<void> {
   const { rows } = await sql<{ hash: string }>`
