@@ -6,11 +6,12 @@ import { updateProject } from '#features/catalogue/projects/edit/update-project.
 import { postMessage } from '#features/catalogue/threads/post-message.ts'
 import { MessageInput, parseMessage } from '#features/catalogue/threads/requests.ts'
 import { getQueuePlace } from '#features/community/moderation/queries.ts'
+import { readProjectChanges } from '#features/community/moderation/read-changes.ts'
 import { medianWait } from '#features/community/moderation/statistics/queries.ts'
 import { ApiError } from '#lib/errors.ts'
 import { isBlank } from '#lib/text/text-rules.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/time.ts'
-import { timeAgo } from '#platform/html/format.ts'
+import { dayText, timeAgo } from '#platform/html/format.ts'
 import { type FormErrors, form, textArea } from '#platform/html/forms.ts'
 import { html, type Part } from '#platform/html/html.ts'
 import type { Language } from '#platform/html/languages.ts'
@@ -21,6 +22,7 @@ import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { checkValues } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { projectSegments } from '#web/kit/paths.ts'
+import { changedFields, changedSets } from '#web/kit/work/changes.ts'
 import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
 import { loadThread, threadList } from '#web/kit/work/thread.ts'
 import { loadManagedProject, type ManagedProject, may } from '../project/managed-project.ts'
@@ -81,9 +83,12 @@ async function showReview(request: OwnRequest, data: ManagedProject, state: Form
   const { page, deps } = request
   const { t } = page.language
   const { project, view } = data
-  const items = await loadChecklist(deps.db, project.id)
-  const place = await getQueuePlace(deps.db, project.id)
-  const median = await medianWait(deps.db, page.now)
+  const [items, place, median, changes] = await Promise.all([
+    loadChecklist(deps.db, project.id),
+    getQueuePlace(deps.db, project.id),
+    medianWait(deps.db, page.now),
+    isReturned(data) ? readProjectChanges(deps, project.id) : undefined,
+  ])
   const thread = view.thread_id === null ? null : await threadList(request, await loadThread(request, view.thread_id))
   return showProjectSettings(request, data, {
     section: '/review',
@@ -93,7 +98,8 @@ async function showReview(request: OwnRequest, data: ManagedProject, state: Form
     needs: { permission: 'EDIT_DETAILS', name: t('work.permission.EDIT_DETAILS') },
     form: { ...state, errors: errorsOf(page, data, { state, items }) },
     body: [
-      decisionPart(page, data),
+      await decisionPart(request, data),
+      changes !== undefined && changesPart(page, changes),
       canSubmit(data) &&
         sheetPart({ id: 'checklist', title: t('publish.checklist'), content: checklist(page, data, items) }),
       statePart(page, data, { state, place, median }),
@@ -117,12 +123,37 @@ function errorsOf(
   }))
 }
 
+/** Whether moderators have rejected or withheld the project. */
+const isReturned = ({ view: { status } }: ManagedProject): boolean => ['rejected', 'withheld'].includes(status)
+
 /** The message of the moderators about a rejected or withheld project. */
-function decisionPart(page: PageContext, { view }: ManagedProject): Part {
-  const { moderator_message: message, status } = view
-  if (message === null || !['rejected', 'withheld'].includes(status)) return false
+async function decisionPart({ page, texts }: OwnRequest, data: ManagedProject): Promise<Part> {
+  const { moderator_message: message, status } = data.view
+  if (message === null || !isReturned(data)) return false
   const key = status === 'rejected' ? 'publish.review.rejected' : 'publish.review.withheld'
-  return html`<div class="part">${note(page, 'bad', html`<p class="strong">${page.language.t(key)}</p><p>${message.message}</p>${message.body !== null && html`<p>${message.body}</p>`}`)}</div>`
+  const { message: short, body } = message
+  // A long message starts with its short text.
+  const isBeginning = body?.startsWith(short.replace(/…$/, '')) === true
+  const text = await texts.render([isBeginning ? null : short, body].filter(Boolean).join('\n\n'), page)
+  return html`<div class="part">${note(page, 'bad', html`<p class="strong">${page.language.t(key)}</p><div class="said">${text}</div>`)}</div>`
+}
+
+/** The changes that moderators see when the project is submitted again. */
+function changesPart(page: PageContext, changes: Awaited<ReturnType<typeof readProjectChanges>>): Part {
+  const { t } = page.language
+  const { since } = changes
+  if (since === null) return false
+  const before = t(since.reason === 'approval' ? 'work.diff.approved' : 'work.diff.before')
+  const [fields, sets] = [changedFields(page, changes, before), changedSets(page, changes)]
+  return sheetPart({
+    id: 'changes',
+    title: t(`publish.review.since.${since.reason}`, { day: dayText(page.language, new Date(since.at)) }),
+    text: t('publish.review.changes'),
+    content:
+      fields === null && sets === null
+        ? html`<p>${t('publish.review.unchanged')}</p>`
+        : html`<div class="stack">${fields}${sets}</div>`,
+  })
 }
 
 type Queue = { state: FormState; place: { position: number | null; total: number }; median: number | null }
@@ -158,7 +189,7 @@ ${textArea(page, { name: 'body', id: 'note', label: t('publish.review.note'), hi
 <div class="line"><button class="main" name="do" value="submit">${t(isAgain ? 'publish.review.resubmit' : 'publish.review.submit')}</button></div>`
   return sheetPart({
     id: 'submit',
-    title: t('publish.review.submit'),
+    title: t(isAgain ? 'publish.review.resubmit' : 'publish.review.submit'),
     content: form(page, { action, content, className: 'stack' }),
   })
 }
