@@ -41,9 +41,9 @@ export function hiddenField(name: string, value: string): Markup {
 /** Renders a form with the CSRF token that posts to a path of the instance. */
 export function form(
   page: PageContext,
-  of: { action: string; content: Part; className?: string; hasFile?: boolean },
+  of: { action: string; content: Part; id?: string; className?: string; hasFile?: boolean },
 ): Markup {
-  const more = attributes({ class: of.className, enctype: of.hasFile === true && 'multipart/form-data' })
+  const more = attributes({ id: of.id, class: of.className, enctype: of.hasFile === true && 'multipart/form-data' })
   return html`<form method="post" action="${of.action}"${more}>
 ${csrfField(page)}
 ${of.content}

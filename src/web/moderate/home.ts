@@ -4,15 +4,14 @@ import { listQueue, readModerationCounts } from '#features/community/moderation/
 import { recentMedianWait } from '#features/community/moderation/statistics/queries.ts'
 import { listOwnerRecords } from '#features/community/moderation/users/queries.ts'
 import { html } from '#platform/html/html.ts'
-import { emptyState } from '#platform/html/lists.ts'
 import { pathTo } from '#platform/html/page-context.ts'
 import { sheetHead, sheetPart } from '#platform/html/work/frame.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { showModeration } from './moderation-frame.ts'
-import { figure, startButton } from './queue.ts'
-import { readQueueChoice } from './queue-request.ts'
-import { queueTable } from './queue-view.ts'
+import { emptyQueue, figure, startButton } from './queue/queue-page.ts'
+import { readQueueChoice } from './queue/queue-request.ts'
+import { queueTable } from './queue/queue-table.ts'
 
 /** Number of projects of the queue on this page. */
 const SHOWN = 10
@@ -51,11 +50,7 @@ async function showHome(request: OwnRequest): Promise<FastifyReply> {
     action: html`<a href="${pathTo(page, PATHS.moderationQueue)}">${t('moderate.queue.all')}</a>`,
     content:
       oldest.length === 0
-        ? emptyState(page, {
-            icon: 'ok',
-            title: t('moderate.queue.empty'),
-            text: t('moderate.queue.empty.next', { reports: counts.reports, quarantined: counts.quarantined }),
-          })
+        ? emptyQueue(page, counts)
         : queueTable(request, {
             rows: oldest,
             records,

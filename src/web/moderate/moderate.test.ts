@@ -117,7 +117,8 @@ test('the oldest unassigned project opens, and an empty queue says so', async ()
   assertLeads(await moderator.sendFrom(page, QUEUE, { do: 'next' }), `${QUEUE}?done=no-next`)
   await t.deps.db.updateTable('project').set({ status: 'draft' }).where('status', '=', 'processing').execute()
   assertSays(await moderator.get(QUEUE), 200, 'The queue is empty.')
-  assertSays(await moderator.get('/moderation'), 200, 'There are no open reports')
+  assertSays(await moderator.get('/moderation'), 200, '>no open reports</a> and')
+  assertSays(await moderator.get(QUEUE), 200, '>no open reports</a> and')
 })
 
 test('several projects are claimed and released; those of other moderators are counted', async () => {
@@ -137,6 +138,24 @@ test('several projects are claimed and released; those of other moderators are c
   )
   assertLeads(await moderator.sendFrom(page, QUEUE, { do: 'release', ids }), `${QUEUE}?done=released&count=1&failed=1`)
   assertSays(await moderator.sendFrom(page, QUEUE, { do: 'claim' }), 400, 'Select at least one project')
+})
+
+test('the button of a row claims and releases its project, and leads back to the row with the filters', async () => {
+  const project = await waiting('Resonance')
+  const moderator = as(mira)
+  const filtered = `${QUEUE}?query=Resonance`
+  const page = await moderator.get(filtered)
+  assertSays(page, 200, `value="claim.${project.id}"`)
+  const led = assertLeads(
+    await moderator.sendFrom(page, filtered, { do: `claim.${project.id}` }),
+    `${filtered}&done=claimed&count=1&failed=0#p-${project.id}`,
+  )
+  const after = await moderator.get(led.split('#')[0] ?? '')
+  assertSays(after, 200, `value="release.${project.id}"`)
+  assertSays(after, 200, `id="p-${project.id}" data-step`)
+  assert.ok(!(await as(jon).get(filtered)).body.includes(`.${project.id}"`), 'others cannot release it')
+  await moderator.sendFrom(after, filtered, { do: `release.${project.id}` })
+  assertSays(await moderator.get(filtered), 200, `value="claim.${project.id}"`)
 })
 
 test('spam of one owner is rejected with one message, after a confirmation', async () => {
@@ -327,6 +346,11 @@ test('claims are made, extended and released on the page; that of another modera
   const typed = await decide(moderator, page, project, { do: 'stay', message: 'Typed' })
   assertSays(typed, 400, 'Your claim has expired.')
   assertSays(typed, 400, 'Typed')
+  assertSays(await moderator.get(path), 200, 'Your claim has expired.')
+  assertLeads(await other.sendFrom(await other.get(path), path, { do: 'claim' }), `${path}?done=claimed-one`)
+  assertSays(await moderator.get(path), 200, 'jon</bdi> is reviewing this project')
+  // Another moderator's claim does not forbid the decision.
+  assertLeads(await decide(moderator, page, project, { do: 'stay', decision: 'approve' }), `${path}?done=approved`)
 })
 
 test('saved replies are inserted with their values, and stay editable', async () => {

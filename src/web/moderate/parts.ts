@@ -11,27 +11,42 @@ import { moderatedUser, ROWS } from './frame.ts'
 
 export type Choice = { value: string; label: string }
 
-/** Renders a filter as a form that loads the page again with the choices in its URL. */
+type Filter = {
+  name: string
+  label: string
+  value: string
+  choices: readonly Choice[]
+  /** Whether the first choice filters nothing. Default: true */
+  hasAny?: boolean
+}
+
+/** Renders filters as a form that loads the page again with the choices in its URL. */
 export function filterForm(
   page: PageContext,
   of: {
-    selects: readonly { name: string; label: string; value: string; choices: readonly Choice[] }[]
-    search?: { name: string; label: string; value: string }
-    hidden?: Readonly<Record<string, string>>
+    selects: readonly Filter[]
+    search?: { name: string; label: string; value: string; isCode?: boolean }
+    hidden?: Readonly<Record<string, string | undefined>>
   },
 ): Markup {
+  const { t } = page.language
   const { search, hidden = {} } = of
-  const fields = of.selects.map(
-    ({ name, label, value, choices }) =>
-      html`<label>${label}<select name="${name}">${choices.map((choice) => html`<option${attributes({ value: choice.value, selected: choice.value === value })}>${choice.label}</option>`)}</select></label>
-`,
-  )
-  return html`<form class="filters" method="get">
-${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}${
-  search !== undefined &&
-  html`<label>${search.label}<input type="search" name="${search.name}" value="${search.value}" maxlength="256"></label>
+  const fields = of.selects.map(({ name, label, value, choices, hasAny = true }) => {
+    const all = hasAny ? [{ value: '', label: t('moderate.any') }, ...choices] : choices
+    const options = all.map(
+      (choice) =>
+        html`<option${attributes({ value: choice.value, selected: choice.value === value })}>${choice.label}</option>`,
+    )
+    return html`<label>${label}<select name="${name}">${options}</select></label>
 `
-}${fields}<button class="tight">${icon(page, 'sliders')}${page.language.t('reports.filter')}</button>
+  })
+  const direction = attributes({ dir: search?.isCode === true && 'ltr' })
+  return html`<form class="filters" method="get" aria-label="${t('moderate.filters')}">
+${Object.entries(hidden).map(([name, value]) => value !== undefined && html`<input type="hidden" name="${name}" value="${value}">`)}${
+  search !== undefined &&
+  html`<label>${search.label}<input type="search" name="${search.name}" value="${search.value}" maxlength="256"${direction}></label>
+`
+}${fields}<button class="tight">${icon(page, 'sliders')}${t('moderate.filter')}</button>
 </form>`
 }
 

@@ -6,7 +6,7 @@ import { WORK_AREA } from '#web/kit/work/work-page.ts'
 import { moderationHomePages } from './home.ts'
 import { logPage } from './people/log-page.ts'
 import { userPage } from './people/user-page.ts'
-import { queuePages } from './queue.ts'
+import { queuePages } from './queue/queue-page.ts'
 import { reportListPage } from './reports/report-list.ts'
 import { reportPage } from './reports/report-page.ts'
 import { scanListPage } from './reports/scan-list.ts'
@@ -14,6 +14,7 @@ import { threadListPage } from './reports/thread-list.ts'
 import { entryPages } from './review/entries-page.ts'
 import { reviewPages } from './review/review-page.ts'
 import { queueStatisticsPages } from './statistics.ts'
+import { contentDeletionPage } from './texts/deletion-page.ts'
 import { takedownPage } from './texts/takedown-page.ts'
 import { textsPage } from './texts/texts-page.ts'
 
@@ -32,6 +33,7 @@ const PAGES: readonly ((pages: Pages) => void)[] = [
   logPage,
   textsPage,
   takedownPage,
+  contentDeletionPage,
 ]
 
 export function moderationPages(app: App, web: WebDeps): void {

@@ -4,13 +4,13 @@ import { DAYS } from '#features/community/moderation/statistics/queries.ts'
 import { readQueueStatistics } from '#features/community/moderation/statistics/routes.ts'
 import type { QueueStatistics } from '#features/community/moderation/statistics/views.ts'
 import { DAY_MS } from '#lib/time.ts'
-import { dayText, timeAgo, wholeNumber } from '#platform/html/format.ts'
+import { shortDayText, timeAgo, wholeNumber } from '#platform/html/format.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { emptyState } from '#platform/html/lists.ts'
 import type { PageContext } from '#platform/html/page-context.ts'
 import { linePlot } from '#platform/html/plots/line-plot.ts'
 import { sheetHead, sheetPart } from '#platform/html/work/frame.ts'
-import { listTable } from '#platform/html/work/tables.ts'
+import { listTable, nameCell } from '#platform/html/work/tables.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { showModeration } from './moderation-frame.ts'
@@ -92,14 +92,17 @@ function days(page: PageContext, { days: rows }: QueueStatistics): Markup {
       { label: t('moderate.column.day') },
       { label: t('moderate.owner.approved'), isNumber: true },
       { label: t('moderate.owner.rejected'), isNumber: true },
-      { label: t('moderate.statistics.median'), isNumber: true },
+      { label: t('moderate.statistics.median'), isNumber: true, room: 'mid' },
     ],
     rows: rows
       .slice(-SHOWN_DAYS)
       .reverse()
       .map(({ day, approved, rejected, median_minutes: median }) => ({
         cells: [
-          html`<time datetime="${day}">${dayText(language, new Date(day))}</time>`,
+          nameCell({
+            name: html`<time datetime="${day}">${shortDayText(language, new Date(day))}</time>`,
+            least: [waitText(page, median)],
+          }),
           wholeNumber(language, approved),
           wholeNumber(language, rejected),
           waitText(page, median),

@@ -2,15 +2,9 @@
 // left; and a review with and without scripts.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import {
-  checkAccess,
-  checkFits,
-  newPerson,
-  openSite,
-  type Site,
-  shoot,
-  signIn,
-} from '#test/support/browser/chromium.ts'
+import type { Page } from 'playwright-core'
+import { checkAccess, newPerson, openSite, type Site, shoot, signIn } from '#test/support/browser/chromium.ts'
+import { lookAtPages, WIDE } from '#test/support/browser/looks.ts'
 import { makeZip } from '#test/support/factories/archives.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 
@@ -70,31 +64,10 @@ async function waiting(name: string): Promise<MadeProject> {
   return project
 }
 
-const VIEWS = [
-  { name: 'wide', viewport: { width: 1280, height: 900 } },
-  { name: 'middle', viewport: { width: 768, height: 900 }, colorScheme: 'dark' },
-  { name: 'narrow', viewport: { width: 390, height: 800 } },
-  { name: 'contrast', viewport: { width: 390, height: 800 }, contrast: 'more', colorScheme: 'dark' },
-  { name: 'rtl', viewport: { width: 1280, height: 900 }, isMirrored: true },
-] as const
-
-for (const { name, ...view } of VIEWS) {
-  test(`every page is accessible and fits: ${name}`, async () => {
-    const { isMirrored, ...options } = { isMirrored: false, ...view }
-    const { context, page, problems } = await newPerson(site, options)
-    await signIn(site, context, mira.token)
-    if (isMirrored) await context.addCookies([{ name: 'depot-language', value: 'ar-XB', url: site.url }])
-    for (const [file, path] of paths) {
-      assert.equal((await page.goto(`${site.url}${path}`))?.status(), 200, path)
-      await shoot(page, `${file}-${name}`)
-      await checkFits(page)
-      await page.evaluate('document.querySelectorAll("details").forEach((one) => { one.open = true })')
-      await checkAccess(page, { isStrict: true })
-    }
-    assert.deepEqual(problems, [])
-    await context.close()
-  })
-}
+lookAtPages(
+  () => site,
+  () => paths.map(([name, path]) => ({ name, path, token: mira.token })),
+)
 
 for (const javaScriptEnabled of [true, false]) {
   test(`a moderator claims, asks, approves and undoes ${javaScriptEnabled ? 'with' : 'without'} scripts`, async () => {
@@ -127,3 +100,133 @@ for (const javaScriptEnabled of [true, false]) {
     await context.close()
   })
 }
+
+const focused = (page: Page, selector: string): Promise<unknown> =>
+  page.evaluate(`document.activeElement?.closest(${JSON.stringify(selector)}) !== null`)
+/** Presses a key while no field has the focus. */
+const press = async (page: Page, key: string): Promise<void> => {
+  await page.evaluate("document.activeElement?.matches('input, textarea, select') && document.activeElement.blur()")
+  await page.keyboard.press(key)
+}
+
+test('every shortcut of the queue works', async () => {
+  const projects = [await waiting('Shortcut one'), await waiting('Shortcut two')]
+  const [first, second] = projects as [MadeProject, MadeProject]
+  const { context, page, problems } = await newPerson(site, { viewport: WIDE })
+  await signIn(site, context, mira.token)
+  await page.goto(`${site.url}/moderation/queue?query=Shortcut`)
+  await press(page, '?')
+  await page.getByText('Start with the oldest project').waitFor()
+  await press(page, '?')
+  await press(page, 'j')
+  assert.ok(await focused(page, `#p-${first.id} a`))
+  await press(page, 'j')
+  assert.ok(await focused(page, `#p-${second.id} a`))
+  await press(page, 'j')
+  assert.ok(await focused(page, `#p-${second.id} a`), 'the last row')
+  await press(page, 'k')
+  await press(page, 'x')
+  assert.deepEqual(await page.evaluate("[...document.querySelectorAll('tbody .pick')].map((box) => box.checked)"), [
+    true,
+    false,
+  ])
+  await press(page, 'j')
+  await press(page, 't')
+  await page.getByText('You have claimed one project.').waitFor()
+  assert.equal(await page.locator(`#p-${second.id} [value="release.${second.id}"]:visible`).count(), 1)
+  assert.ok(page.url().endsWith(`#p-${second.id}`))
+  await press(page, 'k')
+  assert.ok(await focused(page, `#p-${first.id} a`), 'the keyboard continues at the row')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${site.url}/moderation/project/${first.id}`)
+  await page.goto(`${site.url}/moderation/queue?query=Shortcut`)
+  await press(page, 'n')
+  await page.waitForURL(`${site.url}/moderation/project/${first.id}`)
+  await page.getByText('You are reviewing this project.').waitFor()
+  assert.deepEqual(problems, [])
+  await context.close()
+})
+
+test('every shortcut of the review works, and none while somebody types or after they are turned off', async () => {
+  const project = await waiting('Keyboard')
+  await site.t.deps.db
+    .updateTable('project')
+    .set({ queued: new Date(Date.UTC(2200, 0)) })
+    .where('id', '=', project.id)
+    .execute()
+  await addVersion(project, '1.0.0', [
+    { name: 'natives/tone.dll', data: 'x' },
+    { name: 'run.sh', data: 'x' },
+  ])
+  const { context, page, problems } = await newPerson(site, { viewport: WIDE })
+  await signIn(site, context, mira.token)
+  const review = `${site.url}/moderation/project/${project.id}`
+  await page.goto(review)
+  await press(page, 'j')
+  assert.ok(await focused(page, '#changes h2'))
+  await press(page, 'j')
+  assert.ok(await focused(page, '#files h2'))
+  await press(page, 'k')
+  assert.ok(await focused(page, '#changes h2'))
+  for (const name of ['natives/tone.dll', 'run.sh', 'run.sh']) {
+    await press(page, 'd')
+    assert.equal(
+      await page.evaluate("document.activeElement?.closest('[data-finding]')?.querySelector('code').textContent"),
+      name,
+    )
+  }
+  for (const [key, value] of [
+    ['a', 'approve'],
+    ['s', 'ask'],
+    ['w', 'withhold'],
+    ['r', 'reject'],
+  ] as const) {
+    await press(page, key)
+    assert.equal(await page.evaluate("document.querySelector('[name=decision]:checked').value"), value)
+  }
+  await press(page, 'm')
+  await page.keyboard.type('An answer with a, s, d and ?')
+  assert.equal(await page.getByLabel('Message to members').inputValue(), 'An answer with a, s, d and ?')
+  assert.equal(await page.evaluate("document.querySelector('[name=decision]:checked').value"), 'reject')
+  await press(page, 'p')
+  await page.getByLabel('Private note').waitFor()
+  await press(page, '?')
+  await page.getByLabel('Turn off single-letter shortcuts').check()
+  await press(page, 'a')
+  assert.equal(await page.evaluate("document.querySelector('[name=decision]:checked').value"), 'reject')
+  await page.getByLabel('Turn off single-letter shortcuts').uncheck()
+  await page.getByRole('button', { name: 'Claim', exact: true }).click()
+  await page.getByText('Your claim ends in').waitFor()
+  await press(page, 'u')
+  await page.getByText('Nobody is reviewing this project.').waitFor()
+  await press(page, 'n')
+  await page.waitForURL((url) => url.pathname.startsWith('/moderation/project/') && url.href !== review)
+  await page.goto(review)
+  await press(page, 'a')
+  await page.keyboard.press('Control+Enter')
+  await page.getByText('The project is approved.').waitFor()
+  assert.deepEqual(problems, [])
+  await context.close()
+})
+
+test('when the claim ends, the page says so and keeps what was typed', async () => {
+  const project = await waiting('Late')
+  const claim = await site.t.as(mira).put(`/_internal/moderation/projects/${project.id}/claim`)
+  assert.equal(claim.statusCode, 200, claim.body)
+  const { context, page } = await newPerson(site, { viewport: WIDE })
+  await signIn(site, context, mira.token)
+  await page.clock.install()
+  await page.goto(`${site.url}/moderation/project/${project.id}`)
+  await page.getByLabel('Message to members').fill('A long answer')
+  await site.t.deps.db
+    .updateTable('moderation_claim')
+    .set({ until: new Date(0) })
+    .where('project_id', '=', project.id)
+    .execute()
+  await page.clock.fastForward('31:00')
+  await page.locator('#claim', { hasText: 'Your claim has expired.' }).waitFor()
+  assert.equal(await page.getByLabel('Message to members').inputValue(), 'A long answer')
+  await shoot(page, 'claim-expired')
+  await checkAccess(page, { isStrict: true })
+  await context.close()
+})

@@ -159,6 +159,18 @@ export function findClaim(db: Db, projectId: string): Promise<ClaimRow | undefin
     .executeTakeFirst()
 }
 
+/** Whether the moderator's claim of a project has expired, and no one has claimed the project since. */
+export async function hasLostClaim(db: Db, projectId: string, accountId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('moderation_claim')
+    .select('project_id')
+    .where('project_id', '=', projectId)
+    .where('account_id', '=', accountId)
+    .where('until', '<=', sql<Date>`now()`)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** Returns a project's position, starting at 1, and the length of the queue. The position is null outside the queue. */
 export async function getQueuePlace(db: Db, projectId: string): Promise<{ position: number | null; total: number }> {
   const { rows } = await sql<{ position: number | null; total: number }>`

@@ -21,6 +21,8 @@ export type Row = {
   pick?: { value: string; name: string; isPicked?: boolean }
   isHot?: boolean
   id?: string
+  /** Whether the keys J and K move to the row. */
+  isStep?: boolean
 }
 
 export type Table = {
@@ -54,11 +56,11 @@ function columnHead(column: Column): Markup {
 
 function tableRow(
   page: PageContext,
-  { cells, pick, isHot = false, id }: Row,
+  { cells, pick, isHot = false, id, isStep }: Row,
   { columns, hasPicks }: { columns: readonly Column[]; hasPicks: boolean },
 ): Markup {
   const box = hasPicks && html`<td class="box">${pick !== undefined && pickBox(page, pick)}</td>`
-  return html`<tr${attributes({ class: isHot && 'hot', id })}>${box}${cells.map((cell, index) => {
+  return html`<tr${attributes({ class: isHot && 'hot', id, 'data-step': isStep })}>${box}${cells.map((cell, index) => {
     const column = columns[index]
     const more = attributes({ class: column === undefined ? null : classOf(column) })
     return index === 0 ? html`<th scope="row"${more}>${cell}</th>` : html`<td${more}>${cell}</td>`

@@ -44,6 +44,8 @@ export type Outcome =
       path?: string
       /** Values for the query of that page, such as the previous status for Undo. */
       with?: Readonly<Record<string, string>>
+      /** ID of the element that the browser scrolls to. */
+      fragment?: string
     }
   | FastifyReply
 
@@ -163,8 +165,11 @@ async function send<Data>(request: OwnRequest, of: FormPage<Data>): Promise<Fast
     return of.show(request, latest.value, submittedForm(req.body, shown, conflicts))
   }
   if (isReply(value)) return value
-  const { done, path = page.address.split('?')[0] ?? '', with: values = {} } = value
-  return request.redirect(withQuery(path, { done, ...values }))
+  const { done, path = page.address.split('?')[0] ?? '', with: values = {}, fragment } = value
+  // The path can have a query already, such as the filters of a list.
+  const [pathname = '', query = ''] = path.split('?')
+  const url = withQuery(pathname, { ...Object.fromEntries(new URLSearchParams(query)), done, ...values })
+  return request.redirect(fragment === undefined ? url : `${url}#${fragment}`)
 }
 
 /** Returns the request with an empty cache: that of this process might not have heard yet of a change. */

@@ -44,10 +44,7 @@ async function showLog(request: OwnRequest) {
             name: 'action',
             label: t('reports.log.action'),
             value: action ?? '',
-            choices: [
-              { value: '', label: t('reports.any') },
-              ...ACTIONS.map((value) => ({ value, label: actionName(page, value) })),
-            ],
+            choices: ACTIONS.map((value) => ({ value, label: actionName(page, value) })),
           },
         ],
       }),

@@ -60,7 +60,6 @@ async function showReports(request: OwnRequest) {
 
 function filters({ page, deps }: OwnRequest, query: Readonly<Record<string, string>>): Markup {
   const { t } = page.language
-  const any = { value: '', label: t('reports.any') }
   return filterForm(page, {
     selects: [
       {
@@ -68,21 +67,19 @@ function filters({ page, deps }: OwnRequest, query: Readonly<Record<string, stri
         label: t('reports.state'),
         value: query['state'] ?? '',
         choices: REPORT_STATES.map((value) => ({ value, label: t(`reports.state.${value}`) })),
+        hasAny: false,
       },
       {
         name: 'item_type',
         label: t('reports.item-type'),
         value: query['item_type'] ?? '',
-        choices: [any, ...ITEM_TYPES.map((value) => ({ value, label: t(`reports.item-type.${value}`) }))],
+        choices: ITEM_TYPES.map((value) => ({ value, label: t(`reports.item-type.${value}`) })),
       },
       {
         name: 'report_type',
         label: t('reports.reason'),
         value: query['report_type'] ?? '',
-        choices: [
-          any,
-          ...deps.taxonomy.reportTypes.map((value) => ({ value, label: reasonName(page.language, value) })),
-        ],
+        choices: deps.taxonomy.reportTypes.map((value) => ({ value, label: reasonName(page.language, value) })),
       },
     ],
   })

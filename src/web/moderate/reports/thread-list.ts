@@ -43,7 +43,7 @@ async function showThreads(request: OwnRequest) {
             name: 'type',
             label: t('reports.threads.type'),
             value: type ?? '',
-            choices: [{ value: '', label: t('reports.any') }, ...choices],
+            choices,
           },
         ],
       }),

@@ -19,10 +19,12 @@ const KINDS = { approve: undefined, ask: 'hold', withhold: 'hold', reject: 'no' 
 const KEYS: readonly (readonly [keys: readonly string[], text: MessageKey])[] = [
   [['J', 'K'], 'moderate.key.sections'],
   [['A', 'S', 'W', 'R'], 'moderate.key.decisions'],
+  [['D'], 'moderate.key.finding'],
   [['M'], 'moderate.key.message'],
   [['P'], 'moderate.key.note'],
   [['N'], 'moderate.key.next'],
   [['U'], 'moderate.key.release'],
+  [['Ctrl', 'Enter'], 'moderate.key.send'],
 ]
 
 /** Fields that the form shows instead of the submitted ones. */

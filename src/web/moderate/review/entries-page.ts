@@ -12,7 +12,7 @@ import {
 import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { fileSize, visibleName } from '#platform/html/format.ts'
-import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { emptyState, pager } from '#platform/html/lists.ts'
 import { pathTo } from '#platform/html/page-context.ts'
 import { sheetHead } from '#platform/html/work/frame.ts'
@@ -20,6 +20,7 @@ import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, pageNumber, reviewPath, withQuery } from '#web/kit/paths.ts'
 import { showWork } from '#web/kit/work/work-page.ts'
 import { tile, versionOf, viewOf } from '../../site/lists/rows.ts'
+import { filterForm } from '../parts.ts'
 import { entriesPath, entryTree } from './files-view.ts'
 
 const PER_PAGE = 50
@@ -157,21 +158,29 @@ ${more}</section>
 
 function filter(
   { page }: OwnRequest,
-  { projectId, version, against }: Subject,
+  { version, against }: Subject,
   of: { text: string; state: string | undefined; label: string | undefined; file: string | undefined },
 ): Markup {
   const { t } = page.language
-  const option = (value: string, label: string, chosen = '') =>
-    html`<option${attributes({ value, selected: value === chosen })}>${label}</option>`
-  const hidden = Object.entries({ version: version.id, against: against?.id, file: of.file }).map(
-    ([name, value]) => value !== undefined && html`<input type="hidden" name="${name}" value="${value}">`,
-  )
-  return html`<form class="filters" action="${pathTo(page, `${reviewPath(projectId)}/files`)}" aria-label="${t('moderate.filters')}">${hidden}
-<label>${t('moderate.filter.path')}<input type="search" name="query" value="${of.text}" maxlength="256" dir="ltr"></label>
-<label>${t('moderate.filter.state')}<select name="state">${option('', t('moderate.any'), of.state)}${against !== undefined && option('different', t('moderate.entry.different'), of.state)}${STATES.map((state) => option(state, t(`moderate.entry.${state}`), of.state))}</select></label>
-<label>${t('moderate.filter.label')}<select name="label">${option('', t('moderate.any'), of.label)}${LABELS.map((label) => option(label, t(`moderate.label.${label}`), of.label))}</select></label>
-<button>${t('moderate.filter')}</button>
-</form>`
+  const states = [...(against === undefined ? [] : (['different'] as const)), ...STATES]
+  return filterForm(page, {
+    search: { name: 'query', label: t('moderate.filter.path'), value: of.text, isCode: true },
+    selects: [
+      {
+        name: 'state',
+        label: t('moderate.filter.state'),
+        value: of.state ?? '',
+        choices: states.map((value) => ({ value, label: t(`moderate.entry.${value}`) })),
+      },
+      {
+        name: 'label',
+        label: t('moderate.filter.label'),
+        value: of.label ?? '',
+        choices: LABELS.map((value) => ({ value, label: t(`moderate.label.${value}`) })),
+      },
+    ],
+    hidden: { version: version.id, against: against?.id, file: of.file },
+  })
 }
 
 async function showEntry(request: OwnRequest): Promise<FastifyReply> {

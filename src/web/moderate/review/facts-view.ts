@@ -9,7 +9,7 @@ import type { OwnRequest } from '#web/kit/pages.ts'
 import { organizationPath, projectPath } from '#web/kit/paths.ts'
 import { tagName } from '../../site/names.ts'
 import { moderatedUser } from '../frame.ts'
-import { rowTile } from '../queue-view.ts'
+import { rowTile } from '../queue/queue-table.ts'
 import type { Changes, Review } from './load-review.ts'
 import { section } from './section.ts'
 

@@ -8,7 +8,7 @@ import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import type { QueuedScan } from '#features/catalogue/scans/queries.ts'
 import type { ProjectChangesView } from '#features/community/moderation/changes-views.ts'
 import { type FileEntries, listEntries } from '#features/community/moderation/entries/read-entries.ts'
-import { listProjectScans, listQueue } from '#features/community/moderation/queries.ts'
+import { hasLostClaim, listProjectScans, listQueue } from '#features/community/moderation/queries.ts'
 import { findUndoable, readProjectChanges, type UndoableDecision } from '#features/community/moderation/read-changes.ts'
 import { listReplies, type ReplyRow } from '#features/community/moderation/replies/queries.ts'
 import { listOwnerRecords, type OwnerRecord } from '#features/community/moderation/users/queries.ts'
@@ -28,6 +28,8 @@ export type Review = {
   view: ProjectView
   /** Undefined if the project is not under review. */
   entry: QueueRow | undefined
+  /** Whether the viewer's claim has expired, and nobody has claimed the project since. */
+  hadClaim: boolean
   changes: Changes
   thread: Thread
   scans: QueuedScan[]
@@ -54,7 +56,7 @@ export async function loadReview(request: OwnRequest): Promise<Review> {
   const view = viewOf(project)
   const only = { text: '', loaders: undefined, sort: 'oldest', count: 1, offset: 0, ids: [id] } as const
   const was = query('was')
-  const [[entry], changes, thread, scans, replies, similar, undoable] = await Promise.all([
+  const [[entry], changes, thread, scans, replies, similar, undoable, hadClaim] = await Promise.all([
     listQueue(deps.db, only, viewer.id),
     readProjectChanges(deps, id),
     loadThread(request, view.thread_id),
@@ -62,6 +64,7 @@ export async function loadReview(request: OwnRequest): Promise<Review> {
     listReplies(deps.db),
     listSimilarProjects(deps.db, viewer, { name: view.name, projectId: id }),
     findUndoable(deps, isIdForm(was) ? was : id),
+    hasLostClaim(deps.db, id, viewer.id),
   ])
   const owner = entry?.owner ?? undefined
   const [records, entries] = await Promise.all([
@@ -70,7 +73,7 @@ export async function loadReview(request: OwnRequest): Promise<Review> {
   ])
   const record = owner === undefined ? undefined : records.get(`${owner.kind}:${owner.id}`)
   return {
-    ...{ project, membership, view, entry, changes, thread, scans, replies, record, entries, undoable },
+    ...{ project, membership, view, entry, changes, thread, scans, replies, record, entries, undoable, hadClaim },
     similar: similar.map((row) => toSimilarProjectView(row, deps)),
   }
 }

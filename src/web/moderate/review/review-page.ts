@@ -95,7 +95,7 @@ ${section({ id: 'thread', title: t('moderate.thread'), content: await threadList
       ...hueOf(view.color),
     },
     form: state,
-    above: claimBar(request, review, state),
+    above: claimBar(request, review),
     ...(isOutdated || review.undoable !== undefined ? { notes } : {}),
     body,
   })
@@ -146,28 +146,36 @@ function jump(page: PageContext, { changes, view, thread, entry, similar }: Revi
   return html`<nav class="jump" aria-label="${t('moderate.on-this-page')}">${items.map(([id, label, count]) => html`<a href="#${id}">${label}${count !== undefined && html` <span class="n">${count}</span>`}</a>`)}</nav>`
 }
 
-/** Renders who is reviewing the project, and until when. */
-function claimBar({ page, viewer, field }: OwnRequest, { entry, project }: Review, state: FormState): Part {
+/** Renders who is reviewing the project, and until when. The script loads it again when the claim ends. */
+function claimBar({ page, viewer }: OwnRequest, { entry, project, hadClaim }: Review): Part {
   const { language, now } = page
   const { t, rich } = language
   if (entry === undefined) return null
-  const action = pathTo(page, reviewPath(project.id))
-  const button = (command: string, text: string, hotkey?: string) => {
+  const bar = (text: Part, buttons?: Part, more?: { className?: string; left?: number }) => {
+    const classes = ['claim', more?.className].filter(Boolean).join(' ')
+    return html`<div${attributes({ class: classes, id: 'claim', 'data-left': more?.left })}>${icon(page, 'hand')}<span>${text}</span>${buttons !== undefined && html`<div class="line">${buttons}</div>`}</div>`
+  }
+  const button = (command: string, text: Part, hotkey?: string) => {
     const more = attributes({ class: 'tight', name: 'do', value: command, 'data-key': hotkey })
-    return form(page, { action, content: html`<button${more}>${text}</button>` })
+    return form(page, {
+      action: pathTo(page, reviewPath(project.id)),
+      content: html`<button${more}>${text}${hotkey !== undefined && html` <kbd class="hotkey" aria-hidden="true">${hotkey.toUpperCase()}</kbd>`}</button>`,
+    })
   }
   const { claim } = entry
   if (claim === null) {
-    const text = state.isSubmitted && field('do') !== 'claim' ? t('moderate.claim.expired') : t('moderate.claim.none')
-    return html`<div class="claim">${icon(page, 'hand')}<span>${text}</span><div class="line">${button('claim', t('moderate.claim'))}</div></div>`
+    const text = hadClaim
+      ? html`<b>${t('moderate.claim.expired')}</b> ${t('moderate.claim.still')}`
+      : t('moderate.claim.none')
+    return bar(text, button('claim', t('moderate.claim')), hadClaim ? { className: 'late' } : {})
   }
-  const until = new Date(claim.claimed_until)
-  const minutes = Math.max(0, Math.ceil((until.getTime() - now) / MINUTE_MS))
+  const leftMs = Math.max(0, new Date(claim.claimed_until).getTime() - now)
+  const minutes = Math.ceil(leftMs / MINUTE_MS)
   if (claim.id !== viewer.id) {
-    const name = html`<bdi>${claim.username}</bdi>`
-    return html`<div class="claim">${icon(page, 'hand')}<span>${rich('moderate.claim.other', { name, minutes })}</span></div>`
+    return bar(rich('moderate.claim.other', { name: html`<bdi>${claim.username}</bdi>`, minutes }))
   }
-  return html`<div class="claim" data-until="${until.toISOString()}">${icon(page, 'hand')}<span>${t('moderate.claim.own', { minutes })}</span><div class="line">${button('claim', t('moderate.claim.extend'))}${button('release', t('moderate.claim.release'), 'u')}</div></div>`
+  const buttons = html`${button('claim', t('moderate.claim.extend'))}${button('release', t('moderate.claim.release'), 'u')}`
+  return bar(t('moderate.claim.own', { minutes }), buttons, { left: Math.ceil(leftMs / 1000) })
 }
 
 /** Renders the event that outdated the form. */

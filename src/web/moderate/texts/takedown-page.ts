@@ -1,4 +1,5 @@
 // Takedown: the target with the reason and the message, then a confirmation with the numbers.
+import { DELETABLE_KINDS } from '#features/community/moderation/takedown/delete-content.ts'
 import type { Concerned } from '#features/community/moderation/takedown/queries.ts'
 import {
   parseTakedown,
@@ -10,6 +11,7 @@ import {
 } from '#features/community/moderation/takedown/requests.ts'
 import { findContent, takeDown } from '#features/community/moderation/takedown/take-down.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
+import { isAdmin } from '#lib/access/viewer.ts'
 import { form, hiddenField, selectField, textArea, textField } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { note } from '#platform/html/lists.ts'
@@ -24,6 +26,7 @@ import { PATHS } from '#web/kit/paths.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
 import { reasonName } from '#web/site/report.ts'
 import { moderatedReport, showSection, takedownPath } from '../frame.ts'
+import { contentDeletionPath } from './deletion-page.ts'
 
 export function takedownPage(pages: Pages): void {
   formPage<undefined>(pages, {
@@ -104,7 +107,10 @@ async function confirm(request: OwnRequest, _data: undefined, state: FormState):
   const takedown = takedownOf(request, state)
   await takeDown({ ...deps, confirmOwner: createConfirmOwner(accounts) }, viewer, takedown)
   const report = state.text('report')
-  return { done: 'taken-down', path: report === '' ? PATHS.moderationTakedown : moderatedReport(report) }
+  const { kind, id } = takedown
+  return report === ''
+    ? { done: 'taken-down', path: takedownPath(kind, id) }
+    : { done: 'taken-down', path: moderatedReport(report) }
 }
 
 function consequences(page: PageContext, takedown: Takedown, concerned: Concerned): Part[] {
@@ -155,7 +161,7 @@ function showTakedown(request: OwnRequest, _data: undefined, state: FormState) {
       action: pathTo(page, PATHS.moderationTakedown),
       content: [
         hiddenField('report', report),
-        targetPart(page, { kind, id, state }),
+        targetPart(page, { kind, id, state, mayDelete: isAdmin(request.viewer) }),
         reasonPart(request, { kind, reference, state }),
         html`<div class="part line"><button class="main" name="do" value="preview">${icon(page, 'eye')}${t('reports.takedown.preview')}</button></div>`,
       ],
@@ -165,9 +171,13 @@ function showTakedown(request: OwnRequest, _data: undefined, state: FormState) {
 
 type Fields = { kind: TakedownKind; state: FormState }
 
-function targetPart(page: PageContext, { kind, id, state }: Fields & { id: string }): Markup {
+function targetPart(
+  page: PageContext,
+  { kind, id, state, mayDelete }: Fields & { id: string; mayDelete: boolean },
+): Markup {
   const { t } = page.language
   const { errors } = state
+  const isDeletable = mayDelete && id !== '' && DELETABLE_KINDS.some((each) => each === kind)
   const choices = TAKEDOWN_KINDS.map((value) => ({
     value,
     label: t(`reports.takedown.kind.${value}`),
@@ -175,7 +185,7 @@ function targetPart(page: PageContext, { kind, id, state }: Fields & { id: strin
   }))
   const content = html`<div class="pair">${selectField(page, { name: 'kind', label: t('reports.takedown.kind'), errors, choices })}
 ${textField(page, { name: 'id', label: t('reports.takedown.id'), hint: t('reports.takedown.id.hint'), value: id, maxLength: 128, isCode: true, errors })}</div>
-<button class="tight" name="do" value="choose" formnovalidate>${t('reports.takedown.choose')}</button>`
+<div class="line"><button class="tight" name="do" value="choose" formnovalidate>${t('reports.takedown.choose')}</button>${isDeletable && html`<a class="button tight danger" href="${pathTo(page, contentDeletionPath(kind, id))}">${t('reports.deletion.link')}</a>`}</div>`
   return html`${sheetHead({ title: t('reports.takedown.target') })}${sheetPart({ id: 'target', content })}`
 }
 

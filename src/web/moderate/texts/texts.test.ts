@@ -107,7 +107,7 @@ test('a takedown shows its consequences with numbers, and concerns only the proj
   const three = await make()
   const projects = [one.project.id, two.project.id]
   const done = await page.sendFrom(preview, TAKEDOWN, { do: 'confirm', projects })
-  assertLeads(done, `${TAKEDOWN}?done=taken-down`)
+  assertLeads(done, `${TAKEDOWN}?kind=file&id=${one.sha512}&done=taken-down`)
   assert.deepEqual([await status(one), await status(two), await status(three)], ['withheld', 'withheld', 'approved'])
 })
 
@@ -125,8 +125,52 @@ test('each kind of content offers its visibilities', async () => {
     const fields = { kind: kind ?? '', id, visibility: visibility ?? '', reason: 'spam' }
     const preview = await page.send(path, TAKEDOWN, { ...fields, do: 'preview' })
     assertSays(preview, 200, text ?? '')
-    assertLeads(await page.sendFrom(preview, TAKEDOWN, { do: 'confirm' }), `${TAKEDOWN}?done=taken-down`)
+    assertLeads(await page.sendFrom(preview, TAKEDOWN, { do: 'confirm' }), `${path}&done=taken-down`)
   }
   assert.equal((await t.anyone.get(`/v3/user/${owner.id}`)).json().bio, null)
   assertSays(await page.send(TAKEDOWN, TAKEDOWN, { kind: 'version', do: 'choose' }), 200, 'Unlisted')
+})
+
+test('operators delete content that was taken down, after typing its name; moderators do not', async () => {
+  const admin = await t.make.account({ role: 'admin', username: 'olga' })
+  const project = await t.make.project({ name: `Copied ${HOSTILE}`, slug: 'copied' })
+  const lone = await t.make.version({ project, version_number: '1.0.0' })
+  const bytes = randomBytes(64)
+  const { sha512 } = await t.make.file({ version: lone, project, bytes, filename: 'copied.jar' })
+  const other = await t.make.project({ slug: 'other-copy' })
+  const both = await t.make.version({ project: other, version_number: '2.0.0' })
+  await t.make.file({ version: both, project: other, bytes: randomBytes(32), filename: 'own.jar' })
+  await t.make.file({ version: both, project: other, bytes, filename: 'copied.jar', primary: false })
+  const page = visitor(t, admin.token)
+  const path = `${TAKEDOWN}/delete?kind=file&id=${sha512}`
+  const early = await page.get(path)
+  assertSays(early, 200, 'Take the content down first.')
+  assertValidHtml(early.body)
+  const fields = { kind: 'file', id: sha512, do: 'confirm', name: sha512.slice(0, 12) }
+  for (const { id } of [project, other]) await t.as(mira).patch(`/v3/project/${id}`, { status: 'withheld' })
+  const confirm = await page.get(path)
+  assertSays(confirm, 200, '2 versions and their files are deleted.')
+  assertValidHtml(confirm.body)
+  assert.ok(!confirm.body.includes('<script>alert'))
+  assertSays(await page.sendFrom(confirm, `${TAKEDOWN}/delete`, { ...fields, name: 'x' }), 400, 'The text must be')
+  const moderator = visitor(t, mira.token)
+  assertSays(await moderator.get(path), 404, 'does not exist')
+  assert.ok(!(await moderator.get(`${TAKEDOWN}?kind=file&id=${sha512}`)).body.includes('Delete permanently'))
+  assertSays(await page.get(`${TAKEDOWN}?kind=file&id=${sha512}`), 200, 'Delete permanently')
+  assertLeads(await page.sendFrom(confirm, `${TAKEDOWN}/delete`, fields), `${TAKEDOWN}?done=content-deleted`)
+  const left = async (id: string) => (await t.as(admin).get(`/v3/version/${id}`)).statusCode
+  assert.deepEqual([await left(lone.id), await left(both.id)], [404, 200])
+  assert.equal((await t.as(admin).get(`/v3/version/${both.id}`)).json().files.length, 1)
+  const { entries } = (await t.as(admin).get('/_internal/admin/audit-log')).json()
+  const actions = entries.map(({ action }: { action: string }) => action)
+  assert.ok(actions.includes('version.deleted') && actions.includes('version.file_deleted'))
+  const gone = `${TAKEDOWN}/delete?kind=project&id=${project.id}`
+  const last = await page.get(gone)
+  assertLeads(
+    await page.sendFrom(last, `${TAKEDOWN}/delete`, { kind: 'project', id: project.id, do: 'confirm', name: 'copied' }),
+    `${TAKEDOWN}?done=content-deleted`,
+  )
+  for (const bad of ['kind=user&id=AABBCCDD', 'kind=file&id=abc', '']) {
+    assertSays(await page.get(`${TAKEDOWN}/delete?${bad}`), 404, 'does not exist')
+  }
 })

@@ -37,7 +37,10 @@ const FOUND: Readonly<Record<Exclude<TakedownKind, 'collection' | 'user'>, (id: 
 }
 
 /** Returns what a takedown concerns, in at most two statements. Everything is empty if the content does not exist. */
-export async function getConcerned(db: Db, { kind, id, projects: only }: Takedown): Promise<Concerned> {
+export async function getConcerned(
+  db: Db,
+  { kind, id, projects: only }: Pick<Takedown, 'kind' | 'id' | 'projects'>,
+): Promise<Concerned> {
   const nothing: Concerned = { projects: [], versions: [], collection: null, user: null }
   if (kind === 'collection') {
     const collection = await db
@@ -70,4 +73,15 @@ export async function getConcerned(db: Db, { kind, id, projects: only }: Takedow
     from version where version.id in (select version_id from (${found}) found)
     order by version.date_published desc, version.id limit ${VERSIONS_MAX}`.execute(db)
   return { ...nothing, projects: projects.rows, versions: versions.rows }
+}
+
+type Copy = { id: string; version_id: string; project_id: string; is_only: boolean }
+
+/** Returns the files with this content, and whether each is the only file of its version. */
+export async function listCopies(db: Db, sha512: string): Promise<Copy[]> {
+  const { rows } = await sql<Copy>`select file.id, file.version_id, version.project_id,
+      not exists (select 1 from file other where other.version_id = file.version_id and other.id <> file.id) as is_only
+    from file join version on version.id = file.version_id where file.sha512 = ${sha512}
+    order by file.id limit ${VERSIONS_MAX}`.execute(db)
+  return rows
 }

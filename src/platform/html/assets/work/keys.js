@@ -5,26 +5,33 @@ import { isTyping } from './base.js'
 const OFF = 'depot-keys-off'
 const list = document.querySelector('[data-keys]')
 const isOff = () => localStorage.getItem(OFF) === 'yes'
+/** The row or section with the focus; after a form, the row that the URL names. */
+const here = () => document.activeElement?.closest('[data-step]') ?? document.querySelector('[data-step]:target')
+
+const focus = (element) => {
+  if (element.matches('h2, h3, li')) element.tabIndex = -1
+  element.focus()
+  element.scrollIntoView({ block: 'nearest' })
+}
 
 const use = (element) => {
-  if (element.matches('input, textarea, select, h2, h3, [data-focus]')) {
-    if (element.matches('[type=radio], [type=checkbox]')) element.click()
-    if (element.matches('h2, h3')) element.tabIndex = -1
-    element.focus()
-    element.scrollIntoView({ block: 'nearest' })
-  } else element.click()
+  if (!element.matches('input, textarea, select, h2, h3, [data-focus]')) return element.click()
+  if (element.matches('[type=radio], [type=checkbox]')) element.click()
+  focus(element)
 }
 
-/** Moves through rows or sections: `data-step` is on each of them. */
-const step = (by) => {
-  const items = [...document.querySelectorAll('[data-step]')]
-  const here = items.findIndex((item) => item.contains(document.activeElement))
-  const next = items[Math.min(Math.max(here + by, 0), items.length - 1)]
+/** Moves through elements in the order of the page. */
+const step = (selector, by) => {
+  const items = [...document.querySelectorAll(selector)]
+  const current = here()
+  const index = items.findIndex((item) => item === current || item.contains(document.activeElement))
+  const next = items[Math.min(Math.max(index + by, 0), items.length - 1)]
   if (next === undefined) return
-  const target = next.querySelector('h2, h3, a, button') ?? next
-  if (target.matches('h2, h3')) target.tabIndex = -1
-  target.focus()
+  next.closest('details')?.setAttribute('open', '')
+  focus(next.querySelector('h2, h3, a, button') ?? next)
 }
+
+const MOVES = { j: ['[data-step]', 1], k: ['[data-step]', -1], d: ['[data-finding]', 1] }
 
 addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || isTyping(event)) return
@@ -36,15 +43,18 @@ addEventListener('keydown', (event) => {
   }
   if (isOff()) return
   const key = event.key.toLowerCase()
-  if ((key === 'j' || key === 'k') && document.querySelector('[data-step]') !== null) {
+  const move = MOVES[key]
+  if (move !== undefined && document.querySelector(move[0]) !== null) {
     event.preventDefault()
-    return step(key === 'j' ? 1 : -1)
+    return step(...move)
   }
-  if (key === 'x') {
-    const box = document.activeElement?.closest('[data-step]')?.querySelector('.pick')
-    if (box) return box.click()
-  }
-  const element = [...document.querySelectorAll('[data-key]')].find((each) => each.dataset.key.toLowerCase() === key)
+  const current = here()
+  if (key === 'x') return current?.querySelector('.pick')?.click()
+  const ofKey = (element) => element.dataset.key.toLowerCase() === key
+  // The keys of a row belong to the row with the focus.
+  const element =
+    [...(current?.querySelectorAll('[data-key]') ?? [])].find(ofKey) ??
+    [...document.querySelectorAll('[data-key]')].find((each) => ofKey(each) && each.closest('tr') === null)
   if (element === undefined) return
   event.preventDefault()
   use(element)

@@ -12,8 +12,8 @@ import { type Column, listTable, nameCell, type Row } from '#platform/html/work/
 import { projectTypesOf } from '#platform/taxonomy/taxonomy.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { organizationPath, PROJECT_TYPES, reviewPath } from '#web/kit/paths.ts'
-import { typeName } from '../site/names.ts'
-import { moderatedUser } from './frame.ts'
+import { typeName } from '../../site/names.ts'
+import { moderatedUser } from '../frame.ts'
 
 export type QueueTable = {
   rows: readonly QueueRow[]
@@ -26,15 +26,17 @@ export type QueueTable = {
   isInner?: boolean
   /** IDs of the selected rows; undefined without selection. */
   picked?: readonly string[] | undefined
+  /** ID of the form that claims and releases the project of a row; undefined without these buttons. */
+  claims?: string
 }
+
+/** ID of the row of a project. */
+export const rowId = (id: string): string => `p-${id}`
 
 /** Factor of the median wait from which an entry is marked. */
 const LONG_FACTOR = 2
 
-export function queueTable(
-  request: OwnRequest,
-  { rows, records, median, caption, picked, isInner = false }: QueueTable,
-): Markup {
+export function queueTable(request: OwnRequest, { rows, caption, isInner = false, ...of }: QueueTable): Markup {
   const { page } = request
   const { t } = page.language
   const columns: Column[] = [
@@ -50,14 +52,14 @@ export function queueTable(
     caption,
     columns,
     isInner,
-    rows: rows.map((row, index) => queueRow(request, row, { records, median, picked, isFirst: index < 5 })),
+    rows: rows.map((row, index) => queueRow(request, row, { ...of, isFirst: index < 5 })),
   })
 }
 
 function queueRow(
   request: OwnRequest,
   row: QueueRow,
-  of: Pick<QueueTable, 'records' | 'median' | 'picked'> & { isFirst: boolean },
+  of: Omit<QueueTable, 'rows' | 'caption'> & { isFirst: boolean },
 ): Row {
   const { page, deps } = request
   const { t } = page.language
@@ -66,7 +68,7 @@ function queueRow(
   const typeText = type === undefined ? t('moderate.no-type') : typeName(page.language, type)
   const owner = ownerPart(page, row, of.records)
   const scan = scanPart(page, row)
-  const assigned = claimPart(request, row)
+  const assigned = claimPart(request, row, of.claims)
   const requested = statusOf(page, 'project', row.requested_status ?? 'approved')
   const name = nameCell({
     tile: rowTile(page, imageUrl(deps.config, row.icon_url), of.isFirst),
@@ -77,7 +79,8 @@ function queueRow(
     near: html`${typeText} · ${requested} · ${scan}`,
   })
   return {
-    id: `p-${row.id}`,
+    id: rowId(row.id),
+    isStep: of.claims !== undefined,
     cells: [
       html`<span class="vh">${t('moderate.position', { position: row.position })}</span>${name}`,
       typeText,
@@ -124,9 +127,17 @@ function scanPart(page: PageContext, { scans }: QueueRow): Markup {
   return html`${statusOf(page, 'scan', worst ?? 'pass')}${more}`
 }
 
-function claimPart({ page, viewer }: OwnRequest, { claim }: QueueRow): Part {
+function claimPart({ page, viewer }: OwnRequest, { id, name, claim }: QueueRow, formId: string | undefined): Part {
   const { t } = page.language
-  if (claim === null) return html`<span class="soft">${t('moderate.unassigned')}</span>`
-  if (claim.id === viewer.id) return badge('good', t('moderate.you'))
-  return html`<bdi>${claim.username}</bdi>`
+  const isOwn = claim?.id === viewer.id
+  const state =
+    claim === null
+      ? html`<span class="soft">${t('moderate.unassigned')}</span>`
+      : isOwn
+        ? badge('good', t('moderate.you'))
+        : html`<bdi>${claim.username}</bdi>`
+  if (formId === undefined || (claim !== null && !isOwn)) return state
+  const command = isOwn ? 'release' : 'claim'
+  const more = attributes({ form: formId, value: `${command}.${id}`, 'data-key': isOwn ? undefined : 't' })
+  return html`${state} <button class="plain" name="do"${more}>${t(`moderate.bulk.${command}`)}<span class="vh"> ${name}</span></button>`
 }

@@ -1,0 +1,205 @@
+// The queue of projects under review: filters, claims, bulk actions and shortcuts.
+import { claimNext } from '#features/community/moderation/claim-project.ts'
+import {
+  CLAIM_FILTERS,
+  countQueue,
+  listQueue,
+  type ModerationCounts,
+  type QueueFilter,
+  REVIEW_FILTERS,
+  readModerationCounts,
+  SCAN_FILTERS,
+} from '#features/community/moderation/queries.ts'
+import { findUndoable, type UndoableDecision } from '#features/community/moderation/read-changes.ts'
+import { recentMedianWait } from '#features/community/moderation/statistics/queries.ts'
+import { listOwnerRecords, type OwnerRecord } from '#features/community/moderation/users/queries.ts'
+import type { QueueRow } from '#features/community/moderation/views.ts'
+import { isIdForm } from '#lib/ids.ts'
+import { wholeNumber } from '#platform/html/format.ts'
+import { form } from '#platform/html/forms.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { messageOr } from '#platform/html/languages.ts'
+import { emptyState, pager } from '#platform/html/lists.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { sheetHead } from '#platform/html/work/frame.ts'
+import { shortcuts } from '#platform/html/work/keys.ts'
+import { bulkForm } from '#platform/html/work/tables.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { PATHS, PROJECT_TYPES, reviewPath } from '#web/kit/paths.ts'
+import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { typeName } from '../../site/names.ts'
+import { showModeration } from '../moderation-frame.ts'
+import { filterForm } from '../parts.ts'
+import { undoNote } from '../review/undo-note.ts'
+import { claimPicked, confirmSpam, rejectSpam, releasePicked } from './bulk.ts'
+import { QUEUE_PAGE, type QueueChoice, queuePath, queueTypes, readQueueChoice, toQueueFilter } from './queue-request.ts'
+import { queueTable } from './queue-table.ts'
+
+type QueueData = {
+  choice: QueueChoice
+  filter: QueueFilter
+  total: number
+  rows: QueueRow[]
+  records: ReadonlyMap<string, OwnerRecord>
+  median: number | null
+  counts: ModerationCounts
+  /** The decision that led to the queue. */
+  undoable: UndoableDecision | undefined
+}
+
+export function queuePages(pages: Pages): void {
+  formPage<QueueData>(pages, {
+    path: PATHS.moderationQueue,
+    name: 'moderationQueue',
+    options: { role: 'moderator' },
+    load: loadQueue,
+    show: showQueue,
+    commands: { next: startNext, claim: claimPicked, release: releasePicked, spam: confirmSpam, reject: rejectSpam },
+    labels: { message: 'The message' },
+  })
+}
+
+async function loadQueue(request: OwnRequest): Promise<QueueData> {
+  const { deps, viewer } = request
+  const choice = readQueueChoice(request, deps.taxonomy)
+  const filter = toQueueFilter(choice, deps.taxonomy)
+  const page = { ...filter, sort: 'oldest', count: QUEUE_PAGE, offset: (choice.page - 1) * QUEUE_PAGE } as const
+  const was = request.query('was')
+  const [total, rows, median, counts, undoable] = await Promise.all([
+    countQueue(deps.db, filter, viewer.id),
+    listQueue(deps.db, page, viewer.id),
+    recentMedianWait(deps.db),
+    readModerationCounts(deps.db, viewer.id),
+    isIdForm(was) ? findUndoable(deps, was) : undefined,
+  ])
+  const records = await listOwnerRecords(
+    deps.db,
+    rows.flatMap(({ owner }) => owner ?? []),
+  )
+  return { choice, filter, total, rows, records, median, counts, undoable }
+}
+
+async function startNext({ deps, viewer }: OwnRequest, { choice, filter }: QueueData): Promise<Outcome> {
+  const id = await claimNext(deps, viewer, filter, 'oldest')
+  return id === undefined ? { done: 'no-next', path: queuePath(choice) } : { path: reviewPath(id) }
+}
+
+async function showQueue(request: OwnRequest, data: QueueData, state: FormState) {
+  const { page, field } = request
+  const { t } = page.language
+  const { choice, total, rows, records, median } = data
+  if (field('do') === 'reject' && state.refusal?.field === 'message') return confirmSpam(request, data, state)
+  const last = Math.max(1, Math.ceil(total / QUEUE_PAGE))
+  const table = queueTable(request, {
+    rows,
+    records,
+    median,
+    caption: t('moderate.queue'),
+    picked: state.list('ids'),
+    claims: CLAIM_FORM,
+  })
+  const list =
+    rows.length === 0
+      ? noRows(request, data)
+      : bulkForm(page, {
+          action: pathTo(page, queuePath(choice)),
+          table,
+          actions: (['claim', 'release', 'spam'] as const).map((value) => ({
+            value,
+            label: t(`moderate.bulk.${value}`),
+          })),
+        })
+  return showModeration(request, {
+    current: PATHS.moderationQueue,
+    counts: data.counts,
+    title: t('moderate.queue'),
+    form: state,
+    ...(data.undoable === undefined ? {} : { notes: undoNote(page, data.undoable) }),
+    notice: { count: Number(request.query('count')) || 0, failed: Number(request.query('failed')) || 0 },
+    body: html`${sheetHead({ title: t('moderate.queue'), text: t('moderate.queue.text', { total }), action: startButton(request, data) })}
+${filters(request, choice)}
+${list}
+${form(page, { id: CLAIM_FORM, action: pathTo(page, queuePath(choice)), content: '' })}
+${rows.length > 0 && queueKeys(page)}
+${pager(page, { current: choice.page, last, href: (number) => pathTo(page, queuePath({ ...choice, page: number })) })}`,
+  })
+}
+
+/** ID of the form that the buttons of the rows send: forms cannot be inside the form of the bulk actions. */
+const CLAIM_FORM = 'claims'
+
+function queueKeys(page: PageContext): Markup {
+  const { t } = page.language
+  const keys = [
+    { keys: ['J', 'K'], label: t('moderate.key.rows') },
+    { keys: ['Enter'], label: t('moderate.key.open') },
+    { keys: ['X'], label: t('moderate.key.select') },
+    { keys: ['T'], label: t('moderate.key.claim') },
+    { keys: ['N'], label: t('moderate.key.start') },
+  ]
+  return html`<div class="part">${shortcuts(page, keys)}</div>`
+}
+
+/** Renders the button that claims the oldest unassigned project and opens it. */
+export function startButton({ page }: OwnRequest, { choice, total }: Pick<QueueData, 'choice' | 'total'>): Part {
+  if (total === 0) return null
+  const content = html`<button class="main" name="do" value="next" data-key="n">${page.language.t('moderate.start')}</button>`
+  return form(page, { action: pathTo(page, queuePath(choice)), content })
+}
+
+/** Renders that the queue is empty, and what to do next. */
+export function emptyQueue(page: PageContext, { reports, quarantined }: ModerationCounts): Markup {
+  const { t } = page.language
+  const link = (path: string) => (text: Part) => html`<a href="${pathTo(page, path)}">${text}</a>`
+  return emptyState(page, {
+    icon: 'ok',
+    title: t('moderate.queue.empty'),
+    text: page.language.rich('moderate.queue.empty.next', {
+      reports,
+      quarantined,
+      toReports: link(PATHS.moderationReports),
+      toScans: link(PATHS.moderationScans),
+    }),
+  })
+}
+
+function noRows({ page }: OwnRequest, { choice, counts }: QueueData): Markup {
+  const { t } = page.language
+  const isFiltered = queuePath({ ...choice, page: 1 }) !== PATHS.moderationQueue || choice.page > 1
+  if (!isFiltered) return emptyQueue(page, counts)
+  return emptyState(page, {
+    icon: 'search',
+    title: t('moderate.queue.no-match'),
+    action: html`<p><a class="button" href="${pathTo(page, PATHS.moderationQueue)}">${t('moderate.queue.all')}</a></p>`,
+  })
+}
+
+function filters({ page, deps }: OwnRequest, choice: QueueChoice): Markup {
+  const { t } = page.language
+  const named = (key: string, values: readonly string[]) =>
+    values.map((value) => ({ value, label: messageOr(page.language, `moderate.${key}.${value}`, value) }))
+  const types = queueTypes(deps.taxonomy).map((value) => {
+    const type = PROJECT_TYPES.find((one) => one === value)
+    return { value, label: type === undefined ? t('moderate.no-type') : typeName(page.language, type) }
+  })
+  return filterForm(page, {
+    search: { name: 'query', label: t('moderate.filter.name'), value: choice.text },
+    selects: [
+      { name: 'project_type', label: t('moderate.column.type'), value: choice.type, choices: types },
+      { name: 'scan', label: t('moderate.column.scan'), value: choice.scan, choices: named('scan', SCAN_FILTERS) },
+      { name: 'review', label: t('moderate.review'), value: choice.review, choices: named('review', REVIEW_FILTERS) },
+      {
+        name: 'claim',
+        label: t('moderate.column.assigned'),
+        value: choice.claim,
+        choices: named('claim', CLAIM_FILTERS),
+      },
+    ],
+  })
+}
+
+/** Renders a number with its label as a figure. */
+export function figure({ page }: OwnRequest, of: { label: string; value: number; path?: string }): Markup {
+  const value = wholeNumber(page.language, of.value)
+  return html`<div><dt>${of.label}</dt><dd class="big">${of.path === undefined ? value : html`<a href="${pathTo(page, of.path)}">${value}</a>`}</dd></div>`
+}
