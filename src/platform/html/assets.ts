@@ -34,7 +34,7 @@ const STYLE_PARTS = {
   'work.css': ['work/frame', 'work/tables', 'work/inputs', 'work/review', 'work/figures'],
 } as const
 /** Parts of the script of these pages. The first part is shared; each other part has its own scope. */
-const SCRIPT_PARTS = ['base', 'forms', 'fields', 'lists', 'keys', 'claim']
+const SCRIPT_PARTS = ['base', 'forms', 'fields', 'lists', 'keys', 'claim', 'upload']
 type StyleSheet = keyof typeof STYLE_PARTS
 const isStyleSheet = (file: string): file is StyleSheet => Object.hasOwn(STYLE_PARTS, file)
 
@@ -53,7 +53,6 @@ const FILES = [
   'work-icons.svg',
   'mark.svg',
   'site.js',
-  'upload.js',
   'site.css',
   'work.css',
   'work.js',

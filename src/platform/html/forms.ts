@@ -11,6 +11,8 @@ export type FormError = {
   lang?: string | undefined
   /** The message without the prefix that names the field. */
   reason?: string
+  /** What follows the message next to the field, such as a link. */
+  more?: Part
 }
 
 export type FormErrors = readonly FormError[]
@@ -20,9 +22,13 @@ type Field = {
   label: string
   /** Hint below the label. */
   hint?: Part
+  /** Source of the value, at the end of the line of the label. */
+  from?: Part
   errors?: FormErrors
   /** Whether the field is optional. Default: false */
   isOptional?: boolean
+  /** Whether the label of an optional field says nothing about that. */
+  isUnmarked?: boolean
   /** Key that moves to the field. */
   hotkey?: string
   /** ID of the element. Default: the name */
@@ -75,7 +81,7 @@ export function buttonForm(
 
 type InputField = Field & {
   value?: string
-  type?: 'text' | 'email' | 'url' | 'search' | 'number' | 'date' | 'datetime-local'
+  type?: 'text' | 'email' | 'url' | 'search' | 'number' | 'datetime-local' | 'date' | 'time'
   minLength?: number
   maxLength?: number
   /** Last day of a date field: `2026-01-31`. */
@@ -205,8 +211,9 @@ function field(page: PageContext, of: Field, control: Markup): Markup {
   const { language } = page
   const error = errorOf(of)
   const id = idOf(of)
+  const label = html`<label for="${id}">${of.label}${of.isOptional === true && of.isUnmarked !== true && html` <span class="optional">${language.t('form.optional')}</span>`}</label>`
   return html`<div class="field">
-<label for="${id}">${of.label}${of.isOptional === true && html` <span class="optional">${language.t('form.optional')}</span>`}</label>
+${of.from === undefined ? label : html`<span class="apart">${label}${of.from}</span>`}
 ${
   of.hint !== undefined &&
   html`<p class="hint" id="${id}-hint">${of.hint}</p>
@@ -216,8 +223,12 @@ ${
 }
 
 function errorText(page: PageContext, id: string, error: FormError): Markup {
+  const { more } = error
   const { message, lang } = translateError(page.language, error)
   const foreign = attributes({ lang: lang !== page.language.tag && lang })
+  if (more !== undefined)
+    return html`<p class="error" id="${id}-error">${icon(page, 'warning')}<span><span${foreign}>${message}</span> ${more}</span></p>
+`
   return html`<p class="error" id="${id}-error"${foreign}>${icon(page, 'warning')}<span>${message}</span></p>
 `
 }

@@ -35,9 +35,10 @@ import { projectRevenuePages } from './revenue/project-revenue.ts'
 import { revenuePages } from './revenue/revenue-page.ts'
 import { reviewPages } from './review/review.ts'
 import { newProjectPages } from './start/new-project.ts'
-import { editPages, versionDeletionPages } from './version/edit-page.ts'
-import { tokenCheck } from './version/receive-form.ts'
-import { uploadPages } from './version/upload-page.ts'
+import { versionDeletionPages } from './version/deletion-pages.ts'
+import { editPages } from './version/edit-page.ts'
+import { tokenCheck } from './version/form/receive-form.ts'
+import { uploadPages } from './version/upload/upload-page.ts'
 import { versionsPages } from './version/versions-page.ts'
 
 export function publishPages(app: App, web: WebDeps): void {

@@ -25,8 +25,8 @@ each('form[data-send]', (form) => {
 })
 
 // Copies the text of a field to the clipboard and confirms it briefly.
-if (navigator.clipboard !== undefined) {
-  each('[data-copy]', (button) => {
+const offerCopies = (root) => {
+  for (const button of root.querySelectorAll('[data-copy]')) {
     const field = document.getElementById(button.dataset.copy)
     const label = [...button.childNodes]
     button.hidden = false
@@ -36,7 +36,11 @@ if (navigator.clipboard !== undefined) {
       button.textContent = button.dataset.done
       setTimeout(() => button.replaceChildren(...label), 2000)
     })
-  })
+  }
+}
+if (navigator.clipboard !== undefined) {
+  offerCopies(document)
+  document.addEventListener('swapped', ({ detail }) => offerCopies(detail))
 }
 
 // Shares the URL of the page, or copies it.

@@ -13,14 +13,18 @@ export function saveBar(
   of: { text?: Part; save?: string; command?: string; discard?: string; more?: Part } = {},
 ): Markup {
   const { t } = page.language
-  const texts = attributes({
+  return html`<div class="save" data-save${saveBarTexts(page)}><p role="status">${of.text}</p>${of.more}<a class="button" href="${of.discard ?? '?'}" data-discard>${t('work.discard')}</a><button class="main" name="do" value="${of.command ?? 'save'}">${of.save ?? t('work.save')}</button></div>`
+}
+
+/** Returns the texts of the script for an element with `data-save`. */
+export function saveBarTexts({ language: { t } }: PageContext): Markup {
+  return attributes({
     'data-one': t('work.changes.one', { names: '{names}' }),
     'data-many': t('work.changes.many', { count: '{count}', names: '{names}' }),
     'data-draft': t('work.draft', { day: '{day}' }),
     'data-restore': t('work.draft.restore'),
     'data-drop': t('work.draft.drop'),
   })
-  return html`<div class="save" data-save${texts}><p role="status">${of.text}</p>${of.more}<a class="button" href="${of.discard ?? '?'}">${t('work.discard')}</a><button class="main" name="do" value="${of.command ?? 'save'}">${of.save ?? t('work.save')}</button></div>`
 }
 
 /** Reverse of an action: the form of the button Undo. */

@@ -18,8 +18,8 @@ export type PageFormOptions<Staged> = {
   onFields: (fields: FormFields) => void | Promise<void>
   /** Throws an ApiError to refuse a file. The other parts of the form are read nevertheless. */
   check: (part: FilePartHead) => void
-  /** Called for a file that `check` refuses, with its error, and for a file that is too large, without an error. */
-  onRefused: (part: FilePartHead, error?: ApiError) => void
+  /** Called for a file that `check` refuses, with its error, and for a file that is too large, with its size. */
+  onRefused: (part: FilePartHead, problem: ApiError | { sizeBytes: number }) => void
 }
 
 /**
@@ -52,10 +52,11 @@ export async function readPageForm<Staged>(
       signal,
     })
     parts.push({ ...head, staged })
-    if (!source.isTooLarge()) return
+    const sizeBytes = source.sizeBytes()
+    if (sizeBytes <= options.maxFileBytes) return
     parts.pop()
     await options.files.discard(staged)
-    options.onRefused(head)
+    options.onRefused(head, { sizeBytes })
   }
   try {
     await readParts(req, { files: options.files, maxBodyBytes: BODY_BYTES_MAX }, async (part, signal) => {
@@ -116,8 +117,11 @@ async function drain(stream: Readable): Promise<void> {
   for await (const _ of stream) void _
 }
 
-/** Passes on at most `maxBytes` and reads the rest without storing it, so that the parts after the file are read. */
-function limited(source: Readable, maxBytes: number): { stream: Readable; isTooLarge: () => boolean } {
+/**
+ * Passes on at most `maxBytes` and reads the rest without storing it, so that the parts after the file are read. `sizeBytes`
+ * returns the size so far.
+ */
+function limited(source: Readable, maxBytes: number): { stream: Readable; sizeBytes: () => number } {
   let sizeBytes = 0
   async function* pass(): AsyncGenerator<Buffer> {
     for await (const chunk of source as AsyncIterable<Buffer>) {
@@ -125,5 +129,5 @@ function limited(source: Readable, maxBytes: number): { stream: Readable; isTooL
       if (sizeBytes <= maxBytes) yield chunk
     }
   }
-  return { stream: Readable.from(pass()), isTooLarge: () => sizeBytes > maxBytes }
+  return { stream: Readable.from(pass()), sizeBytes: () => sizeBytes }
 }

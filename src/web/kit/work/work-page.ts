@@ -47,8 +47,6 @@ export type WorkPage = {
   isSecret?: boolean
   /** Default: the status of the refused form, otherwise 200. */
   status?: number
-  /** URLs of more scripts. */
-  scripts?: readonly string[]
 }
 
 /** Shows a page in the frame: subject, rail, and the sheet with notice and errors. */
@@ -65,7 +63,6 @@ ${workSheet(page, { sections, body: [messagesOf(request, of), of.body] })}`
     refusal: form?.refusal,
     isSecret,
     ...(status === undefined ? {} : { status }),
-    ...(of.scripts === undefined ? {} : { scripts: of.scripts }),
   })
 }
 

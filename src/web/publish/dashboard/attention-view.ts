@@ -66,6 +66,8 @@ function pathOf({ kind, project, version, organization_id, report_id }: Attentio
       return `${path}/versions/new`
     case 'quarantined_version':
     case 'failed_scan':
+      // A version that waits for its scan has no public page. The page to edit it shows what was found.
+      return version === null ? path : `${path}/version/${version.id}/edit`
     case 'withdrawn_dependency':
       return version === null ? path : versionPath(path, version)
     default:

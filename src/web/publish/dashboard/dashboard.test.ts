@@ -7,7 +7,7 @@ import { DAY_MS } from '#lib/time.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { aDownload, aView } from '#test/support/factories/analytics-events.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
-import { projectData } from '#test/support/http/forms.ts'
+import { form, projectData } from '#test/support/http/forms.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
 import { assertLeads, assertSays, visitor } from '#test/support/http/visitor.ts'
 
@@ -174,6 +174,33 @@ test('unfinished uploads are listed with their files and lead back to the upload
   assertSays(await browser.get(HOME), 200, 'Your upload for <bdi>Ember 2.0.0</bdi> is not finished')
   const other = visitor(t, (await t.make.account()).token)
   assertSays(await other.get('/dashboard/uploads'), 200, 'You have no unfinished uploads.')
+})
+
+test('several drafts are deleted together after a confirmation, and only drafts', async () => {
+  const owner = await t.make.account()
+  const project = await t.make.project({ owner, name: 'Cinder', slug: 'cinder' })
+  const draft = async (): Promise<string> => {
+    const { payload, headers } = await form({ project_id: project.id, status: 'draft' })
+    return (await t.as(owner).post('/v3/version', payload, { headers })).json().id
+  }
+  const [one, two, kept] = [await draft(), await draft(), await draft()]
+  const listed = await t.make.version({ project, version_number: '1.0.0', status: 'draft' })
+  const browser = visitor(t, owner.token)
+  const path = '/dashboard/uploads'
+  const page = await browser.get(path)
+  assertValidHtml(page.body)
+  assert.ok(!page.body.includes(`name="ids" value="${listed.id}"`))
+  assertSays(await browser.sendFrom(page, path, { do: 'discard' }), 400, 'Select at least one draft.')
+  const confirm = await browser.sendFrom(page, path, { ids: [one, two, listed.id, 'x'], do: 'discard' })
+  assertSays(confirm, 200, 'Delete 2 drafts?')
+  assertValidHtml(confirm.body)
+  const stranger = visitor(t, (await t.make.account()).token)
+  await stranger.send(path, path, { ids: [one], do: 'confirm' }).catch(() => undefined)
+  await t.as(owner).delete(`/v3/version/${two}`)
+  const done = await browser.sendFrom(confirm, path, { ids: [one, two, listed.id], do: 'confirm' })
+  assertLeads(done, `${path}?done=drafts-discarded`)
+  const left = await t.deps.db.selectFrom('version').select('id').where('project_id', '=', project.id).execute()
+  assert.deepEqual(left.map(({ id }) => id).sort(), [kept, listed.id].sort())
 })
 
 test('the chooser leads to the upload page of each project', async () => {

@@ -1,41 +1,118 @@
-// Unfinished uploads: the drafts of versions in the user's projects.
+// Unfinished uploads: the drafts of versions in the user's projects. Several of them can be deleted together.
 import type { FastifyReply } from 'fastify'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { type DraftRow, listDrafts } from '#features/catalogue/versions/drafts/queries.ts'
+import { deleteVersion } from '#features/catalogue/versions/lifecycle/delete-version.ts'
+import { getVersionAsMember } from '#features/catalogue/versions/lookup/version-cache.ts'
+import { ApiError, validationError } from '#lib/errors.ts'
 import { fileSize, timeAgo } from '#platform/html/format.ts'
+import { hiddenField } from '#platform/html/forms.ts'
 import { html, type Markup } from '#platform/html/html.ts'
 import { emptyState } from '#platform/html/lists.ts'
 import { pathTo } from '#platform/html/page-context.ts'
+import { confirmation } from '#platform/html/work/actions.ts'
 import { sheetHead } from '#platform/html/work/frame.ts'
-import { listTable, nameCell } from '#platform/html/work/tables.ts'
+import { bulkForm, listTable, nameCell } from '#platform/html/work/tables.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, projectPath, withQuery } from '#web/kit/paths.ts'
+import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
 import { tile } from '#web/site/lists/rows.ts'
 import { listOwnProjects, showDashboardPage } from './dashboard-frame.ts'
 
+type Draft = { draft: DraftRow; view: ProjectView }
+
 export function uploadsPage(pages: Pages): void {
-  pages.own('GET', PATHS.dashboardUploads, 'publishUploads', showUploads)
+  formPage<readonly Draft[]>(pages, {
+    path: PATHS.dashboardUploads,
+    name: 'publishUploads',
+    load: loadDrafts,
+    show: showUploads,
+    commands: { discard: confirmDiscard, confirm: discardDrafts },
+    labels: { ids: 'The selection' },
+  })
 }
 
-async function showUploads(request: OwnRequest): Promise<FastifyReply> {
-  const { page, deps } = request
-  const { t } = page.language
+async function loadDrafts(request: OwnRequest): Promise<readonly Draft[]> {
   const views = new Map((await listOwnProjects(request)).map(({ view }) => [view.id, view]))
-  const drafts = await listDrafts(deps.db, [...views.keys()])
-  const rows = drafts.flatMap((draft) => {
+  const drafts = await listDrafts(request.deps.db, [...views.keys()])
+  return drafts.flatMap((draft) => {
     const view = views.get(draft.project_id)
     return view === undefined ? [] : [{ draft, view }]
   })
+}
+
+/** A version that was published before is deleted on its own page, because it has statistics and dependents. */
+const canDiscard = ({ draft }: Draft): boolean => draft.is_new_draft
+
+/** Returns the selected drafts. Those that are deleted or published by now are omitted. @throws ApiError without a selection */
+function selectedDrafts({ page }: OwnRequest, rows: readonly Draft[], form: FormState): readonly Draft[] {
+  const ids = new Set(form.list('ids'))
+  if (ids.size === 0) throw validationError('ids', page.language.t('publish.uploads.select'))
+  return rows.filter((row) => ids.has(row.draft.id) && canDiscard(row))
+}
+
+async function confirmDiscard(request: OwnRequest, rows: readonly Draft[], form: FormState): Promise<Outcome> {
+  const { page } = request
+  const { language } = page
+  const { t } = language
+  const chosen = selectedDrafts(request, rows, form)
+  if (chosen.length === 0) return { done: 'drafts-discarded' }
+  const size = chosen.reduce((sum, { draft }) => sum + draft.size_bytes, 0)
+  const title = t('publish.uploads.discard-title', { count: chosen.length })
+  const body = confirmation(page, {
+    title,
+    consequences: [
+      ...chosen.map(({ draft, view }) => html`<bdi>${view.name}</bdi> <bdi>${nameOf(request, draft)}</bdi>`),
+      t('publish.uploads.discard-size', { size: fileSize(language, size) }),
+    ],
+    fields: chosen.map(({ draft }) => hiddenField('ids', draft.id)),
+    action: pathTo(page, PATHS.dashboardUploads),
+    button: t('publish.uploads.discard'),
+    cancel: pathTo(page, PATHS.dashboardUploads),
+  })
+  return request.show({ title, body })
+}
+
+/** Deletes the drafts one by one. A draft that another member has deleted in the meantime is no error. */
+async function discardDrafts(request: OwnRequest, rows: readonly Draft[], form: FormState): Promise<Outcome> {
+  const { deps, viewer } = request
+  for (const { draft } of selectedDrafts(request, rows, form)) {
+    try {
+      const { membership } = await getVersionAsMember(deps, viewer, draft.id)
+      await deleteVersion(deps, viewer, { id: draft.id, membership })
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.kind !== 'not_found') throw error
+    }
+  }
+  return { done: 'drafts-discarded' }
+}
+
+const nameOf = ({ page }: OwnRequest, { version_number: number }: DraftRow): string =>
+  number === '' ? page.language.t('publish.uploads.no-number') : number
+
+async function showUploads(request: OwnRequest, rows: readonly Draft[], form: FormState): Promise<FastifyReply> {
+  const { page } = request
+  const { t } = page.language
+  const table = draftTable(request, rows, new Set(form.list('ids')))
+  const list = rows.some(canDiscard)
+    ? bulkForm(page, {
+        action: pathTo(page, PATHS.dashboardUploads),
+        table,
+        actions: [{ value: 'discard', label: t('publish.uploads.discard') }],
+      })
+    : table
   return showDashboardPage(request, {
     path: PATHS.dashboardUploads,
     title: t('publish.uploads'),
     facts: [t('publish.uploads.count', { count: rows.length })],
+    form,
     body: html`${sheetHead({ title: t('publish.uploads'), text: t('publish.uploads.text') })}
-${rows.length === 0 ? emptyState(page, { icon: 'upload', title: t('publish.uploads.none') }) : draftTable(request, rows)}`,
+<div id="ids">${rows.length === 0 ? emptyState(page, { icon: 'upload', title: t('publish.uploads.none') }) : list}</div>`,
   })
 }
 
-function draftTable({ page }: OwnRequest, rows: readonly { draft: DraftRow; view: ProjectView }[]): Markup {
+function draftTable(request: OwnRequest, rows: readonly Draft[], picked: ReadonlySet<string>): Markup {
+  const { page } = request
   const { language, now } = page
   const { t } = language
   return listTable(page, {
@@ -46,12 +123,14 @@ function draftTable({ page }: OwnRequest, rows: readonly { draft: DraftRow; view
       { label: t('publish.uploads.stored'), room: 'far' },
       { label: t('publish.uploads.continue'), isAction: true },
     ],
-    rows: rows.map(({ draft, view }) => {
-      const number = draft.version_number === '' ? t('publish.uploads.no-number') : draft.version_number
+    rows: rows.map((row) => {
+      const { draft, view } = row
+      const number = nameOf(request, draft)
       const files = t('publish.uploads.size', { count: draft.files, size: fileSize(language, draft.size_bytes) })
       const stored =
         draft.draft_expires === null ? t('publish.uploads.complete') : timeAgo(language, draft.draft_expires, now)
       const href = pathTo(page, withQuery(`${projectPath(view)}/versions/new`, { draft: draft.id }))
+      const name = `${view.name} ${number}`
       return {
         cells: [
           nameCell({
@@ -64,8 +143,9 @@ function draftTable({ page }: OwnRequest, rows: readonly { draft: DraftRow; view
           }),
           files,
           stored,
-          html`<a class="button tight" href="${href}">${t('publish.uploads.continue')}<span class="vh">: ${view.name} ${number}</span></a>`,
+          html`<a class="button tight" href="${href}">${t('publish.uploads.continue')}<span class="vh">: ${name}</span></a>`,
         ],
+        ...(canDiscard(row) ? { pick: { value: draft.id, name, isPicked: picked.has(draft.id) } } : {}),
       }
     }),
   })

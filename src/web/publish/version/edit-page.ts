@@ -1,49 +1,57 @@
-// The page that edits a published version, and the confirmation pages that delete it or one of its files.
+// The page that edits a version: the fields of the upload page, the stored files with their scan, and the status.
 import type { FastifyReply } from 'fastify'
 import { requirePermission } from '#features/basics/access/project-policy.ts'
-import { deleteFile } from '#features/catalogue/versions/lifecycle/delete-file.ts'
-import { deleteVersion } from '#features/catalogue/versions/lifecycle/delete-version.ts'
+import { findScan, type ScanRow } from '#features/catalogue/scans/queries.ts'
 import { VersionPatch } from '#features/catalogue/versions/lifecycle/requests.ts'
 import { updateVersion } from '#features/catalogue/versions/lifecycle/update-version.ts'
 import { getVersionAsMember } from '#features/catalogue/versions/lookup/version-cache.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
-import { ApiError, notFound, validationError } from '#lib/errors.ts'
+import { ApiError, notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
-import type { FormError } from '#platform/html/forms.ts'
-import { form, textArea } from '#platform/html/forms.ts'
+import { type FormError, form } from '#platform/html/forms.ts'
 import { html } from '#platform/html/html.ts'
 import { pathTo } from '#platform/html/page-context.ts'
-import { confirmation, saveBar } from '#platform/html/work/actions.ts'
-import { optionCards } from '#platform/html/work/choices.ts'
-import { sheetPart } from '#platform/html/work/frame.ts'
+import { saveBar } from '#platform/html/work/actions.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { attempt, checkValues } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { projectSegments } from '#web/kit/paths.ts'
 import { EMPTY, type FormState, submittedForm } from '#web/kit/work/form-page.ts'
+import { showLostForm } from '#web/kit/work/lost-input.ts'
 import { versionOf } from '#web/site/lists/rows.ts'
 import { loadManagedProject, type ManagedProject, may } from '../project/managed-project.ts'
-import { projectForm, showProjectSettings, toCanonical } from '../project/settings-frame.ts'
-import { dependencyPart } from './dependency-part.ts'
-import { detailsPart } from './details-part.ts'
-import { filesPart } from './files-part.ts'
-import { countDependents } from './queries.ts'
-import { type CheckToken, readFields, streamedForm } from './receive-form.ts'
-import { storeParts } from './store-parts.ts'
-import { namesOfProjects } from './upload-data.ts'
-import { type DependencyRow, patchOf, submittedRows, valuesOf } from './upload-form.ts'
-import { VERSION_LABELS } from './upload-page.ts'
+import { showProjectSettings, toCanonical } from '../project/settings-frame.ts'
+import { changelogPart } from './form/changelog-part.ts'
+import { changeDependencies, isDependencyAction } from './form/dependency-commands.ts'
+import { type DependencySearch, loadDependencyData } from './form/dependency-data.ts'
+import { dependencyPart } from './form/dependency-part.ts'
+import { detailsPart } from './form/details-part.ts'
+import { errorOfStored, errorsOfRefused } from './form/file-errors.ts'
+import { filesPart } from './form/files-part.ts'
+import { labelsOf } from './form/labels.ts'
+import { publicationErrors } from './form/publication-errors.ts'
+import { type CheckToken, type ReceivedForm, type RefusedFile, readFields, streamedForm } from './form/receive-form.ts'
+import { storeParts } from './form/store-parts.ts'
+import { type DependencyRow, patchOf, shownValues, submittedRows, valuesOf } from './form/version-values.ts'
+import { scanPart } from './scan-part.ts'
+import { statusPart } from './status-part.ts'
 
-type Edited = ManagedProject & { version: VersionView /** Path of the version's pages. */; pages: string }
+export type Edited = ManagedProject & {
+  version: VersionView
+  scan: ScanRow | undefined
+  /** Path of the version's pages. */
+  pages: string
+}
 
 /** @throws ApiError 404 unless the version belongs to the project of the path. */
-async function loadEdited(request: OwnRequest): Promise<Edited> {
+export async function loadEdited(request: OwnRequest): Promise<Edited> {
   const managed = await loadManagedProject(request)
   const id = request.param('version')
   if (!isIdForm(id)) throw notFound('version')
   const { version } = await getVersionAsMember(request.deps, request.viewer, id)
   if (version.project.id !== managed.project.id) throw notFound('version')
-  return { ...managed, version: versionOf(version), pages: `${managed.path}/version/${id}` }
+  const scan = await findScan(request.deps.db, id)
+  return { ...managed, version: versionOf(version), scan, pages: `${managed.path}/version/${id}` }
 }
 
 /** Registers the page. Its scope leaves forms with files unparsed. */
@@ -52,78 +60,112 @@ export function editPages(pages: Pages, taxonomy: Taxonomy, checkToken: CheckTok
     const path = `/${segment}/:slug/version/:version/edit`
     pages.own('GET', path, 'manageVersion', async (request) => {
       const data = await loadEdited(request)
-      return toCanonical(request, data) ?? showEdit(request, data, { state: EMPTY, rows: undefined })
+      return toCanonical(request, data) ?? showEdit(request, data, { state: EMPTY })
     })
     pages.own('POST', path, 'manageVersionForm', (request) => saveEdit(request, checkToken), streamedForm(checkToken))
   }
 }
 
+/** The submitted form while it is processed. */
+type Submission = {
+  data: Edited
+  state: FormState
+  rows: DependencyRow[]
+  refused: RefusedFile[]
+  search?: DependencySearch | undefined
+}
+
 async function saveEdit(request: OwnRequest, checkToken: CheckToken): Promise<FastifyReply> {
-  const { req, deps, viewer, page } = request
-  const data = await loadEdited(request)
+  const { req, deps } = request
+  const data = await loadEdited(request).catch((error: unknown) => {
+    if (error instanceof ApiError && error.kind === 'not_found') return error
+    throw error
+  })
+  if (data instanceof ApiError) {
+    await readFields(request, checkToken)
+    return showLostForm(request, data)
+  }
   const received = await readFields(request, checkToken, may(data, 'UPLOAD_VERSION'))
   const state = submittedForm(req.body)
-  const rows = submittedRows(state)
-  const errors: FormError[] = received.refused.map(({ filename, message }) => ({
-    field: 'files',
-    message: `${filename}: ${message}`,
-    lang: 'en',
-  }))
-  const { refusal } = await attempt(async () => {
-    const readOnly = page.site.readOnly?.(page.language)
-    if (readOnly !== undefined) throw new ApiError('service_unavailable', readOnly)
-    requirePermission(viewer, data.membership, 'UPLOAD_VERSION')
-    const target = {
-      data: { ...data, action: data.pages, draft: data.version, isDraftGone: false, proposals: undefined },
-      errors,
-    }
-    if (received.parts.length > 0) await storeParts(request, target, received.parts)
-    const { id, status, membership } = { ...data.version, membership: data.membership }
-    const chosen = state.text('status')
-    const patch = {
-      ...patchOf(state, { rows, version: data.version, taxonomy: deps.taxonomy }),
-      ...(chosen === '' || chosen === status ? {} : { status: chosen }),
-    }
-    await updateVersion(deps, viewer, { id, membership, patch: checkValues(VersionPatch, patch) })
-  }, VERSION_LABELS).finally(() => Promise.allSettled(received.parts.map(({ staged }) => deps.files.discard(staged))))
-  if (refusal === undefined && errors.length === 0) return request.redirect(`${data.pages}/edit`, 'saved')
-  const all = refusal === undefined ? errors : [...errors, refusal]
+  const submission: Submission = { data, state, rows: submittedRows(state), refused: received.refused }
+  const errors: FormError[] = []
+  const explain = async (error: unknown): Promise<never> => {
+    if (error instanceof ApiError) errors.push(...(await explained(request, submission, error)))
+    throw error
+  }
+  const { value, refusal } = await attempt(
+    () => run(request, submission, received).catch(explain),
+    labelsOf(submission.rows),
+  ).finally(() => Promise.allSettled(received.parts.map(({ staged }) => deps.files.discard(staged))))
+  const { rows, refused, search } = submission
+  if (value === 'saved' && refused.length === 0) return request.redirect(`${data.pages}/edit`, 'saved')
+  const all = [...errorsOfRefused(refused), ...errors, ...(refusal === undefined || errors.length > 0 ? [] : [refusal])]
   const [first] = all
   const shown = first === undefined ? undefined : { ...first, status: refusal?.status ?? 400 }
-  return showEdit(request, await loadEdited(request), { state: { ...state, errors: all, refusal: shown }, rows })
+  const next = { ...state, errors: all, refusal: shown }
+  return showEdit(request, await loadEdited(request), { state: next, rows, refused, search })
+}
+
+/** Runs the pressed button. */
+async function run(request: OwnRequest, submission: Submission, { parts }: ReceivedForm): Promise<'saved' | 'show'> {
+  const { deps, viewer, page, field } = request
+  const { data, state, rows, refused } = submission
+  const { version, membership } = data
+  const readOnly = page.site.readOnly?.(page.language)
+  if (readOnly !== undefined) throw new ApiError('service_unavailable', readOnly)
+  requirePermission(viewer, membership, 'UPLOAD_VERSION')
+  const pressed = field('do').split('.')
+  if (isDependencyAction(pressed[0] ?? '')) {
+    submission.search = await changeDependencies(request, { rows, projectId: data.project.id }, pressed)
+    return 'show'
+  }
+  if (pressed[0] === 'preview') return 'show'
+  if (parts.length > 0) refused.push(...(await storeParts(request, { ...data, versionId: version.id }, parts)))
+  const chosen = state.text('status')
+  const patch = {
+    ...patchOf(state, { rows, version, taxonomy: deps.taxonomy }),
+    ...(chosen === '' || chosen === version.status ? {} : { status: chosen }),
+  }
+  await updateVersion(deps, viewer, { id: version.id, membership, patch: checkValues(VersionPatch, patch) })
+  return 'saved'
+}
+
+/** Returns the errors by field, where the refusal of the API names no field of the form. */
+async function explained(request: OwnRequest, { data, state }: Submission, error: ApiError): Promise<FormError[]> {
+  const { fileRules } = request.deps
+  const { version } = await loadEdited(request)
+  const ofFile = errorOfStored(request.page, error, { version, fileRules, loaders: state.list('loaders') })
+  return ofFile === undefined ? publicationErrors(request, data, error) : [ofFile]
+}
+
+type Shown = {
+  state: FormState
+  rows?: DependencyRow[]
+  refused?: readonly RefusedFile[]
+  search?: DependencySearch | undefined
 }
 
 async function showEdit(
   request: OwnRequest,
   data: Edited,
-  { state, rows }: { state: FormState; rows: DependencyRow[] | undefined },
+  { state, rows, refused = [], search }: Shown,
 ): Promise<FastifyReply> {
   const { page } = request
   const { t } = page.language
-  const { version, pages } = data
-  const values = { ...valuesOf(version, undefined), ...(rows === undefined ? {} : { dependencies: rows }) }
-  const names = await namesOfProjects(
-    request,
-    values.dependencies.map(({ project }) => project),
-  )
-  const changelog = textArea(page, {
-    name: 'changelog',
-    label: t('upload.changelog'),
-    value: state.text('changelog', values.changelog),
-    maxLength: 65_536,
-    rows: 9,
-    isOptional: true,
-    errors: state.errors,
-  })
+  const { version, scan, pages } = data
+  const stored = valuesOf(version, undefined)
+  const values = shownValues(state, { ...stored, dependencies: rows ?? stored.dependencies })
+  const dependencies = await loadDependencyData(request, values.dependencies, search)
   const removal = ({ hashes }: VersionView['files'][number]) => pathTo(page, `${pages}/file/${hashes.sha512}/delete`)
   const remove =
     may(data, 'DELETE_VERSION') &&
     html`<a class="button" href="${pathTo(page, `${pages}/delete`)}">${t('upload.delete.button', { number: version.version_number })}</a>`
-  const content = html`${filesPart(request, { draft: version, state, removal, text: t('upload.edit.files') })}
+  const text = `${t('upload.edit.downloads', { count: version.downloads })} ${t('upload.edit.files')}`
+  const content = html`${filesPart(request, { version, state, refused, scan, isDetailed: true, text, ...(may(data, 'DELETE_VERSION') ? { removal } : { removal: null }) })}
 ${detailsPart(request, data, { state, values })}
-${dependencyPart(request, { rows: values.dependencies, names, proposals: undefined, state, isFixed: true })}
-${sheetPart({ id: 'log', title: t('upload.changelog.title'), content: changelog })}
-${statusPart(request, version, state)}
+${dependencyPart(request, { data: dependencies, state })}
+${await changelogPart(request, { state, changelog: stored.changelog })}
+${statusPart(page, version, { state, isFeatured: values.featured })}
 ${saveBar(page, { more: remove })}`
   const title = t('upload.edit.title', { number: version.version_number, name: data.view.name })
   return showProjectSettings(request, data, {
@@ -132,110 +174,10 @@ ${saveBar(page, { more: remove })}`
     heading: title,
     needs: { permission: 'UPLOAD_VERSION', name: t('work.permission.UPLOAD_VERSION') },
     form: state,
-    body:
+    body: [
+      await scanPart(request, data),
       (may(data, 'UPLOAD_VERSION') || state.isSubmitted) &&
-      form(page, { action: pathTo(page, `${pages}/edit`), hasFile: true, content }),
+        form(page, { action: pathTo(page, `${pages}/edit`), hasFile: true, content }),
+    ],
   })
-}
-
-function statusPart({ page }: OwnRequest, { status }: VersionView, state: FormState) {
-  const { t } = page.language
-  const chosen = state.text('status', status)
-  const texts = {
-    listed: t('upload.status.listed'),
-    unlisted: t('upload.status.unlisted'),
-    archived: t('upload.status.archived'),
-    draft: t('upload.status.draft'),
-  }
-  const options = (['listed', 'unlisted', 'archived', 'draft'] as const).map((value) => ({
-    value,
-    label: t(`work.version.${value}`),
-    text: texts[value],
-    isChosen: chosen === value,
-  }))
-  const cards = optionCards({
-    legend: html`<span class="vh">${t('upload.edit.status')}</span>`,
-    name: 'status',
-    options,
-  })
-  return sheetPart({ id: 'state', title: t('upload.edit.status'), content: cards })
-}
-
-/** Registers the confirmation pages. */
-export function versionDeletionPages(pages: Pages, taxonomy: Taxonomy): void {
-  projectForm(pages, taxonomy, {
-    below: '/version/:version/delete',
-    name: 'manageVersionDeletion',
-    show: (request, _project, state) => showDeletion(request, state),
-    commands: { confirm: confirmDeletion },
-    labels: { name: 'The version number' },
-  })
-  projectForm(pages, taxonomy, {
-    below: '/version/:version/file/:hash/delete',
-    name: 'manageVersionFileDeletion',
-    show: (request, _project, state) => showFileDeletion(request, state),
-    commands: { confirm: confirmFileDeletion },
-  })
-}
-
-async function confirmDeletion(request: OwnRequest, data: ManagedProject, state: FormState) {
-  const { version, membership } = await loadEdited(request)
-  requirePermission(request.viewer, membership, 'DELETE_VERSION')
-  if (state.text('name').trim() !== version.version_number)
-    throw validationError('name', `must be ${version.version_number}`)
-  await deleteVersion(request.deps, request.viewer, { id: version.id, membership })
-  return { done: 'version-deleted', path: `${data.settings}/versions` } as const
-}
-
-async function showDeletion(request: OwnRequest, state: FormState): Promise<FastifyReply> {
-  const { page, deps } = request
-  const { t } = page.language
-  const { version, pages } = await loadEdited(request)
-  const dependents = await countDependents(deps.db, version.id)
-  const title = t('upload.delete.title', { number: version.version_number })
-  const edit = pathTo(page, `${pages}/edit`)
-  const body = confirmation(page, {
-    title,
-    consequences: [
-      t('upload.delete.files', { count: version.files.length }),
-      t('upload.delete.downloads', { count: version.downloads }),
-      dependents > 0 && t('upload.delete.dependents', { count: dependents }),
-    ].filter((text) => text !== false),
-    instead: { text: t('upload.delete.archive.text'), href: `${edit}#state`, label: t('upload.delete.archive') },
-    action: pathTo(page, `${pages}/delete`),
-    button: t('upload.delete.button', { number: version.version_number }),
-    cancel: edit,
-    typed: version.version_number,
-    errors: state.errors,
-  })
-  return request.show({ title, body, refusal: state.refusal })
-}
-
-async function fileOf(request: OwnRequest) {
-  const data = await loadEdited(request)
-  const file = data.version.files.find(({ hashes }) => hashes.sha512 === request.param('hash'))
-  if (file === undefined) throw notFound('file')
-  return { ...data, file }
-}
-
-async function confirmFileDeletion(request: OwnRequest) {
-  const { version, project, pages, file } = await fileOf(request)
-  await deleteFile(request.deps, request.viewer, { id: file.id, versionId: version.id, projectId: project.id })
-  return { done: 'file-deleted', path: `${pages}/edit` } as const
-}
-
-async function showFileDeletion(request: OwnRequest, state: FormState): Promise<FastifyReply> {
-  const { page } = request
-  const { t } = page.language
-  const { pages, file } = await fileOf(request)
-  const title = t('upload.file-delete.title', { name: file.filename })
-  const body = confirmation(page, {
-    title,
-    consequences: [t('upload.file-delete.text')],
-    action: pathTo(page, `${pages}/file/${file.hashes.sha512}/delete`),
-    button: t('upload.file-delete.button'),
-    cancel: pathTo(page, `${pages}/edit`),
-    errors: state.errors,
-  })
-  return request.show({ title, body, refusal: state.refusal })
 }

@@ -43,3 +43,37 @@ export async function countDependents(db: Db, versionId: string): Promise<number
     .executeTakeFirstOrThrow()
   return count
 }
+
+/** Number of versions of a project that a dependency can choose from. */
+const CHOICES_MAX = 30
+
+export type VersionChoice = { project_id: string; id: string; version_number: string }
+
+/** Returns the newest listed versions of each project, and those of `chosen`. */
+export async function listVersionChoices(
+  db: Db,
+  projectIds: readonly string[],
+  chosen: readonly string[],
+): Promise<VersionChoice[]> {
+  if (projectIds.length === 0) return []
+  const { rows } = await sql<VersionChoice>`
+    select wanted.id as project_id, choice.id, choice.version_number
+    from unnest(${[...projectIds]}::text[]) wanted (id) cross join lateral (
+      (select id, version_number, date_published from version
+        where project_id = wanted.id and is_listed(status) order by date_published desc, id limit ${CHOICES_MAX})
+      union
+      (select id, version_number, date_published from version
+        where project_id = wanted.id and id = any(${[...chosen]}::text[]))
+    ) choice
+    order by wanted.id, choice.date_published desc, choice.id`.execute(db)
+  return rows
+}
+
+/** Returns the median duration of the scans of a project in seconds; undefined without finished scans. */
+export async function usualScanSeconds(db: Db, projectId: string): Promise<number | undefined> {
+  const { rows } = await sql<{ seconds: number | null }>`
+    select percentile_cont(0.5) within group (order by extract(epoch from finished - requested))::float8 as seconds
+    from version_scan join version on version.id = version_scan.version_id
+    where version.project_id = ${projectId} and finished is not null and released_by is null`.execute(db)
+  return rows[0]?.seconds ?? undefined
+}

@@ -75,6 +75,46 @@ test('a version is edited, with new files, and errors keep what was entered', as
   assertSays(await person.get(confirm), 404, 'does not exist')
 })
 
+test('a version shows its files with hashes, and its dependencies are edited as on the upload page', async () => {
+  const oil = await t.make.project({ slug: 'oil', name: 'Oil' })
+  const choice = await t.make.version({ project: oil, version_number: '0.0.7' })
+  const version = await t.make.version({ project, version_number: '2.5.0' })
+  const { sha1, sha512 } = await t.make.file({ version, project, bytes: modJar('detailed') })
+  const path = `/mod/lantern/version/${version.id}/edit`
+  const page = await person.get(path)
+  for (const text of [sha1, sha512, 'The version has no downloads.', 'Hashes and download']) assertSays(page, 200, text)
+  const fields = {
+    _csrf: hiddenFields(page, path)['_csrf'] ?? '',
+    version_number: '2.5.0',
+    name: 'Oiled',
+    version_type: 'release',
+    loaders: ['fabric'],
+    game_versions: ['1.20.1'],
+    changelog: '# Big',
+    status: 'listed',
+    featured: 'yes',
+  }
+  const found = await sendForm(t, person, path, { ...fields, do: 'find', dep_find: 'oil' })
+  assertSays(found, 200, `<option value="${choice.id}">0.0.7</option>`)
+  assertValidHtml(found.body)
+  assertSays(await sendForm(t, person, path, { ...fields, do: 'preview' }), 200, '<h2 id="text-big"')
+  const row = { dep_declared: '', dep_project: oil.id, dep_file: '', dep_type: 'embedded', dep_version: choice.id }
+  const file = { name: 'files', filename: 'also.jar', bytes: modJar('also') }
+  const type = { [`type.${sha512}`]: 'dev-jar' }
+  assertLeads(await sendForm(t, person, path, { ...fields, ...row, ...type, do: 'save' }, [file]), `${path}?done=saved`)
+  const view = (await t.as(owner).get(`/v3/version/${version.id}`)).json()
+  assert.deepEqual(
+    [view.featured, view.dependencies[0].version_id, view.files.length, view.files[0].file_type],
+    [true, choice.id, 2, 'dev-jar'],
+  )
+  const refused = await sendForm(t, person, path, { ...fields, ...row, do: 'save' }, [{ ...file, filename: 'a.exe' }])
+  assertSays(refused, 400, 'a.exe')
+  assertSays(refused, 400, 'Not uploaded')
+  await t.as(owner).delete(`/v3/version/${version.id}`)
+  const gone = await sendForm(t, person, path, { ...fields, changelog: 'My words', do: 'save' })
+  assertSays(gone, 404, 'My words')
+})
+
 test('a version is deleted after its number is typed', async () => {
   const version = await t.make.version({ project, version_number: '3.0.0' })
   const path = `/mod/lantern/version/${version.id}/delete`

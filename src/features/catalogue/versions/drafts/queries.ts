@@ -14,6 +14,8 @@ export type DraftRow = {
   created: Date
   /** When Depot deletes the draft if it stays incomplete; null for complete drafts. */
   draft_expires: Date | null
+  /** Whether the version was never published. */
+  is_new_draft: boolean
   files: number
   size_bytes: number
 }
@@ -22,7 +24,7 @@ export type DraftRow = {
 export async function listDrafts(db: Db, projectIds: readonly string[]): Promise<DraftRow[]> {
   const { rows } = await sql<DraftRow>`
     select version.id, version.project_id, version.version_number, version.name, account.username as author,
-      version.date_published as created, version.draft_expires, held.files, held.size_bytes
+      version.date_published as created, version.draft_expires, version.is_new_draft, held.files, held.size_bytes
     from version join account on account.id = version.author_id
       join lateral (select count(*)::integer as files, coalesce(sum(file.size_bytes), 0)::bigint as size_bytes
         from file where file.version_id = version.id) held on true

@@ -32,18 +32,23 @@ export const later = (wait, action) => {
 
 const running = new Map()
 
-/** Loads a page and replaces one element by the element with the same ID there. A later call for the element wins. */
-export const swap = async (id, url, options = {}) => {
-  running.get(id)?.abort()
+/** Loads a page and replaces elements by those with the same IDs there. A later call for the elements wins. */
+export const swap = async (ids, url, options = {}) => {
+  running.get(ids)?.abort()
   const control = new AbortController()
-  running.set(id, control)
+  running.set(ids, control)
   try {
     const answer = await fetch(url, { ...options, signal: control.signal, headers: { accept: 'text/html' } })
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
-    const [before, after] = [document.getElementById(id), page.getElementById(id)]
-    if (before === null || after === null) return
-    before.replaceWith(document.adoptNode(after))
-    document.dispatchEvent(new CustomEvent('swapped', { detail: after }))
+    for (const id of ids.split(' ')) {
+      const [before, after] = [document.getElementById(id), page.getElementById(id)]
+      if (before === null || after === null) continue
+      // What the user has expanded stays expanded.
+      const open = [...before.querySelectorAll('details')].map((details) => details.open)
+      each('details', (details) => (details.open ||= open.shift() ?? false), after)
+      before.replaceWith(document.adoptNode(after))
+      document.dispatchEvent(new CustomEvent('swapped', { detail: after }))
+    }
   } catch (error) {
     if (error.name !== 'AbortError') throw error
   }
@@ -57,8 +62,8 @@ export const textsOf = (form, command) => {
   return texts
 }
 
-/** Sends a form in the background and replaces one element by that of the response. Nothing is saved by such commands. */
-export const ask = (form, command, id) => swap(id, form.action, { method: 'POST', body: textsOf(form, command) })
+/** Sends a form in the background and replaces elements by those of the response. Nothing is saved by such commands. */
+export const ask = (form, command, ids) => swap(ids, form.action, { method: 'POST', body: textsOf(form, command) })
 
 export const isTyping = ({ target }) =>
   target instanceof HTMLElement &&

@@ -34,9 +34,13 @@ const forms = [...document.querySelectorAll('[data-save]')].map((bar) => ({ bar,
 let isSending = false
 
 for (const [index, { bar, form }] of forms.entries()) {
-  const key = `${PREFIX}${user}:${location.pathname}:${index}`
+  const keyNow = () => {
+    const { pathname, searchParams } = new URL(form.getAttribute('action'), location.href)
+    return `${PREFIX}${user}:${pathname}:${searchParams.get('draft') ?? ''}${index}`
+  }
+  let key = keyNow()
   const line = bar.querySelector('p')
-  const discard = bar.querySelector('a')
+  const discard = bar.querySelector('[data-discard]')
   const given = line.textContent
   const controls = () => [...form.elements].filter((control) => control.name)
   const changed = () =>
@@ -49,11 +53,14 @@ for (const [index, { bar, form }] of forms.entries()) {
     const count = names.length
     line.textContent =
       count === 0 ? given : fill(count === 1 ? bar.dataset.one : bar.dataset.many, { count, names: names.join(', ') })
-    discard.hidden = count === 0 && !isRefused
+    if (discard !== null) discard.hidden = count === 0 && !isRefused
     form.toggleAttribute('data-dirty', count > 0 || isRefused)
   }
 
   const store = later(500, () => {
+    // The page can have created a draft.
+    if (key !== keyNow()) localStorage.removeItem(key)
+    key = keyNow()
     const fields = changed().filter(isKept)
     if (fields.length === 0) return localStorage.removeItem(key)
     const values = [...new Set(fields.map(({ name }) => name))].map((name) => [name, new FormData(form).getAll(name)])
@@ -112,12 +119,12 @@ for (const [index, { bar, form }] of forms.entries()) {
     show()
     store()
   })
-  discard.addEventListener('click', () => {
+  discard?.addEventListener('click', () => {
     localStorage.removeItem(key)
     isSending = true
   })
-  form.addEventListener('submit', () => {
-    isSending = true
+  form.addEventListener('submit', (event) => {
+    isSending = !event.defaultPrevented
   })
   show()
   offer()
@@ -143,9 +150,12 @@ addEventListener('keydown', (event) => {
   const isSave = event.key === 's'
   if (!isSave && event.key !== 'Enter') return
   const near = document.activeElement?.closest('form')
-  const form = isSave ? (forms.find((each) => each.form === near) ?? forms[0])?.form : near
+  const form = isSave || near === null ? (forms.find((each) => each.form === near) ?? forms[0])?.form : near
   if (form === undefined || form === null) return
-  const button = form.querySelector('button.main') ?? form.querySelector('button:not([type=button])')
+  const button =
+    (isSave && form.querySelector('button[data-saves]')) ||
+    form.querySelector('button.main') ||
+    form.querySelector('button:not([type=button])')
   if (button === null) return
   event.preventDefault()
   if (isSave) say(button.textContent)

@@ -1,7 +1,10 @@
-// Loads the upload page: the project, the draft, the proposals for the draft and the projects of its dependencies.
+// Loads the upload page: the project, the draft, the proposals for the draft, the previous version and the scan.
 import { getProject, listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
-import { getVersionAsMember } from '#features/catalogue/versions/lookup/version-cache.ts'
+import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import { findScan, type ScanRow } from '#features/catalogue/scans/queries.ts'
+import { getVersionAsMember, listCachedVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { proposeForVersion } from '#features/catalogue/versions/proposals/propose-version.ts'
+import { findPreviousVersion } from '#features/catalogue/versions/proposals/queries.ts'
 import { toProposalsView } from '#features/catalogue/versions/proposals/views.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { ApiError } from '#lib/errors.ts'
@@ -9,7 +12,7 @@ import { isIdForm } from '#lib/ids.ts'
 import { NAME_PATTERN } from '#lib/text/text-rules.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { versionOf, viewOf } from '#web/site/lists/rows.ts'
-import { loadManagedProject, type ManagedProject, may } from '../project/managed-project.ts'
+import { loadManagedProject, type ManagedProject, may } from '../../project/managed-project.ts'
 
 export type ProposalsOf = ReturnType<typeof toProposalsView>
 
@@ -20,6 +23,10 @@ export type UploadData = ManagedProject & {
   /** Whether the draft of the URL was deleted, expired or published. */
   isDraftGone: boolean
   proposals: ProposalsOf | undefined
+  /** The newest published version, with which the page compares. */
+  previous: VersionView | undefined
+  /** The scan of the files of the draft. */
+  scan: ScanRow | undefined
 }
 
 /** Returns the project of the path with the draft of the query. @throws ApiError 404 for people who are not members. */
@@ -29,17 +36,30 @@ export async function loadUpload(request: OwnRequest): Promise<UploadData> {
 
 /** Returns the data of the page with this draft. */
 export async function withDraft(request: OwnRequest, managed: ManagedProject, id: string): Promise<UploadData> {
+  const { viewer, deps } = request
   const draft = id === '' ? undefined : await findDraft(request, managed, id)
   const base = {
     ...managed,
     action: `${managed.path}/versions/new`,
     draft,
     isDraftGone: id !== '' && draft === undefined,
+    previous: await findPrevious(request, managed, draft?.id),
+    proposals: undefined,
+    scan: undefined,
   }
-  if (draft === undefined || !may(managed, 'UPLOAD_VERSION')) return { ...base, proposals: undefined }
-  const { viewer, deps } = request
+  if (draft === undefined || !may(managed, 'UPLOAD_VERSION')) return base
   const of = { versionId: draft.id, projectId: managed.project.id, membership: managed.membership }
-  return { ...base, proposals: toProposalsView(await proposeForVersion(deps, viewer, of)) }
+  return {
+    ...base,
+    proposals: toProposalsView(await proposeForVersion(deps, viewer, of)),
+    scan: deps.config.scanner.kind === 'none' ? undefined : await findScan(deps.db, draft.id),
+  }
+}
+
+async function findPrevious({ deps }: OwnRequest, { project }: ManagedProject, exceptId: string | undefined) {
+  const row = await findPreviousVersion(deps.db, project.id, exceptId)
+  const [cached] = row === undefined ? [] : await listCachedVersions(deps, [row.id])
+  return cached && versionOf(cached)
 }
 
 async function findDraft(
@@ -57,15 +77,15 @@ async function findDraft(
   return view.status === 'draft' ? view : undefined
 }
 
-/** Returns the names of the projects with these IDs that the viewer can see. */
-export async function namesOfProjects(
+/** Returns the projects with these IDs that the viewer can see. Runs a constant number of statements. */
+export async function viewsOfProjects(
   { deps, viewer }: OwnRequest,
-  ids: readonly (string | null)[],
-): Promise<ReadonlyMap<string, string>> {
-  const wanted = [...new Set(ids.flatMap((id) => (id === null || id === '' ? [] : id)))].filter(isIdForm).slice(0, 1000)
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, ProjectView>> {
+  const wanted = [...new Set(ids)].filter((id) => id !== '' && isIdForm(id)).slice(0, 1000)
   if (wanted.length === 0) return new Map()
   const projects = await listVisibleProjects(deps, viewer, wanted)
-  return new Map(projects.map((project) => [project.id, viewOf(project).name]))
+  return new Map(projects.map((project) => [project.id, viewOf(project)]))
 }
 
 /** Returns the ID of the project that a person named: by its ID, its slug or the URL of its page. */

@@ -113,30 +113,40 @@ describe('without scripts', () => {
     const path = draftPath(await send(await person.get(PAGE), PAGE, { do: 'upload' }, [{ name: 'files', bytes }]))
     const page = await person.get(path)
     assertSays(page, 200, 'No project has this ID')
-    const row = {
-      dep_declared: 'wick',
-      dep_project: '',
-      dep_file: '',
-      dep_type: 'required',
-      dep_version: '',
-      dep_resolved: '0',
-    }
+    const row = { dep_declared: 'wick', dep_project: '', dep_file: '', dep_type: 'required', dep_version: '' }
     const fields = { ...COMPLETE, version_number: '4.0.0', ...row }
-    assertSays(await send(page, path, { ...fields, do: 'publish' }), 400, 'wick has no project')
+    assertSays(await send(page, path, { ...fields, do: 'publish' }), 400, 'wick: no project has this ID')
+    const nothing = await send(page, path, { ...fields, do: 'search.0', 'dep_query.0': 'nothing-like-this' })
+    assertSays(nothing, 400, 'No project that you can see')
+    assertSays(nothing, 400, 'href="#dep_query.0"')
+    const found = await send(page, path, {
+      ...fields,
+      do: 'search.0',
+      'dep_query.0': 'https://mods.example.org/mod/oil',
+    })
+    assertSays(found, 200, `name="dep_project" value="${oil.id}"`)
+    const more = await send(page, path, { ...fields, do: 'find', dep_find: 'oil' })
+    assertSays(more, 200, `name="dep_project" value="${oil.id}"`)
+    const twice = { ...row, dep_project: oil.id }
     assertSays(
-      await send(page, path, { ...fields, do: 'find', dep_find: 'nothing-like-this' }),
+      await send(page, path, { ...fields, ...twice, do: 'find', dep_find: oil.id }),
       400,
-      'No project that you can see',
+      'already in the list',
     )
-    const found = await send(page, path, { ...fields, do: 'find', dep_find: 'https://depot.test/mod/oil?x=1' })
-    assertSays(found, 200, 'Oil')
-    const saved = await send(page, path, { ...fields, dep_project: oil.id, do: 'save' })
+    assertSays(await send(page, path, { ...fields, do: 'drop.0' }), 200, 'This version has no dependencies')
+    assert.equal((await send(page, path, { ...fields, do: 'drop.7' })).statusCode, 400)
+    assert.equal((await send(page, path, { ...fields, do: 'choose.0.not an ID' })).statusCode, 400)
+    const kept = await send(page, path, { ...fields, do: 'external.0' })
+    assertSays(kept, 200, 'name="dep_file" value="wick"')
+    assertSays(kept, 200, 'External file')
+    const external = { ...row, dep_file: 'wick' }
+    const saved = await send(page, path, { ...fields, ...external, do: 'save' })
+    assertLeads(saved, `${path}&done=draft-saved`)
+    assertSays(await person.get(`${path}&done=draft-saved`), 200, 'The draft is saved.')
     const [draft] = (await versions()).filter(({ status }) => status === 'draft')
     const view = (await t.as(owner).get(`/v3/version/${draft?.id}`)).json()
-    assert.equal(saved.statusCode, 303)
-    assert.deepEqual([view.dependencies[0].project_id, view.dependencies[0].declared_id], [oil.id, 'wick'])
-    const hash = view.files[0].hashes.sha512
-    await send(page, path, { ...fields, dep_file: 'wick.jar', do: `remove.${hash}` })
+    assert.equal(view.dependencies[0].file_name, 'wick')
+    await send(page, path, { do: `remove.${view.files[0].hashes.sha512}` })
     assert.deepEqual((await t.as(owner).get(`/v3/version/${draft?.id}`)).json().files, [])
     await send(page, path, { do: 'discard' })
   })

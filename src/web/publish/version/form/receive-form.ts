@@ -6,20 +6,19 @@ import { FILE_BYTES_MAX, type UploadedPart } from '#features/catalogue/versions/
 import { FILE_PARTS_MAX } from '#features/catalogue/versions/publish/requests.ts'
 import { ApiError, forbidden } from '#lib/errors.ts'
 import { checkStorable } from '#lib/text/text-rules.ts'
+import type { Part } from '#platform/html/html.ts'
 import { readPageForm } from '#platform/http/bodies/page-form.ts'
 import type { App } from '#platform/http/server.ts'
-import type { Deps } from '#ports/deps.ts'
-import { describeBytes } from '#ports/files/files.ts'
 import type { PageOptions } from '#web/kit/pages.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { keepForm } from '#web/kit/work/lost-input.ts'
 
-/** A file of the form that was not stored. */
-export type RefusedFile = { filename: string; message: string }
+/** A file that was not stored. */
+export type RefusedFile = { filename: string; message: string; lang?: string; more?: Part }
 
 export type ReceivedForm = { parts: UploadedPart[]; refused: RefusedFile[] }
 
-const NO_FILES: ReceivedForm = { parts: [], refused: [] }
+type FormRequest = Pick<PageRequest, 'deps' | 'req' | 'reply' | 'page'>
 
 /** Checks the CSRF token of a form whose fields are in `req.body`. */
 export type CheckToken = (req: FastifyRequest, reply: FastifyReply) => Promise<void>
@@ -30,8 +29,8 @@ export type CheckToken = (req: FastifyRequest, reply: FastifyReply) => Promise<v
  * @throws ApiError `invalid_input` if the form is cut off or too large; the error of `checkToken`.
  */
 async function receiveForm(
-  deps: Pick<Deps, 'files' | 'fileRules'>,
-  { req, reply, stores }: { req: FastifyRequest; reply: FastifyReply; stores: boolean },
+  { deps, req, reply, page }: FormRequest,
+  stores: boolean,
   checkToken: CheckToken,
 ): Promise<ReceivedForm> {
   const refused: RefusedFile[] = []
@@ -48,15 +47,20 @@ async function receiveForm(
       if (!stores) throw forbidden('The file was not stored')
       checkFilename(deps.fileRules, 'files', filename)
     },
-    onRefused: ({ filename }, error) => {
-      const message =
-        error instanceof ApiError ? error.message : `The file exceeds the limit of ${describeBytes(FILE_BYTES_MAX)}`
-      refused.push({ filename, message })
+    onRefused: ({ filename }, problem) => {
+      const { t } = page.language
+      const limit = wholeMebibytes(FILE_BYTES_MAX)
+      if (problem instanceof ApiError) refused.push({ filename, message: problem.message, lang: 'en' })
+      else
+        refused.push({ filename, message: t('upload.error.size', { size: wholeMebibytes(problem.sizeBytes), limit }) })
     },
   })
   checkStorable(req.body)
   return { parts, refused }
 }
+
+/** Returns a size in MiB, rounded up, so that a file above a limit never seems to have the size of the limit. */
+export const wholeMebibytes = (bytes: number): number => Math.ceil(bytes / 1024 / 1024)
 
 /** Returns the check of the tokens of a scope, whose forms are read after its hooks. */
 export function tokenCheck(scope: App): CheckToken {
@@ -79,13 +83,9 @@ export function streamedForm(checkToken: CheckToken): PageOptions {
 }
 
 /** Reads a form with or without files, and refuses its files unless `stores`. */
-export async function readFields(
-  { deps, req, reply }: Pick<PageRequest, 'deps' | 'req' | 'reply'>,
-  checkToken: CheckToken,
-  stores = false,
-): Promise<ReceivedForm> {
-  if (/^multipart\//i.test(req.headers['content-type'] ?? ''))
-    return receiveForm(deps, { req, reply, stores }, checkToken)
+export async function readFields(request: FormRequest, checkToken: CheckToken, stores = false): Promise<ReceivedForm> {
+  const { req, reply } = request
+  if (/^multipart\//i.test(req.headers['content-type'] ?? '')) return receiveForm(request, stores, checkToken)
   await checkToken(req, reply)
-  return NO_FILES
+  return { parts: [], refused: [] }
 }

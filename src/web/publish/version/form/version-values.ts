@@ -10,14 +10,13 @@ import type { ProposalsOf } from './upload-data.ts'
 /** A row of the dependencies. */
 export type DependencyRow = {
   declared: string
-  /** ID of a project, or what a person typed to find one. */
+  /** ID of the project; empty for an external file, and until the project is found. */
   project: string
   /** Name of an external file. */
   file: string
   type: string
-  /** ID of a specific version, which the form keeps. */
+  /** ID of a specific version; empty for any compatible version. */
   version: string
-  isResolved: boolean
 }
 
 export type VersionValues = {
@@ -29,6 +28,7 @@ export type VersionValues = {
   mrpack_loaders: readonly string[]
   environment: string
   changelog: string
+  featured: boolean
   dependencies: readonly DependencyRow[]
 }
 
@@ -50,7 +50,25 @@ export function valuesOf(draft: VersionView | undefined, proposals: ProposalsOf 
     mrpack_loaders: listOr('mrpack_loaders'),
     environment: orProposed(textOf(draft, 'environment'), proposals?.environment.value),
     changelog: draft?.changelog ?? '',
+    featured: draft?.featured ?? false,
     dependencies: dependencyRows(draft, proposals),
+  }
+}
+
+/** Returns the values that the form shows: those that were submitted, otherwise `values`. */
+export function shownValues(form: FormState, values: VersionValues): VersionValues {
+  const { text, list } = form
+  return {
+    version_number: text('version_number', values.version_number).trim(),
+    name: text('name', values.name).trim(),
+    version_type: text('version_type', values.version_type),
+    loaders: list('loaders', values.loaders),
+    game_versions: list('game_versions', values.game_versions),
+    mrpack_loaders: list('mrpack_loaders', values.mrpack_loaders),
+    environment: text('environment', values.environment),
+    changelog: text('changelog', values.changelog),
+    featured: form.isSubmitted ? list('featured').length > 0 : values.featured,
+    dependencies: values.dependencies,
   }
 }
 
@@ -61,14 +79,7 @@ function textOf(version: VersionView | undefined, name: string): string | undefi
 }
 
 function dependencyRows(draft: VersionView | undefined, proposals: ProposalsOf | undefined): DependencyRow[] {
-  const own = (draft?.dependencies ?? []).map((dependency) => ({
-    declared: dependency.declared_id ?? '',
-    project: dependency.project_id ?? '',
-    file: dependency.file_name ?? '',
-    version: dependency.version_id ?? '',
-    type: dependency.dependency_type,
-    isResolved: true,
-  }))
+  const own = rowsOf(draft)
   if (own.length > 0) return own
   return (proposals?.dependencies ?? []).map((dependency) => ({
     declared: dependency.declared_id ?? '',
@@ -76,27 +87,33 @@ function dependencyRows(draft: VersionView | undefined, proposals: ProposalsOf |
     file: dependency.file_name ?? '',
     version: '',
     type: dependency.dependency_type,
-    isResolved: dependency.resolved,
   }))
 }
 
+/** Returns the dependencies of a version as rows. */
+export function rowsOf(version: VersionView | undefined): DependencyRow[] {
+  return (version?.dependencies ?? []).map((dependency) => ({
+    declared: dependency.declared_id ?? '',
+    project: dependency.project_id ?? '',
+    file: dependency.file_name ?? '',
+    version: dependency.version_id ?? '',
+    type: dependency.dependency_type,
+  }))
+}
+
+/** Whether a dependency has neither a project nor a file yet. */
+export const isOpen = ({ project, file }: DependencyRow): boolean => project === '' && file === ''
+
 /** Returns the rows of a submitted form. Each row has one value of each field. */
 export function submittedRows(form: FormState): DependencyRow[] {
-  const [declared, projects, files, types, versions, resolved] = [
-    'dep_declared',
-    'dep_project',
-    'dep_file',
-    'dep_type',
-    'dep_version',
-    'dep_resolved',
-  ].map((name) => form.list(name))
+  const names = ['dep_declared', 'dep_project', 'dep_file', 'dep_version', 'dep_type'] as const
+  const [declared, projects, files, versions, types] = names.map((name) => form.list(name))
   return (types ?? []).map((type, index) => ({
     declared: declared?.[index] ?? '',
-    project: projects?.[index]?.trim() ?? '',
-    file: files?.[index]?.trim() ?? '',
+    project: projects?.[index] ?? '',
+    file: files?.[index] ?? '',
     version: versions?.[index] ?? '',
     type,
-    isResolved: resolved?.[index] === '1',
   }))
 }
 
@@ -128,13 +145,15 @@ export function patchOf(
     ...Object.fromEntries(lists.map((name) => [name, [...form.list(name)]])),
     ...(supported.has('environment') && environment !== '' ? { environment } : {}),
     changelog: form.text('changelog'),
-    dependencies: rows.map(toDependency),
+    featured: form.list('featured').length > 0,
+    dependencies: rows.filter((row) => !isOpen(row)).map(toDependency),
     ...(isOtherPrimary ? { primary_file: primary } : {}),
     ...(fileTypes.length > 0 ? { file_types: fileTypes } : {}),
   }
 }
 
-function toDependency({ declared, project, file, version, type }: DependencyRow) {
+/** Returns a row as the API takes it. */
+export function toDependency({ declared, project, file, version, type }: DependencyRow) {
   return {
     dependency_type: DEPENDENCY_TYPES.find((name) => name === type) ?? 'required',
     ...(project === '' ? {} : { project_id: project }),

@@ -1,6 +1,7 @@
 // Draws the details of a version: number, title, channel, loaders, game versions and environment, with the sources of the
 // proposals.
 import { VERSION_TYPES } from '#features/catalogue/versions/kinds.ts'
+import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { selectField, textField } from '#platform/html/forms.ts'
 import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
 import { icon } from '#platform/html/page-context.ts'
@@ -9,31 +10,39 @@ import { sheetPart } from '#platform/html/work/frame.ts'
 import { fieldsOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import type { FormState } from '#web/kit/work/form-page.ts'
+import { fieldTexts } from '#web/site/lists/rows.ts'
 import { tagName } from '#web/site/names.ts'
-import type { ManagedProject } from '../project/managed-project.ts'
+import type { ManagedProject } from '../../project/managed-project.ts'
+import { errorsOfPart } from './file-errors.ts'
 import { sourceText } from './source-text.ts'
 import type { ProposalsOf } from './upload-data.ts'
-import type { VersionValues } from './upload-form.ts'
+import type { VersionValues } from './version-values.ts'
 
 /** Number of releases that are shown; older versions and snapshots are in a list that opens. */
 const RECENT_RELEASES = 12
 
-type Details = ManagedProject & { proposals?: ProposalsOf | undefined }
+type Details = ManagedProject & { proposals?: ProposalsOf | undefined; previous?: VersionView | undefined }
 type Drawn = { state: FormState; values: VersionValues }
 type Field = Exclude<keyof ProposalsOf, 'file' | 'dependencies'>
 
-export function detailsPart(request: OwnRequest, data: Details, { state, values }: Drawn): Markup {
+export function detailsPart(
+  request: OwnRequest,
+  data: Details,
+  { state, values, text }: Drawn & { text?: string },
+): Markup {
   const { page, deps } = request
   const { t } = page.language
   const { errors } = state
   const from = (field: Field): Part => proposalHint(request, data.proposals, field)
-  const content = html`<div class="pair">${textField(page, { name: 'version_number', label: t('upload.number'), hint: html`${t('upload.number.hint')} ${from('version_number')}`, value: state.text('version_number', values.version_number), maxLength: 32, isCode: true, errors })}
-${textField(page, { name: 'name', label: t('upload.name'), hint: html`${t('upload.name.hint')} ${from('name')}`, value: state.text('name', values.name), maxLength: 64, errors })}</div>
-${channelCards(request, state.text('version_type', values.version_type))}
-${loaderChips(request, data, { state, values, hint: from('loaders') })}
-${gameVersionChips(request, { state, values, hint: from('game_versions') })}
+  const { previous } = data
+  const numberHint = html`${t('upload.number.hint')}${previous !== undefined && html` ${t('upload.number.latest', { number: previous.version_number })}`}`
+  const content = html`<div class="pair">${textField(page, { name: 'version_number', label: t('upload.number'), from: from('version_number'), hint: numberHint, value: state.text('version_number', values.version_number), maxLength: 32, isCode: true, errors })}
+${textField(page, { name: 'name', label: t('upload.name'), from: from('name'), hint: t('upload.name.hint'), value: state.text('name', values.name), maxLength: 64, errors })}</div>
+${channelCards(request, { chosen: state.text('version_type', values.version_type), hint: from('version_type') })}
+${loaderChips(request, data, { state, values, hint: from('loaders'), packHint: from('mrpack_loaders') })}
+${gameVersionChips(request, { state, values, previous, hint: from('game_versions') })}
 ${environmentField(request, deps.taxonomy, { state, values, hint: from('environment') })}`
-  return sheetPart({ id: 'details', title: t('upload.details'), text: t('upload.details.text'), content })
+  return sheetPart({ id: 'details', title: t('upload.details'), ...(text === undefined ? {} : { text }), content })
 }
 
 /** Says where the value comes from, or offers the values of sources that disagree. */
@@ -46,7 +55,7 @@ function proposalHint(request: OwnRequest, proposals: ProposalsOf | undefined, f
   })
 }
 
-function channelCards({ page }: OwnRequest, chosen: string): Markup {
+function channelCards({ page }: OwnRequest, { chosen, hint }: { chosen: string; hint: Part }): Markup {
   const { t } = page.language
   const labels = {
     release: [t('upload.channel.release'), t('upload.channel.release.text')],
@@ -59,23 +68,14 @@ function channelCards({ page }: OwnRequest, chosen: string): Markup {
     text: labels[value][1],
     isChosen: value === chosen,
   }))
-  return optionCards({ legend: t('upload.channel'), name: 'version_type', options })
-}
-
-function fieldError({ page }: OwnRequest, { errors }: FormState, name: string): Part {
-  return errors
-    .filter(({ field }) => field === name)
-    .map(({ message, lang }) => {
-      const foreign = attributes({ lang: lang !== page.language.tag && lang })
-      return html`<p class="error"${foreign}>${icon(page, 'warning')}<span>${message}</span></p>`
-    })
+  return optionCards({ legend: html`${t('upload.channel')} ${hint}`, name: 'version_type', options })
 }
 
 /** Offers the loaders of the project's types; a project without versions has none, so all loaders are offered. */
 function loaderChips(
   request: OwnRequest,
   { view }: ManagedProject,
-  { state, values, hint }: Drawn & { hint: Part },
+  { state, values, hint, packHint }: Drawn & { hint: Part; packHint: Part },
 ): Markup {
   const { page, deps } = request
   const { t } = page.language
@@ -89,11 +89,14 @@ function loaderChips(
   const pack = deps.taxonomy.fields.get('mrpack_loaders')?.enumValues
   const packChosen = state.list('mrpack_loaders', values.mrpack_loaders)
   const isPack = options.some(({ value }) => value === 'mrpack')
-  return html`${chips(page, { legend: t('upload.loaders'), name: 'loaders', hint, error: fieldError(request, state, 'loaders'), options })}
-${isPack && pack !== undefined && chips(page, { legend: t('upload.pack-loaders'), name: 'mrpack_loaders', error: fieldError(request, state, 'mrpack_loaders'), options: [...pack.keys()].map((name) => ({ value: name, label: tagName(name), isChosen: packChosen.includes(name) })) })}`
+  return html`${chips(page, { legend: t('upload.loaders'), name: 'loaders', hint, error: errorsOfPart(page, state, 'loaders'), options })}
+${isPack && pack !== undefined && chips(page, { legend: t('upload.pack-loaders'), name: 'mrpack_loaders', hint: packHint, error: errorsOfPart(page, state, 'mrpack_loaders'), options: [...pack.keys()].map((name) => ({ value: name, label: tagName(name), isChosen: packChosen.includes(name) })) })}`
 }
 
-function gameVersionChips(request: OwnRequest, { state, values, hint }: Drawn & { hint: Part }): Markup {
+function gameVersionChips(
+  request: OwnRequest,
+  { state, values, previous, hint }: Drawn & { previous: VersionView | undefined; hint: Part },
+): Markup {
   const { page, deps } = request
   const { t } = page.language
   const chosen = new Set(state.list('game_versions', values.game_versions))
@@ -103,7 +106,14 @@ function gameVersionChips(request: OwnRequest, { state, values, hint }: Drawn & 
   const recent = all.filter(({ metadata }) => metadata?.['type'] === 'release').slice(0, RECENT_RELEASES)
   const isRecent = new Set(recent.map(({ value }) => value))
   const older = all.filter(({ value }) => !isRecent.has(value))
-  const option = ({ value }: { value: string }) => ({ value, label: value, isChosen: chosen.has(value) })
+  const before = new Set(previous === undefined ? [] : fieldTexts(previous, 'game_versions'))
+  const isNew = (value: string): boolean => before.size > 0 && chosen.has(value) && !before.has(value)
+  const option = ({ value }: { value: string }) => ({
+    value,
+    label: value,
+    isChosen: chosen.has(value),
+    isNew: isNew(value),
+  })
   const shown = [...recent, ...older.filter(({ value }) => chosen.has(value))]
   const rest = older
     .filter(({ value }) => !chosen.has(value))
@@ -111,7 +121,7 @@ function gameVersionChips(request: OwnRequest, { state, values, hint }: Drawn & 
       const box = attributes({ type: 'checkbox', name: 'game_versions', value })
       return html`<label class="chip"><input${box}>${icon(page, 'check')}${value}</label>`
     })
-  return html`${chips(page, { legend: t('upload.game-versions'), name: 'game_versions', hint, error: fieldError(request, state, 'game_versions'), options: shown.map(option) })}
+  return html`${chips(page, { legend: t('upload.game-versions'), name: 'game_versions', hint, error: errorsOfPart(page, state, 'game_versions'), options: shown.map(option) })}
 <details class="more"><summary>${t('upload.older')}</summary><div class="chips">${rest}</div></details>`
 }
 
@@ -128,7 +138,8 @@ function environmentField(
   return selectField(page, {
     name: 'environment',
     label: t('upload.environment'),
-    hint: html`${t('upload.environment.hint')} ${hint}`,
+    from: hint,
+    hint: t('upload.environment.hint'),
     isOptional: true,
     errors: state.errors,
     choices: [

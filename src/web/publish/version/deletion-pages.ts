@@ -1,0 +1,94 @@
+// The confirmation pages that delete a version or one of its files.
+import type { FastifyReply } from 'fastify'
+import { requirePermission } from '#features/basics/access/project-policy.ts'
+import { deleteFile } from '#features/catalogue/versions/lifecycle/delete-file.ts'
+import { deleteVersion } from '#features/catalogue/versions/lifecycle/delete-version.ts'
+import { notFound, validationError } from '#lib/errors.ts'
+import { pathTo } from '#platform/html/page-context.ts'
+import { confirmation } from '#platform/html/work/actions.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import type { FormState } from '#web/kit/work/form-page.ts'
+import type { ManagedProject } from '../project/managed-project.ts'
+import { projectForm } from '../project/settings-frame.ts'
+import { loadEdited } from './edit-page.ts'
+import { countDependents } from './queries.ts'
+
+/** Registers the confirmation pages. */
+export function versionDeletionPages(pages: Pages, taxonomy: Taxonomy): void {
+  projectForm(pages, taxonomy, {
+    below: '/version/:version/delete',
+    name: 'manageVersionDeletion',
+    show: (request, _project, state) => showDeletion(request, state),
+    commands: { confirm: confirmDeletion },
+    labels: { name: 'The version number' },
+  })
+  projectForm(pages, taxonomy, {
+    below: '/version/:version/file/:hash/delete',
+    name: 'manageVersionFileDeletion',
+    show: (request, _project, state) => showFileDeletion(request, state),
+    commands: { confirm: confirmFileDeletion },
+  })
+}
+
+async function confirmDeletion(request: OwnRequest, data: ManagedProject, state: FormState) {
+  const { version, membership } = await loadEdited(request)
+  requirePermission(request.viewer, membership, 'DELETE_VERSION')
+  if (state.text('name').trim() !== version.version_number)
+    throw validationError('name', `must be ${version.version_number}`)
+  await deleteVersion(request.deps, request.viewer, { id: version.id, membership })
+  return { done: 'version-deleted', path: `${data.settings}/versions` } as const
+}
+
+async function showDeletion(request: OwnRequest, state: FormState): Promise<FastifyReply> {
+  const { page, deps } = request
+  const { t } = page.language
+  const { version, pages } = await loadEdited(request)
+  const dependents = await countDependents(deps.db, version.id)
+  const title = t('upload.delete.title', { number: version.version_number })
+  const edit = pathTo(page, `${pages}/edit`)
+  const body = confirmation(page, {
+    title,
+    consequences: [
+      t('upload.delete.files', { count: version.files.length }),
+      t('upload.delete.downloads', { count: version.downloads }),
+      dependents > 0 && t('upload.delete.dependents', { count: dependents }),
+    ].filter((text) => text !== false),
+    instead: { text: t('upload.delete.archive.text'), href: `${edit}#state`, label: t('upload.delete.archive') },
+    action: pathTo(page, `${pages}/delete`),
+    button: t('upload.delete.button', { number: version.version_number }),
+    cancel: edit,
+    typed: version.version_number,
+    errors: state.errors,
+  })
+  return request.show({ title, body, refusal: state.refusal })
+}
+
+async function fileOf(request: OwnRequest) {
+  const data = await loadEdited(request)
+  const file = data.version.files.find(({ hashes }) => hashes.sha512 === request.param('hash'))
+  if (file === undefined) throw notFound('file')
+  return { ...data, file }
+}
+
+async function confirmFileDeletion(request: OwnRequest) {
+  const { version, project, pages, file } = await fileOf(request)
+  await deleteFile(request.deps, request.viewer, { id: file.id, versionId: version.id, projectId: project.id })
+  return { done: 'file-deleted', path: `${pages}/edit` } as const
+}
+
+async function showFileDeletion(request: OwnRequest, state: FormState): Promise<FastifyReply> {
+  const { page } = request
+  const { t } = page.language
+  const { pages, file } = await fileOf(request)
+  const title = t('upload.file-delete.title', { name: file.filename })
+  const body = confirmation(page, {
+    title,
+    consequences: [t('upload.file-delete.text')],
+    action: pathTo(page, `${pages}/file/${file.hashes.sha512}/delete`),
+    button: t('upload.file-delete.button'),
+    cancel: pathTo(page, `${pages}/edit`),
+    errors: state.errors,
+  })
+  return request.show({ title, body, refusal: state.refusal })
+}

@@ -1,0 +1,36 @@
+// Draws the changelog of a version with its preview.
+import { CHANGELOG_LENGTH_MAX } from '#features/catalogue/versions/publish/requests.ts'
+import { wholeNumber } from '#platform/html/format.ts'
+import { attributes, html, type Markup } from '#platform/html/html.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import type { OwnRequest } from '#web/kit/pages.ts'
+import type { FormState } from '#web/kit/work/form-page.ts'
+import { errorsOfPart } from './file-errors.ts'
+
+/** `swaps`: IDs of the elements that the script updates while the user types. */
+export async function changelogPart(
+  { page, texts }: OwnRequest,
+  { state, changelog, swaps = 'preview' }: { state: FormState; changelog: string; swaps?: string },
+): Promise<Markup> {
+  const { t } = page.language
+  const text = state.text('changelog', changelog)
+  const area = attributes({
+    id: 'changelog',
+    name: 'changelog',
+    maxlength: CHANGELOG_LENGTH_MAX,
+    rows: 9,
+    'aria-label': t('upload.changelog'),
+    'aria-invalid': state.errors.some(({ field }) => field === 'changelog') && 'true',
+    'data-preview': swaps,
+    'data-count': t('upload.changelog.count', {
+      count: '{count}',
+      max: wholeNumber(page.language, CHANGELOG_LENGTH_MAX),
+    }),
+    dir: 'auto',
+  })
+  const rendered = await texts.render(text, page)
+  const label = t('upload.changelog.preview')
+  const content = html`${errorsOfPart(page, state, 'changelog')}<div class="write both"><p class="marks"><span>Markdown</span><button class="tight" name="do" value="preview" formnovalidate data-now>${label}</button></p><textarea${area}>
+${text}</textarea><div class="prose" id="preview" aria-label="${label}" role="region" tabindex="0">${rendered}</div></div>`
+  return sheetPart({ id: 'log', title: t('upload.changelog.title'), text: t('upload.changelog.hint'), content })
+}

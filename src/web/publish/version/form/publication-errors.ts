@@ -1,0 +1,42 @@
+// The errors of a refused publication, by field.
+import { listCachedVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
+import type { ApiError } from '#lib/errors.ts'
+import type { FormError } from '#platform/html/forms.ts'
+import { html } from '#platform/html/html.ts'
+import { pathTo } from '#platform/html/page-context.ts'
+import type { OwnRequest } from '#web/kit/pages.ts'
+import { versionOf } from '#web/site/lists/rows.ts'
+import type { ManagedProject } from '../../project/managed-project.ts'
+
+/** Returns one error per missing field, or the version with the same number and files; otherwise nothing. */
+export async function publicationErrors(
+  request: OwnRequest,
+  data: ManagedProject,
+  { details }: ApiError,
+): Promise<FormError[]> {
+  const { page } = request
+  const { t } = page.language
+  const { missing, version_id: same } = details ?? {}
+  if (typeof same === 'string') return sameVersion(request, data, same)
+  if (!Array.isArray(missing)) return []
+  const texts = {
+    files: t('upload.missing.files'),
+    version_number: t('upload.missing.version_number'),
+    name: t('upload.missing.name'),
+    loaders: t('upload.missing.loaders'),
+    game_versions: t('upload.missing.game_versions'),
+  }
+  return missing.map((field) => ({
+    field: String(field),
+    message: texts[field as keyof typeof texts] ?? t('upload.missing.other', { field: String(field) }),
+  }))
+}
+
+async function sameVersion({ deps, page }: OwnRequest, { path }: ManagedProject, id: string): Promise<FormError[]> {
+  const [cached] = await listCachedVersions(deps, [id])
+  if (cached === undefined) return []
+  const { t } = page.language
+  const version = versionOf(cached)
+  const link = html`<a href="${pathTo(page, `${path}/version/${id}`)}">${t('upload.error.view-version')}</a>`
+  return [{ field: 'version_number', message: t('upload.error.same', { number: version.version_number }), more: link }]
+}

@@ -1,0 +1,54 @@
+// Draws the status of a published version.
+import type { VersionView } from '#features/catalogue/versions/views.ts'
+import { exactTime } from '#platform/html/format.ts'
+import { checkbox } from '#platform/html/forms.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import type { PageContext } from '#platform/html/page-context.ts'
+import { optionCards } from '#platform/html/work/choices.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import { statusOf } from '#platform/html/work/status.ts'
+import type { FormState } from '#web/kit/work/form-page.ts'
+import { errorsOfPart } from './form/file-errors.ts'
+
+export function statusPart(
+  page: PageContext,
+  version: VersionView,
+  { state, isFeatured }: { state: FormState; isFeatured: boolean },
+): Markup {
+  const { t } = page.language
+  const chosen = state.text('status', version.status)
+  const texts = {
+    listed: t('upload.status.listed'),
+    unlisted: t('upload.status.unlisted'),
+    archived: t('upload.status.archived'),
+    draft: t('upload.status.draft'),
+  }
+  const options = (['listed', 'unlisted', 'archived', 'draft'] as const).map((value) => ({
+    value,
+    label: t(`work.version.${value}`),
+    text: texts[value],
+    isChosen: chosen === value,
+  }))
+  const cards = optionCards({
+    legend: html`<span class="vh">${t('upload.edit.status')}</span>`,
+    name: 'status',
+    error: errorsOfPart(page, state, 'status'),
+    options,
+  })
+  const featured = checkbox({
+    name: 'featured',
+    value: 'yes',
+    isChecked: isFeatured,
+    label: t('upload.featured'),
+    hint: t('upload.featured.text'),
+  })
+  const content = html`${waiting(page, version)}${cards}${featured}`
+  return sheetPart({ id: 'state', title: t('upload.edit.status'), content })
+}
+
+/** A status that nobody chooses: the version waits for its scan or its time. Choosing another status ends that. */
+function waiting(page: PageContext, { status, scheduled_at: at }: VersionView): Part {
+  if (status === 'unknown') return html`<p>${statusOf(page, 'version', status)}</p>`
+  if (status !== 'scheduled' || at === null) return false
+  return html`<p>${statusOf(page, 'version', status)} ${exactTime(page.language, new Date(at))}</p>`
+}

@@ -1,0 +1,54 @@
+// Draws when the version is published: now, or at a time in a time zone.
+import { checkbox, textField } from '#platform/html/forms.ts'
+import { html, type Markup } from '#platform/html/html.ts'
+import { optionCards } from '#platform/html/work/choices.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import type { OwnRequest } from '#web/kit/pages.ts'
+import type { FormState } from '#web/kit/work/form-page.ts'
+import { lastZone } from '../../zone.ts'
+import { instantOf, offsetText } from '../form/schedule.ts'
+import type { UploadData } from '../form/upload-data.ts'
+
+type Drawn = { state: FormState; isFeatured: boolean }
+
+export function publishPart(request: OwnRequest, { view }: UploadData, { state, isFeatured }: Drawn): Markup {
+  const { page, deps } = request
+  const { t } = page.language
+  const when = state.text('when', 'now')
+  const zone = state.text('zone', lastZone(request))
+  const followers = { count: view.followers }
+  const now =
+    deps.config.scanner.kind === 'none' ? t('upload.when.now.text', followers) : t('upload.when.now.scan', followers)
+  const cards = optionCards({
+    legend: html`<span class="vh">${t('upload.when')}</span>`,
+    name: 'when',
+    options: [
+      { value: 'now', label: t('upload.when.now'), text: now, isChosen: when !== 'at' },
+      { value: 'at', label: t('upload.when.at'), text: t('upload.when.at.text'), isChosen: when === 'at' },
+    ],
+  })
+  const errors = state.errors.map((error) => (error.field === 'scheduled_at' ? { ...error, field: 'day' } : error))
+  const shared = { errors, isOptional: true, isUnmarked: true }
+  const offset = offsetText(zone, chosenTime(state, zone) ?? page.now) ?? '?'
+  const fields = html`<div class="pair">${textField(page, { ...shared, name: 'day', type: 'date', label: t('upload.day'), hint: t('upload.day.hint'), value: state.text('day') })}
+${textField(page, { ...shared, name: 'time', type: 'time', label: t('upload.time'), hint: t('upload.time.hint'), value: state.text('time', '18:00') })}
+${textField(page, { ...shared, name: 'zone', label: t('upload.zone'), hint: html`${t('upload.zone.hint')} <span data-offset>${t('upload.zone.offset', { offset })}</span>`, value: zone, maxLength: 64, isName: true })}</div>`
+  const featured = checkbox({
+    name: 'featured',
+    value: 'yes',
+    isChecked: isFeatured,
+    label: t('upload.featured'),
+    hint: t('upload.featured.text'),
+  })
+  return sheetPart({ id: 'publish', title: t('upload.publish'), content: html`${cards}${fields}${featured}` })
+}
+
+/** Returns the time in the form; undefined if it is not complete. */
+export function chosenTime(state: FormState, zone: string): number | undefined {
+  if (state.text('day') === '') return undefined
+  try {
+    return instantOf({ day: state.text('day'), time: state.text('time'), zone }).getTime()
+  } catch {
+    return undefined
+  }
+}
