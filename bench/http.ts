@@ -1,19 +1,20 @@
 // Warm reads, lists, uploads, downloads and starts, against yardsticks measured in the same run.
 import { type ChildProcess, execFile } from 'node:child_process'
 import { randomFillSync } from 'node:crypto'
-import { createReadStream, statSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
-import { type IncomingMessage, request } from 'node:http'
+import { request } from 'node:http'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { makeZip } from '#test/support/factories/archives.ts'
 import { depot, ENTRY, makeDataDir, type RunningDepot } from '#test/support/processes/running-depot.ts'
 import { call, countQueries, cpuSeconds, headers, load, residentMb, startBare, startBenchDepot } from './kit/servers.ts'
+import { sendStreamed } from './kit/streamed-form.ts'
 import { figure, type Row, row } from './kit/table.ts'
 
 const run = promisify(execFile)
-const UPLOAD_BYTES = 200 * 1024 * 1024
-const PASSWORD = 'violet-harbour-lantern-42'
+export const UPLOAD_BYTES = 200 * 1024 * 1024
+export const PASSWORD = 'violet-harbour-lantern-42'
 
 export async function benchHttp(): Promise<Row[]> {
   const { dataDir, remove } = makeDataDir()
@@ -265,7 +266,7 @@ async function benchUpload(server: RunningDepot, dataDir: string, token: string,
 }
 
 /** A mod archive of about this size whose content does not compress. */
-async function makeArchive(path: string, bytes: number): Promise<string> {
+export async function makeArchive(path: string, bytes: number): Promise<string> {
   const noise = randomFillSync(Buffer.alloc(bytes))
   writeFileSync(
     path,
@@ -277,7 +278,6 @@ async function makeArchive(path: string, bytes: number): Promise<string> {
   return path
 }
 
-/** Streams the form through node:http: a lighter client than fetch, so that less of the time is the client's. */
 async function upload(url: string, token: string, projectId: string, file: string, number: string): Promise<string> {
   const data = {
     project_id: projectId,
@@ -290,28 +290,12 @@ async function upload(url: string, token: string, projectId: string, file: strin
     featured: false,
     file_parts: ['file'],
   }
-  const boundary = 'depot-bench-boundary'
-  const part = (disposition: string) => `--${boundary}\r\nContent-Disposition: form-data; ${disposition}\r\n\r\n`
-  const head = `${part('name="data"')}${JSON.stringify(data)}\r\n${part(`name="file"; filename="${number}.jar"`)}`
-  const tail = `\r\n--${boundary}--\r\n`
-  const size = statSync(file).size
-  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    const req = request(`${url}/v3/version`, {
-      method: 'POST',
-      headers: {
-        ...headers(token),
-        'content-type': `multipart/form-data; boundary=${boundary}`,
-        'content-length': Buffer.byteLength(head) + size + tail.length,
-      },
-    })
-    req.on('response', resolve).on('error', reject)
-    req.write(head)
-    createReadStream(file, { highWaterMark: 1024 * 1024 })
-      .on('end', () => req.end(tail))
-      .pipe(req, { end: false })
+  const { status, text } = await sendStreamed(`${url}/v3/version`, {
+    headers: headers(token),
+    fields: [['data', JSON.stringify(data)]],
+    file: { field: 'file', filename: `${number}.jar`, path: file },
   })
-  const text = Buffer.concat(await answer.toArray()).toString()
-  if (answer.statusCode !== 201) throw new Error(`upload: ${answer.statusCode} ${text}`)
+  if (status !== 201) throw new Error(`upload: ${status} ${text}`)
   return (JSON.parse(text) as { files: { url: string }[] }).files[0]?.url ?? ''
 }
 

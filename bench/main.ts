@@ -14,6 +14,7 @@ import { benchProcesses } from './processes.ts'
 import { benchRoutes } from './routes.ts'
 import { benchSearchHttp } from './search/http.ts'
 import { benchSite } from './site.ts'
+import { benchUploads } from './uploads.ts'
 import { benchV2 } from './v2.ts'
 
 const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
@@ -26,6 +27,7 @@ const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   'search-http': { title: 'Search over HTTP', run: () => benchSearchHttp() },
   v2: { title: 'The older API against the newer one', run: benchV2 },
   site: { title: 'The public site against the API', run: benchSite },
+  uploads: { title: 'Uploads through the page against the API', run: benchUploads },
   routes: { title: 'The most expensive request of every route', run: benchRoutes },
   load: { title: 'Readers during expensive requests, and many connections', run: benchBeside },
 }
