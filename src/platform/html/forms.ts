@@ -11,7 +11,7 @@ export type FormError = {
   lang?: string | undefined
   /** The message without the prefix that names the field. */
   reason?: string
-  /** What follows the message next to the field, such as a link. */
+  /** Link or text after the message next to the field. */
   more?: Part
 }
 

@@ -73,7 +73,7 @@ async function confirmDiscard(request: OwnRequest, rows: readonly Draft[], form:
   return request.show({ title, body })
 }
 
-/** Deletes the drafts one by one. A draft that another member has deleted in the meantime is no error. */
+/** Deletes the drafts one by one. Skips drafts that another member has deleted in the meantime. */
 async function discardDrafts(request: OwnRequest, rows: readonly Draft[], form: FormState): Promise<Outcome> {
   const { deps, viewer } = request
   for (const { draft } of selectedDrafts(request, rows, form)) {

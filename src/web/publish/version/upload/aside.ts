@@ -69,7 +69,7 @@ function checksPanel(
   return panel(t('upload.checks'), html`<ul class="checks">${items}</ul>`)
 }
 
-/** What differs from the previous version. A draft without files is not compared by size. */
+/** Renders the differences from the previous version. A draft without files is not compared by size. */
 async function comparisonPanel(
   request: OwnRequest,
   { draft, previous, path, view }: UploadData,

@@ -1,4 +1,4 @@
-// The side of the upload page, the preview of the changelog, and errors next to what they are about.
+// The side of the upload page, the preview of the changelog, and errors next to their fields and files.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
