@@ -36,11 +36,17 @@ export type NotificationAction = { name: string; action_route: [method: string, 
 
 export type NotificationText = { name: string; text: string; link: string; actions: NotificationAction[] }
 
-/** Types that exist only as emails: another notification of the same event is in the user's list. */
+/**
+ * Types that exist only as emails. For the first three, another notification of the same event is in the user's list;
+ * the others confirm what the user sees on the page of the report or project.
+ */
 const ONLY_EMAILED: ReadonlySet<string> = new Set<NotificationType>([
   'project_status_approved',
   'project_status_neutral',
   'moderation_message_received',
+  'report_submitted',
+  'report_status_updated',
+  'project_transferred',
 ])
 
 type TextOf<Body> = (

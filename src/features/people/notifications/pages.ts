@@ -10,15 +10,7 @@ export type NotificationFilter = (typeof NOTIFICATION_FILTERS)[number]
 /** Types that a filter selects. The other filters select all types. */
 const TYPES: Partial<Record<NotificationFilter, readonly NotificationType[]>> = {
   invitations: ['team_invite', 'organization_invite'],
-  moderators: [
-    'status_change',
-    'moderator_message',
-    'version_quarantined',
-    'content_taken_down',
-    'report_submitted',
-    'report_status_updated',
-    'operator_question',
-  ],
+  moderators: ['status_change', 'moderator_message', 'version_quarantined', 'content_taken_down', 'operator_question'],
   followed: ['project_update'],
 }
 

@@ -257,7 +257,11 @@ test('colours and language are chosen without an account, and come back to the p
   for (const to of ['https://evil.test/', '/\\evil.test', '/..//evil.test', '/./\tevil', 'javascript:alert(1)', ''])
     assertLeads(await person.post('/preferences', { theme: 'light', return: to }), '/')
   const headers = { 'sec-fetch-site': 'cross-site' }
-  assertSays(await person.post('/preferences', { theme: 'dark' }, headers), 403, 'Eine andere Website hat dieses Formular gesendet.')
+  assertSays(
+    await person.post('/preferences', { theme: 'dark' }, headers),
+    403,
+    'Eine andere Website hat dieses Formular gesendet.',
+  )
   person.cookies.set('__Host-depot-language', '\u0000<script>')
   person.cookies.set('__Host-depot-theme', '{}')
   assert.equal((await person.get(SIGN_IN)).statusCode, 200)

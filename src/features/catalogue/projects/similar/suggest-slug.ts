@@ -10,7 +10,8 @@ const ATTEMPTS = 20
 
 /** Returns the name in lower case with hyphens, then with numbers. A name that is too short follows `prefix`. */
 export function slugsOf(name: string, prefix: string): string[] {
-  const folded = foldWords(name)
+  // Without the letters of other scripts, which search folds to the Latin ones that they look like.
+  const folded = foldWords(name.replaceAll(/[^\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}]/gu, ''))
     .join('-')
     .replaceAll(/[^a-z0-9-]/g, '')
     .slice(0, LENGTH.max)

@@ -45,8 +45,9 @@ test('a sent email is listed with the response', async () => {
   await requestMail(person.email)
   assert.equal((await read()).queued, 1)
   await t.runJobs()
-  const { queued, deliveries, transport } = await read()
-  assert.equal(queued, 0)
+  // The job library records the end of a job after it has run.
+  while ((await read()).queued !== 0) await new Promise(setImmediate)
+  const { deliveries, transport } = await read()
   assert.equal(transport.kind, 'outbox')
   const [delivery] = deliveries
   assert.deepEqual(

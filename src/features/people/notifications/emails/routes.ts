@@ -41,7 +41,7 @@ export function emailSettingsRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 
         operationId: 'updateNotificationSettings',
         summary: 'Change which notifications are emailed',
         description:
-          'Only for the user themselves. The list of notifications contains all events, also those that are not emailed.',
+          'Only for the user themselves. Receipts and status changes of reports and transfers of projects exist only as emails; the list of notifications contains all other kinds.',
         params: UserParams,
         body: NotificationSettingsPatch,
       },
