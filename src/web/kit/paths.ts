@@ -110,15 +110,18 @@ export function feedLinks(list: string, title: string): Feed[] {
   ]
 }
 
-/** Adds the values that are not empty to a path as its query. */
+/** Adds the values that are not empty to a path as its query. They replace values of the path with the same name. */
 export function withQuery(
   path: string,
   values: Readonly<Record<string, string | readonly string[] | undefined>>,
 ): string {
-  const query = new URLSearchParams()
-  for (const [name, list] of Object.entries(values))
+  const [pathname = '', given] = path.split('?')
+  const query = new URLSearchParams(given)
+  for (const [name, list] of Object.entries(values)) {
+    query.delete(name)
     for (const value of [list].flat()) if (value !== undefined && value !== '') query.append(name, value)
-  return query.size === 0 ? path : `${path}?${query}`
+  }
+  return query.size === 0 ? pathname : `${pathname}?${query}`
 }
 
 /** Returns the number in the query key `page`, or 1 if it is missing or invalid. */

@@ -200,7 +200,7 @@ test('every shortcut of the review works, and none while somebody types or after
   await press(page, 'u')
   await page.getByText('Nobody is reviewing this project.').waitFor()
   await press(page, 'n')
-  await page.waitForURL((url) => url.pathname.startsWith('/moderation/project/') && url.href !== review)
+  await page.waitForURL(({ pathname }) => pathname.startsWith('/moderation/project/') && !pathname.includes(project.id))
   await page.goto(review)
   await press(page, 'a')
   await page.keyboard.press('Control+Enter')

@@ -185,6 +185,21 @@ export async function getQueuePlace(db: Db, projectId: string): Promise<{ positi
   return rows[0] ?? { position: null, total: 0 }
 }
 
+/** Returns the positions of those of these projects that are under review, by ID, and the length of the queue. */
+export async function listQueuePlaces(
+  db: Db,
+  ids: readonly string[],
+): Promise<{ positions: ReadonlyMap<string, number>; total: number }> {
+  if (ids.length === 0) return { positions: new Map(), total: 0 }
+  const { rows } = await sql<{ id: string; position: number; total: number }>`
+    select id, position, total from (
+      select project.id, (row_number() over (order by ${since}, project.id))::int as position,
+        (count(*) over ())::int as total
+      from project where project.status = 'processing') queue
+    where id = any(${[...ids]}::text[])`.execute(db)
+  return { positions: new Map(rows.map(({ id, position }) => [id, position])), total: rows[0]?.total ?? 0 }
+}
+
 export type ModerationCounts = { queue: number; mine: number; reports: number; threads: number; quarantined: number }
 
 /** Returns how much work waits for moderators, and how many claims the viewer has. */

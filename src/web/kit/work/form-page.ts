@@ -166,9 +166,7 @@ async function send<Data>(request: OwnRequest, of: FormPage<Data>): Promise<Fast
   }
   if (isReply(value)) return value
   const { done, path = page.address.split('?')[0] ?? '', with: values = {}, fragment } = value
-  // The path can have a query already, such as the filters of a list.
-  const [pathname = '', query = ''] = path.split('?')
-  const url = withQuery(pathname, { ...Object.fromEntries(new URLSearchParams(query)), done, ...values })
+  const url = withQuery(path, { done, ...values })
   return request.redirect(fragment === undefined ? url : `${url}#${fragment}`)
 }
 

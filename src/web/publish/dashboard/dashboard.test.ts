@@ -264,3 +264,35 @@ test('without a response of the analytics store, the dashboard shows everything 
     isSlow = false
   }
 })
+
+test('rows show what is urgent, and the owner filters all parts', async () => {
+  const [owner, moderator] = [await t.make.account(), await t.make.account({ role: 'moderator' })]
+  const old = await t.make.project({ owner, name: 'Old lamp' })
+  const fresh = await t.make.project({ owner, name: 'Fresh lamp' })
+  const waiting = await t.make.project({ owner, name: 'Waiting lamp', status: 'processing' })
+  const made = await t
+    .as(owner)
+    .post('/v3/organization', { name: `Ember ${HOSTILE}`, slug: 'ember-x', description: 'Lamps' })
+  const organization = made.json().id
+  await t.as(owner).post(`/v3/organization/${organization}/projects`, { project_id: fresh.id })
+  const { thread_id } = (await t.as(owner).get(`/v3/project/${old.id}`)).json()
+  await t.as(moderator).post(`/v3/thread/${thread_id}`, { body: { type: 'text', body: 'Who made the lamp?' } })
+  const browser = visitor(t, owner.token)
+  for (const path of [HOME, PROJECTS]) {
+    const page = await browser.get(path)
+    assertValidHtml(page.body)
+    assertSays(page, 200, 'Reply needed')
+    assertSays(page, 200, 'In review, 1 of 1')
+    assertSays(page, 200, `by <bdi>Ember ${HOSTILE}</bdi>`)
+    assertSays(await browser.get(`${path}?of=constructor`), 200, 'Fresh lamp')
+  }
+  const ofOrganization = await browser.get(`${HOME}?of=${organization}`)
+  assertSays(ofOrganization, 200, 'Nothing needs your attention.')
+  assert.ok(ofOrganization.body.includes('Fresh lamp') && !ofOrganization.body.includes('Old lamp'))
+  const own = await browser.get(`${PROJECTS}?of=own&sort=name`)
+  assertSays(own, 200, '2 projects')
+  assertSays(own, 200, '/dashboard/projects?of=own&sort=-name')
+  const chosen = await browser.sendFrom(await browser.get(HOME), PROJECTS, { do: 'choose', ids: [waiting.id] })
+  assertSays(chosen, 200, new RegExp(`value="${waiting.id}" checked`))
+  assertSays(await browser.sendFrom(own, PROJECTS, { do: 'choose' }), 400, 'Select at least one')
+})

@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify'
 import { getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { dismissItem, listAttention, restoreItem } from '#features/community/attention/list-attention.ts'
 import { parseItem } from '#features/community/attention/requests.ts'
+import type { AttentionItem } from '#features/community/attention/views.ts'
 import { joinTeam, removeMember } from '#features/community/teams/edit-member.ts'
 import { parseId } from '#lib/ids.ts'
 import { html, type Markup } from '#platform/html/html.ts'
@@ -10,12 +11,14 @@ import { emptyState } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import type { Undo } from '#platform/html/work/actions.ts'
 import { sheetHead } from '#platform/html/work/frame.ts'
+import { bulkForm } from '#platform/html/work/tables.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
-import { PATHS, projectPath } from '#web/kit/paths.ts'
+import { PATHS, projectPath, withQuery } from '#web/kit/paths.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
 import { attentionList } from './attention-view.ts'
 import { listOwnProjects, type OwnProject, showDashboardPage } from './dashboard-frame.ts'
 import { figures } from './figures.ts'
+import { isShown, loadOwnerFilter, type OwnerFilter, ownerSegments } from './owner-filter.ts'
 import { loadRowData, projectTable, sortProjects } from './project-table.ts'
 import { loadTrends, type Trends } from './trends.ts'
 
@@ -58,9 +61,14 @@ async function decline({ deps, viewer }: OwnRequest, _data: null, form: FormStat
 async function showDashboard(request: OwnRequest, _data: null, form: FormState): Promise<FastifyReply> {
   const { page, deps, viewer, query } = request
   const { t } = page.language
-  const items = await listAttention(deps, viewer)
-  const projects = await listOwnProjects(request)
-  const trends = await loadTrends(request)
+  const all = await listOwnProjects(request)
+  const filter = await loadOwnerFilter(request, all)
+  const owners = new Map(all.map(({ project }) => [project.id, project.organization_id]))
+  const items = (await listAttention(deps, viewer)).filter(({ project, organization_id }) =>
+    isShown(filter, organization_id ?? owners.get(project?.id ?? '') ?? null),
+  )
+  const projects = all.filter(({ project }) => isShown(filter, project.organization_id))
+  const trends = await loadTrends(request, filter.chosen === '' ? undefined : projects.map(({ view }) => view.id))
   const undo: Undo | undefined =
     query('done') === 'dismissed'
       ? { action: pathTo(page, PATHS.dashboard), fields: { do: 'restore', item: query('item') } }
@@ -72,30 +80,42 @@ async function showDashboard(request: OwnRequest, _data: null, form: FormState):
     tools: html`<a class="button" href="${pathTo(page, PATHS.newProject)}">${icon(page, 'plus')}${t('publish.new.title')}</a><a class="button" href="${pathTo(page, PATHS.publish)}">${icon(page, 'upload')}${t('publish.new-version')}</a>`,
     form,
     undo,
-    body: html`<section aria-labelledby="wants-h">${sheetHead({ id: 'wants-h', title: t('publish.attention') })}
+    body: html`<section aria-labelledby="wants-h">${sheetHead({ id: 'wants-h', title: t('publish.attention'), action: ownerSegments(request, PATHS.dashboard, filter) })}
 ${attentionList(page, items)}</section>
 <section aria-labelledby="figures-h">${sheetHead({ id: 'figures-h', title: t('publish.figures'), text: t('publish.figures.text'), action: html`<a href="${pathTo(page, PATHS.analytics)}">${t('publish.figures.analytics')}</a>`, isRuled: true })}
 ${await figures(request, { projects, trends })}</section>
-${await projectSection(request, projects, trends)}`,
+${await projectSection(request, { projects, trends, items, filter })}`,
   })
 }
 
 async function projectSection(
   request: OwnRequest,
-  projects: readonly OwnProject[],
-  trends: Trends | undefined,
+  of: {
+    projects: readonly OwnProject[]
+    trends: Trends | undefined
+    items: readonly AttentionItem[]
+    filter: OwnerFilter
+  },
 ): Promise<Markup> {
   const { page } = request
   const { t } = page.language
-  const all = html`<a href="${pathTo(page, PATHS.dashboardProjects)}">${t('publish.projects.all', { count: projects.length })}</a>`
+  const { projects, trends, items, filter } = of
+  const path = withQuery(PATHS.dashboardProjects, { of: filter.chosen })
+  const all = html`<a href="${pathTo(page, path)}">${t('publish.projects.all', { count: projects.length })}</a>`
   const shown = sortProjects(projects, '-downloads').slice(0, SHOWN_MAX)
   const list =
     shown.length === 0
       ? noProjects(page)
-      : projectTable(request, shown, {
-          sort: '-downloads',
-          path: PATHS.dashboardProjects,
-          ...(await loadRowData(request, shown, trends?.byProject ?? new Map())),
+      : bulkForm(page, {
+          action: pathTo(page, path),
+          table: projectTable(request, shown, {
+            ...(await loadRowData(request, shown, { items, trends: trends?.byProject ?? new Map() })),
+            sort: '-downloads',
+            path,
+            organizations: filter.organizations,
+            picked: [],
+          }),
+          actions: [{ value: 'choose', label: t('publish.bulk.choose') }],
         })
   return html`<section aria-labelledby="projects-h">${sheetHead({ id: 'projects-h', title: t('publish.projects'), action: all, isRuled: true })}
 ${list}</section>`

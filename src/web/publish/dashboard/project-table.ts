@@ -1,5 +1,7 @@
 // The table of the user's projects.
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import type { AttentionItem } from '#features/community/attention/views.ts'
+import { listQueuePlaces } from '#features/community/moderation/queries.ts'
 import { listCountedVersions } from '#features/operations/analytics/queries.ts'
 import { releasesOf } from '#features/operations/search/facet-counts.ts'
 import { timeAgo, wholeNumber } from '#platform/html/format.ts'
@@ -31,30 +33,48 @@ export function sortProjects(projects: readonly OwnProject[], sort: Sort): OwnPr
   return projects.toSorted((a, b) => sign * compare(a.view, b.view) || (a.view.id < b.view.id ? -1 : 1))
 }
 
-/** The trends of the projects, and the numbers of their latest versions by version ID. */
-type RowData = { trends: ProjectTrends; versions: ReadonlyMap<string, string> }
+/** Facts that the rows show in addition to the projects. */
+type RowData = {
+  trends: ProjectTrends
+  /** Numbers of the latest versions by version ID. */
+  versions: ReadonlyMap<string, string>
+  /** Positions in the review queue by project ID, and the length of the queue. */
+  queue: { positions: ReadonlyMap<string, number>; total: number }
+  /** Projects with a message of a moderator, and with a quarantined version. */
+  asked: ReadonlySet<string>
+  quarantined: ReadonlySet<string>
+}
 
 /** Loads what the rows show, with the same number of statements and queries for any number of projects. */
 export async function loadRowData(
   request: OwnRequest,
   projects: readonly OwnProject[],
-  trends?: ProjectTrends,
+  { items = [], trends }: { items?: readonly AttentionItem[]; trends?: ProjectTrends } = {},
 ): Promise<RowData> {
   const ids = projects.map(({ view }) => view.id)
+  const waiting = projects.filter(({ view }) => view.status === 'processing').map(({ view }) => view.id)
   const latest = projects.flatMap(({ view }) => view.versions.at(-1) ?? [])
   const versions = await listCountedVersions(request.deps.db, latest)
   return {
     trends: trends ?? (await loadProjectTrends(request, ids)),
     versions: new Map(versions.map(({ id, version_number }) => [id, version_number])),
+    queue: await listQueuePlaces(request.deps.db, waiting),
+    asked: projectsWith(items, 'moderator_message'),
+    quarantined: projectsWith(items, 'quarantined_version'),
   }
 }
 
+const projectsWith = (items: readonly AttentionItem[], wanted: AttentionItem['kind']): ReadonlySet<string> =>
+  new Set(items.flatMap(({ kind, project }) => (kind === wanted && project !== null ? project.id : [])))
+
 type Shown = RowData & {
   sort: Sort
-  /** Path of the page that sorts the table. */
+  /** Path of the page that sorts the table, with its filters. */
   path: string
-  hasPicks?: boolean
-  picked?: readonly string[]
+  /** Names of the organizations that the rows show, by ID. */
+  organizations?: ReadonlyMap<string, string>
+  /** IDs of the selected projects; undefined without checkboxes. */
+  picked: readonly string[] | undefined
 }
 
 export function projectTable({ page, deps }: OwnRequest, projects: readonly OwnProject[], of: Shown): Markup {
@@ -82,15 +102,15 @@ export function projectTable({ page, deps }: OwnRequest, projects: readonly OwnP
     ],
     rows: projects.map(({ view }) => ({
       cells: cellsOf(page, deps, { view, game, of }),
-      ...(of.hasPicks === true
-        ? { pick: { value: view.id, name: view.name, isPicked: of.picked?.includes(view.id) === true } }
-        : {}),
+      ...(of.picked === undefined
+        ? {}
+        : { pick: { value: view.id, name: view.name, isPicked: of.picked.includes(view.id) } }),
     })),
   })
 }
 
 /** `game`: the latest release of the game, if the instance has any. */
-type Cells = { view: ProjectView; game: string | undefined; of: RowData }
+type Cells = { view: ProjectView; game: string | undefined; of: Shown }
 
 function cellsOf(page: PageContext, deps: OwnRequest['deps'], { view, game, of }: Cells): Part[] {
   const { t } = page.language
@@ -104,7 +124,7 @@ function cellsOf(page: PageContext, deps: OwnRequest['deps'], { view, game, of }
     tile: tile(page, { iconUrl: view.icon_url, rawUrl: view.raw_icon_url }, 27),
     href: pathTo(page, `${projectPath(view)}/settings`),
     name: view.name,
-    details: typeOf(page, view, deps),
+    details: typeOf(page, view, { deps, owner: of.organizations?.get(view.organization ?? '') }),
     least: [
       number !== undefined && html`<bdi>${t('publish.version', { version: number })}</bdi>`,
       t('publish.downloads', { count: view.downloads }),
@@ -113,7 +133,7 @@ function cellsOf(page: PageContext, deps: OwnRequest['deps'], { view, game, of }
   })
   return [
     name,
-    statusOf(page, 'project', view.status),
+    stateOf(page, view, of),
     sum > 0 && html`${spark(downloads)}<span class="vh">${t('publish.downloads', { count: sum })}</span>`,
     wholeNumber(page.language, view.downloads),
     number === undefined ? html`<span class="soft">${t('publish.no-version')}</span>` : html`<bdi>${number}</bdi>`,
@@ -128,7 +148,30 @@ const supports = (view: ProjectView, game: string): boolean =>
 const supportOf = (page: PageContext, isSupported: boolean, label: string): Markup =>
   status(page, isSupported ? { kind: 'good', icon: 'ok', label } : { kind: 'wait', icon: 'alert', label })
 
-function typeOf(page: PageContext, view: ProjectView, { taxonomy }: Pick<OwnRequest['deps'], 'taxonomy'>): string {
-  const type = offeredTypes(taxonomy).find((name) => view.project_types.includes(name))
-  return type === undefined ? page.language.t('publish.no-type') : typeName(page.language, type)
+/** Renders the status, or a more urgent state: a message of a moderator, a quarantined version, the place in the queue. */
+function stateOf(
+  page: PageContext,
+  { id, status: value }: ProjectView,
+  { queue, asked, quarantined }: RowData,
+): Markup {
+  const { t } = page.language
+  if (asked.has(id)) return status(page, { kind: 'bad', icon: 'chat', label: t('publish.state.asked') })
+  if (quarantined.has(id)) return status(page, { kind: 'wait', icon: 'shield', label: t('work.scan.quarantine') })
+  const position = queue.positions.get(id)
+  if (position === undefined) return statusOf(page, 'project', value)
+  return status(page, {
+    kind: 'wait',
+    icon: 'wait',
+    label: t('publish.state.queued', { position, total: queue.total }),
+  })
+}
+
+function typeOf(
+  { language }: PageContext,
+  view: ProjectView,
+  { deps, owner }: { deps: Pick<OwnRequest['deps'], 'taxonomy'>; owner: string | undefined },
+): Part {
+  const name = offeredTypes(deps.taxonomy).find((each) => view.project_types.includes(each))
+  const type = name === undefined ? language.t('publish.no-type') : typeName(language, name)
+  return owner === undefined ? type : language.rich('publish.type-by', { type, owner: html`<bdi>${owner}</bdi>` })
 }

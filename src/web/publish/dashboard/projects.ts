@@ -3,6 +3,8 @@
 import type { FastifyReply } from 'fastify'
 import { ProjectBulkPatch } from '#features/catalogue/projects/edit/requests.ts'
 import { type ProjectChange, planUpdates, updateProjects } from '#features/catalogue/projects/edit/update-projects.ts'
+import { listAttention } from '#features/community/attention/list-attention.ts'
+import { validationError } from '#lib/errors.ts'
 import { form, hiddenField, selectField, textField } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { pager } from '#platform/html/lists.ts'
@@ -17,7 +19,8 @@ import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.
 import { tagName } from '#web/site/names.ts'
 import { noProjects } from './dashboard.ts'
 import { listOwnProjects, showDashboardPage } from './dashboard-frame.ts'
-import { loadRowData, projectTable, SORTS, type Sort, sortProjects } from './project-table.ts'
+import { isShown, loadOwnerFilter, ownerSegments } from './owner-filter.ts'
+import { loadRowData, projectTable, SORTS, sortProjects } from './project-table.ts'
 
 const PAGE_SIZE = 50
 const LABELS = {
@@ -33,9 +36,15 @@ export function ownProjectsPages(pages: Pages): void {
     name: 'publishProjects',
     load: async () => null,
     show: showProjects,
-    commands: { review, apply },
+    commands: { review, apply, choose },
     labels: LABELS,
   })
+}
+
+/** Shows the projects that were selected on the dashboard, with the fields of their change. */
+async function choose(request: OwnRequest, data: null, state: FormState): Promise<Outcome> {
+  if (state.list('ids').length === 0) throw validationError('ids', request.page.language.t('publish.bulk.select'))
+  return showProjects(request, data, state)
 }
 
 /** Shows the changes of each project. */
@@ -115,18 +124,21 @@ function applyForm(page: PageContext, state: FormState, changes: readonly Projec
 }
 
 async function showProjects(request: OwnRequest, _data: null, state: FormState): Promise<FastifyReply> {
-  const { page, query, deps } = request
+  const { page, query, deps, viewer } = request
   const { t } = page.language
-  const projects = await listOwnProjects(request)
+  const all = await listOwnProjects(request)
+  const filter = await loadOwnerFilter(request, all)
+  const projects = all.filter(({ project }) => isShown(filter, project.organization_id))
   const sort = SORTS.find((name) => name === query('sort')) ?? '-downloads'
   const last = Math.max(1, Math.ceil(projects.length / PAGE_SIZE))
   const current = Math.min(pageNumber(request), last)
   const shown = sortProjects(projects, sort).slice((current - 1) * PAGE_SIZE, current * PAGE_SIZE)
+  const path = withQuery(PATHS.dashboardProjects, { of: filter.chosen })
   const table = projectTable(request, shown, {
+    ...(await loadRowData(request, shown, { items: await listAttention(deps, viewer) })),
     sort,
-    path: PATHS.dashboardProjects,
-    hasPicks: true,
-    ...(await loadRowData(request, shown)),
+    path,
+    organizations: filter.organizations,
     picked: state.list('ids'),
   })
   return showDashboardPage(request, {
@@ -135,14 +147,11 @@ async function showProjects(request: OwnRequest, _data: null, state: FormState):
     facts: [t('publish.projects.count', { count: projects.length })],
     tools: html`<a class="button" href="${pathTo(page, PATHS.newProject)}">${icon(page, 'plus')}${t('publish.new.title')}</a>`,
     form: state,
-    body: html`${sheetHead({ title: t('publish.projects'), text: t('publish.projects.text') })}
+    body: html`${sheetHead({ title: t('publish.projects'), text: t('publish.projects.text'), action: ownerSegments(request, PATHS.dashboardProjects, filter) })}
 ${projects.length === 0 ? noProjects(page) : bulkEdit(page, deps.taxonomy, { state, table })}
-${pager(page, { current, last, href: (number) => pathTo(page, pageHref(sort, number)) })}`,
+${pager(page, { current, last, href: (number) => pathTo(page, withQuery(path, { sort, page: number === 1 ? undefined : String(number) })) })}`,
   })
 }
-
-const pageHref = (sort: Sort, number: number): string =>
-  withQuery(PATHS.dashboardProjects, { sort, page: number === 1 ? undefined : String(number) })
 
 /** The table in the form that changes several projects. */
 function bulkEdit(page: PageContext, taxonomy: Taxonomy, { state, table }: { state: FormState; table: Part }): Markup {

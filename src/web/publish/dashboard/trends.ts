@@ -18,12 +18,12 @@ export type ProjectTrends = ReadonlyMap<string, readonly number[]>
 export type Trend = { days: readonly number[]; now: number; before: number }
 export type Trends = { downloads: Trend; views: Trend; byProject: ProjectTrends }
 
-/** Counts all projects of the user; undefined if the analytics store does not respond in time. */
-export async function loadTrends(request: OwnRequest): Promise<Trends | undefined> {
+/** Counts these projects, or all projects of the user; undefined if the analytics store does not respond in time. */
+export async function loadTrends(request: OwnRequest, projectIds?: readonly string[]): Promise<Trends | undefined> {
   const { now } = request.page
   const [current, previous] = [gridOf(now, DAYS, 'days'), gridOf(now, 2 * DAYS, 'total')]
   const metrics = ['project_downloads', 'project_views'] as const
-  const projects = await listReadableProjects(request.deps.db, request.viewer, undefined)
+  const projects = await listReadableProjects(request.deps.db, request.viewer, projectIds)
   const ids = projects.map(({ id }) => id)
   const counted = await patiently(request, (count) =>
     Promise.all([count(current, metrics, ids), count(previous, metrics, ids)]),

@@ -158,7 +158,8 @@ async function showProjects(request: OwnRequest, data: ManagedOrganization, stat
   const path = pathOf(data)
   const mayRemove = may(data, 'REMOVE_PROJECT')
   const rowData = await loadRowData(request, shown)
-  const table = projectTable(request, shown, { ...rowData, sort, path, hasPicks: mayRemove, picked: state.list('ids') })
+  const picked = mayRemove ? state.list('ids') : undefined
+  const table = projectTable(request, shown, { ...rowData, sort, path, picked })
   const href = (number: number) =>
     pathTo(page, withQuery(path, { sort: query('sort'), page: number === 1 ? undefined : String(number) }))
   const list =
