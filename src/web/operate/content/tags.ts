@@ -17,6 +17,7 @@ import { checkValues } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, pageNumber, withQuery } from '#web/kit/paths.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { confirmFirst } from '../confirm-first.ts'
 import { showOperator } from '../sections.ts'
 import { isMoved, listName, placeOf, readRow, rowText, sendable, shownRows } from './tag-rows.ts'
 
@@ -31,7 +32,14 @@ export function tagPages(pages: Pages): void {
     options: { role: 'admin' },
     load: loadTags,
     show: showTags,
-    commands: { save: saveTag, hide: hideTag, up: moveTag, rename: saveName, remove: removeTag, reset: resetList },
+    commands: {
+      save: saveTag,
+      hide: hideTag,
+      up: moveTag,
+      rename: confirmFirst(askRenaming, saveName),
+      remove: confirmFirst(askRemoval, removeTag),
+      reset: confirmFirst(askReset, resetList),
+    },
     labels: { row: 'The tag', rows: 'The list', from: 'The name', to: 'The new name' },
   })
   pages.own(
@@ -82,6 +90,36 @@ async function moveTag(request: OwnRequest, data: TagPage): Promise<Outcome> {
   if (before === undefined) throw invalidInput('This tag is the first one')
   await replaceRows(request, data, rows.toSpliced(place - 1, 2, rows[place] as object, before))
   return { done: 'tag-moved' }
+}
+
+/** Returns the name of the chosen tag, and the number of projects that use it. */
+function chosenName(data: TagPage): { name: string; count: number } {
+  const row = (data.tags.rows as Rows)[chosen(data).place]
+  return row === undefined ? { name: '', count: 0 } : { name: nameOf(row), count: row.uses }
+}
+
+function askRenaming({ page, field }: OwnRequest, data: TagPage) {
+  const { t } = page.language
+  const { name, count } = chosenName(data)
+  return {
+    title: t('ops.tags.rename.title', { name, to: field('to').trim() }),
+    consequences: [t('ops.tags.to.hint', { count })],
+    button: t('ops.tags.rename'),
+    isDanger: false,
+  }
+}
+
+function askRemoval({ page }: OwnRequest, data: TagPage) {
+  const { t } = page.language
+  const { name, count } = chosenName(data)
+  const consequences = [t('ops.tags.remove.text', { count })]
+  return { title: t('ops.tags.remove.title', { name }), consequences, button: t('ops.tags.remove', { name }) }
+}
+
+function askReset({ page }: OwnRequest) {
+  const { t } = page.language
+  const title = t('ops.tags.reset.title')
+  return { title, consequences: [t('ops.tags.reset.effect')], button: t('ops.tags.reset') }
 }
 
 async function removeTag(request: OwnRequest, data: TagPage): Promise<Outcome> {

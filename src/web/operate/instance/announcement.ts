@@ -9,6 +9,7 @@ import { sheetPart } from '#platform/html/work/frame.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { confirmFirst } from '../confirm-first.ts'
 import { showOperator } from '../sections.ts'
 import { type InstanceSettings, loadSettings, saveSettings } from './settings-values.ts'
 
@@ -19,7 +20,7 @@ export function announcementPages(pages: Pages): void {
     options: { role: 'admin' },
     load: loadSettings,
     show: showAnnouncement,
-    commands: { save: saveAnnouncement, remove: removeAnnouncement },
+    commands: { save: saveAnnouncement, remove: confirmFirst(askRemoval, removeAnnouncement) },
     labels: { announcement: 'The announcement', announcement_start: 'The start', announcement_end: 'The end' },
   })
 }
@@ -31,6 +32,12 @@ async function saveAnnouncement(request: OwnRequest, data: InstanceSettings, sta
     announcement_end: timeOf(state.text('announcement_end')),
   })
   return { done: 'saved' }
+}
+
+function askRemoval({ page }: OwnRequest, { settings }: InstanceSettings) {
+  const { t } = page.language
+  const consequences = [html`<q dir="auto">${settings.announcement}</q>`]
+  return { title: t('ops.announcement.remove.title'), consequences, button: t('ops.announcement.remove') }
 }
 
 async function removeAnnouncement(request: OwnRequest, data: InstanceSettings): Promise<Outcome> {

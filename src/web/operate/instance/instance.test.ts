@@ -117,7 +117,9 @@ test('an announcement is shown between its times, on pages and in the API', asyn
   assert.deepEqual(seen, [false, true, false])
   t.thaw()
   const shown = await operator.get(path)
-  assertLeads(await operator.sendFrom(shown, path, { do: 'remove' }), `${path}?done=announcement-removed`)
+  const asked = await operator.sendFrom(shown, path, { do: 'remove' })
+  assertSays(asked, 200, 'Remove the announcement?')
+  assertLeads(await operator.sendFrom(asked, path, { do: 'remove' }), `${path}?done=announcement-removed`)
   assert.deepEqual([(await settings()).announcement, (await settings()).announcement_start], [null, null])
 })
 
@@ -168,15 +170,23 @@ test('a tag is added, edited, hidden, renamed and removed; errors keep the text'
   assertLeads(await send({ name, do: 'hide' }), `${path}?done=tag-hidden`)
   assert.ok(!(await names()).includes('lanterns'))
   assertLeads(await send({ name, do: 'hide' }), `${path}?done=tag-shown`)
-  assertLeads(await send({ name, to: 'lights', do: 'rename' }, edit), `${path}?done=tag-renamed`)
+  const rename = await send({ name, to: HOSTILE, do: 'rename' }, edit)
+  assertSays(rename, 200, `Rename lanterns to ${HOSTILE}?`)
+  assertValidHtml(rename.body)
+  assert.ok((await names()).includes('lanterns'), 'the first page changes nothing')
+  const confirmed = 'yes'
+  assertLeads(await send({ name, to: 'lights', do: 'rename', confirmed }, edit), `${path}?done=tag-renamed`)
   assert.ok((await names()).includes('lights'))
   const old = await operator.get(path)
-  assertLeads(await send({ name: 'lights mod', do: 'remove' }), `${path}?done=tag-removed`)
+  const remove = await send({ name: 'lights mod', do: 'remove' })
+  assertSays(remove, 200, 'Remove lights?')
+  assertLeads(await operator.sendFrom(remove, path, { do: 'remove' }), `${path}?done=tag-removed`)
   assertSays(
     await operator.sendFrom(old, path, { row: JSON.stringify(row), do: 'save' }),
     409,
     'Another operator has changed this list',
   )
-  assertLeads(await send({ do: 'reset' }), `${path}?done=tags-reset`)
+  assertSays(await send({ do: 'reset' }), 200, 'Use the data file again?')
+  assertLeads(await send({ do: 'reset', confirmed }), `${path}?done=tags-reset`)
   assertSays(await operator.get(path), 200, 'comes from the data files')
 })

@@ -16,6 +16,7 @@ import { checkValues } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { confirmFirst } from '../confirm-first.ts'
 import { showOperator } from '../sections.ts'
 import { numberOf, timeAfter } from './typed-numbers.ts'
 
@@ -29,7 +30,7 @@ export function invitationPages(pages: Pages): void {
     options: { role: 'admin' },
     load: ({ deps }) => listInvitations(deps.db, { limit: ROWS, offset: 0 }),
     show: (request, rows, state) => showInvitations(request, rows, { state }),
-    commands: { create: inviteUser, revoke },
+    commands: { create: inviteUser, revoke: confirmFirst(askRevocation, revoke) },
     labels: {
       uses: 'The number of accounts',
       expires: 'The number of days',
@@ -50,6 +51,16 @@ async function inviteUser(request: OwnRequest, _rows: Invitations, state: FormSt
   })
   const made = await createInvitation(deps, actorOf(viewer), toInvitation(input, deps.now()))
   return showInvitations(request, await listInvitations(deps.db, { limit: ROWS, offset: 0 }), { made })
+}
+
+function askRevocation({ page, field }: OwnRequest, rows: Invitations) {
+  const { t } = page.language
+  const name = rows.find(({ id }) => id === field('id'))?.email ?? t('ops.invitations.anyone')
+  return {
+    title: t('ops.invitations.revoke.title', { name }),
+    consequences: [t('ops.invitations.revoke.effect')],
+    button: t('ops.revoke'),
+  }
 }
 
 async function revoke({ deps, viewer, field }: OwnRequest): Promise<Outcome> {

@@ -16,6 +16,7 @@ import { checkValues } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { confirmFirst } from '../confirm-first.ts'
 import { showOperator } from '../sections.ts'
 import { numberOf } from './typed-numbers.ts'
 
@@ -26,7 +27,7 @@ export function limitPages(pages: Pages): void {
     options: { role: 'admin' },
     load: ({ deps }) => listGrants(deps.db),
     show: showLimits,
-    commands: { create: grantRate, revoke: revokeRate },
+    commands: { create: grantRate, revoke: confirmFirst(askRevocation, revokeRate) },
     labels: {
       token_id: 'The ID of the token',
       address_range: 'The address range',
@@ -50,6 +51,16 @@ async function grantRate(request: OwnRequest, _rows: GrantRow[], state: FormStat
   const grant = { subject: toGrantSubject(input), requestsPerMinute, note }
   await createRateLimit(rateDeps(request), actorOf(request.viewer), grant)
   return { done: 'rate-granted' }
+}
+
+function askRevocation({ page, field }: OwnRequest, rows: GrantRow[]) {
+  const { t } = page.language
+  const grant = rows.find(({ id }) => id === field('id'))
+  return {
+    title: t('ops.limits.revoke.title', { name: nameOf(page, grant) }),
+    consequences: [t('ops.limits.revoke.effect')],
+    button: t('ops.revoke'),
+  }
 }
 
 async function revokeRate(request: OwnRequest): Promise<Outcome> {
@@ -80,7 +91,7 @@ function grantTable(page: PageContext, rows: GrantRow[]): Part {
     { label: t('ops.actions'), isAction: true },
   ] as const
   const shown = rows.map(({ id, token_id, address_range, requests_per_minute, note, created }) => {
-    const name = address_range ?? t('ops.limits.token', { id: token_id ?? '' })
+    const name = nameOf(page, { token_id, address_range })
     const button = buttonForm(page, {
       action: pathTo(page, PATHS.operatorLimits),
       text: t('ops.revoke'),
@@ -94,6 +105,10 @@ function grantTable(page: PageContext, rows: GrantRow[]): Part {
   })
   return listTable(page, { caption: t('ops.limits'), columns, rows: shown })
 }
+
+/** Returns the IP range or the token that a rate limit is for. */
+const nameOf = ({ language: { t } }: PageContext, grant?: Pick<GrantRow, 'token_id' | 'address_range'>): string =>
+  grant?.address_range ?? t('ops.limits.token', { id: grant?.token_id ?? '' })
 
 function newGrant(page: PageContext, state: FormState): Part {
   const { t } = page.language

@@ -161,7 +161,11 @@ test('an invitation is created, its link is shown once, and it is revoked', asyn
   const shown = await operator.get(path)
   assertSays(shown, 200, 'mira@example.org')
   assert.ok(!shown.body.includes('sign-up?'))
-  assertLeads(await operator.sendFrom(shown, path), `${path}?done=invitation-revoked`)
+  const asked = await operator.sendFrom(shown, path)
+  assertSays(asked, 200, 'Revoke the invitation for mira@example.org?')
+  assertValidHtml(asked.body)
+  assertSays(await operator.get(path), 200, 'mira@example.org')
+  assertLeads(await operator.sendFrom(asked, path, { do: 'revoke' }), `${path}?done=invitation-revoked`)
   assert.ok(!(await operator.get(path)).body.includes('mira@example.org'))
 })
 
@@ -181,7 +185,9 @@ test('a rate limit is granted, refused twice, and revoked', async () => {
   assertSays(await operator.sendFrom(form, path, fields), 409, 'is taken')
   const shown = await operator.get(path)
   assertSays(shown, 200, '203.0.113.0/24')
-  assertLeads(await operator.sendFrom(shown, path), `${path}?done=rate-revoked`)
+  const asked = await operator.sendFrom(shown, path)
+  assertSays(asked, 200, 'Revoke the rate limit of 203.0.113.0/24?')
+  assertLeads(await operator.sendFrom(asked, path, { do: 'revoke' }), `${path}?done=rate-revoked`)
 })
 
 test('a payout is recorded once, at most the balance, and its status changes; revenue is distributed', async () => {
