@@ -73,6 +73,11 @@ export function hasOrganizationPermission(bits: number, name: OrganizationPermis
   return (bits & ORGANIZATION_PERMISSIONS[name]) !== 0
 }
 
+/** Returns the names of the badges in a bit field. */
+export function badgesOf(bits: number): Badge[] {
+  return (Object.keys(BADGES) as Badge[]).filter((badge) => hasBadge(bits, badge))
+}
+
 /** Whether badge bits include the named one. */
 export function hasBadge(bits: number, name: Badge): boolean {
   return (bits & BADGES[name]) !== 0

@@ -1,6 +1,6 @@
 // Frequent errors of the API in the language of the page. The API and its errors are English; an error that is not in the
 // table keeps its text, marked with its language.
-import type { Language, MessageKey } from './languages.ts'
+import { type Language, type MessageKey, messageOr } from './languages.ts'
 
 type Values = Readonly<Record<string, string | number>>
 
@@ -63,6 +63,20 @@ export function translateRefusal({ tag, t }: Language, text: string): string | u
     if (match !== null) return t(key, { ...match.groups } satisfies Values)
   }
   return undefined
+}
+
+const PERMISSION = /^You lack the permission (?<name>[A-Z_]+) (?<place>on this project|in this organization)$/
+
+/**
+ * Returns the error of a form with the name of the missing permission as the pages show it, in any language. The user might
+ * have had the permission when they opened the form.
+ */
+export function nameMissingPermission<Error extends Refused>(language: Language, error: Error): Error {
+  const { name, place } = PERMISSION.exec(error.message)?.groups ?? {}
+  if (name === undefined) return error
+  const area = place === 'on this project' ? 'work.permission' : 'people.organization-permission'
+  const permission = messageOr(language, `${area}.${name}`, name)
+  return { ...error, message: language.t('refusal.permission', { permission }), lang: undefined }
 }
 
 /** Returns the error with its message in the language of the page, if the table contains it. */

@@ -108,11 +108,14 @@ export async function listAttentionRows(
         and dismissal.project_id = item.project_id and dismissal.until > ${now})
       order by at desc, project_id, version_id limit ${ITEMS_MAX})`,
   )
+  // Each half of `mine` uses an index. A single query with `or` would read every project.
   const { rows } = await sql<AttentionRow>`
     with own as (select team_id from team_member where account_id = ${accountId} and accepted),
     mine as materialized (
       select id, status, updated, scheduled_at, moderation_message from project where team_id in (select team_id from own)
-        or organization_id in (select organization.id from organization where organization.team_id in (select team_id from own))
+      union
+      select id, status, updated, scheduled_at, moderation_message from project
+        where organization_id in (select organization.id from organization where organization.team_id in (select team_id from own))
     ) ${sql.join(limited, sql` union all `)}`.execute(db)
   return rows
 }

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify'
 import { ApiError } from '#lib/errors.ts'
 import { isOutdated, withoutCache } from '#platform/cache/revisions.ts'
 import type { FormErrors } from '#platform/html/forms.ts'
-import { translateError } from '#platform/html/refusals.ts'
+import { nameMissingPermission, translateError } from '#platform/html/refusals.ts'
 import { attempt, type FormRefusal, fieldOf, fieldsOf } from '../forms.ts'
 import type { OwnRequest, PageOptions, Pages } from '../pages.ts'
 import { withQuery } from '../paths.ts'
@@ -161,7 +161,7 @@ async function send<Data>(request: OwnRequest, of: FormPage<Data>): Promise<Fast
     // Loads again, because the command can have changed a part, or another user the same fields.
     const latest = await loadOrMissing(refusal.status === 409 ? current(request) : request, of)
     if (latest.refusal !== undefined) return showLostForm(request, latest.refusal)
-    const shown = translateError(page.language, refusal)
+    const shown = nameMissingPermission(page.language, translateError(page.language, refusal))
     return of.show(request, latest.value, submittedForm(req.body, shown, conflicts))
   }
   if (isReply(value)) return value

@@ -21,6 +21,7 @@ after(() => t?.close())
 test('the page of a user has facts, timeline and lists, for moderators only', async () => {
   const project = await t.make.project({ name: `Lantern ${HOSTILE}`, status: 'processing' })
   const { owner } = project
+  await t.deps.db.updateTable('account').set({ badges: 65 }).where('id', '=', owner.id).execute()
   const path = `/moderation/user/${owner.id}`
   await t.make.version({ project })
   assert.equal((await t.as(mira).patch(`/v3/project/${project.id}`, { status: 'rejected' })).statusCode, 204)
@@ -29,6 +30,7 @@ test('the page of a user has facts, timeline and lists, for moderators only', as
   const shown = await visitor(t, mira.token).get(path)
   assertSays(shown, 200, '0 approved, 1 rejected or withheld')
   assertSays(shown, 200, 'Was reported:')
+  assertSays(shown, 200, 'SUPPORTER, TRANSLATOR')
   const log = await visitor(t, mira.token).get('/moderation/log')
   assert.ok(log.body.includes('Lantern &lt;/textarea&gt;') && !log.body.includes('<script>alert'))
   assertValidHtml(shown.body)

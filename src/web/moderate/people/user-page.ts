@@ -15,6 +15,7 @@ import { avatarOwner } from '#features/people/users/avatar.ts'
 import { type AccountRow, getAccountByName } from '#features/people/users/queries.ts'
 import { UserPatch } from '#features/people/users/requests.ts'
 import { updateUser } from '#features/people/users/update-user.ts'
+import { badgesOf } from '#lib/access/permissions.ts'
 import { wholeNumber } from '#platform/html/format.ts'
 import { form, hiddenField, textArea, textField } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
@@ -116,6 +117,7 @@ function factsPart(page: PageContext, { account, record }: Data): Markup {
   const content = html`<div class="row">${face({ name: user.username, url: user.avatar_url, isLarge: true })}${pairs([
     [t('reports.user.joined'), timeOf(page, user.created)],
     [t('reports.user.role'), t(`reports.role.${user.role}`)],
+    [t('reports.user.badges'), badgesOf(user.badges).join(', ')],
     [t('reports.user.verified'), yesNo(record.email_verified)],
     [t('reports.user.two-factor'), yesNo(record.has_totp)],
     [t('reports.user.projects'), number(counts.projects)],

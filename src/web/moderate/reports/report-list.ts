@@ -94,6 +94,7 @@ function groupTable(page: PageContext, groups: readonly ReportGroup[]): Markup {
       { label: t('reports.reason'), room: 'far' },
       { label: t('reports.reporters'), room: 'mid' },
       { label: t('reports.first'), room: 'mid' },
+      { label: t('reports.latest'), room: 'far' },
       { label: t('reports.list.title'), isNumber: true },
     ],
     rows: groups.map((group) => groupRow(page, group)),
@@ -107,6 +108,7 @@ function groupRow(page: PageContext, group: ReportGroup): Row {
     count === 1 ? reasonName(language, type) : `${reasonName(language, type)} (${count})`,
   )
   const first = timeAgo(language, group.open_since ?? group.first, page.now)
+  const latest = timeAgo(language, group.latest, page.now)
   const [oldest] = group.report_ids
   const open = html`<a class="button tight" href="${pathTo(page, moderatedReport(oldest ?? ''))}">${t('reports.open-count', { count: group.reports })}</a>`
   return {
@@ -114,12 +116,13 @@ function groupRow(page: PageContext, group: ReportGroup): Row {
       nameCell({
         name: itemLink(page, group),
         details: html`${itemStatus(page, group)} ${t(`reports.item-type.${group.item_type}`)}`,
-        near: reasons.join(', '),
+        near: [reasons.join(', '), ' · ', latest],
         least: [first],
       }),
       reasons.join(', '),
       reporters(page, group),
       first,
+      latest,
       open,
     ],
   }

@@ -48,6 +48,7 @@ test('the list groups reports by item and is filtered by the URL', async () => {
   const list = await page.get(LIST)
   assertSays(list, 200, '2 reported items')
   assertSays(list, 200, '0 of 2 reports led to action')
+  assertSays(list, 200, 'Latest report')
   assertValidHtml(list.body)
   assert.ok(!list.body.includes('<script>alert'))
   assertSays(await page.get(`${LIST}?item_type=user`), 200, '1 reported item')

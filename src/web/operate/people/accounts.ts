@@ -3,7 +3,6 @@ import type { FastifyReply } from 'fastify'
 import { isSuspended } from '#features/basics/access/accounts.ts'
 import { listAccountFigures } from '#features/people/accounts/administration/queries.ts'
 import { type AccountRow, listAccounts } from '#features/people/users/queries.ts'
-import { BADGES, type Badge } from '#lib/access/permissions.ts'
 import { timeAgo, wholeNumber } from '#platform/html/format.ts'
 import { selectField, textField } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
@@ -126,9 +125,4 @@ export function accountStatus(page: PageContext, account: AccountRow): Part {
   if (isSuspended(account, page.now))
     return status(page, { kind: 'bad', icon: 'ban', label: t('ops.account.suspended') })
   return status(page, { kind: 'good', icon: 'ok', label: t('ops.account.active') })
-}
-
-/** Names of the badges in a bit field. */
-export function badgesOf(bits: number): Badge[] {
-  return (Object.keys(BADGES) as Badge[]).filter((badge) => (bits & BADGES[badge]) !== 0)
 }

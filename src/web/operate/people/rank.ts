@@ -2,13 +2,13 @@
 
 import { UserPatch } from '#features/people/users/requests.ts'
 import { updateUser } from '#features/people/users/update-user.ts'
-import { BADGES, type Badge } from '#lib/access/permissions.ts'
+import { BADGES, type Badge, badgesOf } from '#lib/access/permissions.ts'
 import { html } from '#platform/html/html.ts'
 import { chips, optionCards } from '#platform/html/work/choices.ts'
 import { checkValues } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import type { FormState } from '#web/kit/work/form-page.ts'
-import { accountPath, badgesOf, roleName } from './accounts.ts'
+import { accountPath, roleName } from './accounts.ts'
 import { confirmOwnerOf, decisionPage, type ManagedAccount, proofOf } from './confirmed.ts'
 
 const ROLES = ['developer', 'moderator', 'admin'] as const

@@ -125,7 +125,7 @@ test('bulk changes are shown for each project, then applied to all or none', asy
     do: 'apply',
     add_categories: 'mobs',
   })
-  assertSays(refused, 403, 'EDIT_DETAILS')
+  assertSays(refused, 403, '“Edit details”')
   assert.deepEqual(await categoriesOf(one), ['magic', 'storage'])
   const wrong = await browser.sendFrom(page, PROJECTS, { ...change, do: 'review', link_urls: 'http://example.org' })
   assertSays(wrong, 400, 'href="#link_urls"')

@@ -306,7 +306,7 @@ test('a project joins the organization after a page that names who gains access'
   assert.equal(refused, undefined, 'members without the permission have no form')
   const csrf = as(hollis)
   const token = hiddenFields(await csrf.get(LIST), '/account/sign-out')['_csrf'] ?? ''
-  assertSays(await csrf.post(path, { _csrf: token, do: 'add', project_id: mine.id }), 403, 'ADD_PROJECT')
+  assertSays(await csrf.post(path, { _csrf: token, do: 'add', project_id: mine.id }), 403, '“Add projects”')
 })
 
 test('several projects leave the organization together, or none', async () => {

@@ -83,6 +83,7 @@ test('a member without the permission sees the values and whom to ask; sending s
   person.cookies.set('__Host-depot-csrf', other.cookies.get('__Host-depot-csrf') ?? '')
   const refused = await person.sendFrom(form, SETTINGS, { name: 'Lantern', slug: 'lantern', summary: HOSTILE })
   assertSays(refused, 403, HOSTILE)
+  assertSays(refused, 403, 'You need the permission “Edit details” for this.')
   assertValidHtml(refused.body)
 })
 

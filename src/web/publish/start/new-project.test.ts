@@ -103,7 +103,7 @@ test('an organization can own the draft if the member may add projects', async (
   const made = await browser.sendFrom(page, PATH, { ...FIELDS, name: 'Owned lamps', organization_id: organization.id })
   assertLeads(made, '/shader/owned-lamps/settings/description?done=created')
   const refused = await browser.sendFrom(page, PATH, { ...FIELDS, name: 'Other lamps', organization_id: other.id })
-  assertSays(refused, 403, 'ADD_PROJECT')
+  assertSays(refused, 403, 'You need the permission “Add projects” for this.')
 })
 
 test('an unverified email address is explained, and nothing entered is lost', async () => {
