@@ -8,6 +8,7 @@ import { benchAnnouncements } from './announcements.ts'
 import { benchBackup } from './backup.ts'
 import { benchBeside } from './beside.ts'
 import { benchCatalogue } from './catalogue.ts'
+import { benchDryRun } from './dry-run.ts'
 import { benchHttp } from './http.ts'
 import { printTable, type Row } from './kit/table.ts'
 import { benchProcesses } from './processes.ts'
@@ -28,6 +29,7 @@ const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   v2: { title: 'The older API against the newer one', run: benchV2 },
   site: { title: 'The public site against the API', run: benchSite },
   uploads: { title: 'Uploads through the page against the API', run: benchUploads },
+  'dry-run': { title: 'Dry runs against the requests', run: benchDryRun },
   routes: { title: 'The most expensive request of every route', run: benchRoutes },
   load: { title: 'Readers during expensive requests, and many connections', run: benchBeside },
 }

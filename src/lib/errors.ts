@@ -85,6 +85,9 @@ function ofField(field: string, message: string, prefix = '') {
 /** The object `details` of an error. `field` is in dotted form (`dependencies.3.project_id`). */
 export type ErrorDetails = Record<string, unknown>
 
+/** An error of a field, in the list of a refused body. */
+export type FieldError = { error: string; field: string; message: string }
+
 /**
  * An error for the client. `description` is public; details for the log go into `cause`. Throw it, never return it: a
  * transaction callback that returns commits.
@@ -93,17 +96,33 @@ export class ApiError extends Error {
   readonly kind: ErrorKind
   readonly details: ErrorDetails | undefined
   readonly headers: Readonly<Record<string, string>> | undefined
+  readonly #errors: readonly FieldError[] | undefined
 
+  /** `errors`: all errors of the body, of which this is the first. */
   constructor(
     kind: ErrorKind,
     description: string,
-    options: { details?: ErrorDetails; headers?: Record<string, string>; cause?: unknown } = {},
+    options: {
+      details?: ErrorDetails
+      headers?: Readonly<Record<string, string>>
+      cause?: unknown
+      errors?: readonly FieldError[]
+    } = {},
   ) {
     super(description, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'ApiError'
     this.kind = kind
     this.details = options.details
     this.headers = options.headers
+    this.#errors = options.errors
+  }
+
+  /** The errors of fields that the client sent; empty if the error names no field, or is not about what was sent. */
+  get fieldErrors(): readonly FieldError[] {
+    if (this.#errors !== undefined) return this.#errors
+    const { field, message } = this.details ?? {}
+    if ((this.status !== 400 && this.status !== 409) || typeof field !== 'string') return []
+    return [{ error: this.error, field, message: typeof message === 'string' ? message : this.message }]
   }
 
   get status(): number {

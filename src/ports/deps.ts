@@ -2,8 +2,10 @@
 import type pg from 'pg'
 import type { ArchiveInspector } from '#platform/archives/inspect-archive.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
+import type { DryRun } from '#platform/cache/transaction.ts'
 import type { Config } from '#platform/config/config.ts'
 import type { Db } from '#platform/db/db.ts'
+import type { DB } from '#platform/db/schema.ts'
 import type { Images } from '#platform/images/images.ts'
 import type { TagDirectory } from '#platform/taxonomy/tag-directory.ts'
 import type { LoadedTaxonomy } from '#platform/taxonomy/taxonomy.ts'
@@ -43,4 +45,6 @@ export type Deps = LoadedTaxonomy & {
   metrics: Metrics
   /** Returns milliseconds since 1970; the only clock. */
   now: () => number
+  /** Present while a command runs without its effects. */
+  dryRun?: DryRun<DB> | undefined
 }

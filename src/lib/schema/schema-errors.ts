@@ -1,8 +1,9 @@
-// Creates the error of a value that does not match its schema. Reports only the first problem, and checks the size of a
-// list or an object before its content, so that a request with many problems takes no longer.
+// Creates the errors of a value that does not match its schema, in one pass: at most 32, one for each property, those of the
+// first three invalid items of a list. Checks the size of a list or an object before its content.
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { ApiError, invalidInput, validationError } from '#lib/errors.ts'
+import { ERRORS_MAX, INVALID_ITEMS_MAX, type Refusals } from '#lib/schema/refusals.ts'
 import { PATTERN_WORDS } from '#lib/text/text-rules.ts'
 import { keepKnownKeys } from './known-keys.ts'
 
@@ -22,7 +23,7 @@ type Schema = {
   maxProperties?: number
 }
 
-type Problem = { path: (string | number)[]; keyword: string; message: string }
+type Problem = { path: Path; keyword: string; message: string }
 
 type Checker<T> = { Check(data: unknown): data is T; Type(): TSchema }
 
@@ -36,88 +37,120 @@ export function checkBody<T>(validator: Checker<T>, data: unknown, at = ''): T {
   return keepKnownKeys(validator.Type(), data)
 }
 
-/** Returns the error of an invalid or missing body. */
+/**
+ * Checks a value like `checkBody`, but adds its errors to `refusals`, and returns the properties that are valid.
+ * @throws ApiError if the value is not an object.
+ */
+export function checkParts<T>(validator: Checker<T>, data: unknown, refusals: Refusals, at = ''): Partial<T> {
+  if (validator.Check(data)) return keepKnownKeys(validator.Type(), data)
+  const error = bodyError(validator.Type(), data, at)
+  if (!isObject(data)) throw error
+  refusals.check(() => {
+    throw error
+  })
+  return keepKnownKeys(validator.Type(), validParts(validator.Type(), data)) as Partial<T>
+}
+
+/** Returns the properties of an object that its schema accepts. */
+export function validParts(schema: TSchema, data: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const invalid = new Set<unknown>()
+  // Every problem, because one that is not reported must not reach a rule either.
+  for (const { path } of problemsOf(schema as Schema, data, [])) invalid.add(path[0])
+  return Object.fromEntries(Object.entries(data).filter(([name]) => !invalid.has(name)))
+}
+
+/** Returns the error of an invalid or missing body, with the list of its errors. */
 export function bodyError(schema: TSchema, data: unknown, at = ''): ApiError {
   // The framework passes null for a missing body. The parser rejects the JSON value null.
   if (data === undefined || data === null) return new ApiError('json_error', 'A JSON body is required')
-  const { field, message } = describe(schema, data)
-  const place = [at, field].filter((part) => part !== '').join('.')
-  return validationError(place === '' ? 'body' : place, message)
+  const listed = problemsOf(schema as Schema, data, [])
+    .take(ERRORS_MAX)
+    .toArray()
+  const [first = validationError(at || 'body', 'is not valid'), ...others] = listed.map(({ path, message }) => {
+    const place = [at, ...path].filter((part) => part !== '').join('.')
+    return validationError(place === '' ? 'body' : place, message)
+  })
+  if (others.length === 0) return first
+  const { kind, message, details = {} } = first
+  return new ApiError(kind, message, { details, errors: [first, ...others].flatMap((error) => error.fieldErrors) })
 }
 
 /** Returns the error of an invalid path or query. */
 export function queryError(schema: TSchema, data: unknown): ApiError {
-  const { field, message } = describe(schema, data)
+  const [problem] = problemsOf(schema as Schema, data, [])
+  const { path, message } = problem ?? { path: [], message: 'is not valid' }
+  const field = path.join('.')
   return invalidInput(`${field} ${message}`, field)
 }
 
-function describe(schema: TSchema, data: unknown): { field: string; message: string } {
-  const problem = findProblem(schema as Schema, data, [])
-  return problem === undefined
-    ? { field: '', message: 'is not valid' }
-    : { field: problem.path.join('.'), message: problem.message }
-}
+type Problems = Generator<Problem, void>
+type Path = (string | number)[]
 
-function findProblem(schema: Schema, value: unknown, path: (string | number)[]): Problem | undefined {
-  if (schema.anyOf !== undefined) return problemOfChoice(schema.anyOf, value, path)
-  if (schema.type === 'array' && Array.isArray(value)) return problemOfArray(schema, value, path)
-  if (schema.type === 'object' && isObject(value)) return problemOfObject(schema, value, path)
-  return problemOfLeaf(schema, value, path)
-}
-
-function problemOfArray(schema: Schema, value: unknown[], path: (string | number)[]): Problem | undefined {
-  const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, items } = schema
-  if (value.length < minItems) return { path, keyword: 'minItems', message: `must have at least ${minItems} items` }
-  if (value.length > maxItems) return { path, keyword: 'maxItems', message: `must have at most ${maxItems} items` }
-  if (items === undefined) return undefined
-  for (const [index, item] of value.entries()) {
-    const problem = findProblem(items, item, [...path, index])
-    if (problem !== undefined) return problem
+function* problemsOf(schema: Schema, value: unknown, path: Path): Problems {
+  if (schema.anyOf !== undefined) yield* problemsOfChoice(schema.anyOf, value, path)
+  else if (schema.type === 'array' && Array.isArray(value)) yield* problemsOfArray(schema, value, path)
+  else if (schema.type === 'object' && isObject(value)) yield* problemsOfObject(schema, value, path)
+  else {
+    const problem = problemOfLeaf(schema, value, path)
+    if (problem !== undefined) yield problem
   }
-  return undefined
 }
 
-function problemOfObject(
-  schema: Schema,
-  value: Record<string, unknown>,
-  path: (string | number)[],
-): Problem | undefined {
+const problemOfSize = (path: Path, keyword: string, message: string): Problem => ({ path, keyword, message })
+
+function* problemsOfArray(schema: Schema, value: unknown[], path: Path): Problems {
+  const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, items } = schema
+  if (value.length < minItems)
+    return void (yield problemOfSize(path, 'minItems', `must have at least ${minItems} items`))
+  if (value.length > maxItems)
+    return void (yield problemOfSize(path, 'maxItems', `must have at most ${maxItems} items`))
+  if (items === undefined) return
+  let invalid = 0
+  for (const [index, item] of value.entries()) {
+    let isInvalid = false
+    for (const problem of problemsOf(items, item, [...path, index])) {
+      isInvalid = true
+      yield problem
+    }
+    if (isInvalid) invalid += 1
+    if (invalid === INVALID_ITEMS_MAX) return
+  }
+}
+
+function* problemsOfObject(schema: Schema, value: Record<string, unknown>, path: Path): Problems {
   const { properties = {}, required = [], patternProperties, additionalProperties, maxProperties } = schema
-  const missing = required.find((name) => !Object.hasOwn(value, name))
-  if (missing !== undefined) return { path: [...path, missing], keyword: 'required', message: 'is required' }
+  for (const name of required) {
+    if (!Object.hasOwn(value, name)) yield { path: [...path, name], keyword: 'required', message: 'is required' }
+  }
   const names = Object.keys(value)
   if (maxProperties !== undefined && names.length > maxProperties)
-    return { path, keyword: 'maxProperties', message: `must have at most ${maxProperties} keys` }
+    return void (yield problemOfSize(path, 'maxProperties', `must have at most ${maxProperties} keys`))
   const patterns = Object.entries(patternProperties ?? {}).map(([text, inner]) => [new RegExp(text), inner] as const)
   for (const name of names) {
     const known = Object.hasOwn(properties, name) ? properties[name] : undefined
     const inner = known ?? patterns.find(([pattern]) => pattern.test(name))?.[1]
     const place = [...path, name]
-    if (inner !== undefined) {
-      const problem = findProblem(inner, value[name], place)
-      if (problem !== undefined) return problem
-    } else if (additionalProperties === false) {
-      return { path: place, keyword: 'additionalProperties', message: 'is not a known key' }
-    } else if (typeof additionalProperties === 'object') {
-      const problem = findProblem(additionalProperties, value[name], place)
-      if (problem !== undefined) return problem
-    }
+    if (inner !== undefined) yield* problemsOf(inner, value[name], place)
+    else if (additionalProperties === false) {
+      yield { path: place, keyword: 'additionalProperties', message: 'is not a known key' }
+    } else if (typeof additionalProperties === 'object') yield* problemsOf(additionalProperties, value[name], place)
   }
-  return undefined
 }
 
-/** Returns the problem of the alternative with the matching type; otherwise a list of the allowed types. */
-function problemOfChoice(alternatives: Schema[], value: unknown, path: (string | number)[]): Problem | undefined {
-  const problems: Problem[] = []
+/** Yields the problems of the alternative with the matching type; otherwise a list of the allowed types. */
+function* problemsOfChoice(alternatives: Schema[], value: unknown, path: Path): Problems {
+  const found: { alternative: Schema; first: Problem }[] = []
   for (const alternative of alternatives) {
-    const problem = findProblem(alternative, value, path)
-    if (problem === undefined) return undefined
-    problems.push(problem)
+    const [first] = problemsOf(alternative, value, path).take(1)
+    if (first === undefined) return
+    found.push({ alternative, first })
   }
-  const telling = problems.find(({ keyword, path: { length } }) => length > path.length || !TYPE_KEYWORDS.has(keyword))
-  if (telling !== undefined) return telling
+  const telling = found.find(
+    ({ first: { keyword, path: place } }) => place.length > path.length || !TYPE_KEYWORDS.has(keyword),
+  )
+  if (telling !== undefined) return yield* problemsOf(telling.alternative, value, path)
   const accepted = alternatives.flatMap((alternative) => wordsOf(alternative) ?? [])
-  return { path, keyword: 'type', message: accepted.length > 0 ? `must be ${accepted.join(' or ')}` : 'is not valid' }
+  yield { path, keyword: 'type', message: accepted.length > 0 ? `must be ${accepted.join(' or ')}` : 'is not valid' }
 }
 
 /** Returns the values that a schema without alternatives accepts, in words; undefined if it has no type. */
@@ -143,7 +176,7 @@ const KEYWORDS_OF_WORDS = new Set(['type', 'minimum', 'maximum'])
 const TYPE_KEYWORDS = new Set(['type', 'const'])
 
 /** Returns the problem of a value that has the wrong type or contains no other values. */
-function problemOfLeaf(schema: Schema, value: unknown, path: (string | number)[]): Problem | undefined {
+function problemOfLeaf(schema: Schema, value: unknown, path: Path): Problem | undefined {
   // For the wrong type, the library would also report the missing parts of a list or an object.
   const looked = schema.type === 'array' || schema.type === 'object' ? { type: schema.type } : schema
   const [first] = Value.Errors(looked as TSchema, value)

@@ -22,9 +22,10 @@ export interface TransactionOptions {
  *
  * After a serialization failure or a deadlock, `run` is called again, at most 5 times in total. So `run` must have no
  * effects outside `tx`, and must not read through the cache.
+ * @throws DryRunDone in a dry run, instead of the commit.
  */
 export async function transaction<DB, T>(
-  { db, cache }: { db: Kysely<DB>; cache: EntityCache },
+  { db, cache, dryRun }: { db: Kysely<DB>; cache: EntityCache; dryRun?: DryRun<DB> | undefined },
   run: (tx: Transaction<DB>, changed: ChangeSet) => Promise<T>,
   { isolation = 'read committed', pause = sleep }: TransactionOptions = {},
 ): Promise<T> {
@@ -41,6 +42,7 @@ export async function transaction<DB, T>(
         .execute(async (tx) => {
           const changed = new ChangeSet()
           const value = await run(tx, changed)
+          if (dryRun !== undefined) throw new DryRunDone(await dryRun.look(tx, changed.changes))
           logged = await logChanges(tx, changed)
           counts = changed.counts
           release = cache.hold(changed.changes)
@@ -69,4 +71,48 @@ function canRetry(error: unknown): boolean {
     current = current.cause
   }
   return false
+}
+
+// Dry runs: a command runs as always, until its transaction is complete and then rolled back. So it checks everything, and
+// nothing after the transaction happens. Files stay staged: see `withClaims`.
+
+export type Warning = { field: string; message: string }
+
+/** Part of `Deps` during a dry run. */
+export type DryRun<DB = never> = {
+  /** Reads in the transaction what it would store. */
+  look(tx: Transaction<DB>, changed: Changes): Promise<unknown>
+  /** Adds a warning: a check that was omitted, or a problem that does not prevent the request. */
+  warn(field: string, message: string): void
+}
+
+/** Thrown by a transaction instead of its commit. */
+export class DryRunDone extends Error {
+  readonly found: unknown
+
+  constructor(found: unknown) {
+    super('A dry run does not commit')
+    this.found = found
+  }
+}
+
+/**
+ * Runs a command without its effects. `command` gets the dependencies of the dry run, and must write in one `transaction`.
+ * @param look reads in this transaction what it would store.
+ * @throws what the command throws.
+ */
+export async function dryRun<DB, Deps extends { dryRun?: DryRun<DB> | undefined }, Found>(
+  deps: Deps,
+  command: (deps: Deps) => Promise<unknown>,
+  look: (tx: Transaction<DB>, changed: Changes) => Promise<Found>,
+): Promise<{ found: Found; warnings: Warning[] }> {
+  const warnings: Warning[] = []
+  const warn = (field: string, message: string) => void warnings.push({ field, message })
+  try {
+    await command({ ...deps, dryRun: { look, warn } })
+  } catch (error) {
+    if (error instanceof DryRunDone) return { found: error.found as Found, warnings }
+    throw error
+  }
+  throw new Error('The command of a dry run had no transaction')
 }

@@ -1,10 +1,15 @@
 // Converts errors to responses and logs them. Responses contain no internal details.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { ApiError, invalidInput } from '#lib/errors.ts'
+import { ApiError, type FieldError, invalidInput } from '#lib/errors.ts'
 import { toApiError } from '#platform/db/pg-errors.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 
-export type ErrorBody = { error: string; description: string; details?: Record<string, unknown> }
+export type ErrorBody = {
+  error: string
+  description: string
+  details?: Record<string, unknown>
+  errors?: readonly FieldError[]
+}
 
 /**
  * Returns the ApiError for a thrown value. Unexpected errors become `internal_error`. `bodyLimit` is the limit of the route
@@ -19,10 +24,20 @@ export function asApiError(error: unknown, bodyLimit?: number): ApiError {
   )
 }
 
-/** Returns the body of an error response. A 5xx contains the request ID, with which the log has the details. */
-export function errorBody(error: ApiError, requestId: string): ErrorBody {
-  const description = error.status >= 500 ? `${error.message} (request ${requestId})` : error.message
-  return { error: error.error, description, ...(error.details === undefined ? {} : { details: error.details }) }
+/**
+ * Returns the body of an error response. A 5xx contains the request ID, with which the log has the details. A 400 lists the
+ * errors of fields, except for clients of the v2 API, which know one error only.
+ */
+export function errorBody(error: ApiError, { id, url }: Pick<FastifyRequest, 'id' | 'url'>): ErrorBody {
+  const { status, details } = error
+  const description = status >= 500 ? `${error.message} (request ${id})` : error.message
+  const errors = status === 400 && !url.startsWith('/v2/') ? error.fieldErrors : []
+  return {
+    error: error.error,
+    description,
+    ...(details === undefined ? {} : { details }),
+    ...(errors.length === 0 ? {} : { errors }),
+  }
 }
 
 /** Headers of a response that an error replaces. */
@@ -35,7 +50,7 @@ export function handleError(log: Log) {
     for (const [name, value] of Object.entries(error.headers ?? {})) void reply.header(name, value)
     for (const name of CONTENT_HEADERS) void reply.removeHeader(name)
     void reply.header('cache-control', 'no-store').type('application/json; charset=utf-8').status(error.status)
-    void reply.serializer(JSON.stringify).send(errorBody(error, req.id))
+    void reply.serializer(JSON.stringify).send(errorBody(error, req))
   }
 }
 

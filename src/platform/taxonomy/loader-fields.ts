@@ -1,5 +1,6 @@
 // Validates the loader fields of versions, and orders their values.
 import { validationError } from '#lib/errors.ts'
+import { Refusals } from '#lib/schema/refusals.ts'
 import { textProblem } from '#lib/text/text-rules.ts'
 import { fieldsOf, type LoaderField, type Taxonomy } from './taxonomy.ts'
 
@@ -28,10 +29,15 @@ export function checkLoaderFields(
   at = '',
 ): LoaderFieldValues {
   const prefix = at === '' ? '' : `${at}.`
-  const values = checkPresentFields(taxonomy, loaders, input, prefix)
-  const missing = missingFields(taxonomy, loaders, values)
-  if (missing[0] !== undefined)
+  const refusals = new Refusals()
+  const values = refusals.check(() => checkPresentFields(taxonomy, loaders, input, prefix)) ?? {}
+  // Fields that are present and invalid are not missing.
+  const missing = missingFields(taxonomy, loaders, values).filter((name) => input[name] == null)
+  refusals.check(() => {
+    if (missing[0] === undefined) return
     throw validationError(prefix + missing[0], `is required by these loaders. Missing fields: ${missing.join(', ')}`)
+  })
+  refusals.throwAny()
   return withDefaults(taxonomy, loaders, values)
 }
 
@@ -44,9 +50,10 @@ export function checkDraftFields(
   taxonomy: Taxonomy,
   loaders: readonly string[],
   input: Readonly<Record<string, unknown>>,
+  at = '',
 ): LoaderFieldValues {
   const present = Object.entries(input).filter(([, value]) => !(Array.isArray(value) && value.length === 0))
-  return checkPresentFields(taxonomy, loaders, Object.fromEntries(present), '')
+  return checkPresentFields(taxonomy, loaders, Object.fromEntries(present), at === '' ? '' : `${at}.`)
 }
 
 /** Returns the fields that these loaders require and that have no value. */
@@ -81,13 +88,20 @@ function checkPresentFields(
 ): LoaderFieldValues {
   const supported = loaders.length === 0 ? undefined : new Set(fieldsOf(taxonomy, loaders))
   const values: LoaderFieldValues = {}
+  const refusals = new Refusals()
   for (const [name, value] of Object.entries(input)) {
     if (IGNORED.has(name) || value === null || value === undefined) continue
-    const field = taxonomy.fields.get(name)
-    if (field === undefined) throw validationError(prefix + name, 'is not a known field')
-    if (supported?.has(name) === false) throw validationError(prefix + name, `is not a field of ${loaders.join(', ')}`)
-    values[name] = checkValue(field, value, prefix + name)
+    refusals.check(() => {
+      const field = taxonomy.fields.get(name)
+      if (field === undefined) throw validationError(prefix + name, 'is not a known field')
+      if (supported?.has(name) === false) {
+        throw validationError(prefix + name, `is not a field of ${loaders.join(', ')}`)
+      }
+      values[name] = checkValue(field, value, prefix + name)
+    })
+    if (refusals.isFull) break
   }
+  refusals.throwAny()
   return values
 }
 
@@ -124,7 +138,9 @@ function checkList<Item>(
   const max = bounds.max ?? Math.max(LIST_MAX, bounds.enumValues?.size ?? 0)
   if (value.length < min) throw validationError(place, `must have at least ${min} value${min === 1 ? '' : 's'}`)
   if (value.length > max) throw validationError(place, `must have at most ${max} values`)
-  const items = value.map((item: unknown, i) => checkItem(item, `${place}.${i}`))
+  const refusals = new Refusals()
+  const items = refusals.each(value, (item: unknown, i) => checkItem(item, `${place}.${i}`))
+  refusals.throwAny()
   return unique ? [...new Set(items)] : items
 }
 

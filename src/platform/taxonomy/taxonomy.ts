@@ -2,6 +2,7 @@
 // operators have edited.
 import { compare } from '#lib/compare.ts'
 import { validationError } from '#lib/errors.ts'
+import { Refusals } from '#lib/schema/refusals.ts'
 import { type ClientPrograms, labelClientPrograms } from './client-programs.ts'
 import type { FileRules } from './file-rules.ts'
 import {
@@ -107,22 +108,33 @@ function ordering(row: EnumValueRow, absent: number): number {
 
 /**
  * Returns the loaders with these names, without duplicates.
- * @throws ApiError `validation_error` with the path of the first unknown name (`loaders.2`).
+ * @throws ApiError `validation_error` with the path of each unknown name (`loaders.2`).
  */
 export function checkLoaders(taxonomy: Taxonomy, names: readonly string[], field = 'loaders'): string[] {
-  const wrong = names.findIndex((name) => !taxonomy.loaders.has(name))
-  if (wrong >= 0) throw validationError(`${field}.${wrong}`, 'is not a known loader: GET /v3/tag/loader lists them')
-  return [...new Set(names)]
+  const message = 'is not a known loader: GET /v3/tag/loader lists them'
+  return checkNames(names, (name) => taxonomy.loaders.has(name), { field, message })
 }
 
 /**
  * Returns the categories with these names, without duplicates. A name is valid if any project type has the category.
  * Callers limit the number of categories.
- * @throws ApiError `validation_error` with the path of the first unknown name (`categories.2`).
+ * @throws ApiError `validation_error` with the path of each unknown name (`categories.2`).
  */
 export function checkCategories(taxonomy: Taxonomy, names: readonly string[], field = 'categories'): string[] {
-  const wrong = names.findIndex((name) => !taxonomy.categoryNames.has(name))
-  if (wrong >= 0) throw validationError(`${field}.${wrong}`, 'is not a known category: GET /v3/tag/category lists them')
+  const message = 'is not a known category: GET /v3/tag/category lists them'
+  return checkNames(names, (name) => taxonomy.categoryNames.has(name), { field, message })
+}
+
+function checkNames(
+  names: readonly string[],
+  isKnown: (name: string) => boolean,
+  { field, message }: { field: string; message: string },
+): string[] {
+  const refusals = new Refusals()
+  refusals.each(names, (name, index) => {
+    if (!isKnown(name)) throw validationError(`${field}.${index}`, message)
+  })
+  refusals.throwAny()
   return [...new Set(names)]
 }
 

@@ -12,12 +12,10 @@ const BATCH = 1000
 
 type Stored = { storageKey: string; staged: StagedFile; contentType: string }
 
+type ClaimDeps = Pick<Deps, 'db' | 'files' | 'log' | 'dryRun'>
+
 /** `withClaims` for the files of versions. */
-export function withStoredFiles<T>(
-  deps: Pick<Deps, 'db' | 'files' | 'log'>,
-  stored: readonly Stored[],
-  commit: () => Promise<T>,
-): Promise<T> {
+export function withStoredFiles<T>(deps: ClaimDeps, stored: readonly Stored[], commit: () => Promise<T>): Promise<T> {
   const keys = stored.map(({ storageKey }) => storageKey)
   return withClaims(deps, { keys, store: () => publishFiles(deps.files, stored), commit })
 }
@@ -26,12 +24,15 @@ export async function publishFiles(files: Deps['files'], stored: readonly Stored
   for (const { staged, storageKey, contentType } of stored) await files.publish(staged, storageKey, { contentType })
 }
 
-/** Claims `keys`, runs `store`, then `commit`, which must call `dropClaims` in its transaction. Removes the files on failure. */
+/**
+ * Claims `keys`, runs `store`, then `commit`, which must call `dropClaims` in its transaction. Removes the files on failure.
+ * A dry run stores nothing.
+ */
 export async function withClaims<T>(
-  { db, files, log }: Pick<Deps, 'db' | 'files' | 'log'>,
+  { db, files, log, dryRun }: ClaimDeps,
   { keys, store, commit }: { keys: readonly string[]; store: () => Promise<void>; commit: () => Promise<T> },
 ): Promise<T> {
-  if (keys.length === 0) return commit()
+  if (keys.length === 0 || dryRun !== undefined) return commit()
   await db
     .insertInto('upload_claim')
     .values(keys.map((storage_key) => ({ storage_key })))

@@ -129,6 +129,8 @@ const secondFile = async ({ t, id, project }: World): Promise<string> => {
 }
 const TWO_FILES = { file_parts: ['file', 'second'] }
 
+const DRY_RUN = 'stores nothing; dry-run.test.ts sends it'
+
 export const DECLARED: Record<string, Declared> = {
   // Users and accounts
   updateUser: {
@@ -266,7 +268,7 @@ export const DECLARED: Record<string, Declared> = {
       }),
       monetization_status: send('demonetized'),
     },
-    unseen: { seen: 'is what the moderator has seen; changes.test.ts sends it' },
+    unseen: { seen: 'is what the moderator has seen; changes.test.ts sends it', dry_run: DRY_RUN },
   },
   updateProjects: {
     view: at('/v3/project', 'project'),
@@ -339,6 +341,7 @@ export const DECLARED: Record<string, Declared> = {
       organization_id: send(thing('organization')),
     },
     unseen: {
+      dry_run: DRY_RUN,
       uploaded_images: ATTACHED,
     },
   },
@@ -377,7 +380,10 @@ export const DECLARED: Record<string, Declared> = {
       status: send('draft'),
       ordering: send(4),
     },
-    unseen: { uploaded_images: ATTACHED },
+    unseen: {
+      dry_run: DRY_RUN,
+      uploaded_images: ATTACHED,
+    },
   },
   updateVersions: {
     view: at('/v3/version', 'version'),
@@ -416,6 +422,7 @@ export const DECLARED: Record<string, Declared> = {
         },
       ),
     },
+    unseen: { dry_run: DRY_RUN },
   },
 
   // Images in texts: the response is the only view.

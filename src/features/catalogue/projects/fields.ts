@@ -4,6 +4,7 @@ import Type, { type Static, type TOptional, type TSchema } from 'typebox'
 import { type ApiError, validationError } from '#lib/errors.ts'
 import { REQUESTABLE_STATUSES } from '#lib/project-status.ts'
 import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
+import { Refusals } from '#lib/schema/refusals.ts'
 import { Nullable } from '#lib/schema/schema-parts.ts'
 import { checkHttpsUrl, checkText, isBlank, PROJECT_SLUG_PATTERN, URL_LENGTH_MAX } from '#lib/text/text-rules.ts'
 import type { Project } from '#platform/db/schema.ts'
@@ -91,9 +92,12 @@ export const optionalFieldColumns = Object.fromEntries(
   ]),
 ) as unknown as PatchColumns<OptionalValues, Selectable<Project>>
 
-/** Returns the columns that the optional fields of a request set. @throws ApiError `validation_error` naming the field. */
-export function toOptionalColumns(values: OptionalValues): Partial<Pick<Selectable<Project>, keyof OptionalFields>> {
-  return toColumns(values, optionalFieldColumns)
+/** Returns the columns that the optional fields of a request set, and adds errors to `refusals`. */
+export function toOptionalColumns(
+  values: OptionalValues,
+  refusals: Refusals,
+): Partial<Pick<Selectable<Project>, keyof OptionalFields>> {
+  return toColumns(values, optionalFieldColumns, refusals)
 }
 
 /** Returns the trimmed name. @throws ApiError `validation_error` if it is then too short. */
@@ -129,14 +133,13 @@ export function applyLinkChanges(
   taxonomy: Taxonomy,
 ): Record<string, string> {
   const links = new Map(Object.entries(current))
-  for (const [platform, url] of Object.entries(changes)) {
-    if (url === null) {
-      links.delete(platform)
-      continue
-    }
+  const refusals = new Refusals()
+  refusals.each(Object.entries(changes), ([platform, url]) => {
+    if (url === null) return void links.delete(platform)
     if (!taxonomy.linkPlatforms.has(platform))
       throw validationError(`link_urls.${platform}`, 'is not a known platform: GET /v3/link_platform lists them')
     links.set(platform, checkHttpsUrl(url, `link_urls.${platform}`))
-  }
+  })
+  refusals.throwAny()
   return Object.fromEntries(links)
 }

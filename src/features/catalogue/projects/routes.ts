@@ -5,10 +5,11 @@ import { parseId } from '#lib/ids.ts'
 import { convertInPieces } from '#lib/text/json-pieces.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { expectedRevision, IdsQuery, IfMatch, ProjectParams, parseIds } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
+import { done, Empty } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes, sendList } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
+import { checkedBody, DryRunQuery, DryRunView, lookAtProject, sendDryRun } from '../dry-run.ts'
 import { type CatalogueForms, V3 } from '../forms.ts'
 import { checklistRoute } from './checklist/routes.ts'
 import { deleteProject } from './edit/delete-project.ts'
@@ -94,19 +95,36 @@ function projectEdits(app: App, deps: Deps): void {
   app.patch(
     '/v3/project/:id',
     {
+      attachValidation: true,
       config: { auth: { scope: ['PROJECT_WRITE'] } },
       schema: {
         operationId: 'updateProject',
         summary: 'Edit a project',
         params: ProjectParams,
+        querystring: DryRunQuery,
         headers: IfMatch,
         body: ProjectPatch,
+        response: { 200: DryRunView, 204: Empty },
       },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
-      const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
-      await updateProject(deps, viewer, { project, membership, patch: req.body, revision: expectedRevision(req) })
+      let id = ''
+      const update = async (using: Deps, patch: ProjectPatch, revision?: number): Promise<void> => {
+        const { project, membership } = await getProjectAsMember(using, viewer, req.params.id)
+        id = project.id
+        await updateProject(using, viewer, { project, membership, patch, revision })
+      }
+      const patch = await checkedBody(req, ProjectPatch, update, deps)
+      const run = (using: Deps) => update(using, patch, expectedRevision(req))
+      if (req.query.dry_run === true)
+        return sendDryRun(
+          reply,
+          deps,
+          run,
+          lookAtProject(() => id),
+        )
+      await run(deps)
       return done(reply)
     },
   )

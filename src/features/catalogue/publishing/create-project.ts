@@ -5,9 +5,11 @@ import { storeImageFiles } from '#features/basics/images/hosted-image.ts'
 import { checkQuota } from '#features/basics/limits/quota.ts'
 import { type CachedProject, getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { assertProjectSlugFree } from '#features/catalogue/projects/queries.ts'
+import { resolveDependencies } from '#features/catalogue/versions/publish/dependencies.ts'
 import { type ReceivedFiles, withParts } from '#features/catalogue/versions/publish/prepare-files.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { type ApiError, validationError } from '#lib/errors.ts'
+import { Refusals } from '#lib/schema/refusals.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
@@ -34,12 +36,21 @@ export async function createProject(
 ): Promise<CachedProject> {
   requireVerifiedEmail(deps, viewer)
   const { description: project, parts } = await receive(async (data) => {
-    const description = parseProjectData(data, deps.taxonomy)
+    const refusals = new Refusals()
+    const description = parseProjectData(data, deps.taxonomy, refusals)
     const { organization_id: organizationId } = description.columns
-    if (organizationId !== null) {
+    await refusals.wait(async () => {
+      if (organizationId === null) return
       requireAddProject(viewer, await getOrganizationPermissions(deps.db, organizationId, viewer.id))
+    })
+    await refusals.wait(() =>
+      deps.db.transaction().execute((tx) => requirePossible(tx, deps.config, viewer, description)),
+    )
+    for (const [index, { dependencies }] of description.versions.entries()) {
+      const field = `initial_versions.${index}.dependencies`
+      await refusals.wait(() => resolveDependencies(deps.db, viewer, dependencies, field))
     }
-    await deps.db.transaction().execute((tx) => requirePossible(tx, deps.config, viewer, description))
+    refusals.throwAny()
     return description
   })
   const projectId = await withParts(deps, parts, async () => {
@@ -75,7 +86,7 @@ export async function createProject(
 async function requirePossible(tx: Tx, config: Deps['config'], viewer: Viewer, project: NewProject): Promise<void> {
   await checkQuota(tx, config, viewer, 'projects')
   const { slug, organization_id } = project.columns
-  await assertProjectSlugFree(tx, slug)
+  if (slug !== '') await assertProjectSlugFree(tx, slug)
   if (organization_id !== null) await lockOrganization(tx, organization_id)
 }
 

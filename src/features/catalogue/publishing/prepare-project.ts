@@ -2,7 +2,12 @@
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { type HostedImage, toHostedImage } from '#features/basics/images/hosted-image.ts'
-import { prepareFiles, type UploadedPart } from '#features/catalogue/versions/publish/prepare-files.ts'
+import { FILES_UNCHECKED } from '#features/catalogue/versions/publish/create-version.ts'
+import {
+  type PreparedFile,
+  prepareFiles,
+  type UploadedPart,
+} from '#features/catalogue/versions/publish/prepare-files.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
@@ -18,15 +23,22 @@ export async function prepareProject(
   project: NewProject,
   parts: readonly UploadedPart[],
 ) {
+  // A dry run can check a description without its files.
+  const isWithoutFiles = parts.length === 0 && deps.dryRun !== undefined
   const getPart = (name: string): UploadedPart => {
     const part = parts.find((candidate) => candidate.name === name)
     if (part === undefined) throw invalidInput(`The part ${name} is missing`, name)
     return part
   }
   const projectId = newId()
-  const versions = []
+  const versions: { id: string; files: PreparedFile[] }[] = []
   for (const [index, version] of project.versions.entries()) {
     const id = newId()
+    if (isWithoutFiles) {
+      deps.dryRun?.warn(`initial_versions.${index}.file_parts`, FILES_UNCHECKED)
+      versions.push({ id, files: [] })
+      continue
+    }
     const choose = { primaryPart: version.primaryFile, declaredParts: version.fileParts.length }
     versions.push({
       id,
@@ -49,7 +61,8 @@ export async function prepareProject(
           projectId,
         )
   const gallery: HostedImage[] = []
-  for (const { item } of project.gallery) {
+  if (isWithoutFiles && project.gallery.length > 0) deps.dryRun?.warn('gallery_items', FILES_UNCHECKED)
+  for (const { item } of isWithoutFiles ? [] : project.gallery) {
     const options = { field: item, extField: item, caller }
     const processed = await deps.images.processGalleryImage(...(await readImage(getPart(item))), options)
     const image = toHostedImage(processed, `${projectId}/images`)

@@ -5,7 +5,7 @@ import { GALLERY_BYTES_MAX } from '#features/catalogue/projects/gallery/requests
 import { checkFilename } from '#features/catalogue/versions/files/filename.ts'
 import { FILE_BYTES_MAX, type ReceivedFiles } from '#features/catalogue/versions/publish/prepare-files.ts'
 import { invalidInput, validationError } from '#lib/errors.ts'
-import { readMultipart } from '#platform/http/bodies/multipart.ts'
+import { isForm, readMultipart } from '#platform/http/bodies/multipart.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { NewProject } from './requests.ts'
 
@@ -20,13 +20,13 @@ const BODY_BYTES_MAX = 8 * 1024 * 1024 * 1024
  * @throws ApiError `invalid_input` naming the part, and what `describe` throws.
  */
 export async function receiveProjectForm(
-  deps: Pick<Deps, 'files' | 'fileRules'>,
+  deps: Pick<Deps, 'files' | 'fileRules' | 'dryRun'>,
   req: FastifyRequest,
   describe: (data: unknown) => Promise<NewProject>,
 ): Promise<ReceivedFiles<NewProject>> {
-  if (!isMultipart(req)) {
+  if (!isForm(req)) {
     const project = await describe(req.body)
-    rejectFiles(project)
+    if (deps.dryRun === undefined) rejectFiles(project)
     return { description: project, parts: [] }
   }
   const received: { project?: NewProject } = {}
@@ -61,9 +61,4 @@ function rejectFiles(project: NewProject): void {
   if (project.gallery.length > 0) {
     throw validationError('gallery_items', 'need images: send the request as multipart/form-data')
   }
-}
-
-/** Returns whether the body is a form. The route accepts only forms and JSON. */
-function isMultipart(req: FastifyRequest): boolean {
-  return /^multipart\//i.test(req.headers['content-type'] ?? '')
 }

@@ -16,7 +16,8 @@ import { InitialVersion, type NewVersion, parseVersionData } from '#features/cat
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { renameAliases } from '#lib/schema/aliases.ts'
-import { checkBody } from '#lib/schema/schema-errors.ts'
+import type { Refusals } from '#lib/schema/refusals.ts'
+import { checkParts } from '#lib/schema/schema-errors.ts'
 import { Id, Maybe, Ordering } from '#lib/schema/schema-parts.ts'
 import { parseLicense } from '#platform/taxonomy/licenses.ts'
 import { checkCategories, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
@@ -68,50 +69,62 @@ const ALIASES = { mod_name: 'name', mod_slug: 'slug', mod_description: 'summary'
 /** A new project that has passed all checks that need neither the database nor the files. */
 export type NewProject = ReturnType<typeof parseProjectData>
 
-/** @throws ApiError `validation_error` naming the field. */
-export function parseProjectData(input: unknown, taxonomy: Taxonomy) {
-  const data: Static<typeof ProjectData> = checkBody(validator, renameAliases(input, ALIASES))
+/**
+ * Adds the errors to `refusals`; the result is valid only if there are none. A rule runs if its fields match the schema.
+ * @throws ApiError if the description is not an object.
+ */
+export function parseProjectData(input: unknown, taxonomy: Taxonomy, refusals: Refusals) {
+  const data = checkParts(validator, renameAliases(input, ALIASES), refusals)
   const isDraft = data.is_draft ?? false
-  const versions = (data.initial_versions ?? []).map((version, index) => parseInitialVersion(version, taxonomy, index))
-  if (!isDraft && versions.length === 0) {
-    throw validationError('initial_versions', 'must contain a version unless the project is a draft')
-  }
-  if (data.project_type != null && versions.length > 0) throw typeIsDerived()
-  const organization_id = data.organization_id ?? null
-  if (organization_id !== null && !isIdForm(organization_id)) {
-    throw validationError('organization_id', 'is not a base62 identifier')
-  }
+  const versions = (data.initial_versions ?? []).flatMap((version, index) =>
+    refusals.isFull ? [] : (refusals.check(() => parseInitialVersion(version, taxonomy, { index, refusals })) ?? []),
+  )
   const gallery = data.gallery_items ?? []
-  const firstFeatured = gallery.findIndex(({ featured }) => featured)
-  const secondFeatured = gallery.findIndex(({ featured }, index) => featured && index > firstFeatured)
-  if (secondFeatured >= 0)
-    throw validationError(`gallery_items.${secondFeatured}.featured`, 'only one image can be featured')
-  checkPartNames(gallery, versions)
-  return {
-    columns: {
-      name: checkProjectName(data.name),
-      slug: data.slug.toLowerCase(),
-      summary: checkSummary(data.summary),
-      description: data.description,
-      categories: checkCategories(taxonomy, data.categories, 'categories'),
-      additional_categories: checkCategories(taxonomy, data.additional_categories ?? [], 'additional_categories'),
-      license: parseLicense(data.license_id),
-      ...toOptionalColumns(data),
-      link_urls: JSON.stringify(applyLinkChanges({}, data.link_urls ?? {}, taxonomy)),
-      requested_status: data.requested_status ?? 'approved',
-      draft_type: checkProjectType(taxonomy, data.project_type ?? null),
-      organization_id,
-    },
-    versions,
-    isDraft,
-    gallery,
-    uploadedImages: data.uploaded_images ?? [],
+  refusals.check(() => {
+    if (isDraft || (data.initial_versions?.length ?? 0) > 0) return
+    throw validationError('initial_versions', 'must contain a version unless the project is a draft')
+  })
+  refusals.check(() => {
+    if (data.project_type != null && versions.length > 0) throw typeIsDerived()
+  })
+  refusals.check(() => requireOneFeatured(gallery))
+  refusals.check(() => checkPartNames(gallery, versions))
+  const columns = {
+    name: refusals.check(() => (data.name === undefined ? '' : checkProjectName(data.name))) ?? '',
+    slug: data.slug?.toLowerCase() ?? '',
+    summary: refusals.check(() => (data.summary === undefined ? '' : checkSummary(data.summary))) ?? '',
+    description: data.description ?? '',
+    categories: refusals.check(() => checkCategories(taxonomy, data.categories ?? [], 'categories')) ?? [],
+    additional_categories:
+      refusals.check(() => checkCategories(taxonomy, data.additional_categories ?? [], 'additional_categories')) ?? [],
+    license: refusals.check(() => (data.license_id === undefined ? '' : parseLicense(data.license_id))) ?? '',
+    ...toOptionalColumns(data, refusals),
+    link_urls: JSON.stringify(refusals.check(() => applyLinkChanges({}, data.link_urls ?? {}, taxonomy)) ?? {}),
+    requested_status: data.requested_status ?? 'approved',
+    draft_type: refusals.check(() => checkProjectType(taxonomy, data.project_type ?? null)) ?? null,
+    organization_id: refusals.check(() => checkOrganizationId(data.organization_id ?? null)) ?? null,
   }
+  return { columns, versions, isDraft, gallery, uploadedImages: data.uploaded_images ?? [] }
 }
 
-function parseInitialVersion(version: unknown, taxonomy: Taxonomy, index: number): NewVersion {
+function checkOrganizationId(id: string | null): string | null {
+  if (id !== null && !isIdForm(id)) throw validationError('organization_id', 'is not a base62 identifier')
+  return id
+}
+
+function requireOneFeatured(gallery: readonly GalleryItemInput[]): void {
+  const first = gallery.findIndex(({ featured }) => featured)
+  const second = gallery.findIndex(({ featured }, index) => featured && index > first)
+  if (second >= 0) throw validationError(`gallery_items.${second}.featured`, 'only one image can be featured')
+}
+
+function parseInitialVersion(
+  version: unknown,
+  taxonomy: Taxonomy,
+  { index, refusals }: { index: number; refusals: Refusals },
+): NewVersion {
   const at = `initial_versions.${index}`
-  const parsed = parseVersionData(version, taxonomy, at)
+  const parsed = parseVersionData(version, taxonomy, at, refusals)
   if (parsed.projectId !== undefined)
     throw validationError(`${at}.project_id`, 'must be absent: the version belongs to the new project')
   // The versions of a new project are reviewed together with it.

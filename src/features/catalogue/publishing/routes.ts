@@ -1,5 +1,6 @@
 // The route that creates a project with its first versions.
 
+import { DryRunQuery, DryRunView, lookAtNewProject, sendDryRun } from '#features/catalogue/dry-run.ts'
 import { ProjectView } from '#features/catalogue/projects/views.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { leaveFormsUnparsed } from '#platform/http/bodies/multipart.ts'
@@ -26,12 +27,27 @@ export function publishingRoutes(app: App, deps: Deps): void {
           description:
             'Send multipart/form-data whose first part is `data` (JSON). For a draft without files, you can send this object as application/json instead.',
           consumes: ['multipart/form-data', 'application/json'],
-          response: { 201: ProjectView },
+          querystring: DryRunQuery,
+          response: { 200: DryRunView, 201: ProjectView },
         },
       },
       async (req, reply) => {
         const viewer = requireViewer(req)
-        const project = await createProject(deps, viewer, (describe) => receiveProjectForm(deps, req, describe))
+        let slug: string | undefined
+        const create = (using: Deps) =>
+          createProject(using, viewer, async (describe) => {
+            const received = await receiveProjectForm(using, req, describe)
+            slug = received.description.columns.slug
+            return received
+          })
+        if (req.query.dry_run === true)
+          return sendDryRun(
+            reply,
+            deps,
+            create,
+            lookAtNewProject(() => slug),
+          )
+        const project = await create(deps)
         return sendBytes(reply.status(201), project.bytes)
       },
     )

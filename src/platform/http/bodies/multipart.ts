@@ -63,6 +63,8 @@ export type RawPart = {
   stream: BusboyFileStream
 }
 
+/** Some clients send a form as `multipart/mixed`. */
+const FORM = /^multipart\/(form-data|mixed)(\s*;|$)/i
 const PART_NAME_LENGTH_MAX = 255
 const HEADER_PAIRS_MAX = 20
 const HEADER_BYTES_MAX = 16 * 1024
@@ -119,14 +121,19 @@ export async function readParts(
   }
 }
 
+/** Whether the body is a form. */
+export function isForm({ headers }: { headers: IncomingHttpHeaders }): boolean {
+  return FORM.test(headers['content-type'] ?? '')
+}
+
 /** Leaves forms in this scope unread, for the handler. Some clients send a form as `multipart/mixed`. */
 export function leaveFormsUnparsed(scope: App): void {
-  scope.addContentTypeParser(/^multipart\/(form-data|mixed)(\s*;|$)/i, (_req, _payload, done) => done(null, undefined))
+  scope.addContentTypeParser(FORM, (_req, _payload, done) => done(null, undefined))
 }
 
 function openParser(headers: IncomingHttpHeaders, maxBodyBytes: number): BusboyInstance {
   const contentType = headers['content-type'] ?? ''
-  if (!/^multipart\/(form-data|mixed)(\s*;|$)/i.test(contentType)) {
+  if (!FORM.test(contentType)) {
     throw invalidInput('The content type must be multipart/form-data', 'Content-Type')
   }
   if (Number(headers['content-length'] ?? 0) > maxBodyBytes) throw bodyTooLarge(maxBodyBytes)

@@ -80,7 +80,7 @@ export function endSlowBodies(server: Server, { ms, bytesPerSecond }: BodyPace):
 export function rejectUnread(socket: Socket, error: ApiError): void {
   if (socket.destroyed || !socket.writable) return void socket.destroy()
   const requestId = randomUUID()
-  const body = JSON.stringify(errorBody(error, requestId))
+  const body = JSON.stringify(errorBody(error, { id: requestId, url: '' }))
   const headers = {
     'Content-Type': 'application/json; charset=utf-8',
     'Access-Control-Allow-Origin': '*',

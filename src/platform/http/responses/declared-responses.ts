@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { ERRORS } from '#lib/errors.ts'
+import { ERRORS_MAX } from '#lib/schema/refusals.ts'
 
 const CODES = [...new Set(Object.values(ERRORS).map(({ error }) => `\`${error}\``))].sort().join(', ')
 
@@ -19,6 +20,13 @@ const ErrorBody = Type.Object(
         additionalProperties: true,
         description: 'Machine-readable details, such as `field`: the path of the invalid value, in dotted form',
         examples: [{ field: 'name', message: 'must be at least 3 characters long' }],
+      }),
+    ),
+    errors: Type.Optional(
+      Type.Array(Type.Object({ error: Type.String(), field: Type.String(), message: Type.String() }), {
+        maxItems: ERRORS_MAX,
+        description:
+          'With 400, the errors of fields; the first one is also in `details`. Other fields can have errors that were not checked',
       }),
     ),
   },

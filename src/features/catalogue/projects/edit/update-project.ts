@@ -5,6 +5,7 @@ import { dropUnusedImages } from '#features/basics/content-images/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
+import { Refusals } from '#lib/schema/refusals.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import { requireRevision, withCurrentState } from '#platform/cache/revisions.ts'
 import { transaction } from '#platform/cache/transaction.ts'
@@ -57,17 +58,25 @@ async function saveProject(
     const project = await lockProject(tx, id)
     if (project === undefined) throw notFound('project')
     requireRevision(project, revision)
-    const fields: Updateable<Project> = toColumns(patch, columnsOf(project, deps.taxonomy))
-    requireModerationRights(viewer, project, patch)
-    if (fields.slug !== undefined) await assertProjectSlugFree(tx, fields.slug, id)
+    const refusals = new Refusals()
+    const fields: Updateable<Project> = toColumns(patch, columnsOf(project, deps.taxonomy), refusals)
+    await refusals.wait(async () => requireModerationRights(viewer, project, patch))
+    await refusals.wait(async () => {
+      if (fields.slug !== undefined) await assertProjectSlugFree(tx, fields.slug, id)
+    })
+    await refusals.wait(async () => {
+      if (patch.project_type !== undefined) await requireNoType(tx, id)
+    })
     const next = {
       license: fields.license ?? project.license,
       license_decided: fields.license_decided ?? project.license_decided,
       summary: fields.summary ?? project.summary,
       description: fields.description ?? project.description,
     }
-    if (patch.project_type !== undefined) await requireNoType(tx, id)
-    const { columns: status, announce } = await changeStatus(tx, { viewer, membership, project, next, patch, now })
+    const change = { viewer, membership, project, next, patch, now }
+    const prepared = await refusals.wait(() => changeStatus(tx, change))
+    refusals.throwAny()
+    const { columns: status, announce } = prepared ?? { columns: {}, announce: async () => {} }
     const update = { ...fields, ...status }
     const hasMoreChanges = (await alongside?.(tx, changed)) ?? false
     if (Object.keys(update).length === 0 && !hasMoreChanges) return

@@ -3,6 +3,7 @@
 import type { Updateable } from 'kysely'
 import { validationError } from '#lib/errors.ts'
 import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
+import { Refusals } from '#lib/schema/refusals.ts'
 import { isBlank } from '#lib/text/text-rules.ts'
 import type { Version } from '#platform/db/schema.ts'
 import {
@@ -32,21 +33,26 @@ export type NextContent = {
 
 /** Removes fields that the new loaders do not support. @throws ApiError `validation_error` naming the field. */
 export function nextContent(version: VersionRow, patch: VersionPatch, taxonomy: Taxonomy): NextContent {
-  const columns: Columns = toColumns<ColumnFields, Columns>(patch, columnsOf(taxonomy, version))
+  const refusals = new Refusals()
+  const columns: Columns = toColumns<ColumnFields, Columns>(patch, columnsOf(taxonomy, version), refusals)
   const current = version.fields as LoaderFieldValues
   const sent = Object.entries(patch).filter(([key, value]) => !Object.hasOwn(versionPatchKeys, key) && value !== null)
   // The defaults of a draft are added when it is published.
   const publishes = version.is_new_draft && patch.status !== undefined && patch.status !== 'draft'
-  if (sent.length === 0 && columns.loaders === undefined && !publishes)
+  if (sent.length === 0 && columns.loaders === undefined && !publishes) {
+    refusals.throwAny()
     return { columns, fields: current, fieldChanges: {} }
+  }
   const loaders = columns.loaders ?? version.loaders
   const supported = loaders.length === 0 ? undefined : new Set(fieldsOf(taxonomy, loaders))
   const kept = Object.entries(current).filter(([key]) => supported?.has(key) ?? true)
   const values = Object.fromEntries([...kept, ...sent])
-  const fields = version.is_new_draft
-    ? checkDraftFields(taxonomy, loaders, values)
-    : checkLoaderFields(taxonomy, loaders, values)
-  const complete = publishes ? withDefaults(taxonomy, loaders, fields) : fields
+  const isComplete = !version.is_new_draft && (patch.loaders === undefined || columns.loaders !== undefined)
+  const fields = refusals.check(() =>
+    isComplete ? checkLoaderFields(taxonomy, loaders, values) : checkDraftFields(taxonomy, loaders, values),
+  )
+  refusals.throwAny()
+  const complete = publishes ? withDefaults(taxonomy, loaders, fields ?? {}) : (fields ?? {})
   return { columns, fields: complete, fieldChanges: { fields: JSON.stringify(complete) } }
 }
 

@@ -3,9 +3,10 @@
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { expectedRevision, IdParams, IdsQuery, IfMatch, parseIds } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
+import { done, Empty } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
+import { checkedBody, DryRunQuery, DryRunView, lookAtVersion, sendDryRun } from '../../dry-run.ts'
 import { getVersionAsMember } from '../lookup/version-cache.ts'
 import { deleteVersion } from './delete-version.ts'
 import { VersionBulkPatch, VersionPatch } from './requests.ts'
@@ -18,24 +19,28 @@ export function versionEditRoutes(app: App, deps: Deps): void {
   app.patch(
     '/v3/version/:id',
     {
+      attachValidation: true,
       config: { auth: { scope: ['VERSION_WRITE'] } },
       schema: {
         operationId: 'updateVersion',
         summary: 'Edit a version',
         params: IdParams,
+        querystring: DryRunQuery,
         headers: IfMatch,
         body: VersionPatch,
+        response: { 200: DryRunView, 204: Empty },
       },
     },
     async (req, reply) => {
       const viewer = requireViewer(req)
-      const { version, membership } = await getVersionAsMember(deps, viewer, parseId(req.params.id, 'id'))
-      await updateVersion(deps, viewer, {
-        id: version.id,
-        membership,
-        patch: req.body,
-        revision: expectedRevision(req),
-      })
+      const update = async (using: Deps, patch: VersionPatch, revision?: number): Promise<void> => {
+        const { version, membership } = await getVersionAsMember(using, viewer, parseId(req.params.id, 'id'))
+        await updateVersion(using, viewer, { id: version.id, membership, patch, revision })
+      }
+      const patch = await checkedBody(req, VersionPatch, update, deps)
+      const run = (using: Deps) => update(using, patch, expectedRevision(req))
+      if (req.query.dry_run === true) return sendDryRun(reply, deps, run, lookAtVersion)
+      await run(deps)
       return done(reply)
     },
   )

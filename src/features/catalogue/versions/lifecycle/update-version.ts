@@ -9,6 +9,7 @@ import { touchProject } from '#features/catalogue/projects/queries.ts'
 import { checkKeptSchedule, scheduleRelease } from '#features/catalogue/projects/schedule-release.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound, validationError } from '#lib/errors.ts'
+import { Refusals } from '#lib/schema/refusals.ts'
 import { toValue } from '#lib/text/json-bytes.ts'
 import { requireRevision, withCurrentState } from '#platform/cache/revisions.ts'
 import { transaction } from '#platform/cache/transaction.ts'
@@ -52,23 +53,33 @@ export async function updateVersion(deps: Deps, viewer: Viewer, edit: VersionEdi
 }
 
 async function saveVersion(deps: Deps, viewer: Viewer, { id, patch, revision }: VersionEdit): Promise<void> {
-  if (patch.dependencies !== undefined) checkDependencies(patch.dependencies, 'dependencies')
-  const checked = await checkPublication(deps, viewer, id, patch)
+  const { dependencies, file_types, primary_file } = patch
+  const before = new Refusals()
+  before.check(() => checkDependencies(dependencies ?? [], 'dependencies'))
+  const areDependenciesValid = before.isEmpty
+  const checked = await before.wait(() => checkPublication(deps, viewer, id, patch))
   const now = deps.now()
   await transaction(deps, async (tx, changed) => {
     const locked = await lockVersion(tx, id)
     if (locked === undefined) throw notFound('version')
     const { project, version } = locked
-    requireRevision(version, revision)
-    const { columns, fields, fieldChanges } = nextContent(version, patch, deps.taxonomy)
-    const update: Updateable<Version> = {
-      ...columns,
-      ...fieldChanges,
-      ...(await statusChange(tx, version, patch, { scanner: deps.config.scanner, now })),
-    }
-    if (patch.dependencies !== undefined) await replaceDependencies(tx, viewer, id, patch.dependencies)
-    if (patch.file_types !== undefined) await retagFiles(tx, id, patch.file_types)
-    if (patch.primary_file !== undefined) await choosePrimaryFile(tx, id, patch.primary_file)
+    if (before.isEmpty) requireRevision(version, revision)
+    const refusals = new Refusals(before)
+    const content = refusals.check(() => nextContent(version, patch, deps.taxonomy))
+    const gate = { scanner: deps.config.scanner, now }
+    const status = await refusals.wait(() => statusChange(tx, version, patch, gate))
+    await refusals.wait(async () => {
+      if (dependencies !== undefined && areDependenciesValid) await replaceDependencies(tx, viewer, id, dependencies)
+    })
+    await refusals.wait(async () => {
+      if (file_types !== undefined) await retagFiles(tx, id, file_types)
+    })
+    await refusals.wait(async () => {
+      if (primary_file !== undefined) await choosePrimaryFile(tx, id, primary_file)
+    })
+    refusals.throwAny()
+    const { columns, fields, fieldChanges } = content ?? nextContent(version, patch, deps.taxonomy)
+    const update: Updateable<Version> = { ...columns, ...fieldChanges, ...status }
     if (version.is_new_draft) {
       const next = { ...version, ...columns, fields }
       const publishes = update.status !== undefined && update.status !== 'draft'

@@ -6,6 +6,7 @@ import { lockProject } from '#features/catalogue/projects/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput, validationError } from '#lib/errors.ts'
 import { isIdForm, newId } from '#lib/ids.ts'
+import { Refusals } from '#lib/schema/refusals.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
@@ -14,9 +15,13 @@ import { withStoredFiles } from '#ports/files/claims.ts'
 import { draftExpiry, INCOMPLETE_DRAFTS_MAX } from '../drafts/completeness.ts'
 import { announceVersion } from '../lifecycle/show-version.ts'
 import { type CachedVersion, getVersion } from '../lookup/version-cache.ts'
+import { resolveDependencies } from './dependencies.ts'
 import { insertVersion } from './insert-version.ts'
 import { prepareFiles, type ReceivedFiles, type UploadedPart, withParts } from './prepare-files.ts'
 import { type NewVersion, parseVersionData } from './requests.ts'
+
+/** Warning of a dry run without files. */
+export const FILES_UNCHECKED = 'The files were not sent, so they were not checked'
 
 type Description = { version: NewVersion; projectId: string }
 
@@ -39,16 +44,24 @@ export async function createVersion(
   receive: (describe: (data: unknown) => Promise<Description>) => Promise<ReceivedFiles<Description>>,
 ): Promise<CachedVersion> {
   const { description, parts } = await receive(async (data) => {
-    const version = parseVersionData(data, deps.taxonomy)
-    return { version, projectId: await requirePublisher(deps.db, viewer, version.projectId) }
+    const refusals = new Refusals()
+    const version = parseVersionData(data, deps.taxonomy, '', refusals)
+    const id = await refusals.wait(() => requirePublisher(deps.db, viewer, version.projectId))
+    // Checked again in the transaction, when the project of a dependency might have been hidden.
+    await refusals.wait(() => resolveDependencies(deps.db, viewer, version.dependencies))
+    refusals.throwAny()
+    return { version, projectId: id ?? '' }
   })
   const { version, projectId } = description
   const isDraft = version.status === 'draft'
   const id = newId()
   await withParts(deps, parts, async () => {
-    requireAllParts(version, parts)
+    requireAllParts(deps, version, parts)
     const choose = { primaryPart: version.primaryFile, declaredParts: version.fileParts.length }
-    const files = await prepareFiles(deps, { version, versionId: id, parts, choose, caller: viewer.caller })
+    const files =
+      parts.length === 0 && deps.dryRun !== undefined
+        ? []
+        : await prepareFiles(deps, { version, versionId: id, parts, choose, caller: viewer.caller })
     // Files are stored before their rows: every file that a row refers to exists.
     await withStoredFiles(deps, files, () =>
       transaction(deps, async (tx, changed) => {
@@ -98,7 +111,12 @@ async function requireUploader<Project extends ProjectFacts>(
   return project
 }
 
-function requireAllParts(version: NewVersion, parts: readonly UploadedPart[]): void {
+/** A dry run can check a description without its files. */
+function requireAllParts({ dryRun }: Pick<Deps, 'dryRun'>, version: NewVersion, parts: readonly UploadedPart[]): void {
+  if (parts.length === 0 && dryRun !== undefined) {
+    if (version.status !== 'draft' || version.fileParts.length > 0) dryRun.warn('file_parts', FILES_UNCHECKED)
+    return
+  }
   if (parts.length === 0 && version.status !== 'draft') {
     throw invalidInput('At least one file part is required', 'file_parts')
   }

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { visibleTo } from '#features/basics/access/project-policy.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { validationError } from '#lib/errors.ts'
+import { Refusals } from '#lib/schema/refusals.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Embedded } from '../files/content-pack.ts'
 import { listFiles } from '../hashes/resolve-files.ts'
@@ -43,26 +44,31 @@ export async function resolveDependencies(
     .where(visibleTo(viewer))
     .execute()
   const projectIds = new Set(projects.map(({ id }) => id))
-  const resolved = dependencies.map(({ project_id, version_id, file_name, dependency_type, declared_id }, index) => {
-    const field = `${at}.${index}`
-    const ofVersion = version_id == null ? null : projectOf.get(version_id)
-    if (ofVersion === undefined) {
-      throw validationError(`${field}.version_id`, 'must be the ID of a version that you can see')
-    }
-    if (project_id != null && !projectIds.has(project_id)) {
-      throw validationError(`${field}.project_id`, 'must be the ID of a project that you can see')
-    }
-    if (ofVersion !== null && project_id != null && ofVersion !== project_id) {
-      throw validationError(`${field}.version_id`, 'must be the ID of a version of the project in project_id')
-    }
-    return {
-      project_id: ofVersion ?? project_id ?? null,
-      version_id: version_id ?? null,
-      file_name: file_name ?? null,
-      dependency_type,
-      declared_id: declared_id?.toLowerCase() ?? null,
-    }
-  })
+  const refusals = new Refusals()
+  const resolved = refusals.each(
+    dependencies,
+    ({ project_id, version_id, file_name, dependency_type, declared_id }, index) => {
+      const field = `${at}.${index}`
+      const ofVersion = version_id == null ? null : projectOf.get(version_id)
+      if (ofVersion === undefined) {
+        throw validationError(`${field}.version_id`, 'must be the ID of a version that you can see')
+      }
+      if (project_id != null && !projectIds.has(project_id)) {
+        throw validationError(`${field}.project_id`, 'must be the ID of a project that you can see')
+      }
+      if (ofVersion !== null && project_id != null && ofVersion !== project_id) {
+        throw validationError(`${field}.version_id`, 'must be the ID of a version of the project in project_id')
+      }
+      return {
+        project_id: ofVersion ?? project_id ?? null,
+        version_id: version_id ?? null,
+        file_name: file_name ?? null,
+        dependency_type,
+        declared_id: declared_id?.toLowerCase() ?? null,
+      }
+    },
+  )
+  refusals.throwAny()
   // Checked again because one entry can name only a version, and another the same version with its project.
   rejectDuplicateDependencies(resolved, at)
   return resolved

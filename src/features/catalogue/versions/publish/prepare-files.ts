@@ -61,7 +61,7 @@ type PreparingVersion = { columns: { loaders: readonly string[] }; fields: Loade
  * @throws ApiError `invalid_input` naming the part, 503 if too many archives wait for inspection.
  */
 export async function prepareFiles(
-  deps: Pick<Deps, 'archives' | 'fileRules' | 'taxonomy' | 'config'>,
+  deps: Pick<Deps, 'archives' | 'fileRules' | 'taxonomy' | 'config' | 'dryRun'>,
   {
     version,
     versionId,
@@ -89,6 +89,7 @@ export async function prepareFiles(
     const fileType = version.fileTypes.get(part) ?? typeOfName ?? null
     const archive = name.isArchive ? await deps.archives.inspect(staged.path, { field: part, caller }) : undefined
     const verdict = await validateFile(deps.fileRules, { part, name, fileType, archive }, context)
+    if (verdict.reason !== undefined) deps.dryRun?.warn(part, verdict.reason)
     const id = newId()
     const storageKey = `versions/${versionId}/${id}`
     const { contentType } = name

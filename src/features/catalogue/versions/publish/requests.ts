@@ -7,7 +7,8 @@ import { ImageIds } from '#features/basics/content-images/requests.ts'
 import { validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { renameAliases } from '#lib/schema/aliases.ts'
-import { checkBody } from '#lib/schema/schema-errors.ts'
+import { Refusals } from '#lib/schema/refusals.ts'
+import { checkBody, checkParts } from '#lib/schema/schema-errors.ts'
 import { Id, Maybe, Nullable, Ordering } from '#lib/schema/schema-parts.ts'
 import { isBlank, VERSION_NUMBER_PATTERN } from '#lib/text/text-rules.ts'
 import { checkDraftFields, checkLoaderFields } from '#platform/taxonomy/loader-fields.ts'
@@ -121,30 +122,48 @@ export type NewVersion = ReturnType<typeof parseVersionData>
 /**
  * Checks a version's `data`. Additional keys are loader fields. A draft can lack every field that a publisher can add later.
  * @param at dotted path of the object in the body (`initial_versions.0`); empty for the whole body.
- * @throws ApiError `validation_error` naming the field.
+ * @param refusals collects the errors; the result is then valid only if there are none.
+ * @throws ApiError `validation_error` naming the fields, unless `refusals` collects them.
  */
-export function parseVersionData(input: unknown, taxonomy: Taxonomy, at = '') {
+export function parseVersionData(input: unknown, taxonomy: Taxonomy, at = '', refusals?: Refusals) {
+  const found = refusals ?? new Refusals()
+  const version = readVersionData(input, taxonomy, at, found)
+  if (refusals === undefined) found.throwAny()
+  return version
+}
+
+function readVersionData(input: unknown, taxonomy: Taxonomy, at: string, refusals: Refusals) {
   const renamed = renameAliases(input, ALIASES)
   const isDraft = at === '' && (renamed as { status?: unknown } | null | undefined)?.status === 'draft'
-  const data: Static<typeof VersionData> = isDraft
-    ? checkBody(draftValidator, renamed)
-    : checkBody(validator, renamed, at)
+  const data: Partial<Static<typeof VersionData>> = isDraft
+    ? checkParts(draftValidator, renamed, refusals)
+    : checkParts(validator, renamed, refusals, at)
   const { project_id, ...rest } = data
   const fields = Object.fromEntries(Object.entries(rest).filter(([key]) => !Object.hasOwn(known, key)))
   const place = (field: string) => (at === '' ? field : `${at}.${field}`)
-  if (data.version_title != null && isBlank(data.version_title)) {
+  refusals.check(() => {
+    if (data.version_title == null || !isBlank(data.version_title)) return
     throw validationError(place('version_title'), 'must not be blank')
-  }
-  const loaders = checkLoaders(taxonomy, data.loaders ?? [], place('loaders'))
-  checkDependencies(data.dependencies ?? [], place('dependencies'))
+  })
+  const loaders = refusals.check(() => checkLoaders(taxonomy, data.loaders ?? [], place('loaders')))
+  refusals.check(() => checkDependencies(data.dependencies ?? [], place('dependencies')))
   const fileParts = data.file_parts ?? []
   const primary = data.primary_file ?? undefined
   // Without `at`, all parts of the form are files of this version, and `choosePrimary` checks the name.
-  if (at !== '' && primary !== undefined && !fileParts.includes(primary)) {
+  refusals.check(() => {
+    if (at === '' || primary === undefined || data.file_parts == null || fileParts.includes(primary)) return
     throw validationError(place('primary_file'), 'must be an entry of file_parts')
-  }
-  const duplicate = fileParts.findIndex((name, index) => fileParts.indexOf(name) !== index)
-  if (duplicate >= 0) throw validationError(place(`file_parts.${duplicate}`), 'is listed twice')
+  })
+  refusals.each(fileParts, (name, index) => {
+    if (fileParts.indexOf(name) !== index) throw validationError(place(`file_parts.${index}`), 'is listed twice')
+  })
+  // Without its loaders, each field is checked alone.
+  const knownLoaders = data.loaders === undefined ? undefined : loaders
+  const checked = refusals.check(() =>
+    isDraft || knownLoaders === undefined
+      ? checkDraftFields(taxonomy, knownLoaders ?? [], fields, at)
+      : checkLoaderFields(taxonomy, knownLoaders, fields, at),
+  )
   return {
     projectId: project_id,
     columns: {
@@ -154,9 +173,9 @@ export function parseVersionData(input: unknown, taxonomy: Taxonomy, at = '') {
       version_type: data.release_channel ?? 'release',
       featured: data.featured ?? false,
       ordering: data.ordering ?? null,
-      loaders,
+      loaders: loaders ?? [],
     },
-    fields: isDraft ? checkDraftFields(taxonomy, loaders, fields) : checkLoaderFields(taxonomy, loaders, fields, at),
+    fields: checked ?? {},
     dependencies: data.dependencies ?? [],
     fileParts,
     primaryFile: primary,
@@ -169,7 +188,8 @@ export function parseVersionData(input: unknown, taxonomy: Taxonomy, at = '') {
 
 /** Checks the form of each dependency. @throws ApiError `validation_error`, also for duplicates. */
 export function checkDependencies(dependencies: readonly DependencyInput[], at: string): void {
-  for (const [index, { project_id, version_id, file_name }] of dependencies.entries()) {
+  const refusals = new Refusals()
+  refusals.each(dependencies, ({ project_id, version_id, file_name }, index) => {
     const field = `${at}.${index}`
     if (project_id == null && version_id == null && file_name == null) {
       throw validationError(field, 'must contain a project_id, a version_id or a file_name')
@@ -177,21 +197,24 @@ export function checkDependencies(dependencies: readonly DependencyInput[], at: 
     for (const [key, id] of Object.entries({ project_id, version_id })) {
       if (id != null && !isIdForm(id)) throw validationError(`${field}.${key}`, 'is not a base62 identifier')
     }
-  }
+  })
+  refusals.throwAny()
   rejectDuplicateDependencies(dependencies, at)
 }
 
-/** @throws ApiError `validation_error` naming the first duplicate. */
+/** @throws ApiError `validation_error` naming the duplicates. */
 export function rejectDuplicateDependencies(
   dependencies: readonly Omit<DependencyInput, 'dependency_type'>[],
   at: string,
 ): void {
   const seen = new Set<string>()
-  for (const [index, { project_id, version_id, file_name }] of dependencies.entries()) {
+  const refusals = new Refusals()
+  refusals.each(dependencies, ({ project_id, version_id, file_name }, index) => {
     const key = JSON.stringify([project_id ?? null, version_id ?? null, file_name ?? null])
     if (seen.has(key)) throw validationError(`${at}.${index}`, 'is listed twice')
     seen.add(key)
-  }
+  })
+  refusals.throwAny()
 }
 
 /** Description of files that are added to a version. */

@@ -5,11 +5,12 @@ import { requireViewer } from '#platform/http/auth/auth.ts'
 import { leaveFormsUnparsed } from '#platform/http/bodies/multipart.ts'
 import { openScope } from '#platform/http/mounts.ts'
 import { IdParams } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
+import { done, Empty } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
+import { DryRunQuery, DryRunView, lookAtVersion, sendDryRun } from '../../dry-run.ts'
 import { getVersionAsMember } from '../lookup/version-cache.ts'
 import { VersionView } from '../views.ts'
 import { addFiles } from './add-files.ts'
@@ -19,8 +20,7 @@ import { receiveForm } from './version-form.ts'
 
 export function versionUploadRoutes(app: App, deps: Deps): void {
   openScope(app, (scope) => {
-    // The handlers read the forms part by part.
-    scope.removeAllContentTypeParsers()
+    // The handler reads forms part by part. The JSON parser stays active for descriptions without files.
     leaveFormsUnparsed(scope)
     scope.post(
       '/v3/version',
@@ -29,13 +29,18 @@ export function versionUploadRoutes(app: App, deps: Deps): void {
         schema: {
           operationId: 'createVersion',
           summary: 'Publish a version with its files',
-          consumes: ['multipart/form-data'],
-          response: { 201: VersionView },
+          description:
+            'Send multipart/form-data whose first part is `data` (JSON). Without files, you can send this object as application/json instead.',
+          querystring: DryRunQuery,
+          consumes: ['multipart/form-data', 'application/json'],
+          response: { 200: DryRunView, 201: VersionView },
         },
       },
       async (req, reply) => {
         const viewer = requireViewer(req)
-        const version = await createVersion(deps, viewer, (describe) => receiveForm(deps, req, describe))
+        const create = (using: Deps) => createVersion(using, viewer, (describe) => receiveForm(using, req, describe))
+        if (req.query.dry_run === true) return sendDryRun(reply, deps, create, lookAtVersion)
+        const version = await create(deps)
         return sendBytes(reply.status(201), version.bytes)
       },
     )
@@ -60,17 +65,22 @@ export function fileUploadRoute(app: App, deps: Deps, prefix = '/v3'): void {
           operationId: 'addVersionFiles',
           summary: 'Add files to a version',
           params: IdParams,
+          querystring: DryRunQuery,
           consumes: ['multipart/form-data'],
+          response: { 200: DryRunView, 204: Empty },
         },
       },
       async (req, reply) => {
         const viewer = requireViewer(req)
         const { version, membership } = await getVersionAsMember(deps, viewer, parseId(req.params.id, 'id'))
-        await addFiles(deps, viewer, {
-          versionId: version.id,
-          membership,
-          receive: () => receiveForm(deps, req, parseFilesData, { isDataOptional: true }),
-        })
+        const add = (using: Deps) =>
+          addFiles(using, viewer, {
+            versionId: version.id,
+            membership,
+            receive: () => receiveForm(using, req, parseFilesData, { isDataOptional: true }),
+          })
+        if (req.query.dry_run === true) return sendDryRun(reply, deps, add, lookAtVersion)
+        await add(deps)
         return done(reply)
       },
     )

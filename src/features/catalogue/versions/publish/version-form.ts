@@ -1,6 +1,6 @@
 // Reads the form with the files of a version: first the description, then one part per file.
 import type { FastifyRequest } from 'fastify'
-import { readMultipart } from '#platform/http/bodies/multipart.ts'
+import { isForm, readMultipart } from '#platform/http/bodies/multipart.ts'
 import type { Deps } from '#ports/deps.ts'
 import { checkFilename } from '../files/filename.ts'
 import { FILE_BYTES_MAX, type ReceivedFiles } from './prepare-files.ts'
@@ -11,7 +11,7 @@ const DATA_BYTES_MAX = 4 * 1024 * 1024
 const BODY_BYTES_MAX = 4 * 1024 * 1024 * 1024
 
 /**
- * Passes the description to `describe`, which can reject it before a file is read, and then stages the files, which the
+ * Reads a form, or a description as JSON. Passes the description to `describe`, which can reject it before a file is read, and then stages the files, which the
  * caller discards. With `isDataOptional`, `describe` receives undefined for a form without a description.
  * @throws ApiError `invalid_input` naming the part, and what `describe` throws.
  */
@@ -21,6 +21,7 @@ export async function receiveForm<Description>(
   describe: (data: unknown) => Description | Promise<Description>,
   { isDataOptional = false }: { isDataOptional?: boolean } = {},
 ): Promise<ReceivedFiles<Description>> {
+  if (!isForm(req) && req.body !== undefined) return { description: await describe(req.body), parts: [] }
   const received: { description?: Description } = {}
   const { parts } = await readMultipart(req.raw, {
     files: deps.files,
