@@ -1,5 +1,6 @@
 // `npm run gen`: generates the row types and schema.sql from the migrations, the API descriptions from the routes,
-// .env.example from the settings, docs/generated/scopes.md from the scopes, and the marked blocks of documents.
+// types of the client from the description, .env.example from the settings, docs/generated/scopes.md from the scopes, and the
+// marked blocks of documents.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,6 +15,7 @@ import { startEmbeddedPostgres } from '#platform/embedded-postgres/embedded-post
 import { permissionTables, scopeTable } from '#platform/http/openapi/bit-tables.ts'
 import { openApiText } from '#platform/http/openapi/openapi.ts'
 import { silentLog } from '#platform/telemetry/log.ts'
+import { generateClient } from '../packages/client/generate.mjs'
 import { describeSchema } from './describe-schema.ts'
 import { documentBlocks, documentsWithBlocks, withBlocks } from './document-blocks.ts'
 import { writeRowTypes } from './row-types.ts'
@@ -76,3 +78,4 @@ for (const path of documentsWithBlocks()) {
   const document = join(ROOT, path)
   writeFileSync(document, withBlocks(await readFile(document, 'utf8'), blocks))
 }
+await generateClient()

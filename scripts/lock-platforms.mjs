@@ -36,7 +36,8 @@ function platformOf(name) {
 
 const lock = JSON.parse(readFileSync(LOCK, 'utf8'))
 for (const [path, entry] of Object.entries(lock.packages)) {
-  delete entry.resolved
+  // The entry of a workspace leads to its folder.
+  if (!entry.link) delete entry.resolved
   for (const [name, range] of Object.entries(entry.optionalDependencies ?? {})) {
     const own = `node_modules/${name}`
     if (lock.packages[own] !== undefined || lock.packages[`${path}/${own}`] !== undefined) continue

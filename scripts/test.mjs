@@ -16,7 +16,10 @@ if (major < 24 || (major === 24 && minor < 12)) {
 
 /** File patterns of each tier, the number of concurrent files, and the time limit of a test. */
 const TIERS = {
-  process: { files: ['{src,demo}/**/*.test.ts', 'test/{rules,api}/**/*.test.ts'], not: /\.(system|engine)\.test\.ts$/ },
+  process: {
+    files: ['{src,demo}/**/*.test.ts', 'test/{rules,api,client}/**/*.test.ts'],
+    not: /\.(system|engine)\.test\.ts$/,
+  },
   system: { files: ['{src,demo}/**/*.system.test.ts', 'test/system/**/*.test.ts'] },
   engines: {
     files: ['src/**/*.engine.test.ts', 'test/engines/*.test.ts', 'src/ports/analytics-store/agreement.test.ts'],

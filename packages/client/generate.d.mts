@@ -1,0 +1,1 @@
+export function generateClient(source?: string, target?: string): Promise<void>

@@ -1,0 +1,154 @@
+// The client: one function for each HTTP method, typed by the paths of the API.
+import createClient, { type Client } from 'openapi-fetch'
+import { errorOf } from './errors.ts'
+import { Form } from './form.ts'
+import type { paths } from './generated/api.ts'
+import type { Call } from './operations.ts'
+import { type Lists, makeLists } from './pages.ts'
+import { asError, type RetryOptions, type Send, sendWithRetries } from './retry.ts'
+
+/** A token, or a function that returns the current one. */
+export type TokenSource = string | (() => string | undefined | Promise<string | undefined>)
+
+export type DepotOptions = {
+  /** URL of the instance, such as `https://depot.example`. */
+  url: string
+  /** Access token. Default: requests are anonymous. */
+  token?: TokenSource
+  /** Name and contact of your program, such as `my-tool/1.0 (me@example.org)`. Browsers send their own. */
+  userAgent?: string
+  /** Function that sends requests. Default: `fetch` of the runtime */
+  fetch?: typeof globalThis.fetch
+  /** When and how often failed requests are repeated. */
+  retry?: RetryOptions
+  /** Seconds until a request without files is given up. Default: 60 */
+  timeoutSeconds?: number
+}
+
+/** What the other parts of the client use to send a request. */
+export type Transport = {
+  baseUrl: string
+  /** Sends one request with the credentials of the client, without retries. */
+  send: Send
+  retry: RetryOptions
+}
+
+export type Depot = Lists & {
+  get: Call<'get'>
+  post: Call<'post'>
+  put: Call<'put'>
+  patch: Call<'patch'>
+  delete: Call<'delete'>
+  /** The `openapi-fetch` client, for programs that read headers: its functions return `{ data, error, response }`. */
+  api: Client<paths>
+  transport: Transport
+}
+
+/** Creates a client of an instance. */
+export function createDepot(options: DepotOptions): Depot {
+  const transport = makeTransport(options)
+  const api = createClient<paths>({
+    baseUrl: transport.baseUrl,
+    Request: ReplayableRequest,
+    fetch: (request) => sendRequest(transport, request as ReplayableRequest),
+    querySerializer: toQuery,
+    bodySerializer: toBody,
+  })
+  const call = async (method: string, path: string, init: Record<string, unknown> = {}): Promise<unknown> => {
+    // The types of the public functions are exact; here, a path is any text.
+    const { response } = await (api.request as unknown as AnyRequest)(method, path, { ...init, parseAs: 'stream' })
+    if (!response.ok) throw await failureOf(response)
+    return readBody(response)
+  }
+  const method = <Method>(name: string): Method => ((path: string, init = {}) => call(name, path, init)) as Method
+  return {
+    get: method('get'),
+    post: method('post'),
+    put: method('put'),
+    patch: method('patch'),
+    delete: method('delete'),
+    api,
+    transport,
+    ...makeLists((path, init) => call('get', path, init)),
+  }
+}
+
+type AnyRequest = (method: string, path: string, init: Record<string, unknown>) => Promise<{ response: Response }>
+
+/** openapi-fetch has read the body of a failed response, so `sendRequest` has put its error here. */
+const failures = new WeakMap<Response, Promise<Error>>()
+const failureOf = (response: Response): Promise<Error> => failures.get(response) ?? errorOf(response)
+
+async function sendRequest({ send, retry }: Transport, { url, init }: ReplayableRequest): Promise<Response> {
+  const response = await sendWithRetries(send, url, () => init, retry)
+  if (!response.ok) failures.set(response, errorOf(response.clone()))
+  return response
+}
+
+/** Keeps what the request was made of, because the body of a `Request` can be sent only once. */
+class ReplayableRequest extends Request {
+  readonly init: RequestInit
+
+  constructor(url: string | URL | Request, init: RequestInit = {}) {
+    const headers = new Headers(init.headers)
+    // openapi-fetch takes every body that is not a form for JSON.
+    if (init.body instanceof Blob) headers.set('content-type', init.body.type || 'application/octet-stream')
+    super(url, { ...init, headers, body: null })
+    this.init = { ...init, headers }
+  }
+}
+
+function makeTransport({
+  url,
+  token,
+  userAgent,
+  fetch = globalThis.fetch,
+  retry = {},
+  timeoutSeconds = 60,
+}: DepotOptions): Transport {
+  return {
+    baseUrl: url.replace(/\/+$/, ''),
+    retry,
+    async send(address, init) {
+      const headers = new Headers(init.headers)
+      const current = typeof token === 'function' ? await token() : token
+      if (current !== undefined && !headers.has('authorization')) headers.set('authorization', `Bearer ${current}`)
+      if (userAgent !== undefined) headers.set('user-agent', userAgent)
+      const hasFiles = init.body instanceof FormData || init.body instanceof Blob
+      const limit = hasFiles ? undefined : AbortSignal.timeout(timeoutSeconds * 1000)
+      const signals = [init.signal, limit].filter((signal) => signal !== undefined && signal !== null)
+      // A caller's own function must not see `this`.
+      const send = fetch
+      return send(address, {
+        ...init,
+        headers,
+        ...(signals.length > 0 ? { signal: AbortSignal.any(signals) } : {}),
+      }).catch((error: unknown) => {
+        throw init.signal?.aborted === true ? asError(init.signal.reason) : asError(error)
+      })
+    },
+  }
+}
+
+/** Lists and objects are JSON in queries of Depot. */
+function toQuery(query: Record<string, unknown>): string {
+  const params = new URLSearchParams()
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value === undefined || value === null) continue
+    params.append(name, typeof value === 'object' ? JSON.stringify(value) : String(value))
+  }
+  return params.toString()
+}
+
+function toBody(body: unknown): unknown {
+  if (body instanceof Form) return body.toFormData()
+  if (body instanceof Blob || body instanceof URLSearchParams) return body
+  return JSON.stringify(body)
+}
+
+async function readBody(response: Response): Promise<unknown> {
+  if (response.status === 204 || response.headers.get('content-length') === '0') return undefined
+  const type = response.headers.get('content-type') ?? ''
+  if (/\bjson\b/.test(type) && !/jsonl/.test(type)) return response.json()
+  return /^text\/|jsonl/.test(type) ? response.text() : response.blob()
+}
