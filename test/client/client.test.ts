@@ -48,6 +48,22 @@ test('a version is published with its file, edited, and read again', async () =>
   assert.equal(version.changelog, 'Fixes.')
 })
 
+test('a dry run checks everything and stores nothing', async () => {
+  const params = { path: { id: projectId } }
+  const before = await depot.get('/v3/project/{id}', { params })
+  const result = await depot.dryRun.patch('/v3/project/{id}', { params, body: { summary: 'Another summary.' } })
+  assert.equal(result.valid, true)
+  assert.deepEqual(await depot.get('/v3/project/{id}', { params }), before)
+  const wrong = depot.dryRun.patch('/v3/project/{id}', { params, body: { name: '', summary: '' } })
+  await assert.rejects(wrong, (error: DepotError) => {
+    assert.deepEqual(
+      error.errors.map(({ field }) => field),
+      ['name', 'summary'],
+    )
+    return true
+  })
+})
+
 test('an error has its status, code and field', async () => {
   const wrong = depot.patch('/v3/project/{id}', { params: { path: { id: projectId } }, body: { name: '' } })
   await assert.rejects(wrong, (error: DepotError) => {

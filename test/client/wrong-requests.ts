@@ -26,6 +26,8 @@ await depot.patch('/v3/project/{id}', { params: { path }, body: { titel: 'Lanter
 await depot.post('/v3/version/proposals', { body: { project_id: 'AABBCCDD' } })
 // @ts-expect-error a form with another description
 await depot.post('/v3/version/proposals', { body: new Form({ project: 'AABBCCDD' }, {}) })
+// @ts-expect-error a dry run of an operation that has none
+await depot.dryRun.post('/v3/collection', { body: { name: 'Lights' } })
 // @ts-expect-error a list that has no pages
 depot.items('/v3/project/{id}', { params: { path } })
 // @ts-expect-error a path that takes no IDs

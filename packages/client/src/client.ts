@@ -3,7 +3,7 @@ import createClient, { type Client } from 'openapi-fetch'
 import { errorOf } from './errors.ts'
 import { Form } from './form.ts'
 import type { paths } from './generated/api.ts'
-import type { Call } from './operations.ts'
+import type { Call, DryCall } from './operations.ts'
 import { type Lists, makeLists } from './pages.ts'
 import { asError, type RetryOptions, type Send, sendWithRetries } from './retry.ts'
 
@@ -39,6 +39,8 @@ export type Depot = Lists & {
   put: Call<'put'>
   patch: Call<'patch'>
   delete: Call<'delete'>
+  /** Checks a request completely and stores nothing. Errors are thrown as for the request itself. */
+  dryRun: { post: DryCall<'post'>; patch: DryCall<'patch'> }
   /** The `openapi-fetch` client, for programs that read headers: its functions return `{ data, error, response }`. */
   api: Client<paths>
   transport: Transport
@@ -61,12 +63,18 @@ export function createDepot(options: DepotOptions): Depot {
     return readBody(response)
   }
   const method = <Method>(name: string): Method => ((path: string, init = {}) => call(name, path, init)) as Method
+  const dry = <Method>(name: string): Method =>
+    ((path: string, init: { params?: { query?: object } } = {}) => {
+      const params = { ...init.params, query: { ...init.params?.query, dry_run: true } }
+      return call(name, path, { ...init, params })
+    }) as Method
   return {
     get: method('get'),
     post: method('post'),
     put: method('put'),
     patch: method('patch'),
     delete: method('delete'),
+    dryRun: { post: dry('post'), patch: dry('patch') },
     api,
     transport,
     ...makeLists((path, init) => call('get', path, init)),

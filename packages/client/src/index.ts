@@ -3,6 +3,6 @@ export { createDepot, type Depot, type DepotOptions, type TokenSource } from './
 export { DepotError, type ErrorCode, type Problem } from './errors.ts'
 export { Form } from './form.ts'
 export type { components, operations, paths } from './generated/api.ts'
-export type { Args, Data, PathOf, Schemas } from './operations.ts'
+export type { Args, Data, DryRun, PathOf, Schemas } from './operations.ts'
 export type { Item, ListPath, ManyPath } from './pages.ts'
 export type { RetryOptions } from './retry.ts'

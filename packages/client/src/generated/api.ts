@@ -2224,7 +2224,9 @@ export interface paths {
         put?: never;
         /**
          * Publish a version with its files
-         * @description Requires a token with `VERSION_CREATE`. Counts as 3 requests at the rate limit.
+         * @description Send multipart/form-data whose first part is `data` (JSON). Without files, you can send this object as application/json instead.
+         *
+         *     Requires a token with `VERSION_CREATE`. Counts as 3 requests at the rate limit.
          */
         post: operations["createVersion"];
         delete?: never;
@@ -5085,6 +5087,45 @@ export interface components {
                 downloads: number;
             }[];
         } | null;
+        /** DryRun */
+        DryRun: {
+            /** @enum {boolean} */
+            valid: true;
+            /** @description Checks that were omitted, and problems that do not prevent the request */
+            warnings: {
+                field: string;
+                message: string;
+            }[];
+            /** @description The values after the request */
+            would: {
+                /** @description Status that the project or version would have */
+                status: string;
+                /** @description Type of each file by its name */
+                file_types?: {
+                    [key: string]: string | null;
+                };
+                dependencies?: {
+                    project_id: string | null;
+                    version_id: string | null;
+                    file_name: string | null;
+                    dependency_type: string;
+                }[];
+                /** @description The versions of a new project */
+                versions?: {
+                    version_number: string;
+                    /** @description Type of each file by its name */
+                    file_types: {
+                        [key: string]: string | null;
+                    };
+                    dependencies: {
+                        project_id: string | null;
+                        version_id: string | null;
+                        file_name: string | null;
+                        dependency_type: string;
+                    }[];
+                }[];
+            };
+        };
         /** EditableTags */
         EditableTags: {
             games: {
@@ -5205,6 +5246,12 @@ export interface components {
             details?: {
                 [key: string]: unknown;
             };
+            /** @description With 400, the errors of fields; the first one is also in `details`. Other fields can have errors that were not checked */
+            errors?: {
+                error: string;
+                field: string;
+                message: string;
+            }[];
         };
         /**
          * FacetCounts
@@ -11164,7 +11211,10 @@ export interface operations {
     };
     updateProject: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether to check the request, with its files, and to store nothing. The response is then 200, or the error of the request. Default: false */
+                dry_run?: boolean;
+            };
             header?: {
                 /**
                  * @description Revision in double quotes. If it is not the current `revision`, nothing is changed: 409 `conflict` with the current state in `details.current`. Default: the edit does not depend on the revision.
@@ -11184,6 +11234,15 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DryRun"];
+                };
+            };
             /** @description No body */
             204: {
                 headers: {
@@ -11648,7 +11707,10 @@ export interface operations {
     };
     createProject: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether to check the request, with its files, and to store nothing. The response is then 200, or the error of the request. Default: false */
+                dry_run?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -11660,6 +11722,15 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DryRun"];
+                };
+            };
             /** @description Created */
             201: {
                 headers: {
@@ -12529,7 +12600,10 @@ export interface operations {
     };
     updateVersion: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether to check the request, with its files, and to store nothing. The response is then 200, or the error of the request. Default: false */
+                dry_run?: boolean;
+            };
             header?: {
                 /**
                  * @description Revision in double quotes. If it is not the current `revision`, nothing is changed: 409 `conflict` with the current state in `details.current`. Default: the edit does not depend on the revision.
@@ -12553,6 +12627,15 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DryRun"];
+                };
+            };
             /** @description No body */
             204: {
                 headers: {
@@ -12765,7 +12848,10 @@ export interface operations {
     };
     createVersion: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether to check the request, with its files, and to store nothing. The response is then 200, or the error of the request. Default: false */
+                dry_run?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -12773,9 +12859,19 @@ export interface operations {
         requestBody: {
             content: {
                 "multipart/form-data": Form<components["schemas"]["VersionCreate"]>;
+                "application/json": components["schemas"]["VersionCreate"];
             };
         };
         responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DryRun"];
+                };
+            };
             /** @description Created */
             201: {
                 headers: {
@@ -12795,7 +12891,10 @@ export interface operations {
     };
     addVersionFiles: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether to check the request, with its files, and to store nothing. The response is then 200, or the error of the request. Default: false */
+                dry_run?: boolean;
+            };
             header?: never;
             path: {
                 /**
@@ -12812,6 +12911,15 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DryRun"];
+                };
+            };
             /** @description No body */
             204: {
                 headers: {
