@@ -16,7 +16,7 @@ const ROUNDS = 25
 /** Update checks: 20,000 projects with five versions each. */
 const CHECKED_PROJECTS = 20_000
 const VERSIONS_EACH = 5
-const LARGE_VERSIONS = 2_000
+export const LARGE_VERSIONS = 2_000
 const MANY_PROJECTS = 200_000
 
 /** Share of all projects whose versions are for a loader of this type. */
@@ -125,7 +125,7 @@ async function benchStatistics(url: string, db: Db): Promise<Row[]> {
 }
 
 /** One project with thousands of versions, each with a changelog of 5 KB and five dependencies. */
-async function makeLarge(db: Db, id: string): Promise<void> {
+export async function makeLarge(db: Db, id: string): Promise<void> {
   await sql`insert into version (id, project_id, author_id, name, version_number, changelog, version_type, loaders, fields, date_published)
     select random_id(), ${id}, 'benchma0', 'A version', '9.' || i, repeat('Changed this and that. ', 220), 'release', '{fabric}',
       '{"game_versions": ["1.20.1"], "environment": "unknown"}', now() - i * interval '1 hour'
@@ -140,7 +140,10 @@ async function makeLarge(db: Db, id: string): Promise<void> {
 const COUNTED = ['project', 'version', 'file', 'team_member'] as const
 
 /** Approved projects with versions and a file each, straight into the tables; the counts are made afresh after. */
-async function fill(db: Db, { projects, versionsEach }: { projects: number; versionsEach: number }): Promise<void> {
+export async function fill(
+  db: Db,
+  { projects, versionsEach }: { projects: number; versionsEach: number },
+): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await sql`set local statement_timeout = 0`.execute(tx)
     for (const table of COUNTED) await sql`alter table ${sql.table(table)} disable trigger user`.execute(tx)

@@ -17,6 +17,7 @@ import { benchSearchHttp } from './search/http.ts'
 import { benchSite } from './site.ts'
 import { benchUploads } from './uploads.ts'
 import { benchV2 } from './v2.ts'
+import { benchWork } from './work/work.ts'
 
 const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   http: { title: 'HTTP, uploads, starts', run: benchHttp },
@@ -30,6 +31,7 @@ const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   site: { title: 'The public site against the API', run: benchSite },
   uploads: { title: 'Uploads through the page against the API', run: benchUploads },
   'dry-run': { title: 'Dry runs against the requests', run: benchDryRun },
+  work: { title: 'Pages for publishers, moderators and operators, 20,000 projects', run: benchWork },
   routes: { title: 'The most expensive request of every route', run: benchRoutes },
   load: { title: 'Readers during expensive requests, and many connections', run: benchBeside },
 }

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeDataDir, type RunningDepot } from '#test/support/processes/running-depot.ts'
 import { author, makeArchive, PASSWORD, publishProjects, UPLOAD_BYTES } from './http.ts'
-import { call, cpuSecondsOfAll, headers, residentMb, startBenchDepot } from './kit/servers.ts'
+import { call, cpuSecondsOfAll, headers, residentMb, signIn, startBenchDepot } from './kit/servers.ts'
 import { sendStreamed } from './kit/streamed-form.ts'
 import { type Row, row } from './kit/table.ts'
 
@@ -101,17 +101,12 @@ type OpenPage = { cookie: string; token: string }
 
 /** Signs in and loads the page, as a browser does. */
 async function openPage(url: string): Promise<OpenPage> {
-  const login = await call(`${url}/_internal/auth/login`, {
-    method: 'POST',
-    body: JSON.stringify({ username: 'bench', password: PASSWORD }),
-    headers: { 'content-type': 'application/json' },
-  })
-  const { session } = (await login.json()) as { session: string }
-  const shown = await call(`${url}${PAGE}`, { headers: { cookie: `depot-session=${session}`, accept: 'text/html' } })
+  const session = await signIn(url, { username: 'bench', password: PASSWORD })
+  const shown = await call(`${url}${PAGE}`, { headers: { cookie: session, accept: 'text/html' } })
   const cookies = shown.headers.getSetCookie().map((text) => text.split(';')[0])
   const token = /name="_csrf" value="([^"]+)"/.exec(await shown.text())?.[1]
   if (token === undefined) throw new Error(`${PAGE}: ${shown.status}`)
-  return { cookie: [`depot-session=${session}`, ...cookies].join('; '), token }
+  return { cookie: [session, ...cookies].join('; '), token }
 }
 
 /** Sends the form with its fields and the file. */

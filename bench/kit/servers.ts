@@ -131,3 +131,14 @@ export function headers(token?: string): Record<string, string> {
 export async function call(url: string, init: RequestInit & { token?: string } = {}): Promise<Response> {
   return fetch(url, { ...init, headers: { ...headers(init.token), ...init.headers } })
 }
+
+/** Signs in and returns the cookie of the session. */
+export async function signIn(url: string, person: { username: string; password: string }): Promise<string> {
+  const login = await call(`${url}/_internal/auth/login`, {
+    method: 'POST',
+    body: JSON.stringify(person),
+    headers: { 'content-type': 'application/json' },
+  })
+  const { session } = (await login.json()) as { session: string }
+  return `depot-session=${session}`
+}

@@ -62,6 +62,12 @@ export const REMEMBERED = {
   'search-hit-v2': { contains: 'Search hit in the format of the v2 API, by its content', maxBytes: 16 * MIB },
   favicon: { contains: 'Icon of the instance for `/favicon.ico`', maxBytes: MIB },
   sitemap: { contains: 'Parts of the site map', maxAgeMs: 10 * MINUTE_MS, maxBytes: 8 * MIB, isStaleAllowed: true },
+  'tag-uses': {
+    contains: 'Number of projects that use each tag, by the revisions of the lists',
+    maxAgeMs: MINUTE_MS,
+    maxBytes: MIB,
+    isStaleAllowed: true,
+  },
   'trending-projects': {
     contains: 'IDs of trending projects',
     maxAgeMs: HOUR_MS,

@@ -1,6 +1,8 @@
 // Responses of the routes with which operators edit tags.
 import Type, { type TObject } from 'typebox'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
+import type { EntityCache } from '#platform/cache/entity-cache.ts'
+import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import {
@@ -10,7 +12,7 @@ import {
   type TaxonomyData,
   tagListsOf,
 } from '#platform/taxonomy/taxonomy-files.ts'
-import { countTagUses, type EditedLists, readEditedLists } from './queries.ts'
+import { countTagUses, type EditedLists, readEditedLists, type TagUses } from './queries.ts'
 import { nameOf } from './update-tag-list.ts'
 
 const listView = <Row extends TObject>(row: Row) =>
@@ -44,13 +46,22 @@ type EditableList<Row> = {
 }
 export type EditableTags = { [List in TagListName]: EditableList<TagLists[List][number]> }
 
-/** Returns all lists with the number of projects that use each tag, in two statements. */
+const USES: RememberDefinition<TagUses> = {
+  name: 'tag-uses',
+  sizeOf: (uses) => Object.values(uses).reduce((bytes, { size }) => bytes + 64 * size, 0),
+}
+
+/** Returns all lists with the number of projects that use each tag, at most a minute old, in at most two statements. */
 export async function readEditableTags(deps: {
   db: Db
+  cache: EntityCache
   taxonomy: Taxonomy
   taxonomyData: TaxonomyData
 }): Promise<EditableTags> {
-  const [edited, uses] = await Promise.all([readEditedLists(deps.db), countTagUses(deps.db, deps.taxonomy)])
+  const edited = await readEditedLists(deps.db)
+  // An edit can rename tags in projects, so the counts belong to the revisions of the lists.
+  const revisions = Object.entries(edited).map(([name, { revision }]) => `${name} ${revision}`)
+  const uses = await deps.cache.remember(USES).get(revisions.join(), () => countTagUses(deps.db, deps.taxonomy))
   const files = tagListsOf(deps.taxonomyData)
   const view = (list: TagListName) => ({
     source: edited[list] === undefined ? 'files' : 'operator',
