@@ -114,7 +114,7 @@ test('searches of one IP address wait for each other; another address is served 
 
 test('whatever searches does so for the address that asks', async () => {
   const urls = ['/v3/search', '/v3/search/facets', '/v2/search', '/', '/search?q=a', '/search?q=b&sort=newest']
-  for (const url of [...urls, '/sitemap.xml', '/sitemap-1.xml']) {
+  for (const url of [...urls, '/sitemap.xml', '/sitemap-projects-1.xml']) {
     callers.clear()
     const answer = await send(QUIET, { url, headers: { accept: 'text/html' } })
     assert.equal(answer.statusCode, 200, `${url}: ${answer.body}`)

@@ -68,7 +68,12 @@ function* bodyOf({ token }: OpenPage, parts: readonly Part[]): Generator<Buffer>
 function open(url: string, { cookie }: OpenPage): ClientRequest {
   return request(url, {
     method: 'POST',
-    headers: { cookie, accept: 'text/html', 'content-type': 'multipart/form-data; boundary=b' },
+    headers: {
+      cookie,
+      accept: 'text/html',
+      'content-type': 'multipart/form-data; boundary=b',
+      'user-agent': 'page-uploads.test',
+    },
   })
 }
 

@@ -306,10 +306,18 @@ describe('a full instance', () => {
   })
 
   test('rejects the second of two concurrent backups', async () => {
-    const results = await Promise.allSettled([backUp(from, at('a.tar')), backUp(from, at('b.tar'))])
-    assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
-    const refused = results.find((result) => result.status === 'rejected')
-    assert.match(String(refused?.reason), /Another backup of this instance is running/)
+    const [begun, finish] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const sink = new Writable({
+      write: (_chunk, _encoding, done) => {
+        begun.resolve()
+        void finish.promise.then(() => done())
+      },
+    })
+    const first = writeBackup(from.deps, { sink, events: eventsOfStore(from.deps.analytics), version: '0' })
+    await begun.promise
+    await assert.rejects(backUp(from, at('b.tar')), /Another backup of this instance is running/)
+    finish.resolve()
+    await first
   })
 
   test('a file that is deleted during a backup is still in the backup', async () => {

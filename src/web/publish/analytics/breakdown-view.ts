@@ -54,7 +54,7 @@ function searchForm(page: PageContext, { subject, typed, selection }: Shown): Ma
   )
   const action = pathTo(page, subject.path)
   return html`<form method="get" action="${action}" role="search" class="period">${kept}
-<div class="field"><label for="q">${t('numbers.search.label')}</label><input id="q" type="search" name="q" value="${selection.search}" maxlength="100" data-swap="parts"></div>
+<div class="field"><label for="find-part">${t('numbers.search.label')}</label><input id="find-part" type="search" name="q" value="${selection.search}" maxlength="100" data-swap="parts"></div>
 <button>${t('numbers.search')}</button></form>`
 }
 
