@@ -192,8 +192,14 @@ test('the visibility changes immediately, with Undo, and is scheduled in a time 
   const after = await person.get(assertLeads(saved, `${path}?done=visibility&before=approved&status=archived`))
   assertSays(after, 200, 'Undo')
   assertValidHtml(after.body)
-  assertLeads(await person.sendFrom(after, path, { do: 'restore', status: 'approved' }), `${path}?done=saved`)
   const read = async () => (await t.as(owner).get(`/v3/project/${project.id}`)).json()
+  const change = (status: string) => t.as(owner).patch(`/v3/project/${project.id}`, { status })
+  assert.equal((await change('unlisted')).statusCode, 204)
+  const late = await person.sendFrom(after, path)
+  assertSays(late, 409, 'Another user has changed the visibility since then.')
+  assert.equal((await read()).status, 'unlisted')
+  assert.equal((await change('archived')).statusCode, 204)
+  assertLeads(await person.sendFrom(after, path), `${path}?done=saved`)
   assert.equal((await read()).status, 'approved')
 
   const schedule = { ...on, status: 'scheduled', zone: 'Europe/Berlin' }

@@ -1,9 +1,7 @@
 // Project settings: who can see the project, from when, and what visitors see of its statistics.
 import type { FastifyReply } from 'fastify'
-import { ProjectPatch } from '#features/catalogue/projects/edit/requests.ts'
-import { updateProject } from '#features/catalogue/projects/edit/update-project.ts'
 import { isModerator } from '#lib/access/viewer.ts'
-import { validationError } from '#lib/errors.ts'
+import { ApiError, validationError } from '#lib/errors.ts'
 import { mayOwnerMove, type ProjectStatus } from '#lib/project-status.ts'
 import { isTimeZone, toZoned, zonedTime } from '#lib/zoned-time.ts'
 import { checkbox, form, selectField, textField } from '#platform/html/forms.ts'
@@ -14,7 +12,6 @@ import { optionCards } from '#platform/html/work/choices.ts'
 import { sheetPart } from '#platform/html/work/frame.ts'
 import { statusOf } from '#platform/html/work/status.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
-import { checkValues } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { conflictNote, editBase } from '#web/kit/work/edits.ts'
 import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
@@ -89,11 +86,11 @@ function scheduleOf(state: FormState): { scheduled_at: string; requested_status:
   return { scheduled_at: new Date(at).toISOString(), requested_status: 'approved' }
 }
 
-/** Undoes the change of the visibility that the notice confirms. */
-async function restore({ deps, viewer }: OwnRequest, data: ManagedProject, state: FormState): Promise<Outcome> {
-  const { project, membership } = data
-  const patch = checkValues(ProjectPatch, { status: state.text('status') })
-  await updateProject(deps, viewer, { project, membership, patch })
+/** Undoes the change of the visibility that the notice confirms. @throws ApiError `conflict` if it was changed since */
+async function restore(request: OwnRequest, data: ManagedProject, state: FormState): Promise<Outcome> {
+  if (state.text('undone') !== data.view.status)
+    throw new ApiError('conflict', 'Another user has changed the visibility since then. Nothing was undone.')
+  await saveFields(request, data, { status: state.text('status') })
   return { done: 'saved' }
 }
 
@@ -111,7 +108,7 @@ function showVisibility(request: OwnRequest, data: ManagedProject, state: FormSt
     text: t('people.visibility.text'),
     needs: { permission: 'EDIT_DETAILS', name: t('work.permission.EDIT_DETAILS') },
     form: state,
-    undo: mayUndo ? { action: path, fields: { do: 'restore', status: before } } : undefined,
+    undo: mayUndo ? { action: path, fields: { do: 'restore', status: before, undone: status } } : undefined,
     body:
       may(data, 'EDIT_DETAILS') || state.isSubmitted
         ? visibilityForm(request, data, { state, path })
