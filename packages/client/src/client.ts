@@ -3,9 +3,11 @@ import createClient, { type Client } from 'openapi-fetch'
 import { errorOf } from './errors.ts'
 import { Form } from './form.ts'
 import type { paths } from './generated/api.ts'
-import type { Call, DryCall } from './operations.ts'
+import type { Call, DryCall, Schemas } from './operations.ts'
 import { type Lists, makeLists } from './pages.ts'
+import { type NewVersion, type PublishOptions, publishVersion } from './publish.ts'
 import { asError, type RetryOptions, type Send, sendWithRetries } from './retry.ts'
+import { type Upload, type UploadOptions, uploadFile } from './upload.ts'
 
 /** A token, or a function that returns the current one. */
 export type TokenSource = string | (() => string | undefined | Promise<string | undefined>)
@@ -43,6 +45,10 @@ export type Depot = Lists & {
   dryRun: { post: DryCall<'post'>; patch: DryCall<'patch'> }
   /** The `openapi-fetch` client, for programs that read headers: its functions return `{ data, error, response }`. */
   api: Client<paths>
+  /** Uploads a file in parts and continues after failures. `upload:ID` in `file_parts` of a version names the upload. */
+  upload(file: Blob, options?: UploadOptions): Promise<Upload>
+  /** Publishes a version with its files; large files are uploaded first, if the instance supports that. */
+  publish(version: NewVersion, files: readonly File[], options?: PublishOptions): Promise<Schemas['Version']>
   transport: Transport
 }
 
@@ -68,7 +74,7 @@ export function createDepot(options: DepotOptions): Depot {
       const params = { ...init.params, query: { ...init.params?.query, dry_run: true } }
       return call(name, path, { ...init, params })
     }) as Method
-  return {
+  const depot: Depot = {
     get: method('get'),
     post: method('post'),
     put: method('put'),
@@ -76,9 +82,12 @@ export function createDepot(options: DepotOptions): Depot {
     delete: method('delete'),
     dryRun: { post: dry('post'), patch: dry('patch') },
     api,
+    upload: (file, uploadOptions) => uploadFile(transport, file, uploadOptions),
+    publish: (version, files, publishOptions) => publishVersion(depot, version, files, publishOptions),
     transport,
     ...makeLists((path, init) => call('get', path, init)),
   }
+  return depot
 }
 
 type AnyRequest = (method: string, path: string, init: Record<string, unknown>) => Promise<{ response: Response }>
