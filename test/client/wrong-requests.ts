@@ -33,7 +33,7 @@ depot.items('/v3/project/{id}', { params: { path } })
 // @ts-expect-error a path that takes no IDs
 await depot.many('/v3/search', ['AABBCCDD'])
 // @ts-expect-error a property that the response does not have
-console.log((await depot.get('/v3/project/{id}', { params: { path } })).title)
+console.log((await depot.get('/v3/user/{id}', { params: { path } })).title)
 
 // The same without errors.
 const { name } = await depot.get('/v3/project/{id}', { params: { path } })

@@ -1,0 +1,80 @@
+// The token of a run: from the environment, or from the identity of the CI job.
+import { errorOf } from '../errors.ts'
+import { UsageError } from './settings.ts'
+
+type Discovery = { audience: string; token_endpoint: string }
+type Exchanged = { access_token: string; expires_in: number }
+
+/** A token that is exchanged again before it expires, and revoked at the end. */
+export type Identity = { token: () => Promise<string>; end: () => Promise<void> }
+
+const RENEW_BEFORE_MS = 60_000
+
+export async function findIdentity(
+  { url, project }: { url: string; project: string },
+  env: NodeJS.ProcessEnv,
+  send: typeof fetch = fetch,
+): Promise<Identity> {
+  const fixed = env['DEPOT_TOKEN']
+  if (fixed !== undefined && fixed !== '') return { token: async () => fixed, end: async () => undefined }
+  if (!isInCi(env)) {
+    throw new UsageError(
+      'No token. Set DEPOT_TOKEN, or let the CI job have an identity: `permissions: id-token: write` on GitHub, `enable-openid-connect: true` on Forgejo, `id_tokens: DEPOT_ID_TOKEN` on GitLab.',
+    )
+  }
+  const { audience, token_endpoint } = await discover(url, send)
+  let current: { token: string; expires: number } | undefined
+  return {
+    async token() {
+      if (current === undefined || current.expires - Date.now() < RENEW_BEFORE_MS) {
+        const jwt = await identityToken(env, audience, send)
+        current = await exchange(token_endpoint, { token: jwt, project }, send)
+      }
+      return current.token
+    },
+    async end() {
+      if (current === undefined) return
+      const headers = { Authorization: `Bearer ${current.token}` }
+      // A token that is not revoked expires after 15 minutes.
+      await send(token_endpoint, { method: 'DELETE', headers }).catch(() => undefined)
+    },
+  }
+}
+
+const isInCi = (env: NodeJS.ProcessEnv): boolean =>
+  env['DEPOT_ID_TOKEN'] !== undefined || env['ACTIONS_ID_TOKEN_REQUEST_URL'] !== undefined
+
+async function discover(url: string, send: typeof fetch): Promise<Discovery> {
+  const base = url.replace(/\/+$/, '')
+  const response = await send(`${base}/.well-known/depot-publishing`)
+  if (response.status === 404) throw new UsageError('This instance does not accept CI identities. Set DEPOT_TOKEN.')
+  if (!response.ok) throw await errorOf(response)
+  const { audience, token_endpoint } = (await response.json()) as Discovery
+  // The path counts: an instance behind a proxy can have another address in its settings than the job uses.
+  return { audience, token_endpoint: `${base}${new URL(token_endpoint, base).pathname}` }
+}
+
+/** Requests the token of the CI job from its runner (GitHub, Forgejo), or reads it from the environment (GitLab). */
+async function identityToken(env: NodeJS.ProcessEnv, audience: string, send: typeof fetch): Promise<string> {
+  const { DEPOT_ID_TOKEN: given, ACTIONS_ID_TOKEN_REQUEST_URL: address, ACTIONS_ID_TOKEN_REQUEST_TOKEN: secret } = env
+  if (given !== undefined) return given
+  const url = new URL(address ?? '')
+  url.searchParams.set('audience', audience)
+  const response = await send(url, { headers: { Authorization: `bearer ${secret}`, Accept: 'application/json' } })
+  if (!response.ok) throw new UsageError(`The runner does not issue an identity token: HTTP ${response.status}`)
+  const { value } = (await response.json()) as { value?: unknown }
+  if (typeof value !== 'string') throw new UsageError('The runner issued no identity token')
+  return value
+}
+
+async function exchange(
+  endpoint: string,
+  body: { token: string; project: string },
+  send: typeof fetch,
+): Promise<{ token: string; expires: number }> {
+  const headers = { 'Content-Type': 'application/json' }
+  const response = await send(endpoint, { method: 'POST', headers, body: JSON.stringify(body) })
+  if (!response.ok) throw await errorOf(response)
+  const { access_token, expires_in } = (await response.json()) as Exchanged
+  return { token: access_token, expires: Date.now() + expires_in * 1000 }
+}
