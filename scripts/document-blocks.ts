@@ -8,6 +8,8 @@ import { ERRORS } from '#lib/errors.ts'
 import { DERIVED_CACHES, ENTITY_CACHES, REMEMBERED, type RememberedLimits } from '#platform/cache/names.ts'
 import { VARIABLES } from '#platform/config/env.ts'
 import { LAYERS } from './layers.ts'
+import { NO_PAGE } from './page-map/exceptions.ts'
+import { PAGE_MAP } from './page-map/page-map.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -25,6 +27,11 @@ export function documentBlocks(): Record<string, string> {
       })
       .join('\n\n'),
     decisions: decisionList(),
+    pages: pageTables(),
+    exceptions: table(
+      ['reason', 'operations'],
+      NO_PAGE.map(({ reason, api }) => [reason, codes(api)]),
+    ),
     errors: errorTable(),
     metrics: metricTable(),
     caches: cacheTable(),
@@ -59,6 +66,18 @@ export function documentsWithBlocks(): string[] {
   return globSync('{*.md,docs/**/*.md}', { cwd: ROOT })
     .filter((path) => readFileSync(join(ROOT, path), 'utf8').includes('<!-- generated: '))
     .sort()
+}
+
+const codes = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ')
+
+/** One table per area of the web site. */
+function pageTables(): string {
+  return Object.entries(PAGE_MAP)
+    .map(([area, pages]) => {
+      const rows = pages.map(({ path, who, shows, api }) => [`\`${path}\``, who, shows, codes(api)])
+      return `### ${area}\n\n${table(['path', 'for', 'shows', 'operations of the API'], rows)}`
+    })
+    .join('\n\n')
 }
 
 /** One line per decision, in the order of their numbers. */

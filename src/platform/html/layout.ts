@@ -60,7 +60,7 @@ ${head(context, page)}
 <a class="skip" href="#content">${language.t('layout.skip')}</a>
 ${site.readOnly !== undefined && notice(context, 'layout.read-only', site.readOnly(language))}${
   site.announcement !== undefined && notice(context, 'layout.announcement', site.announcement)
-}${header(context)}
+}${header(context, page)}
 <main${attributes({ id: 'content', class: page.className })}>
 ${page.body}
 </main>
@@ -183,12 +183,12 @@ function notice(context: PageContext, label: MessageKey, text: string): Markup {
 `
 }
 
-function header(context: PageContext): Markup {
+function header(context: PageContext, page: Page): Markup {
   const { site, language, account } = context
   const { navigation = [] } = site
   return html`<header class="page bar">
 <a class="brand" href="${pathTo(context, site.paths.home)}">${brandMark(context)}<span>${site.name}</span></a>
-${site.search === undefined ? html`<div></div>` : searchForm(context, site.search)}
+${site.search === undefined ? html`<div></div>` : searchForm(context, site.search, page.isWork === true)}
 <nav aria-label="${language.t('layout.account')}"><ul>
 ${navigation.map(
   (link) => html`<li class="wide">${linkTo(context, link)}</li>
@@ -207,9 +207,11 @@ function brandMark(context: PageContext): Markup {
 function searchForm(
   context: PageContext,
   { action, projectCount }: NonNullable<PageContext['site']['search']>,
+  isWork: boolean,
 ): Markup {
   const { language } = context
-  const typed = (URL.parse(context.address, 'http://local')?.searchParams.get('q') ?? '').slice(0, 256)
+  // Pages for publishers, moderators and operators use `q` for their own searches.
+  const typed = isWork ? '' : (URL.parse(context.address, 'http://local')?.searchParams.get('q') ?? '').slice(0, 256)
   const placeholder =
     projectCount === undefined
       ? language.t('layout.search')

@@ -19,7 +19,7 @@ import { isSet, readChoices, type SessionCookie, type Setup } from './cookies.ts
 import { type FormLimits, fieldOf, fieldsOf } from './forms.ts'
 import { type PageCache, type PageRecorder, resultsKey } from './page-cache.ts'
 import type { PageRoutes } from './page-routes.ts'
-import { signInPath } from './paths.ts'
+import { signInPath, withQuery } from './paths.ts'
 import { type SendOptions, type ShownPage, sendCachedPage, sendPage } from './send-page.ts'
 import { currentSite } from './site.ts'
 import type { UserTexts } from './user-texts.ts'
@@ -142,7 +142,7 @@ export async function readRequest(
       if (cached !== undefined) return sendCachedPage(req, reply, cached)
       return send({ ...sending, recorder: { ...recorder, key } }, await render())
     },
-    redirect: (path, done) => reply.redirect(pathTo(page, done === undefined ? path : `${path}?done=${done}`), 303),
+    redirect: (path, done) => reply.redirect(pathTo(page, done === undefined ? path : withQuery(path, { done })), 303),
     redirectPermanently: (path) =>
       reply.redirect(pathTo(page, `${path}${/\?.*/.exec(req.raw.url ?? '')?.[0] ?? ''}`), 301),
     toSignIn: (next = page.address) => reply.redirect(pathTo(page, signInPath(next)), 303),

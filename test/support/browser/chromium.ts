@@ -94,29 +94,52 @@ export async function shoot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true })
 }
 
-/** Fails when a page has an error that keeps people out; with `isStrict`, for anything the checker has to say. */
-export async function checkAccess(page: Page, { isStrict = false } = {}): Promise<void> {
-  await page.evaluate(axe.source)
-  const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults
-  const problems = violations
-    .filter(({ impact }) => isStrict || impact === 'serious' || impact === 'critical')
-    .map(
-      ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(' | ')}`,
-    )
-  assert.deepEqual(problems, [], page.url())
+type AccessOptions = {
+  /** Whether anything that the checker reports is a problem, not only what keeps users out. */
+  isStrict?: boolean
+  /** Checks only what depends on colours. */
+  onlyColours?: boolean
 }
 
-/** The first elements that reach beyond the window, if the page is wider than the window. */
-const WIDEST = `document.documentElement.scrollWidth <= document.documentElement.clientWidth ? [] : [
-  document.documentElement.scrollWidth + ' px',
-  ...[...document.querySelectorAll('main *')]
-    .filter((element) => { const { left, right } = element.getBoundingClientRect(); return right > innerWidth + 1 || left < -1 })
-    .slice(0, 6)
-    .map((element) => element.parentElement.className + ' > ' + element.localName + '.' + element.className)]`
+/** Returns what the checker reports about a page. Targets must be large enough. */
+export async function accessProblems(page: Page, { isStrict = false, onlyColours = false }: AccessOptions = {}) {
+  await page.evaluate(axe.source)
+  const options: axe.RunOptions = onlyColours
+    ? { runOnly: ['color-contrast', 'link-in-text-block'] }
+    : { rules: { 'target-size': { enabled: true } } }
+  const { violations } = (await page.evaluate(
+    `axe.run(${JSON.stringify({ ...options, resultTypes: ['violations'] })})`,
+  )) as axe.AxeResults
+  return violations
+    .filter(({ impact }) => isStrict || impact === 'serious' || impact === 'critical')
+    .map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes.length} times, such as ${nodes[0]?.html.slice(0, 300)} ${nodes[0]?.failureSummary}`,
+    )
+}
+
+/** Fails when a page has an error that keeps people out; with `isStrict`, for anything the checker has to say. */
+export async function checkAccess(page: Page, options: AccessOptions = {}): Promise<void> {
+  assert.deepEqual(await accessProblems(page, options), [], page.url())
+}
+
+/** Returns the first elements that are beyond the window, if the page can be scrolled to the side. */
+export async function tooWide(page: Page): Promise<string[]> {
+  return (await page.evaluate(`(() => {
+    const { scrollWidth, clientWidth } = document.documentElement
+    if (scrollWidth <= clientWidth) return []
+    const isBeyond = ({ left, right, width }) => width > 0 && (right > clientWidth + 1 || left < -1)
+    return [...document.querySelectorAll('main *')]
+      .filter((element) => isBeyond(element.getBoundingClientRect()))
+      .slice(0, 6)
+      .map((element) => element.parentElement.className + ' > ' + element.localName + '.' + element.className)
+      .concat(scrollWidth + ' pixels')
+  })()`)) as string[]
+}
 
 /** Fails when something on the page is wider than the window. */
 export async function checkFits(page: Page): Promise<void> {
-  assert.deepEqual(await page.evaluate(WIDEST), [], page.url())
+  assert.deepEqual(await tooWide(page), [], page.url())
 }
 
 /** Makes the context that of an account that is signed in. */

@@ -1,36 +1,44 @@
 // The looks in which browser tests see pages: widths, light and dark, more contrast, German, right to left.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import type { BrowserContextOptions, Page } from 'playwright-core'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import type { TestApp } from '../app/test-app.ts'
 import { assertValidHtml } from '../http/html-page.ts'
-import { checkAccess, checkFits, newPerson, type Site, shoot, signIn } from './chromium.ts'
+import type { ShownPage } from '../pages/shown-page.ts'
+import { accessProblems, newPerson, openSite, type Site, shoot, signIn, tooWide } from './chromium.ts'
 
 export const WIDE = { width: 1280, height: 900 }
-const MIDDLE = { width: 768, height: 1024 }
 export const NARROW = { width: 390, height: 844 }
-/** The narrowest window in which pages must fit. */
-const TINY = { width: 320, height: 700 }
 
-type Look = Pick<BrowserContextOptions, 'viewport' | 'colorScheme' | 'contrast'> & { language?: string }
-
-const LOOKS: Readonly<Record<string, Look>> = {
-  wide: { viewport: WIDE },
-  'wide-dark': { viewport: WIDE, colorScheme: 'dark', language: 'de' },
-  contrast: { viewport: MIDDLE, contrast: 'more' },
-  narrow: { viewport: NARROW },
-  'narrow-dark': { viewport: NARROW, colorScheme: 'dark', language: 'de' },
-  mirrored: { viewport: WIDE, language: 'ar-XB' },
-  'mirrored-narrow': { viewport: NARROW, language: 'ar-XB' },
+type Look = {
+  name: string
+  width: number
+  colorScheme?: 'light' | 'dark'
+  contrast?: 'more' | 'no-preference'
+  /** Rules that the look can break in addition to those of other looks. Default: all */
+  checks?: 'all' | 'colours' | 'width'
 }
 
-export type LookedAt = {
-  /** Name of the screenshots. */
-  name: string
-  path: string
-  /** Token of the account that is signed in. */
-  token: string
-  /** Status of the response. Default: 200 */
-  status?: number
+/** By language. A page is loaded once for each language; the looks change the window without loading the page again. */
+const LOOKS: Readonly<Record<string, readonly Look[]>> = {
+  en: [
+    { name: 'wide', width: WIDE.width },
+    { name: 'middle', width: 768 },
+    { name: 'narrow', width: NARROW.width },
+    { name: 'contrast', width: WIDE.width, contrast: 'more', checks: 'colours' },
+    { name: 'tiny', width: 320, checks: 'width' },
+  ],
+  de: [
+    { name: 'dark', width: WIDE.width, colorScheme: 'dark', checks: 'colours' },
+    { name: 'dark-contrast', width: 768, colorScheme: 'dark', contrast: 'more', checks: 'colours' },
+    { name: 'narrow-dark', width: NARROW.width, colorScheme: 'dark', checks: 'colours' },
+    { name: 'tiny-dark', width: 320, checks: 'width' },
+  ],
+  'ar-XB': [
+    { name: 'mirrored', width: WIDE.width },
+    { name: 'mirrored-narrow', width: NARROW.width },
+    { name: 'mirrored-tiny', width: 320, checks: 'width' },
+  ],
 }
 
 /** The rail and the rows of tables stay closed: they are seen that way. */
@@ -38,22 +46,31 @@ const OPEN_DETAILS =
   "for (const part of document.querySelectorAll('main details')) part.open = part.closest('.rail, .list') === null"
 
 /**
- * Registers a test per look: pages have no problem of access, fit their window, are valid HTML, and report no error.
- * `cookies` are further choices of the visitor.
+ * Registers a test per language: in each look, axe finds nothing on a page and the page fits its window; its HTML is
+ * valid, and the browser reports no error. `cookies` are choices of the visitor.
  */
 export function lookAtPages(
-  site: () => Site,
-  pages: () => readonly LookedAt[],
+  makePages: (t: TestApp) => Promise<readonly ShownPage[]>,
   cookies: Readonly<Record<string, string>> = {},
 ): void {
-  for (const [name, { language = 'en', ...look }] of Object.entries(LOOKS)) {
-    test(`every page is readable by everyone and fits its window (${name})`, async () => {
-      const { context, page, problems } = await newPerson(site(), look)
+  let site: Site
+  let pages: readonly ShownPage[]
+  before(async () => {
+    site = await openSite({ REQUIRE_VERIFIED_EMAIL: 'false' })
+    pages = await makePages(site.t)
+    await site.t.searchable()
+  })
+  after(() => site?.close())
+
+  for (const [language, looks] of Object.entries(LOOKS)) {
+    test(`every page is readable by everyone and fits its window (${looks.map(({ name }) => name).join(', ')})`, async () => {
+      const { context, page, problems } = await newPerson(site)
       const choices = Object.entries({ 'depot-language': language, ...cookies })
-      await context.addCookies(choices.map(([key, value]) => ({ name: key, value, url: site().url })))
-      for (const looked of pages()) {
-        await signIn(site(), context, looked.token)
-        await lookAt(page, site(), { ...looked, name: `${looked.name}-${name}` })
+      for (const shown of pages) {
+        await context.clearCookies()
+        await context.addCookies(choices.map(([name, value]) => ({ name, value, url: site.url })))
+        if (shown.by !== undefined) await signIn(site, context, shown.by.token)
+        problems.push(...(await lookAt(page, site, shown, looks)))
       }
       assert.deepEqual(problems, [])
       await context.close()
@@ -61,17 +78,24 @@ export function lookAtPages(
   }
 }
 
-async function lookAt(page: Page, { url }: Site, { name, path, status = 200 }: LookedAt): Promise<void> {
+/** Loads a page and returns the problems of each look. */
+async function lookAt(page: Page, { url }: Site, shown: ShownPage, looks: readonly Look[]): Promise<string[]> {
+  const { name, path, status = 200 } = shown
   const answer = await page.goto(`${url}${path}`)
-  assert.equal(answer?.status(), status, path)
-  if (name.endsWith('-wide')) assertValidHtml((await answer?.text()) ?? '', path)
+  if (answer?.status() !== status || new URL(page.url()).pathname !== path.split('?')[0])
+    return [`${path}: ${answer?.status()} ${page.url()}`]
+  assertValidHtml(await answer.text(), path)
   await page.evaluate(OPEN_DETAILS)
-  await shoot(page, name)
-  await checkAccess(page, { isStrict: true })
-  await checkFits(page)
-  const viewport = page.viewportSize()
-  if (viewport?.width !== NARROW.width) return
-  await page.setViewportSize(TINY)
-  await checkFits(page)
-  await page.setViewportSize(viewport)
+  const found: string[] = []
+  for (const { name: look, width, colorScheme = 'light', contrast = 'no-preference', checks = 'all' } of looks) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.emulateMedia({ colorScheme, contrast })
+    await shoot(page, `${name}-${look}`)
+    const wide = await tooWide(page)
+    if (wide.length > 0) found.push(`${path} (${look}) is wider than the window: ${wide.join(', ')}`)
+    if (checks === 'width') continue
+    const problems = await accessProblems(page, { isStrict: true, onlyColours: checks === 'colours' })
+    found.push(...problems.map((problem) => `${path} (${look}): ${problem}`))
+  }
+  return found
 }

@@ -1,95 +1,20 @@
-// The pages for reports, scans, threads, users, saved replies, takedowns and the log in a real browser: wide and narrow,
-// light and dark, high contrast and right to left.
+// A report and its takedown in a real browser with and without scripts.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { checkAccess, newPerson, openSite, type Site, shoot, signIn } from '#test/support/browser/chromium.ts'
-import { lookAtPages, WIDE } from '#test/support/browser/looks.ts'
-import type { MadeProject, Person } from '#test/support/factories/factories.ts'
-
-const LONG = 'Lantern-of-the-unbreakable-and-unreasonably-long-name-without-a-single-space'
+import type { Person } from '#test/support/factories/factories.ts'
 
 let site: Site
 let moderator: Person
 let reporter: Person
-let pages: { name: string; path: string; by: Person }[]
 before(async () => {
   site = await openSite()
   moderator = await site.t.make.account({ role: 'moderator', username: 'mira' })
   reporter = await site.t.make.account({ username: 'hollis' })
-  const project = await site.t.make.project({ name: LONG })
-  const version = await makeScan(project)
-  const report = await makeReports(project)
-  await makeReplies()
-  assert.equal((await site.t.as(reporter).post(`/v3/project/${project.id}/follow`)).statusCode, 204)
-  await site.t.as(moderator).patch(`/v3/project/${project.id}`, { status: 'withheld' })
-  const at = (name: string, path: string, by = moderator) => ({ name, path, by })
-  pages = [
-    at('reports', '/moderation/reports'),
-    at('reports-none', '/moderation/reports?state=closed'),
-    at('report', `/moderation/reports/${report}`),
-    at('scans', '/moderation/scans'),
-    at('threads', '/moderation/threads'),
-    at('user', `/moderation/user/${project.owner.id}`),
-    at('texts', '/moderation/texts'),
-    at('takedown', `/moderation/takedown?kind=version&id=${version}`),
-    at('log', '/moderation/log'),
-    at('own-reports', '/dashboard/reports', reporter),
-    at('own-report', `/dashboard/reports/${report}`, reporter),
-    at('follows', '/dashboard/follows', reporter),
-  ]
 })
 after(() => site?.close())
 
-async function makeScan(project: MadeProject): Promise<string> {
-  const version = await site.t.make.version({ project, status: 'unknown', version_number: '2.0.0' })
-  const finding = { file_id: 'f', filename: `${LONG}.jar`, verdict: 'quarantine', reason: 'Test.Signature' }
-  await site.t.deps.db
-    .insertInto('version_scan')
-    .values({
-      version_id: version.id,
-      state: 'quarantine',
-      reason: 'Test.Signature',
-      findings: JSON.stringify([finding]),
-      next_attempt: new Date(),
-      requested: new Date(),
-    })
-    .execute()
-  await site.t.make.version({ project, version_number: '1.0.0' })
-  return version.id
-}
-
-/** Reports about a project by several users, with a conversation; returns the ID of the first. */
-async function makeReports(project: MadeProject): Promise<string> {
-  const ids: string[] = []
-  for (const who of [reporter, ...(await site.t.make.people(5))]) {
-    const body = `It sends **all files** to a server, see https://example.org/${LONG.repeat(2)}`
-    const input = { report_type: 'malicious', item_type: 'project', item_id: project.id, body }
-    ids.push((await site.t.as(who).post('/v3/report', input)).json().id)
-  }
-  const [first = ''] = ids
-  const { thread_id } = (await site.t.as(reporter).get(`/v3/report/${first}`)).json()
-  const write = (who: Person, body: string, isPrivate = false) =>
-    site.t.as(who).post(`/v3/thread/${thread_id}`, { body: { type: 'text', body, private: isPrivate } })
-  await write(moderator, 'Thank you. Which file does it send?')
-  await write(moderator, 'The author was cooperative before.', true)
-  await write(reporter, 'The file with the session of the launcher.')
-  return first
-}
-
-async function makeReplies(): Promise<void> {
-  for (const [title, topic] of [
-    ['Name the licence', 'Licence'],
-    ['Add the source of the library', 'Files'],
-  ]) {
-    const body = 'Please add the source of {file} in version {version} of {project}, or remove it.'
-    await site.t.as(moderator).post('/_internal/moderation/replies', { title, topic, language: 'en', body })
-  }
-}
-
-lookAtPages(
-  () => site,
-  () => pages.map(({ by, ...page }) => ({ ...page, token: by.token })),
-)
+const WIDE = { width: 1280, height: 900 }
 
 for (const javaScriptEnabled of [true, false]) {
   test(`a report is closed and a project taken down (${javaScriptEnabled ? 'with' : 'without'} scripts)`, async () => {

@@ -1,77 +1,27 @@
-// The queue and the review of a project in a real browser: wide and narrow, light and dark, high contrast and right to
-// left; and a review with and without scripts.
+// A review in a real browser with and without scripts.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { checkAccess, newPerson, openSite, type Site, shoot, signIn } from '#test/support/browser/chromium.ts'
-import { lookAtPages, WIDE } from '#test/support/browser/looks.ts'
-import { makeZip } from '#test/support/factories/archives.ts'
+import { WIDE } from '#test/support/browser/looks.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
-
-const LONG = 'Lantern-of-the-unbreakable-and-unreasonably-long-name-without-a-single-space'
+import { addVersion, makeWaiting } from '#test/support/pages/moderation-pages.ts'
 
 let site: Site
 let mira: Person
 let owner: Person
-let paths: [name: string, path: string][]
 before(async () => {
   site = await openSite()
   mira = await site.t.make.account({ role: 'moderator', username: 'mira' })
   owner = await site.t.make.account({ username: 'quartzine' })
   const reply = { topic: 'files', language: 'en', title: 'Sources', body: 'Add the sources of {project}.' }
   assert.equal((await site.t.as(mira).post('/_internal/moderation/replies', reply)).statusCode, 201)
-  const project = await waiting(LONG)
-  const old = await addVersion(project, '1.0.0', [{ name: 'fabric.mod.json', data: '{"id":1}' }])
-  await edit(project, mira, { status: 'approved' })
-  const description = Array.from({ length: 9 }, (_, n) => `Paragraph ${n} of ${LONG}.`).join('\n\n')
-  const links = { source: `https://git.example.org/${LONG}` }
-  await edit(project, owner, { description, link_urls: links, summary: 'Another summary', status: 'draft' })
-  const now = await addVersion(project, '1.1.0', [
-    { name: 'fabric.mod.json', data: '{"id":2}' },
-    { name: `natives/${LONG}/tone.dll`, data: 'x' },
-    { name: 'a\u202Egnp.sh', data: 'x' },
-  ])
-  await edit(project, owner, { status: 'processing' })
-  const first = await waiting('Lantern')
-  const files = `/moderation/project/${project.id}/files?version=${now}&against=${old}`
-  paths = [
-    ['overview', '/moderation'],
-    ['queue', '/moderation/queue'],
-    ['queue-none', '/moderation/queue?query=nothing'],
-    ['review', `/moderation/project/${project.id}`],
-    ['first-review', `/moderation/project/${first.id}`],
-    ['entries', files],
-    ['statistics', '/moderation/statistics'],
-  ]
 })
 after(() => site?.close())
 
-async function edit({ id }: { id: string }, who: Person, fields: object): Promise<void> {
-  const answer = await site.t.as(who).patch(`/v3/project/${id}`, fields)
-  assert.equal(answer.statusCode, 204, answer.body)
-}
-
-async function addVersion(project: MadeProject, number: string, entries: { name: string; data: string }[]) {
-  const version = await site.t.make.version({ project, version_number: number })
-  await site.t.make.file({ version, project, bytes: makeZip(entries), filename: `${LONG}-${number}.jar` })
-  return version.id
-}
-
-async function waiting(name: string): Promise<MadeProject> {
-  const project = await site.t.make.project({ owner, name, status: 'processing' })
-  await site.t.make.version({ project, version_number: '0.9.0' })
-  await site.t.deps.db.updateTable('project').set({ approved: null }).where('id', '=', project.id).execute()
-  return project
-}
-
-lookAtPages(
-  () => site,
-  () => paths.map(([name, path]) => ({ name, path, token: mira.token })),
-)
-
 for (const javaScriptEnabled of [true, false]) {
   test(`a moderator claims, asks, approves and undoes ${javaScriptEnabled ? 'with' : 'without'} scripts`, async () => {
-    const project = await waiting('Resonance')
+    const project = await makeWaiting(site.t, owner, 'Resonance')
     await site.t.deps.db
       .updateTable('project')
       .set({ queued: new Date(0) })
@@ -110,7 +60,7 @@ const press = async (page: Page, key: string): Promise<void> => {
 }
 
 test('every shortcut of the queue works', async () => {
-  const projects = [await waiting('Shortcut one'), await waiting('Shortcut two')]
+  const projects = [await makeWaiting(site.t, owner, 'Shortcut one'), await makeWaiting(site.t, owner, 'Shortcut two')]
   const [first, second] = projects as [MadeProject, MadeProject]
   const { context, page, problems } = await newPerson(site, { viewport: WIDE })
   await signIn(site, context, mira.token)
@@ -148,13 +98,14 @@ test('every shortcut of the queue works', async () => {
 })
 
 test('every shortcut of the review works, and none while somebody types or after they are turned off', async () => {
-  const project = await waiting('Keyboard')
+  const project = await makeWaiting(site.t, owner, 'Keyboard')
+  await makeWaiting(site.t, owner, 'Next')
   await site.t.deps.db
     .updateTable('project')
     .set({ queued: new Date(Date.UTC(2200, 0)) })
     .where('id', '=', project.id)
     .execute()
-  await addVersion(project, '1.0.0', [
+  await addVersion(site.t, project, '1.0.0', [
     { name: 'natives/tone.dll', data: 'x' },
     { name: 'run.sh', data: 'x' },
   ])
@@ -210,7 +161,7 @@ test('every shortcut of the review works, and none while somebody types or after
 })
 
 test('when the claim ends, the page says so and keeps what was typed', async () => {
-  const project = await waiting('Late')
+  const project = await makeWaiting(site.t, owner, 'Late')
   const claim = await site.t.as(mira).put(`/_internal/moderation/projects/${project.id}/claim`)
   assert.equal(claim.statusCode, 200, claim.body)
   const { context, page } = await newPerson(site, { viewport: WIDE })

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { checkAccess, newPerson, openSite, type Site, shoot, signIn } from '#test/support/browser/chromium.ts'
-import { makeSitePages, type SitePages } from '#test/support/browser/site-pages.ts'
+import { makeSitePages, type SitePages } from '#test/support/pages/site-pages.ts'
 
 let site: Site
 let all: SitePages
 before(async () => {
   site = await openSite()
-  all = await makeSitePages(site)
+  all = await makeSitePages(site.t)
 })
 after(() => site?.close())
 

@@ -1,18 +1,10 @@
-// The pages of versions in a real browser: uploads in the background with scripts, and readable in every look.
+// An upload in a real browser: files in the background, and the proposals of the primary file.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import {
-  checkAccess,
-  checkFits,
-  newPerson,
-  openSite,
-  type Site,
-  shoot,
-  signIn,
-} from '#test/support/browser/chromium.ts'
-import { makeZip } from '#test/support/factories/archives.ts'
+import { newPerson, openSite, type Site, shoot, signIn } from '#test/support/browser/chromium.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
-import { form, modJar } from '#test/support/http/forms.ts'
+import { modJar } from '#test/support/http/forms.ts'
+import { declaringJar } from '#test/support/pages/publish-pages.ts'
 
 let site: Site
 let owner: Person
@@ -29,7 +21,7 @@ before(async () => {
     loaders: ['fabric', 'quilt'],
     game_versions: ['1.20.1', '1.20.2'],
   })
-  await make.file({ version, project, bytes: jar('1.0.0'), filename: 'lantern-1.0.0.jar' })
+  await make.file({ version, project, bytes: declaringJar('1.0.0'), filename: 'lantern-1.0.0.jar' })
   for (const name of ['Fabric API', 'Codex API']) {
     const library = await make.project({ owner, name, slug: name.toLowerCase().replace(' ', '-') })
     for (const number of ['1.0.0', '1.1.0']) await make.version({ project: library, version_number: number })
@@ -39,18 +31,6 @@ before(async () => {
 after(() => site?.close())
 
 const NEW = '/mod/lantern/versions/new'
-const jar = (version: string): Buffer =>
-  makeZip([
-    {
-      name: 'fabric.mod.json',
-      data: JSON.stringify({
-        id: 'lantern',
-        version,
-        depends: { minecraft: '1.20.1', 'fabric-api': '*', yet_another_config_lib_v3: '*' },
-      }),
-    },
-    { name: `ida/Lantern${version}.class`, data: version },
-  ])
 const file = (name: string, buffer: Buffer) => ({ name, mimeType: 'application/java-archive', buffer })
 const OPEN = 'yet_another_config_lib_v3'
 
@@ -60,7 +40,7 @@ test('files are uploaded in the background, proposals fill untouched fields, and
   await page.goto(`${site.url}${NEW}`)
   await page.getByLabel('Title').fill('My own title')
   // The first file that arrives is the primary file, so the others follow it.
-  await page.locator('#add-files').setInputFiles([file('lantern-2.0.0.jar', jar('2.0.0'))])
+  await page.locator('#add-files').setInputFiles([file('lantern-2.0.0.jar', declaringJar('2.0.0'))])
   await page.locator('[data-files] [data-hash]').nth(0).waitFor()
   await page.locator('[name=loaders][value=fabric]:checked').waitFor({ state: 'attached' })
   const others = [file('broken.jar', Buffer.from('no archive')), file('more.jar', modJar('x'))]
@@ -96,7 +76,7 @@ test('files are uploaded in the background, proposals fill untouched fields, and
   assert.notEqual(view.dependencies[0].version_id, null)
   // The choice is remembered for the next version.
   await page.goto(`${site.url}${NEW}`)
-  await page.locator('#add-files').setInputFiles([file('lantern-2.1.0.jar', jar('2.1.0'))])
+  await page.locator('#add-files').setInputFiles([file('lantern-2.1.0.jar', declaringJar('2.1.0'))])
   await page.locator('.entries small', { hasText: 'External file' }).waitFor()
   assert.deepEqual(problems, [])
   await context.close()
@@ -119,7 +99,7 @@ test('an upload that fails is repeated, a known file is not sent, and typed text
   await page.getByText('The connection was lost.').first().waitFor()
   await page.getByRole('button', { name: 'Upload cut.jar again' }).click()
   await page.locator('[data-files] [data-hash]', { hasText: 'cut.jar' }).waitFor()
-  await page.locator('#add-files').setInputFiles([file('again.jar', jar('1.0.0'))])
+  await page.locator('#add-files').setInputFiles([file('again.jar', declaringJar('1.0.0'))])
   await page.getByText('This file is already part of 1.0.0.').first().waitFor()
   await page.getByRole('button', { name: 'Upload again.jar anyway' }).click()
   await page.locator('[data-files] [data-hash]', { hasText: 'again.jar' }).waitFor()
@@ -141,7 +121,7 @@ test('two tabs add files to the same draft, and one of them learns that the othe
   const { context, page } = await newPerson(site)
   await signIn(site, context, owner.token)
   await page.goto(`${site.url}${NEW}`)
-  await page.locator('#add-files').setInputFiles([file('lantern-3.0.0.jar', jar('3.0.0'))])
+  await page.locator('#add-files').setInputFiles([file('lantern-3.0.0.jar', declaringJar('3.0.0'))])
   await page.locator('[data-files] [data-hash]').waitFor()
   const other = await context.newPage()
   await other.goto(page.url())
@@ -150,6 +130,7 @@ test('two tabs add files to the same draft, and one of them learns that the othe
     other.locator('#add-files').setInputFiles([file('two.jar', modJar('two'))]),
   ])
   for (const tab of [page, other]) await tab.locator('[data-files] [data-hash]').nth(1).waitFor()
+  await page.getByLabel('Title').fill('Lantern 3.0.0')
   await page.getByRole('button', { name: 'Publish', exact: true }).click()
   await page.waitForURL(/version\/3\.0\.0/)
   const view = (await site.t.anyone.get(`/v3/project/${project.id}/version/3.0.0`)).json()
@@ -179,42 +160,3 @@ test('the schedule shows the time zone of the browser and its offset at the chos
   }
   await context.close()
 })
-
-const WIDE = { width: 1280, height: 900 }
-const NARROW = { width: 390, height: 844 }
-const LOOKS = [
-  { name: 'wide-light', language: 'en', colorScheme: 'light', viewport: WIDE },
-  { name: 'wide-dark', language: 'de', colorScheme: 'dark', viewport: WIDE },
-  { name: 'narrow-light', language: 'en', colorScheme: 'light', viewport: NARROW },
-  { name: 'mirrored', language: 'ar-XB', colorScheme: 'light', viewport: WIDE },
-] as const
-
-for (const { name, language, ...look } of LOOKS) {
-  test(`every page is readable by everyone and fits its window (${name})`, async () => {
-    const { context, page, problems } = await newPerson(site, look)
-    await signIn(site, context, owner.token)
-    await context.addCookies([{ name: 'depot-language', value: language, url: site.url }])
-    const { payload, headers } = await form({ project_id: project.id, status: 'draft' }, [
-      { name: 'file', filename: 'lantern-3.0.0.jar', bytes: jar(`3.0.0-${name}`) },
-    ])
-    const { id } = (await site.t.as(owner).post('/v3/version', payload, { headers })).json()
-    const [listed] = (await site.t.anyone.get(`/v3/project/${project.id}/version`)).json()
-    const version = `/mod/lantern/version/${listed.id}`
-    for (const [what, path] of [
-      ['new', NEW],
-      ['draft', `${NEW}?draft=${id}`],
-      ['versions', '/mod/lantern/settings/versions'],
-      ['edit', `${version}/edit`],
-      ['delete', `${version}/delete`],
-      ['uploads', '/dashboard/uploads'],
-    ] as const) {
-      const answer = await page.goto(`${site.url}${path}`)
-      assert.equal(answer?.status(), 200, path)
-      await shoot(page, `${what}-${name}`)
-      await checkAccess(page, { isStrict: true })
-      await checkFits(page)
-    }
-    assert.deepEqual(problems, [])
-    await context.close()
-  })
-}

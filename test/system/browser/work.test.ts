@@ -1,39 +1,30 @@
-// The project settings in a real browser: looks, accessibility, width, and the script for unsaved changes.
+// The settings of projects and collections in a real browser: unsaved changes, previews, order by dragging, search.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { newPerson, openSite, type Site, signIn } from '#test/support/browser/chromium.ts'
-import { lookAtPages, WIDE } from '#test/support/browser/looks.ts'
-import { makeWorkPages } from '#test/support/browser/work-pages.ts'
+import { WIDE } from '#test/support/browser/looks.ts'
+import { SETTINGS } from '#test/support/pages/settings-pages.ts'
+import { makeWorkPages, type WorkPeople } from '#test/support/pages/work-pages.ts'
 
 let site: Site
-let all: Awaited<ReturnType<typeof makeWorkPages>>
+let owner: WorkPeople['owner']
 before(async () => {
   site = await openSite({ REQUIRE_VERIFIED_EMAIL: 'false' })
-  all = await makeWorkPages(site)
+  owner = (await makeWorkPages(site.t, ['publish', 'groups'])).people.owner
 })
 after(() => site?.close())
 
-lookAtPages(
-  () => site,
-  () => [
-    ...all.pages.map(({ name, path }) => ({ name: `work-${name}`, path, token: all.owner.token })),
-    { name: 'work-reader', path: all.pages[0]?.path ?? '', token: all.reader.token },
-  ],
-  { 'depot-setup': encodeURIComponent('1.21.8|fabric') },
-)
-
 test('unsaved changes are counted, offered again and saved; the preview follows the text', async () => {
   const { context, page, problems } = await newPerson(site, { viewport: WIDE })
-  await signIn(site, context, all.owner.token)
+  await signIn(site, context, owner.token)
   page.on('dialog', (dialog) => void dialog.accept())
-  const [general, , description] = all.pages
-  await page.goto(`${site.url}${general?.path}`)
+  await page.goto(`${site.url}${SETTINGS}`)
   await page.fill('#name', 'Lantern of the sea')
   assert.equal(await page.textContent('[data-save] p'), 'One unsaved change: Name')
   await page.evaluate(
     'new Promise((done) => { const timer = setInterval(() => { if (localStorage.length > 0) { clearInterval(timer); done() } }, 50) })',
   )
-  await page.goto(`${site.url}${general?.path}`)
+  await page.goto(`${site.url}${SETTINGS}`)
   await page.getByRole('button', { name: 'Restore' }).click()
   assert.equal(await page.inputValue('#name'), 'Lantern of the sea')
   await page.keyboard.press('Control+s')
@@ -41,7 +32,7 @@ test('unsaved changes are counted, offered again and saved; the preview follows 
   assert.equal(await page.inputValue('#name'), 'Lantern of the sea')
   assert.equal(await page.evaluate('localStorage.length'), 0)
 
-  await page.goto(`${site.url}${description?.path}`)
+  await page.goto(`${site.url}${SETTINGS}/description`)
   await page.fill('#description', 'Now **bold**')
   await page.locator('#preview strong', { hasText: 'bold' }).waitFor()
   assert.equal(await page.inputValue('#description'), 'Now **bold**')
@@ -51,8 +42,8 @@ test('unsaved changes are counted, offered again and saved; the preview follows 
 
 test('the gallery is ordered by dragging, and a removed image comes back', async () => {
   const { context, page, problems } = await newPerson(site, { viewport: WIDE })
-  await signIn(site, context, all.owner.token)
-  await page.goto(`${site.url}${all.pages.at(-1)?.path}`)
+  await signIn(site, context, owner.token)
+  await page.goto(`${site.url}${SETTINGS}/gallery`)
   const order = (): Promise<unknown> =>
     page.evaluate("[...document.querySelectorAll('[data-item]')].map((item) => item.dataset.item)")
   const [first, second, third] = (await order()) as string[]
@@ -83,8 +74,8 @@ for (const javaScriptEnabled of [true, false]) {
   const how = javaScriptEnabled ? 'with scripts' : 'without scripts'
 
   test(`a collection is searched for projects, ordered and emptied (${how})`, async () => {
-    const { context, page, problems } = await newPerson(site, { viewport: WIDE, javaScriptEnabled })
-    await signIn(site, context, all.owner.token)
+    const { context, page, problems } = await newPerson(site, { javaScriptEnabled })
+    await signIn(site, context, owner.token)
     await page.goto(`${site.url}/new/collection`)
     await page.getByLabel('Name', { exact: true }).fill(`Lamps ${how}`)
     await page.getByRole('button', { name: 'Create collection' }).click()

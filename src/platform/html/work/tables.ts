@@ -84,15 +84,17 @@ export function bulkForm(
   const { t } = page.language
   const options = of.actions.map(({ value, label }) => html`<option value="${value}">${label}</option>`)
   const [only] = of.actions
-  const picked = attributes({
-    'data-picked': t('work.picked', { count: '{count}' }),
-    'data-all': t('work.select-all'),
-  })
   const choice =
     of.actions.length === 1 && only !== undefined
-      ? html`<span${picked}>${t('work.with-selected')}</span>${of.fields}<button class="tight" name="do" value="${only.value}">${only.label}</button>`
-      : html`<label for="do"><span${picked}>${t('work.with-selected')}</span></label><select id="do" name="do">${options}</select>${of.fields}<button class="tight">${t('work.continue')}</button>`
+      ? html`${pickedCount(page)}${of.fields}<button class="tight" name="do" value="${only.value}">${only.label}</button>`
+      : html`<label for="do">${pickedCount(page)}</label><select id="do" name="do">${options}</select>${of.fields}<button class="tight">${t('work.continue')}</button>`
   return form(page, { action: of.action, content: html`${of.table}<div class="bulk">${choice}</div>` })
+}
+
+/** Renders the place where the script counts the selected rows. */
+export function pickedCount({ language: { t } }: PageContext): Markup {
+  const texts = attributes({ 'data-picked': t('work.picked', { count: '{count}' }), 'data-all': t('work.select-all') })
+  return html`<span${texts}>${t('work.with-selected')}</span>`
 }
 
 /** Renders the name cell of a row: icon, link and details in small print. `near`, `least`: values of hidden columns. */

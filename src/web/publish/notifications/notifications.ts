@@ -10,10 +10,11 @@ import {
 import { deleteNotifications, markNotificationsRead } from '#features/people/notifications/queries.ts'
 import { parseId } from '#lib/ids.ts'
 import { form, hiddenField } from '#platform/html/forms.ts'
-import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { emptyState, pager, segments } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { sheetHead } from '#platform/html/work/frame.ts'
+import { pickedCount } from '#platform/html/work/tables.ts'
 import { refusedField } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, pageNumber, withQuery } from '#web/kit/paths.ts'
@@ -145,11 +146,7 @@ function nothing(page: PageContext, filter: NotificationFilter): Markup {
 function list(page: PageContext, { filter, current, counts, items }: Listed, state: FormState): Part {
   const { t } = page.language
   const shown = items.filter(({ isRead }) => !isRead).map(({ id }) => hiddenField('shown', id))
-  const picked = attributes({
-    'data-picked': t('work.picked', { count: '{count}' }),
-    'data-all': t('work.select-all'),
-  })
   const content = html`${shown}${notificationTables(page, items, state.list('ids'))}
-<div class="bulk" id="ids"><span${picked}>${t('work.with-selected')}</span><button class="tight" name="do" value="read">${t('notifications.read')}</button><button class="tight" name="do" value="remove">${t('notifications.remove')}</button>${counts.unread > 0 && shown.length > 0 && html`<button class="tight plain" name="do" value="read-all">${t('notifications.read-all')}</button>`}</div>`
+<div class="bulk" id="ids">${pickedCount(page)}<button class="tight" name="do" value="read">${t('notifications.read')}</button><button class="tight" name="do" value="remove">${t('notifications.remove')}</button>${counts.unread > 0 && shown.length > 0 && html`<button class="tight plain" name="do" value="read-all">${t('notifications.read-all')}</button>`}</div>`
   return form(page, { action: pathTo(page, pathOf(filter, current)), content })
 }

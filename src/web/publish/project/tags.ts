@@ -149,7 +149,8 @@ function licenceFields(page: PageContext, { view }: ManagedProject, state: FormS
     ...COMMON.map((id) => choice(id, `${id}: ${names.get(id) ?? id}`)),
     ...listed
       .filter(({ short }) => !COMMON.some((id) => id === short))
-      .map(({ short, name }) => choice(short, `${short}: ${name}`)),
+      // The names of hundreds of licences would be most of the page.
+      .map(({ short }) => choice(short, short)),
   ]
   const expression = chosen === OTHER ? state.text(EXPRESSION, view.license.id) : ''
   return html`${selectField(page, { name: 'license_id', label: t('manage.licence'), choices, errors })}

@@ -189,17 +189,16 @@ function organizationPart(request: OwnRequest, data: Owned, state: FormState): M
   if (organization !== undefined) {
     const text = html`<p>${t('people.owned-by', { name: organization })}</p>`
     if (!data.mayRemove)
-      return sheetPart({ id: 'organization', content: html`${text}<p class="soft">${t('people.take.needs')}</p>` })
+      return sheetPart({ id: 'owning', content: html`${text}<p class="soft">${t('people.take.needs')}</p>` })
     const select = memberSelect(request.page, { name: 'new_owner', rows: data.owning, state })
     return sheetPart({
-      id: 'organization',
+      id: 'owning',
       content: html`${text}${chooser(request, data, { select, command: 'ask-leave', label: t('people.take') })}`,
     })
   }
-  if (!data.isOwner)
-    return sheetPart({ id: 'organization', content: html`<p class="soft">${t('people.add.needs')}</p>` })
+  if (!data.isOwner) return sheetPart({ id: 'owning', content: html`<p class="soft">${t('people.add.needs')}</p>` })
   if (organizations.length === 0)
-    return sheetPart({ id: 'organization', content: html`<p class="soft">${t('people.add.none')}</p>` })
+    return sheetPart({ id: 'owning', content: html`<p class="soft">${t('people.add.none')}</p>` })
   const select = selectField(request.page, {
     name: 'organization',
     label: t('people.organization'),
@@ -211,7 +210,7 @@ function organizationPart(request: OwnRequest, data: Owned, state: FormState): M
     })),
   })
   return sheetPart({
-    id: 'organization',
+    id: 'owning',
     content: chooser(request, data, { select, command: 'ask-add', label: t('people.add') }),
   })
 }

@@ -3,31 +3,22 @@ import { sql } from 'kysely'
 import { seedCatalogue } from '#demo/seed/seed-catalogue.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { updateSettings } from '#features/basics/settings/update-settings.ts'
-import type { Site } from './chromium.ts'
+import type { TestApp } from '../app/test-app.ts'
+import { pagesOf, type ShownPage } from './shown-page.ts'
 
-export type SitePage = {
-  name: string
-  /** Operation of its route. */
-  operation: string
-  path: string
-  status?: number
-  /** Others are led to sign in. */
-  isSignedIn?: boolean
-}
-
-export type SitePages = { pages: SitePage[]; project: string; projectId: string }
+export type SitePages = { pages: ShownPage[]; project: string; projectId: string }
 
 /** Fills the catalogue and names the pages; the project is the most downloaded mod that others need. */
-export async function makeSitePages(site: Site): Promise<SitePages> {
-  const { db } = site.t.deps
-  await seedCatalogue(site.t.deps, 120)
-  await updateSettings(site.t.deps, COMMAND, {
+export async function makeSitePages(t: TestApp): Promise<SitePages> {
+  const { db } = t.deps
+  await seedCatalogue(t.deps, 120)
+  await updateSettings(t.deps, COMMAND, {
     announcement:
       'On Sunday from five to six this service is read-only: files can be downloaded, nothing can be published.',
     about: '## Who we are\n\nPeople who like **lanterns**. [Rules](/rules) apply.',
     rules: '1. Be kind.\n2. Publish what is yours.\n\n> In doubt, ask.',
   })
-  await site.t.searchable()
+  await t.searchable()
   const found = await db
     .selectFrom('project')
     .innerJoin('version', 'version.project_id', 'project.id')
@@ -52,12 +43,8 @@ export async function makeSitePages(site: Site): Promise<SitePages> {
     .orderBy('id')
     .executeTakeFirstOrThrow()
   const project = `/mod/${found.slug}`
-  const at = (name: string, operation: string, path: string, more: Partial<SitePage> = {}): SitePage => ({
-    name,
-    operation,
-    path,
-    ...more,
-  })
+  const at = pagesOf()
+  const own = pagesOf(await t.make.account())
   return {
     project,
     projectId: found.id,
@@ -82,28 +69,8 @@ export async function makeSitePages(site: Site): Promise<SitePages> {
       at('about', 'siteOperatorText', '/about'),
       at('rules', 'siteOperatorText', '/rules'),
       at('absent', 'siteAbsent', '/mod/does-not-exist', { status: 404 }),
-      at('save', 'siteSave', `${project}/save`, { isSignedIn: true }),
-      at('report', 'siteReport', `/report?item=project&id=${found.id}`, { isSignedIn: true }),
+      own('save', 'siteSave', `${project}/save`),
+      own('report', 'siteReport', `/report?item=project&id=${found.id}`),
     ],
   }
 }
-
-/** Operations of the site that answer no page: feeds, files for programs, addresses that lead on. */
-export const NO_PAGES = new Set([
-  'siteCard',
-  'siteFeed',
-  'siteMap',
-  'siteMapPart',
-  'siteManifest',
-  'siteRobots',
-  'siteSearchDescription',
-  'siteEmbed',
-  'siteMoved',
-  'siteMovedList',
-  'siteChangePassword',
-  'siteFavicon',
-  'siteSpeculationRules',
-  'siteFollowBack',
-  'siteUnfollowBack',
-  'siteStatisticsCsv',
-])

@@ -1,4 +1,4 @@
-import { after, before } from 'node:test'
+// An instance with figures, failed jobs, emails, a backup, a suspended account and an announcement, for the pages for operators.
 import { seedCatalogue } from '#demo/seed/seed-catalogue.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
@@ -9,53 +9,60 @@ import { suspendAccount } from '#features/people/accounts/administration/suspend
 import { createInvitation } from '#features/people/accounts/invitations/create-invitation.ts'
 import { DAY_MS, MINUTE_MS } from '#lib/time.ts'
 import { createFigureCounts } from '#platform/telemetry/figures.ts'
-import { openSite, type Site } from '#test/support/browser/chromium.ts'
-import { lookAtPages } from '#test/support/browser/looks.ts'
+import type { TestApp } from '../app/test-app.ts'
+import { pagesOf, type ShownPage } from './shown-page.ts'
+import type { WorkPeople } from './work-pages.ts'
 
-const PAGES = {
-  overview: '/operator',
-  month: '/operator?period=30d',
-  errors: '/operator/errors',
-  jobs: '/operator/jobs',
-  failed: '/operator/jobs?state=failed&task=files.remove',
-  discard: '/operator/jobs/confirm?action=discard&task=files.remove',
-  storage: '/operator/storage',
-  index: '/operator/index',
-  rebuild: '/operator/index/rebuild',
-  mail: '/operator/mail',
-  backups: '/operator/backups',
-  users: '/operator/users',
-  'users-none': '/operator/users?q=nobody',
-  user: '/operator/user/spammer',
-  role: '/operator/user/spammer/role',
-  badges: '/operator/user/spammer/badges',
-  suspend: '/operator/user/spammer/suspend',
-  'password-link': '/operator/user/spammer/password-link',
-  invitations: '/operator/invitations',
-  limits: '/operator/limits',
-  payouts: '/operator/payouts?user=spammer',
-  tags: '/operator/tags/categories',
-  tag: '/operator/tags/categories?edit=cursed%20mod',
-  'game-versions': '/operator/tags/game_versions',
-  keys: '/operator/keys',
-  settings: '/operator/settings',
-  announcement: '/operator/announcement',
-  'read-only': '/operator/read-only',
-  'read-only-begin': '/operator/read-only/begin',
-  'audit-log': '/operator/audit-log',
-  'audit-error': '/operator/audit-log?actor=nobody',
-  'first-steps': '/operator/first-steps',
+const DEMO_PROJECTS = 60
+
+export async function makeOperatorPages(t: TestApp, { admin }: WorkPeople): Promise<ShownPage[]> {
+  await seedCatalogue(t.deps, DEMO_PROJECTS)
+  await addState(t)
+  await addPeople(t)
+  const at = pagesOf(admin)
+  return [
+    at('operator-overview', 'operateOverview', '/operator'),
+    at('operator-month', 'operateOverview', '/operator?period=30d'),
+    at('operator-errors', 'operateErrors', '/operator/errors'),
+    at('operator-jobs', 'operateJobs', '/operator/jobs'),
+    at('operator-failed', 'operateJobs', '/operator/jobs?state=failed&task=files.remove'),
+    at('operator-discard', 'operateJobsConfirm', '/operator/jobs/confirm?action=discard&task=files.remove'),
+    at('operator-storage', 'operateStorage', '/operator/storage'),
+    at('operator-index', 'operateIndex', '/operator/index'),
+    at('operator-rebuild', 'operateRebuild', '/operator/index/rebuild'),
+    at('operator-mail', 'operateMail', '/operator/mail'),
+    at('operator-backups', 'operateBackups', '/operator/backups'),
+    at('operator-users', 'operateAccounts', '/operator/users'),
+    at('operator-users-none', 'operateAccounts', '/operator/users?q=nobody'),
+    at('operator-user', 'operateAccount', '/operator/user/spammer'),
+    at('operator-role', 'operateRole', '/operator/user/spammer/role'),
+    at('operator-badges', 'operateBadges', '/operator/user/spammer/badges'),
+    at('operator-suspend', 'operateSuspend', '/operator/user/spammer/suspend'),
+    at('operator-unsuspend', 'operateUnsuspend', '/operator/user/spammer/unsuspend'),
+    at('operator-sign-out', 'operateSignOut', '/operator/user/spammer/sign-out'),
+    at('operator-restore', 'operateRestore', '/operator/user/leaver/restore'),
+    at('operator-password-link', 'operatePasswordLink', '/operator/user/spammer/password-link'),
+    at('operator-invitations', 'operateInvitations', '/operator/invitations'),
+    at('operator-limits', 'operateLimits', '/operator/limits'),
+    at('operator-payouts', 'operatePayouts', '/operator/payouts?user=spammer'),
+    at('operator-tags', 'operateTags', '/operator/tags/categories'),
+    at('operator-tag', 'operateTags', '/operator/tags/categories?edit=cursed%20mod'),
+    at('operator-game-versions', 'operateTags', '/operator/tags/game_versions'),
+    at('operator-keys', 'operateKeys', '/operator/keys'),
+    at('operator-settings', 'operateSettings', '/operator/settings'),
+    at('operator-announcement', 'operateAnnouncement', '/operator/announcement'),
+    at('operator-read-only', 'operateReadOnly', '/operator/read-only'),
+    at('operator-read-only-begin', 'operateReadOnlyBegin', '/operator/read-only/begin'),
+    at('operator-audit-log', 'operateAuditLog', '/operator/audit-log'),
+    at('operator-audit-error', 'operateAuditLog', '/operator/audit-log?actor=nobody', { status: 400 }),
+    at('operator-first-steps', 'operateFirstSteps', '/operator/first-steps'),
+  ]
 }
 
-let site: Site
-let token: string
-before(async () => {
-  site = await openSite()
-  const { t } = site
+/** Adds figures of a day, measures of the storage, failed jobs, deliveries and a backup. */
+export async function addState(t: TestApp): Promise<void> {
   const { deps } = t
-  await seedCatalogue(deps, 60)
-  token = (await t.make.account({ role: 'admin', username: 'olga' })).token
-  await addDay(Date.now())
+  await addDay(t, Date.now())
   const ago = (days: number) => ({ ...deps, now: () => Date.now() - days * DAY_MS })
   for (const days of [3, 2, 1, 0]) {
     const project = await t.make.project({ name: `Lantern ${days}` })
@@ -89,16 +96,15 @@ before(async () => {
     missing: 0,
   }
   await recordAudit(deps.db, { action: 'backup.made', actor: COMMAND, details })
-  await addPeople()
-  await t.searchable()
-})
-after(() => site?.close())
+}
 
 /** Adds an account with a suspension, an invitation, a rate limit, a payout and an announcement. */
-async function addPeople(): Promise<void> {
-  const { t } = site
+async function addPeople(t: TestApp): Promise<void> {
   const { deps } = t
   const spammer = await t.make.account({ username: 'spammer' })
+  const leaver = await t.make.account({ username: 'leaver' })
+  const deletion_due = new Date(Date.now() + 20 * DAY_MS)
+  await deps.db.updateTable('account').set({ deletion_due }).where('id', '=', leaver.id).execute()
   const reason = 'Advertising in every project, although moderators asked for its end.'
   await suspendAccount(deps, COMMAND, { name: 'spammer', reason, until: new Date(Date.now() + 9 * DAY_MS) })
   const expires = new Date(Date.now() + 14 * DAY_MS)
@@ -123,7 +129,7 @@ async function addPeople(): Promise<void> {
 }
 
 /** Adds figures of the last day, with an hour of trouble. */
-async function addDay(now: number): Promise<void> {
+async function addDay(t: TestApp, now: number): Promise<void> {
   const counts = createFigureCounts()
   const minutes = Array.from({ length: 1_440 }, (_, index) => {
     const hour = index / 60
@@ -141,12 +147,6 @@ async function addDay(now: number): Promise<void> {
     return { minute: new Date(now - (1_440 - index) * MINUTE_MS), ...counts.take() }
   })
   for (let start = 0; start < minutes.length; start += 60) {
-    await addFigures(site.t.deps.db, minutes.slice(start, start + 60))
+    await addFigures(t.deps.db, minutes.slice(start, start + 60))
   }
 }
-
-lookAtPages(
-  () => site,
-  () =>
-    Object.entries(PAGES).map(([name, path]) => ({ name, path, token, status: name === 'audit-error' ? 400 : 200 })),
-)

@@ -1,22 +1,20 @@
-// Personal pages with the data that they show, for the browser tests: notifications, settings, devices and money.
+// Personal pages with the data that they show: notifications, settings, devices and money.
 import { unsubscribeLink } from '#features/people/notifications/emails/unsubscribe.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
 import { newId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'
-import { ADMIN_KEY } from '../app/test-app.ts'
+import { ADMIN_KEY, type TestApp } from '../app/test-app.ts'
 import { aClick } from '../factories/analytics-events.ts'
 import type { Person } from '../factories/factories.ts'
-import type { Site } from './chromium.ts'
+import { pagesOf, type ShownPage } from './shown-page.ts'
+import type { WorkPeople } from './work-pages.ts'
 
 const AFFILIATE = 128
 const LONG = 'A-review-of-the-unbreakable-and-unreasonably-long-named-lantern-on-a-site-with-a-long-name'
 
-/** Returns the paths of the pages by the names of their images, and the user whom they are about. */
-export async function makePersonalPages(site: Site): Promise<{ person: Person; pages: Record<string, string> }> {
-  const { t } = site
+export async function makePersonalPages(t: TestApp, { owner: person }: WorkPeople): Promise<ShownPage[]> {
   const key = { headers: { 'x-admin-key': ADMIN_KEY } }
   await t.anyone.patch('/_internal/admin/settings', { currency: 'EUR' }, key)
-  const person = await t.make.account({ username: 'ida-marsh' })
   for (let n = 0; n < 2; n += 1) await t.make.session(person.id)
   await t.deps.db
     .updateTable('account')
@@ -25,7 +23,7 @@ export async function makePersonalPages(site: Site): Promise<{ person: Person; p
     .execute()
   const project = await t.make.project({ owner: person, slug: 'tide-lamps', name: 'Tide Lamps' })
   await t.make.version({ project })
-  await earn(site, person, project.id)
+  await earn(t, person, project.id)
   for (const [status, amount] of [
     ['success', '800'],
     ['success', '45.5'],
@@ -34,30 +32,32 @@ export async function makePersonalPages(site: Site): Promise<{ person: Person; p
     const payout = { external_id: newId(), user_id: person.id, amount, fee: '1.5', status }
     await t.anyone.post('/_internal/admin/payout', payout, key)
   }
-  const code = await sell(site, person)
-  await notify(site, person, project.id)
-  const link = await unsubscribeLink(t.deps.db, { baseUrl: site.url, user: person.id, kind: 'project_status' })
+  const code = await sell(t, person)
+  await notify(t, person, project.id)
+  const link = await unsubscribeLink(t.deps.db, {
+    baseUrl: 'https://depot.test',
+    user: person.id,
+    kind: 'project_status',
+  })
   const { pathname, search } = new URL(link)
-  return {
-    person,
-    pages: {
-      notifications: '/dashboard/notifications',
-      'email-settings': '/account/notifications?done=email-settings',
-      unsubscribe: `${pathname}${search}`,
-      data: '/account/data',
-      security: '/account/security',
-      revenue: '/dashboard/revenue',
-      history: '/dashboard/revenue/history',
-      affiliates: '/dashboard/affiliates?done=affiliate-created',
-      affiliate: `/dashboard/affiliates/${code}`,
-      'affiliate-deletion': `/dashboard/affiliates/${code}/delete`,
-      'project-revenue': '/mod/tide-lamps/settings/revenue',
-    },
-  }
+  const at = pagesOf(person)
+  return [
+    at('notifications', 'ownNotifications', '/dashboard/notifications'),
+    at('email-settings', 'showEmailSettings', '/account/notifications?done=email-settings'),
+    at('unsubscribe', 'showUnsubscription', `${pathname}${search}`),
+    at('data', 'showData', '/account/data'),
+    at('security', 'showSecurity', '/account/security'),
+    at('revenue', 'ownRevenue', '/dashboard/revenue'),
+    at('history', 'ownRevenueHistory', '/dashboard/revenue/history'),
+    at('affiliates', 'ownAffiliates', '/dashboard/affiliates?done=affiliate-created'),
+    at('affiliate', 'ownAffiliate', `/dashboard/affiliates/${code}`),
+    at('affiliate-deletion', 'ownAffiliateDeletion', `/dashboard/affiliates/${code}/delete`),
+    at('project-revenue', 'manageRevenue', '/mod/tide-lamps/settings/revenue'),
+  ]
 }
 
 /** Adds the revenue of six months, of which two are pending. */
-async function earn({ t }: Site, person: Person, projectId: string): Promise<void> {
+async function earn(t: TestApp, person: Person, projectId: string): Promise<void> {
   const amounts = ['212.4', '180', '240.75', '401.2', '377.09', '0.05']
   for (const [index, amount] of amounts.entries()) {
     const day = new Date(Date.UTC(2026, index, 15))
@@ -73,7 +73,7 @@ async function earn({ t }: Site, person: Person, projectId: string): Promise<voi
 }
 
 /** Creates affiliate codes with clicks and a sale. Returns the ID of the first. */
-async function sell({ t }: Site, person: Person): Promise<string> {
+async function sell(t: TestApp, person: Person): Promise<string> {
   const ids: string[] = []
   for (const source_name of ['Video about lanterns', LONG])
     ids.push((await t.as(person).post('/_internal/affiliate', { source_name })).json().id)
@@ -86,7 +86,7 @@ async function sell({ t }: Site, person: Person): Promise<string> {
   return first
 }
 
-async function notify({ t }: Site, person: Person, project_id: string): Promise<void> {
+async function notify(t: TestApp, person: Person, project_id: string): Promise<void> {
   const status = { project_id, old_status: 'processing', new_status: 'rejected', message: 'Please name a licence.' }
   await t.deps.db.transaction().execute(async (tx) => {
     await insertNotifications(tx, [person.id], { type: 'status_change', ...status })

@@ -1,49 +1,10 @@
-// Pages for publishers, with the data that they show, for the browser tests.
-import sharp from 'sharp'
+// An organization with members and projects, an invitation to another one, and collections.
+import type { TestApp } from '../app/test-app.ts'
 import type { Person } from '../factories/factories.ts'
-import type { Site } from './chromium.ts'
-import type { SitePage } from './site-pages.ts'
+import { pagesOf, type ShownPage } from './shown-page.ts'
+import type { WorkPeople } from './work-pages.ts'
 
-/** Makes a project with a gallery, its owner, and a member without permissions. */
-export async function makeWorkPages(site: Site): Promise<{ pages: SitePage[]; owner: Person; reader: Person }> {
-  const { t } = site
-  const owner = await t.make.account({ username: 'ida-marsh' })
-  const reader = await t.make.account({ username: 'hollis' })
-  const project = await t.make.project({ owner, slug: 'lantern-of-the-deep', name: 'Lantern of the deep' })
-  await t.make.member({ teamId: project.teamId, accountId: reader.id, permissions: 0 })
-  await t.make.version({ project, version_number: '1.0.0' })
-  for (const [ordering, red] of [20, 140, 230].entries()) {
-    const background = { r: red, g: 120, b: 90 }
-    const bytes = await sharp({ create: { width: 480, height: 270, channels: 3, background } })
-      .png()
-      .toBuffer()
-    await t.as(owner).post(`/v3/project/${project.id}/gallery`, bytes, {
-      query: { ext: 'png', ordering, title: 'A cave', featured: ordering === 0 },
-      headers: { 'content-type': 'image/png' },
-    })
-  }
-  const settings = '/mod/lantern-of-the-deep/settings'
-  const pages = [
-    at('general', 'manageGeneral', settings),
-    at('saved', 'manageGeneral', `${settings}?done=saved`),
-    at('description', 'manageDescription', `${settings}/description`),
-    at('tags', 'manageTags', `${settings}/tags`),
-    at('links', 'manageLinks', `${settings}/links`),
-    at('members', 'manageMembers', `${settings}/members`),
-    at('visibility', 'manageVisibility', `${settings}/visibility`),
-    at('organization-settings', 'manageOrganization', `${settings}/organization`),
-    at('transfer', 'manageTransfer', `${settings}/transfer`),
-    at('deletion', 'manageDeletion', `${settings}/delete`),
-    ...(await makeGroupPages(site, { owner, reader })),
-    at('gallery-settings', 'manageGallery', `${settings}/gallery`),
-  ]
-  return { pages, owner, reader }
-}
-
-const at = (name: string, operation: string, path: string): SitePage => ({ name, operation, path, isSignedIn: true })
-
-/** Creates an organization with members and projects, an invitation to another one, and collections. */
-async function makeGroupPages({ t }: Site, { owner, reader }: { owner: Person; reader: Person }): Promise<SitePage[]> {
+export async function makeGroupPages(t: TestApp, { owner, reader }: WorkPeople): Promise<ShownPage[]> {
   const send = async (by: Person, path: string, body: object = {}): Promise<{ id: string; team_id: string }> => {
     const answer = await t.as(by).post(path, body)
     if (answer.statusCode >= 300) throw new Error(`${path}: ${answer.body}`)
@@ -88,8 +49,8 @@ async function makeGroupPages({ t }: Site, { owner, reader }: { owner: Person; r
   const name = 'Lights for long winter nights'
   const { id: collection } = await send(owner, '/v3/collection', { name, description: 'All that shines', projects })
   await send(owner, '/v3/collection', { name: 'Empty for now' })
-  await t.searchable()
   const settings = '/organization/lanterns/settings'
+  const at = pagesOf(owner)
   return [
     at('organizations', 'ownOrganizations', '/dashboard/organizations'),
     at('new-organization', 'publishNewOrganization', '/new/organization'),

@@ -1,0 +1,87 @@
+// The pages that the browser suite looks at are those of the map; for publishers, moderators and operators, their size and
+// statements.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { BYPASS_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { makeAccountPages } from '#test/support/pages/account-pages.ts'
+import { makeMoreWork } from '#test/support/pages/more-work.ts'
+import { pageRoutes } from '#test/support/pages/page-routes.ts'
+import type { ShownPage } from '#test/support/pages/shown-page.ts'
+import { makeSitePages } from '#test/support/pages/site-pages.ts'
+import { makeWorkPages } from '#test/support/pages/work-pages.ts'
+import { NOT_PAGES, PAGE_MAP } from '../../scripts/page-map/page-map.ts'
+
+const DOCUMENT_BYTES_MAX = 12 * 1024
+
+let t: TestApp
+let all: Awaited<ReturnType<typeof makeWorkPages>>
+before(async () => {
+  t = await testApp({ processes: 1 })
+  all = await makeWorkPages(t)
+})
+after(() => t?.close())
+
+const open = ({ path, by }: ShownPage, headers: Record<string, string> = {}) =>
+  t.inject({
+    method: 'GET',
+    url: path,
+    headers: {
+      accept: 'text/html',
+      'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0',
+      'x-ratelimit-key': BYPASS_KEY,
+      cookie: `__Host-depot-session=${by?.token}`,
+      ...headers,
+    },
+  })
+
+test('the browser suite looks at every page of the map', async () => {
+  const other = await testApp()
+  const listed = [...all.pages, ...(await makeSitePages(other)).pages, ...(await makeAccountPages(other))]
+  await other.close()
+  const operations = new Set(listed.map(({ operation }) => operation))
+  const mapped = Object.values(PAGE_MAP).flat()
+  const missing = mapped.filter(({ operation }) => !operations.has(operation)).map(({ operation }) => operation)
+  assert.deepEqual(missing, [], 'add them to test/support/pages')
+  const routes = pageRoutes(t.app.routeTable())
+  const wrong = listed.filter(
+    ({ path, operation }) =>
+      !NOT_PAGES.has(operation) && !routes.some((route) => route.operation === operation && route.matches(path)),
+  )
+  assert.deepEqual(wrong, [], 'the path belongs to another operation')
+})
+
+test('every page has at most 12 KB compressed', async () => {
+  const large: string[] = []
+  for (const page of all.pages) {
+    const answer = await open(page, { 'accept-encoding': 'br' })
+    assert.equal(answer.statusCode, page.status ?? 200, `${page.path} ${answer.headers.location ?? ''}`)
+    assert.equal(answer.headers['content-encoding'], 'br', page.path)
+    const bytes = answer.rawPayload.length
+    if (bytes > DOCUMENT_BYTES_MAX) large.push(`${page.path} has ${bytes} bytes`)
+  }
+  assert.deepEqual(large, [])
+})
+
+test('the number of statements of a page does not depend on the number of items', async () => {
+  const before = await countStatements()
+  await makeMoreWork(t, all.people)
+  await t.searchable()
+  const after = await countStatements()
+  const changed = [...before].flatMap(([path, queries]) => {
+    const now = after.get(path) ?? []
+    if (now.length === queries.length) return []
+    const added = now.filter((query) => !queries.includes(query)).map((query) => query.slice(0, 200))
+    return [`${path}: ${queries.length}, then ${now.length} ${added.join('\n')}`]
+  })
+  assert.deepEqual(changed, [])
+})
+
+/** Returns the statements of each page with a warm cache. */
+async function countStatements(): Promise<Map<string, string[]>> {
+  const counts = new Map<string, string[]>()
+  for (const page of all.pages) {
+    await open(page)
+    counts.set(page.path, (await t.queriesOf(() => open(page))).queries)
+  }
+  return counts
+}

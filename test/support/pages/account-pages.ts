@@ -1,0 +1,39 @@
+// The account pages that a visitor opens, and those with access tokens and applications. `personal-pages.ts` has the others.
+import { makeFirstAdminLink } from '#features/people/accounts/sign-up/create-first-admin.ts'
+import type { TestApp } from '../app/test-app.ts'
+import { CALLBACK, getCode, makeApplication } from '../http/oauth-steps.ts'
+import { pagesOf, type ShownPage } from './shown-page.ts'
+
+/** Lists the pages. The instance must have no admin, so that the page that creates the first admin has its form. */
+export async function makeAccountPages(t: TestApp): Promise<ShownPage[]> {
+  const person = await t.make.account({ username: 'ida-marsh' })
+  const application = await makeApplication(t, person, {
+    name: 'Chart <b>Maker</b>',
+    url: 'https://charts.example.org/',
+  })
+  const other = await makeApplication(t, await t.make.account(), { name: 'Launcher' })
+  const allowed = await makeApplication(t, await t.make.account(), { name: 'Map of servers' })
+  await getCode(t, person, { client_id: allowed.id })
+  await t.make.pat(person)
+  const consent = (id: string): string =>
+    `/account/authorize?${new URLSearchParams({ client_id: id, redirect_uri: CALLBACK })}`
+  const flow = `flow=${await makeFirstAdminLink(t.deps)}`
+  const open = pagesOf()
+  const own = pagesOf(person)
+  return [
+    open('sign-up', 'showSignUp', '/account/sign-up'),
+    open('first-admin', 'showFirstAdmin', `/account/first-admin?${flow}`),
+    open('sign-in', 'showSignIn', '/account/sign-in'),
+    open('forgotten-password', 'showForgottenPassword', '/account/forgot-password'),
+    open('new-password', 'showPasswordReset', `/account/reset-password?${flow}`),
+    open('verify-email', 'showEmailVerification', `/account/verify-email?${flow}`),
+    open('undo-email', 'showEmailUndoing', `/account/undo-email?${flow}`),
+    own('consent', 'showConsent', consent(other.id)),
+    own('profile', 'showProfile', '/account'),
+    own('tokens', 'showTokens', '/account/tokens'),
+    own('applications', 'showApplications', '/account/applications'),
+    own('new-application', 'showNewApplication', '/account/applications/new'),
+    own('application', 'showApplication', `/account/applications/${application.id}`),
+    own('authorizations', 'showAuthorizations', '/account/authorizations'),
+  ]
+}

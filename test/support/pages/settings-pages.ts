@@ -1,0 +1,41 @@
+// The settings of a project with a gallery, its owner, and a member without permissions.
+import sharp from 'sharp'
+import type { TestApp } from '../app/test-app.ts'
+import { pagesOf, type ShownPage } from './shown-page.ts'
+import type { WorkPeople } from './work-pages.ts'
+
+/** Settings of the project whose pages are listed. */
+export const SETTINGS = '/mod/lantern-of-the-deep/settings'
+
+export async function makeSettingsPages(t: TestApp, { owner, reader }: WorkPeople): Promise<ShownPage[]> {
+  const project = await t.make.project({ owner, slug: 'lantern-of-the-deep', name: 'Lantern of the deep' })
+  await t.make.member({ teamId: project.teamId, accountId: reader.id, permissions: 0 })
+  const version = await t.make.version({ project, version_number: '1.0.0' })
+  await t.make.file({ project, version, bytes: Buffer.from('lantern'), filename: 'lantern-1.0.0.jar' })
+  for (const [ordering, red] of [20, 140, 230].entries()) {
+    const background = { r: red, g: 120, b: 90 }
+    const bytes = await sharp({ create: { width: 480, height: 270, channels: 3, background } })
+      .png()
+      .toBuffer()
+    await t.as(owner).post(`/v3/project/${project.id}/gallery`, bytes, {
+      query: { ext: 'png', ordering, title: 'A cave', featured: ordering === 0 },
+      headers: { 'content-type': 'image/png' },
+    })
+  }
+  const at = pagesOf(owner)
+  return [
+    at('general', 'manageGeneral', SETTINGS),
+    at('saved', 'manageGeneral', `${SETTINGS}?done=saved`),
+    pagesOf(reader)('reader', 'manageGeneral', SETTINGS),
+    at('description', 'manageDescription', `${SETTINGS}/description`),
+    at('tags', 'manageTags', `${SETTINGS}/tags`),
+    at('links', 'manageLinks', `${SETTINGS}/links`),
+    at('gallery-settings', 'manageGallery', `${SETTINGS}/gallery`),
+    at('versions', 'manageVersions', `${SETTINGS}/versions`),
+    at('members', 'manageMembers', `${SETTINGS}/members`),
+    at('visibility', 'manageVisibility', `${SETTINGS}/visibility`),
+    at('organization-settings', 'manageOrganization', `${SETTINGS}/organization`),
+    at('transfer', 'manageTransfer', `${SETTINGS}/transfer`),
+    at('deletion', 'manageDeletion', `${SETTINGS}/delete`),
+  ]
+}

@@ -1,0 +1,5 @@
+// The pages for moderators in every look.
+import { lookAtPages } from '#test/support/browser/looks.ts'
+import { makeWorkPages } from '#test/support/pages/work-pages.ts'
+
+lookAtPages(async (t) => (await makeWorkPages(t, ['moderate'])).pages)

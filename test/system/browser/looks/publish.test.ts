@@ -1,0 +1,7 @@
+// The settings of a project, the dashboard and the pages of versions in every look.
+import { lookAtPages } from '#test/support/browser/looks.ts'
+import { makeWorkPages } from '#test/support/pages/work-pages.ts'
+
+lookAtPages(async (t) => (await makeWorkPages(t, ['publish'])).pages, {
+  'depot-setup': encodeURIComponent('1.21.8|fabric'),
+})
