@@ -1,13 +1,16 @@
 // The instance that the pages for publishers, moderators and operators are measured on: 20,000 public projects, 10,000 that
 // wait for a review, an author with 500 projects, reports, conversations, quarantined versions, notifications, audit entries.
 import { sql } from 'kysely'
+import { ALL_PROJECT_PERMISSIONS } from '#lib/access/permissions.ts'
+import { DAY_MS } from '#lib/time.ts'
 import type { Db } from '#platform/db/db.ts'
 import { createDb, createPool } from '#platform/db/db.ts'
 import { startEmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'
 import { silentLog } from '#platform/telemetry/log.ts'
-import { depot } from '#test/support/processes/running-depot.ts'
+import { depot, type RunningDepot } from '#test/support/processes/running-depot.ts'
 import { fill, makeLarge } from '../catalogue.ts'
 import { author, PASSWORD } from '../http.ts'
+import { ADMIN_KEY, call } from '../kit/servers.ts'
 
 const PROJECTS = 20_000
 const WAITING = 10_000
@@ -19,6 +22,8 @@ const REPORTED = 400
 const QUARANTINED = 600
 const NOTIFICATIONS = 400
 const ENTRIES = 50_000
+/** Days of downloads, as many as an operator can report. */
+const DAYS = 6
 
 /** An admin, who is also the moderator, and the author. */
 export const PEOPLE = {
@@ -38,7 +43,7 @@ export type Instance = {
 }
 
 /** Fills the instance whose server is running. */
-export async function makeInstance(dataDir: string): Promise<Instance> {
+export async function makeInstance({ url }: RunningDepot, dataDir: string): Promise<Instance> {
   await author(dataDir)
   const { username, password } = PEOPLE.publisher
   await depot(dataDir, [
@@ -62,6 +67,7 @@ export async function makeInstance(dataDir: string): Promise<Instance> {
     await makeConversations(db)
     await makeRecords(db, publisher)
     await sql`analyze`.execute(db)
+    await reportDownloads(url, db, publisher)
     return await findInstance(db, publisher)
   } finally {
     await pool.end()
@@ -77,7 +83,7 @@ async function giveOwners(db: Db): Promise<string> {
     id: string
   }>`select id from account where username = ${PEOPLE.publisher.username}`.execute(db)
   const [{ id } = { id: '' }] = rows
-  await sql`update team_member set account_id =
+  await sql`update team_member set permissions = ${ALL_PROJECT_PERMISSIONS}, account_id =
       case when place <= ${OWN_PROJECTS} then ${id} else 'a' || lpad((1 + place % ${AUTHORS})::text, 7, '0') end
     from (select team_id, (row_number() over (order by id))::integer as place from project) owned
     where owned.team_id = team_member.team_id`.execute(db)
@@ -134,6 +140,24 @@ async function makeRecords(db: Db, publisher: string): Promise<void> {
     select now() - i * interval '1 minute', 'project.created', 'account', 'a' || lpad((1 + i % ${AUTHORS})::text, 7, '0'),
       'project', 'p' || i, '{"fields": ["summary", "description"]}'
     from generate_series(1, ${ENTRIES}::integer) i`.execute(db)
+}
+
+/** A download of each project of the author on each day. */
+async function reportDownloads(url: string, db: Db, publisher: string): Promise<void> {
+  const { rows } = await sql<{ path: string }>`
+    select '/data/' || version.project_id || '/versions/' || version.id || '/a.jar' as path
+    from version join project on project.id = version.project_id join team_member using (team_id)
+    where team_member.account_id = ${publisher} and version_number = '1.1'`.execute(db)
+  for (let day = 0; day < DAYS; day += 1) {
+    const at = new Date(Date.now() - day * DAY_MS).toISOString()
+    const answer = await call(`${url}/_internal/admin/downloads`, {
+      method: 'POST',
+      body: JSON.stringify({ downloads: rows.map(({ path }) => ({ url: path, ip: `192.0.2.${day}`, at })) }),
+      headers: { 'content-type': 'application/json', 'x-admin-key': ADMIN_KEY },
+    })
+    const { counted } = (await answer.json()) as { counted?: number }
+    if (counted !== rows.length) throw new Error(`${counted} of ${rows.length} downloads were counted`)
+  }
 }
 
 async function findInstance(db: Db, userId: string): Promise<Instance> {

@@ -23,7 +23,7 @@ export async function benchWork(): Promise<Row[]> {
   const { dataDir, remove } = makeDataDir()
   const server = await startBenchDepot(dataDir)
   try {
-    const instance = await makeInstance(dataDir)
+    const instance = await makeInstance(server, dataDir)
     await untilIdle(server)
     const cookies = {
       publisher: await signIn(server.url, PEOPLE.publisher),

@@ -4,7 +4,7 @@ import { html, type Markup } from './html.ts'
 import type { Language } from './languages.ts'
 
 /** Caches one formatter per language, because formatters are slow to create. */
-function perLanguage<Format>(make: (tag: string) => Format): (language: Language) => Format {
+export function perLanguage<Format>(make: (tag: string) => Format): (language: Language) => Format {
   const formats = new Map<string, Format>()
   return ({ tag }) => {
     const format = formats.get(tag) ?? make(tag)

@@ -1,9 +1,14 @@
 // The items that need the attention of a publisher, with a constant number of statements.
 import { checklistOf, listChecklistFacts } from '#features/catalogue/projects/checklist/checklist.ts'
-import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
+import {
+  type CachedProject,
+  listVisibleProjects,
+  projectForm,
+} from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { DAY_MS } from '#lib/time.ts'
+import type { DerivedForm } from '#platform/cache/entries.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { Deps } from '#ports/deps.ts'
 import { ATTENTION_KINDS, isDismissible } from './kinds.ts'
@@ -15,6 +20,14 @@ type AttentionDeps = Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'config' | 'now'>
 const UNSUPPORTED_DAYS = 30
 const DISMISSED_DAYS = 30
 
+const NAMED: DerivedForm<CachedProject, NonNullable<AttentionItem['project']>> = {
+  derive: ({ bytes }) => {
+    const { id, slug, name, project_types } = JSON.parse(bytes.toString()) as ProjectView
+    return { id, slug, name, project_types }
+  },
+  sizeOf: ({ name }) => 400 + name.length,
+}
+
 /** Returns the viewer's items, most urgent first. Runs at most four statements. */
 export async function listAttention(deps: AttentionDeps, viewer: Viewer): Promise<AttentionItem[]> {
   const now = deps.now()
@@ -22,7 +35,7 @@ export async function listAttention(deps: AttentionDeps, viewer: Viewer): Promis
   const rows = await listAttentionRows(deps.db, viewer.id, { now: new Date(now), gameVersions })
   const ids = [...new Set(rows.flatMap(({ project_id }) => project_id ?? []))]
   const projects = ids.length === 0 ? [] : await listVisibleProjects(deps, viewer, ids)
-  const views = new Map(projects.map(({ id, bytes }) => [id, JSON.parse(bytes.toString()) as ProjectView]))
+  const views = new Map(projects.map((project) => [project.id, projectForm(deps, project, NAMED)]))
   const drafts = rows.flatMap(({ kind, project_id }) => (kind === 'incomplete_draft' ? (project_id ?? []) : []))
   const facts = drafts.length === 0 ? new Map() : await listChecklistFacts(deps.db, drafts)
   const items = rows.map((row) => {
@@ -30,7 +43,7 @@ export async function listAttention(deps: AttentionDeps, viewer: Viewer): Promis
     const missing =
       known === undefined ? [] : checklistOf(known).filter(({ weight, done }) => weight === 'needed' && !done)
     return toItem(row, {
-      view: views.get(row.project_id ?? ''),
+      view: views.get(row.project_id ?? '') ?? null,
       missing: row.kind === 'incomplete_draft' ? missing.map(({ id }) => id) : [],
       gameVersion: gameVersions[0],
     })
@@ -40,7 +53,11 @@ export async function listAttention(deps: AttentionDeps, viewer: Viewer): Promis
 
 function toItem(
   row: AttentionRow,
-  { view, missing, gameVersion }: { view: ProjectView | undefined; missing: string[]; gameVersion: string | undefined },
+  {
+    view,
+    missing,
+    gameVersion,
+  }: { view: AttentionItem['project']; missing: string[]; gameVersion: string | undefined },
 ): AttentionItem {
   const { kind, version_id, version_number, organization_id, team_id, report_id } = row
   const subject = version_id ?? report_id ?? organization_id ?? row.project_id ?? ''
@@ -49,8 +66,7 @@ function toItem(
     kind,
     time: row.at.toISOString(),
     quote: kind === 'unsupported_game_version' ? (gameVersion ?? null) : row.quote,
-    project:
-      view === undefined ? null : { id: view.id, slug: view.slug, name: view.name, project_types: view.project_types },
+    project: view,
     version: version_id === null || version_number === null ? null : { id: version_id, version_number },
     organization_id,
     team_id,

@@ -40,9 +40,11 @@ const lastMessage = sql`lateral (select message.body, message.hide_identity, mes
     and not coalesce((message.body ->> 'private')::boolean, false)
   order by message.created desc, message.id desc limit 1) last`
 const text = sql`last.body ->> 'body'`
-const newestVersion = sql`lateral (select version.id, version.version_number from version
-  where version.project_id = mine.id and is_listed(version.status)
-  order by version.date_published desc, version.id limit 1) version`
+/** The newest listed version of each project, read once for two parts. */
+const newest = sql`newest as materialized (
+    select mine.id as project_id, version.id, version.version_number from mine, lateral (
+      select id, version_number from version where project_id = mine.id and is_listed(status)
+      order by date_published desc, id limit 1) version)`
 
 /** The parts of the list, one for each kind. */
 function parts(accountId: string, now: Date, gameVersions: readonly string[]): RawBuilder<unknown>[] {
@@ -76,7 +78,8 @@ function parts(accountId: string, now: Date, gameVersions: readonly string[]): R
       where report.reporter_id = ${accountId} and not report.closed and last.hide_identity
         and last.body ->> 'type' = 'text'`,
     sql`select ${columns('withdrawn_dependency', { ...ofVersion, at: sql`max(needed.updated)` })}
-      from mine join ${newestVersion} on true join dependency on dependency.dependent_id = version.id
+      from mine join newest version on version.project_id = mine.id
+        join dependency on dependency.dependent_id = version.id
         join project needed on needed.id = dependency.project_id
         left join version exact on exact.id = dependency.version_id
       where mine.status = any(${[...PUBLIC_STATUSES]}::text[]) and dependency.dependency_type in ('required', 'optional')
@@ -84,7 +87,7 @@ function parts(accountId: string, now: Date, gameVersions: readonly string[]): R
           or exact.status not in ('listed', 'archived', 'unlisted'))
       group by mine.id, version.id, version.version_number`,
     sql`select ${columns('unsupported_game_version', { ...ofVersion, at: sql`mine.updated` })}
-      from mine join ${newestVersion} on true
+      from mine join newest version on version.project_id = mine.id
       where ${gameVersions.length > 0}::boolean and mine.status in ('approved', 'unlisted')
         and exists (select 1 from version other where other.project_id = mine.id and is_listed(other.status)
           and other.fields ? 'game_versions')
@@ -116,7 +119,7 @@ export async function listAttentionRows(
       union
       select id, status, updated, scheduled_at, moderation_message from project
         where organization_id in (select organization.id from organization where organization.team_id in (select team_id from own))
-    ) ${sql.join(limited, sql` union all `)}`.execute(db)
+    ), ${newest} ${sql.join(limited, sql` union all `)}`.execute(db)
   return rows
 }
 

@@ -9,7 +9,7 @@ import { type Column, listTable, nameCell } from '#platform/html/work/tables.ts'
 import { type Listed, listParts, type PartRow, type Parts } from './breakdown.ts'
 import { apiRequest, type Shown } from './chart-view.ts'
 import type { Amounts } from './load-numbers.ts'
-import { amountText, type Breakdown, changeText, isDerived, type MetricName } from './metrics.ts'
+import { amountText, type Breakdown, changeText, isDerived, type MetricName, shareText } from './metrics.ts'
 import { breakdownsOf, hrefOf, type Sort, tableBody } from './selection.ts'
 
 /** Number of rows from which the table has a search field. */
@@ -79,7 +79,7 @@ function table(page: PageContext, of: Shown, { rows, other }: Listed): Markup {
       nameCell({
         name,
         ...(href === undefined ? {} : { href: pathTo(page, href) }),
-        near: html`${shareText(page, share)}, ${change}`,
+        near: html`${shareText(page.language, share)}, ${change}`,
       }),
       amount,
       shareBar(page, share),
@@ -101,16 +101,9 @@ function table(page: PageContext, of: Shown, { rows, other }: Listed): Markup {
   })
 }
 
-const shareText = ({ language: { tag } }: PageContext, share: number): string =>
-  new Intl.NumberFormat(tag, {
-    numberingSystem: 'latn',
-    style: 'percent',
-    maximumFractionDigits: share < 10 ? 1 : 0,
-  }).format(share / 100)
-
 /** The bar repeats the number next to it, so that screen readers skip it. */
 const shareBar = (page: PageContext, share: number): Markup =>
-  html`<span class="share"><progress value="${Math.round(share * 10) / 10}" max="100" aria-hidden="true"></progress>${shareText(page, share)}</span>`
+  html`<span class="share"><progress value="${Math.round(share * 10) / 10}" max="100" aria-hidden="true"></progress>${shareText(page.language, share)}</span>`
 
 /** Returns all parts as CSV. */
 export function partsCsv(

@@ -1,6 +1,6 @@
 // The metrics of the analytics pages: keys and fields of the API, the breakdowns of each metric, and how amounts are shown.
 import { formatUnits, parseUnits } from '#lib/decimal.ts'
-import { moneyText, shortNumber, wholeNumber } from '#platform/html/format.ts'
+import { moneyText, perLanguage, shortNumber, wholeNumber } from '#platform/html/format.ts'
 import type { IconName } from '#platform/html/icons.ts'
 import type { Language } from '#platform/html/languages.ts'
 import type { MetricKey } from '#ports/analytics-store/metrics.ts'
@@ -68,6 +68,15 @@ export function sumOf(points: readonly Point[], metric: MetricName): number {
 
 const HOUR_SECONDS = 3600
 const DIGITS = { numberingSystem: 'latn' } as const
+const oneDecimal = perLanguage(
+  (tag) => new Intl.NumberFormat(tag, { ...DIGITS, minimumFractionDigits: 1, maximumFractionDigits: 1 }),
+)
+const wholePercent = perLanguage(
+  (tag) => new Intl.NumberFormat(tag, { ...DIGITS, style: 'percent', maximumFractionDigits: 0 }),
+)
+const finePercent = perLanguage(
+  (tag) => new Intl.NumberFormat(tag, { ...DIGITS, style: 'percent', maximumFractionDigits: 1 }),
+)
 
 /** Returns the value of an amount in a chart: hours for playtime. */
 export const chartValue = (metric: MetricName, amount: number): number =>
@@ -77,8 +86,7 @@ export const chartValue = (metric: MetricName, amount: number): number =>
 export function chartText(language: Language, metric: MetricName, value: number): string {
   if (metric === 'revenue') return moneyText(language, String(value), null)
   if (metric !== 'playtime') return wholeNumber(language, value)
-  const places = { minimumFractionDigits: 1, maximumFractionDigits: 1 }
-  return new Intl.NumberFormat(language.tag, { ...DIGITS, ...places }).format(value)
+  return oneDecimal(language).format(value)
 }
 
 /** Formats an amount in a table: `1,234`, `20.5 hr`, `312.40`. */
@@ -94,11 +102,16 @@ export function tileText(language: Language, metric: Exclude<MetricName, 'revenu
   return metric === 'playtime' ? language.t('numbers.hours', { hours: text }) : text
 }
 
+/** Formats a share from 0 to 100, with a decimal place below 10. */
+export const shareText = (language: Language, share: number): string =>
+  (share < 10 ? finePercent : wholePercent)(language).format(share / 100)
+
 /** Describes how an amount differs from that of the previous period: "Up 12%". */
-export function changeText({ t, tag }: Language, before: number, now: number): string {
+export function changeText(language: Language, before: number, now: number): string {
+  const { t } = language
   if (before === 0) return t(now === 0 ? 'numbers.change.same' : 'numbers.change.new')
   const share = (now - before) / before
-  const format = new Intl.NumberFormat(tag, { ...DIGITS, style: 'percent', maximumFractionDigits: 0 })
+  const format = wholePercent(language)
   if (Math.round(Math.abs(share) * 100) === 0) return t('numbers.change.same')
   return t(share > 0 ? 'numbers.change.up' : 'numbers.change.down', { percent: format.format(Math.abs(share)) })
 }

@@ -1,7 +1,10 @@
 // The projects that an analytics page counts: those of the user, or the project of the path; and the version of the URL.
 import { isMember, requirePermission } from '#features/basics/access/project-policy.ts'
-import { getProjectAsMember, listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
-import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import {
+  type CachedProject,
+  getProjectAsMember,
+  listVisibleProjects,
+} from '#features/catalogue/projects/lookup/project-cache.ts'
 import { canSeeAllAnalytics, canSeeRevenue } from '#features/operations/analytics/policy.ts'
 import { type CountedVersion, listCountedVersions } from '#features/operations/analytics/queries.ts'
 import { listReadableProjects, type ReadableProject } from '#features/operations/analytics/query/run-query.ts'
@@ -9,7 +12,7 @@ import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
-import { viewOf } from '#web/site/lists/rows.ts'
+import { type ListedProject, toOwnProjects } from '../dashboard/dashboard-frame.ts'
 import type { ManagedProject } from '../project/managed-project.ts'
 import { METRIC_NAMES, METRICS, type MetricName } from './metrics.ts'
 import type { Counted, Offer } from './selection.ts'
@@ -20,9 +23,9 @@ export type Subject = {
   /** Prefix of the names of CSV files. */
   fileName: string
   /** Projects by ID. */
-  projects: ReadonlyMap<string, ProjectView>
+  projects: ReadonlyMap<string, ListedProject>
   /** The only project of the page, if there is one. */
-  project: ProjectView | undefined
+  project: ListedProject | undefined
   version: CountedVersion | undefined
   /** Whether the page is that of a project. */
   isOfProject: boolean
@@ -39,7 +42,7 @@ export async function subjectOfProject(request: OwnRequest, data: ManagedProject
   return toSubject({
     path: `${data.settings}/analytics`,
     fileName: data.view.slug,
-    projects: new Map([[id, data.view]]),
+    projects: viewsOf(request, [data.project]),
     readable: [{ id, seesRevenue }],
     isOfProject: true,
     isNamed: true,
@@ -62,13 +65,16 @@ export async function subjectOfAccount(request: OwnRequest): Promise<Subject> {
   return toSubject({
     path: PATHS.analytics,
     fileName: 'analytics',
-    projects: new Map(projects.map((project) => [project.id, viewOf(project)])),
+    projects: viewsOf(request, projects),
     readable: version === undefined ? readable : readable.filter(({ id }) => id === version.project_id),
     isOfProject: false,
     isNamed: name !== '' || version !== undefined,
     version,
   })
 }
+
+const viewsOf = (request: OwnRequest, projects: readonly CachedProject[]): Subject['projects'] =>
+  new Map(toOwnProjects(request, projects).map(({ view }) => [view.id, view]))
 
 async function readableProject({ deps, viewer }: OwnRequest, name: string): Promise<ReadableProject> {
   const { project, membership } = await getProjectAsMember(deps, viewer, name)

@@ -1,8 +1,13 @@
 // The frame of the dashboard: its sections, and the projects of the user.
 import type { FastifyReply } from 'fastify'
-import { type CachedProject, listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
+import {
+  type CachedProject,
+  listVisibleProjects,
+  projectForm,
+} from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { listOrganizationIdsOf, listOrganizationProjectIds, listProjectIdsOf } from '#features/people/users/queries.ts'
+import type { DerivedForm } from '#platform/cache/entries.ts'
 import type { Part } from '#platform/html/html.ts'
 import type { IconName } from '#platform/html/icons.ts'
 import type { MessageKey } from '#platform/html/languages.ts'
@@ -54,14 +59,46 @@ export function showDashboardPage(request: OwnRequest, of: DashboardPage): Fasti
   })
 }
 
-export type OwnProject = { project: CachedProject; view: ProjectView }
+/** Fields that tables of the user's projects show. The texts of a project are left out, because reading hundreds of them is slow. */
+export type ListedProject = Pick<
+  ProjectView,
+  | 'id'
+  | 'slug'
+  | 'name'
+  | 'status'
+  | 'project_types'
+  | 'organization'
+  | 'downloads'
+  | 'followers'
+  | 'updated'
+  | 'icon_url'
+  | 'raw_icon_url'
+> & { latestVersion: string | undefined; gameVersions: readonly unknown[] }
+
+const LISTED: DerivedForm<CachedProject, ListedProject> = {
+  derive: (project) => {
+    const view: ProjectView & { game_versions?: readonly unknown[] } = viewOf(project)
+    const { id, slug, name, status, project_types, organization, downloads, followers } = view
+    const { updated, icon_url, raw_icon_url, versions, game_versions: gameVersions = [] } = view
+    const shown = { id, slug, name, status, project_types, organization, downloads, followers, updated }
+    return { ...shown, icon_url, raw_icon_url, latestVersion: versions.at(-1), gameVersions }
+  },
+  sizeOf: ({ gameVersions }) => 1000 + 32 * gameVersions.length,
+}
+
+export type OwnProject = { project: CachedProject; view: ListedProject }
+
+/** Returns the projects with the fields that tables show. */
+export const toOwnProjects = ({ deps }: OwnRequest, projects: readonly CachedProject[]): OwnProject[] =>
+  projects.map((project) => ({ project, view: projectForm(deps, project, LISTED) }))
 
 /** Returns the projects of the user and of their organizations, with at most five statements for any number. */
-export async function listOwnProjects({ deps, viewer }: OwnRequest): Promise<OwnProject[]> {
+export async function listOwnProjects(request: OwnRequest): Promise<OwnProject[]> {
+  const { deps, viewer } = request
   const organizations = await listOrganizationIdsOf(deps.db, viewer.id)
   const own = await listProjectIdsOf(deps.db, viewer, viewer.id)
   const ofOrganizations = await listOrganizationProjectIds(deps.db, viewer, organizations)
   const ids = [...new Set([...own, ...ofOrganizations])]
   const projects = ids.length === 0 ? [] : await listVisibleProjects(deps, viewer, ids)
-  return projects.map((project) => ({ project, view: viewOf(project) }))
+  return toOwnProjects(request, projects)
 }

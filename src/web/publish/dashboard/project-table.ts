@@ -1,5 +1,4 @@
 // The table of the user's projects.
-import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import type { AttentionItem } from '#features/community/attention/views.ts'
 import { listQueuePlaces } from '#features/community/moderation/queries.ts'
 import { listCountedVersions } from '#features/operations/analytics/queries.ts'
@@ -14,14 +13,14 @@ import type { OwnRequest } from '#web/kit/pages.ts'
 import { offeredTypes, projectPath, withQuery } from '#web/kit/paths.ts'
 import { tile } from '#web/site/lists/rows.ts'
 import { typeName } from '#web/site/names.ts'
-import type { OwnProject } from './dashboard-frame.ts'
+import type { ListedProject, OwnProject } from './dashboard-frame.ts'
 import { loadProjectTrends, type ProjectTrends } from './trends.ts'
 
 /** Orders of the table; `-` begins a descending order. */
 export const SORTS = ['-downloads', 'downloads', 'name', '-name', '-updated', 'updated'] as const
 export type Sort = (typeof SORTS)[number]
 
-const COMPARE: Readonly<Record<string, (a: ProjectView, b: ProjectView) => number>> = {
+const COMPARE: Readonly<Record<string, (a: ListedProject, b: ListedProject) => number>> = {
   downloads: (a, b) => a.downloads - b.downloads,
   name: (a, b) => a.name.localeCompare(b.name),
   updated: (a, b) => Date.parse(a.updated) - Date.parse(b.updated),
@@ -53,7 +52,7 @@ export async function loadRowData(
 ): Promise<RowData> {
   const ids = projects.map(({ view }) => view.id)
   const waiting = projects.filter(({ view }) => view.status === 'processing').map(({ view }) => view.id)
-  const latest = projects.flatMap(({ view }) => view.versions.at(-1) ?? [])
+  const latest = projects.flatMap(({ view }) => view.latestVersion ?? [])
   const versions = await listCountedVersions(request.deps.db, latest)
   return {
     trends: trends ?? (await loadProjectTrends(request, ids)),
@@ -110,14 +109,14 @@ export function projectTable({ page, deps }: OwnRequest, projects: readonly OwnP
 }
 
 /** `game`: the latest release of the game, if the instance has any. */
-type Cells = { view: ProjectView; game: string | undefined; of: Shown }
+type Cells = { view: ListedProject; game: string | undefined; of: Shown }
 
 function cellsOf(page: PageContext, deps: OwnRequest['deps'], { view, game, of }: Cells): Part[] {
   const { t } = page.language
-  const number = of.versions.get(view.versions.at(-1) ?? '')
+  const number = of.versions.get(view.latestVersion ?? '')
   const downloads = of.trends.get(view.id) ?? []
   const sum = downloads.reduce((all, count) => all + count, 0)
-  const isSupported = game === undefined || number === undefined ? undefined : supports(view, game)
+  const isSupported = game === undefined || number === undefined ? undefined : view.gameVersions.includes(game)
   const updated = timeAgo(page.language, new Date(view.updated), page.now)
   const support = (supported: boolean): string => t(supported ? 'publish.supported' : 'publish.unsupported')
   const name = nameCell({
@@ -142,16 +141,13 @@ function cellsOf(page: PageContext, deps: OwnRequest['deps'], { view, game, of }
   ]
 }
 
-const supports = (view: ProjectView, game: string): boolean =>
-  ((view as Record<string, unknown>)['game_versions'] as readonly unknown[] | undefined)?.includes(game) === true
-
 const supportOf = (page: PageContext, isSupported: boolean, label: string): Markup =>
   status(page, isSupported ? { kind: 'good', icon: 'ok', label } : { kind: 'wait', icon: 'alert', label })
 
 /** Renders the status, or a more urgent state: a message of a moderator, a quarantined version, the place in the queue. */
 function stateOf(
   page: PageContext,
-  { id, status: value }: ProjectView,
+  { id, status: value }: ListedProject,
   { queue, asked, quarantined }: RowData,
 ): Markup {
   const { t } = page.language
@@ -168,7 +164,7 @@ function stateOf(
 
 function typeOf(
   { language }: PageContext,
-  view: ProjectView,
+  view: ListedProject,
   { deps, owner }: { deps: Pick<OwnRequest['deps'], 'taxonomy'>; owner: string | undefined },
 ): Part {
   const name = offeredTypes(deps.taxonomy).find((each) => view.project_types.includes(each))

@@ -1,6 +1,5 @@
 // Unfinished uploads: the drafts of versions in the user's projects. Several of them can be deleted together.
 import type { FastifyReply } from 'fastify'
-import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { type DraftRow, listDrafts } from '#features/catalogue/versions/drafts/queries.ts'
 import { deleteVersion } from '#features/catalogue/versions/lifecycle/delete-version.ts'
 import { getVersionAsMember } from '#features/catalogue/versions/lookup/version-cache.ts'
@@ -17,9 +16,9 @@ import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, projectPath, withQuery } from '#web/kit/paths.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
 import { tile } from '#web/site/lists/rows.ts'
-import { listOwnProjects, showDashboardPage } from './dashboard-frame.ts'
+import { type ListedProject, listOwnProjects, showDashboardPage } from './dashboard-frame.ts'
 
-type Draft = { draft: DraftRow; view: ProjectView }
+type Draft = { draft: DraftRow; view: ListedProject }
 
 export function uploadsPage(pages: Pages): void {
   formPage<readonly Draft[]>(pages, {

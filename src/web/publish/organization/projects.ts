@@ -18,7 +18,7 @@ import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { pageNumber, withQuery } from '#web/kit/paths.ts'
 import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
 import { viewOf } from '#web/site/lists/rows.ts'
-import type { OwnProject } from '../dashboard/dashboard-frame.ts'
+import { toOwnProjects } from '../dashboard/dashboard-frame.ts'
 import { loadRowData, projectTable, SORTS, sortProjects } from '../dashboard/project-table.ts'
 import { acceptedOf, additionConsequences, removalConsequences } from '../people/moves.ts'
 import { loadRows, type ShownRow } from '../people/team-data.ts'
@@ -41,10 +41,11 @@ export function organizationProjectPages(pages: Pages): void {
 const pathOf = ({ settings }: ManagedOrganization): string => `${settings}/projects`
 
 /** Returns the projects of the organization that the viewer can see. */
-async function listProjects({ deps, viewer }: OwnRequest, { organization }: ManagedOrganization) {
+async function listProjects(request: OwnRequest, { organization }: ManagedOrganization) {
+  const { deps, viewer } = request
   const ids = await listOrganizationProjectIds(deps.db, viewer, [organization.id])
   const projects = ids.length === 0 ? [] : await listVisibleProjects(deps, viewer, ids)
-  return projects.map((project): OwnProject => ({ project, view: viewOf(project) }))
+  return toOwnProjects(request, projects)
 }
 
 /** Whether the viewer can add projects: only members have projects that they can give to the organization. */
