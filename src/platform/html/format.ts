@@ -160,3 +160,8 @@ export function visibleName(text: string): string {
     return `\u27E8U+${code.toString(16).toUpperCase().padStart(4, '0')}\u27E9`
   })
 }
+
+/** Returns the name of a country, or its code if it has no name. */
+export function countryName(language: Language, code: string): string {
+  return /^[A-Z]{2}$/.test(code) ? (new Intl.DisplayNames(language.tag, { type: 'region' }).of(code) ?? code) : code
+}

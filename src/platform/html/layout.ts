@@ -193,7 +193,7 @@ ${site.search === undefined ? html`<div></div>` : searchForm(context, site.searc
 ${navigation.map(
   (link) => html`<li class="wide">${linkTo(context, link)}</li>
 `,
-)}${account === undefined ? signInLink(context) : accountLinks(context, account)}
+)}${account === undefined ? signInLinks(context) : accountLinks(context, account)}
 </ul></nav>
 </header>`
 }
@@ -219,11 +219,26 @@ function searchForm(
   return html`<search><form class="find" action="${pathTo(context, action)}">${icon(context, 'search')}<label class="vh" for="q">${language.t('layout.search')}</label><input type="search" id="q" name="q" placeholder="${placeholder}" maxlength="256" autocomplete="off"${attributes({ value: typed === '' ? null : typed })}><kbd aria-hidden="true">/</kbd></form></search>`
 }
 
-function signInLink(context: PageContext): Markup {
+function publishLink(context: PageContext): Part {
+  const { work } = context.site.paths
+  return (
+    work !== undefined &&
+    html`<li class="wide"><a href="${pathTo(context, work.publish)}">${icon(context, 'plus')}${context.language.t('layout.publish')}</a></li>
+`
+  )
+}
+
+function signInLinks(context: PageContext): Markup {
   const { site, language } = context
   // After sign-in, the account pages come first anyway.
   const back = context.address.startsWith('/account') ? '' : `?return=${encodeURIComponent(context.address)}`
-  return html`<li><a class="button" href="${pathTo(context, site.paths.signIn)}${back}">${icon(context, 'user')}${language.t('layout.sign-in')}</a></li>`
+  // These pages link to sign-up themselves.
+  const signUp = context.address.startsWith('/account') ? undefined : site.paths.signUp
+  return html`${publishLink(context)}<li><a href="${pathTo(context, site.paths.signIn)}${back}">${icon(context, 'user')}${language.t('layout.sign-in')}</a></li>${
+    signUp !== undefined &&
+    html`
+<li><a class="button" href="${pathTo(context, signUp)}${back}">${language.t('sign-up')}</a></li>`
+  }`
 }
 
 function accountLinks(context: PageContext, account: NonNullable<PageContext['account']>): Markup {
@@ -231,6 +246,7 @@ function accountLinks(context: PageContext, account: NonNullable<PageContext['ac
   const { work } = site.paths
   const links: Part[] = [
     work !== undefined && menuLink(context, work.dashboard, 'dashboard', 'layout.dashboard'),
+    work !== undefined && menuLink(context, work.publish, 'plus', 'layout.publish'),
     work !== undefined && menuLink(context, work.collections, 'bookmark', 'layout.collections'),
     work !== undefined &&
       account.role !== 'developer' &&
@@ -238,11 +254,7 @@ function accountLinks(context: PageContext, account: NonNullable<PageContext['ac
     work !== undefined && account.role === 'admin' && menuLink(context, work.operator, 'monitor', 'layout.operator'),
     menuLink(context, site.paths.account, 'cog', 'layout.settings'),
   ]
-  return html`${
-    work !== undefined &&
-    html`<li class="wide"><a href="${pathTo(context, work.publish)}">${icon(context, 'plus')}${language.t('layout.publish')}</a></li>
-`
-  }<li><details class="menu"><summary class="own">${face({ name: account.username, url: account.avatar_url })}<span class="name">${account.username}</span></summary>
+  return html`${publishLink(context)}<li><details class="menu"><summary class="own">${face({ name: account.username, url: account.avatar_url })}<span class="name">${account.username}</span></summary>
 <ul>${links}
 <li><form method="post" action="${pathTo(context, site.paths.signOut)}">${csrfField(context)}<button>${icon(context, 'sign-out')}${language.t('layout.sign-out')}</button></form></li></ul></details></li>`
 }

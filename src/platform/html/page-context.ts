@@ -23,6 +23,8 @@ export type Site = {
   paths: {
     home: string
     signIn: string
+    /** Absent if nobody can sign up. */
+    signUp?: string
     signOut: string
     account: string
     preferences: string

@@ -1,13 +1,14 @@
 // The frame of the account settings: heading, notes and tabs.
 import type { FastifyReply } from 'fastify'
-import { buttonForm, errorSummary, type FormError } from '#platform/html/forms.ts'
+import { buttonForm, errorSummary } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import type { IconName } from '#platform/html/icons.ts'
 import type { MessageKey } from '#platform/html/languages.ts'
 import { note, tabs } from '#platform/html/lists.ts'
-import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { errorsOf } from '#web/kit/forms.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
-import { PATHS } from '#web/kit/paths.ts'
+import { PATHS, userPath } from '#web/kit/paths.ts'
 import { noticeOf } from '#web/kit/request.ts'
 import type { ShownPage } from '#web/kit/send-page.ts'
 
@@ -43,8 +44,8 @@ export function showSettings(
     icon,
     isCurrent: isBelow(path, tab),
   }))
-  const framed = html`<div class="account-head"><h1>${title}</h1></div>
-${isUnverified && unverifiedNote(page)}
+  const framed = html`<div class="account-head"><h1>${title}</h1>${deps.config.site.isServed && html`<a class="button tight" href="${pathTo(page, userPath(account.username))}">${icon(page, 'user')}${language.t('profile.view')}</a>`}</div>
+${isUnverified && unverifiedNote(page, account.email ?? '')}
 ${messages(page, { notice: noticeOf(request), refusal })}
 ${tabs(page, language.t('settings'), links)}
 <div class="sheet">
@@ -53,23 +54,27 @@ ${body}
   return show({ title, body: framed, refusal })
 }
 
-function unverifiedNote(page: PageContext): Markup {
-  const { t } = page.language
+function unverifiedNote(page: PageContext, email: string): Markup {
+  const { t, rich } = page.language
   const again = buttonForm(page, {
     action: pathTo(page, `${PATHS.security}/email/link`),
     text: t('unverified.again'),
     isTight: true,
   })
-  return note(page, 'warn', html`<div class="row"><p class="grow">${t('unverified.text')}</p>${again}</div>`)
+  return note(
+    page,
+    'warn',
+    html`<div class="row"><p class="grow">${rich('unverified.text', { email: html`<strong>${email}</strong>` })}</p>${again}</div>`,
+  )
 }
 
 /** The result of the previous form, and the errors of this one. */
 export function messages(
   page: PageContext,
-  { notice, refusal }: { notice?: string | undefined; refusal?: FormError | undefined },
+  { notice, refusal }: { notice?: string | undefined; refusal?: Parameters<typeof errorsOf>[0]['refusal'] },
 ): Part {
   return [
     notice !== undefined && note(page, 'good', html`<p>${notice}</p>`, { role: 'status' }),
-    refusal !== undefined && errorSummary(page, [refusal]),
+    refusal !== undefined && errorSummary(page, errorsOf({ refusal })),
   ]
 }

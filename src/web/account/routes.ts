@@ -16,6 +16,7 @@ import { profilePages } from './settings/profile.ts'
 import { securityPages } from './settings/security.ts'
 import { sessionPages } from './settings/sessions.ts'
 import { twoFactorPages } from './settings/two-factor.ts'
+import { checkMailPages } from './sign-in/check-mail.ts'
 import { passwordPages } from './sign-in/passwords.ts'
 import { signInPages } from './sign-in/sign-in.ts'
 import { firstAdminPages, signUpPages } from './sign-in/sign-up.ts'
@@ -30,6 +31,7 @@ export function accountPages(app: App, web: WebDeps): void {
   registerArea(app, web, ACCOUNT, (pages) => {
     pages.open('POST', PATHS.preferences, 'setPreferences', savePreferences, { tokenless: true })
     signUpPages(pages)
+    checkMailPages(pages)
     firstAdminPages(pages)
     signInPages(pages)
     passwordPages(pages)

@@ -4,8 +4,9 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { extname } from 'node:path'
 import type { Readable } from 'node:stream'
 import formbody from '@fastify/formbody'
-import type { Static, TSchema } from 'typebox'
+import Type, { type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { Value } from 'typebox/value'
 import { ApiError, invalidInput } from '#lib/errors.ts'
 import { bodyError } from '#lib/schema/schema-errors.ts'
 import type { FormError } from '#platform/html/forms.ts'
@@ -114,16 +115,48 @@ const validators = new WeakMap<TSchema, ReturnType<typeof Compile>>()
 export function checkValues<Schema extends TSchema>(schema: Schema, values: unknown): Static<Schema> {
   const validator = validators.get(schema) ?? Compile(schema as TSchema)
   validators.set(schema, validator)
-  if (!validator.Check(values)) throw bodyError(validator.Type(), values)
+  if (!validator.Check(values)) throw invalidValues(schema, values, bodyError(validator.Type(), values))
   return values as Static<Schema>
 }
 
-/** The reason why a form was rejected: message, field and status of the response. */
-export type FormRefusal = FormError & { status: number }
+/** Adds the errors of the other properties to the error of the first one, so that a form shows all. */
+function invalidValues(schema: TSchema, values: unknown, first: ApiError): ApiError {
+  const { properties = {} } = schema as { properties?: Record<string, TSchema> }
+  const others = Object.entries(properties).flatMap(([name, property]) => {
+    const value = (values as Record<string, unknown>)[name]
+    if (value === undefined || name === first.details?.['field'] || Value.Check(property, value)) return []
+    return [bodyError(Type.Object({ [name]: property }), { [name]: value })]
+  })
+  return others.length === 0
+    ? first
+    : new ApiError('validation_error', first.message, { details: { ...first.details, others } })
+}
+
+/** The reason why a form was rejected: message, field and status of the response, and the errors of other fields. */
+export type FormRefusal = FormError & { status: number; others?: readonly FormError[] }
 
 /** Returns the errors to show in a form. */
-export const errorsOf = ({ refusal }: { refusal?: FormError | undefined }): FormError[] =>
-  refusal === undefined ? [] : [refusal]
+export const errorsOf = ({
+  refusal,
+}: {
+  refusal?: (FormError & Pick<FormRefusal, 'others'>) | undefined
+}): FormError[] => (refusal === undefined ? [] : [refusal, ...(refusal.others ?? [])])
+
+/** Adds the errors of the other fields of a rejected form. `checks` contains a check per field. */
+export async function withOtherErrors(
+  refusal: FormRefusal,
+  checks: Readonly<Record<string, () => Promise<unknown>>>,
+  labels: Readonly<Record<string, string>>,
+): Promise<FormRefusal> {
+  const { field } = refusal
+  if (field === undefined || checks[field] === undefined) return refusal
+  const others: FormError[] = []
+  for (const [name, check] of Object.entries(checks)) {
+    const { refusal: other } = name === field ? {} : await attempt(check, labels)
+    if (other !== undefined) others.push(other)
+  }
+  return { ...refusal, others }
+}
 
 /**
  * Runs the command of a form and returns its value, or the refusal to show with the form.
@@ -150,18 +183,26 @@ export function refusedField(field: string, message: string): ApiError {
 
 /** Uses the message of the API, which is English, and the messages of pages. */
 function toRefusal(error: ApiError, labels: Readonly<Record<string, string>>): FormRefusal {
+  const { others = [] } = (error.details ?? {}) as { others?: readonly ApiError[] }
+  const refusal = toFormError(error, labels)
+  return {
+    ...refusal,
+    status: error.status,
+    ...(others.length === 0 ? {} : { others: others.map((other) => toFormError(other, labels)) }),
+  }
+}
+
+function toFormError(error: ApiError, labels: Readonly<Record<string, string>>): FormError {
   const { field, message, isTranslated } = error.details ?? {}
-  const { status } = error
   // A label can belong to a part of a field, such as `link_urls.wiki`.
   const names = typeof field === 'string' ? [field, field.split('.')[0] ?? field] : []
   const name = names.find((each) => Object.hasOwn(labels, each))
   const label = name === undefined ? undefined : labels[name]
-  if (isTranslated === true)
-    return { field: typeof field === 'string' ? field : undefined, message: error.message, status }
+  if (isTranslated === true) return { field: typeof field === 'string' ? field : undefined, message: error.message }
   const reason = typeof message === 'string' ? { reason: message } : {}
   if (label === undefined || typeof message !== 'string')
-    return { field: undefined, message: error.message, status, lang: 'en', ...reason }
+    return { field: undefined, message: error.message, lang: 'en', ...reason }
   // A message either continues a sentence that begins with the field, or is a sentence.
   const sentence = /^[a-z]/.test(message) ? `${label} ${message}` : message
-  return { field: name, message: `${sentence.replace(/\.$/, '')}.`, status, lang: 'en', ...reason }
+  return { field: name, message: `${sentence.replace(/\.$/, '')}.`, lang: 'en', ...reason }
 }

@@ -82,6 +82,7 @@ export async function currentSite(deps: Deps, site: Site): Promise<Site> {
       : {}),
     ...(mark === null ? {} : { mark: { url: mark.url, rawUrl: mark.raw_url, sizes: mark.sizes } }),
     ...(site.search === undefined || !projectCount ? {} : { search: { ...site.search, projectCount } }),
+    paths: settings.registration === 'closed' ? site.paths : { ...site.paths, signUp: PATHS.signUp },
     footer: [...links, ...(site.footer ?? [])],
   }
 }

@@ -75,11 +75,6 @@ const TAG_ICONS: Readonly<Record<string, IconName>> = {
 
 export const tagIcon = (tag: string): IconName => (Object.hasOwn(TAG_ICONS, tag) && TAG_ICONS[tag]) || 'flag'
 
-/** Returns the name of a country, or its code if it has no name. */
-export function countryName(language: Language, code: string): string {
-  return /^[A-Z]{2}$/.test(code) ? (new Intl.DisplayNames(language.tag, { type: 'region' }).of(code) ?? code) : code
-}
-
 /** Minimum chroma (Oklab) of a colour; below it, a colour counts as grey. */
 const CHROMA_MIN = 0.03
 

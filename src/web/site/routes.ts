@@ -15,7 +15,7 @@ import { listPath, offeredTypes, PATHS, projectPath, projectSegments } from '#we
 import type { Area, PageRequest, WebDeps } from '#web/kit/request.ts'
 import { cachedPageSource } from '#web/kit/send-page.ts'
 import { OPERATOR_TEXTS, type OperatorText } from '#web/kit/site.ts'
-import { showHome } from './lists/home.ts'
+import { showHome } from './home/home.ts'
 import { showList } from './lists/list-view.ts'
 import { viewOf } from './lists/rows.ts'
 import { discoveryPages } from './machines/discovery.ts'

@@ -82,23 +82,32 @@ export async function notifyFollowers(
   return last === null || seen < limit ? undefined : last
 }
 
-export type LatestVersion = { id: string; project_id: string; version_number: string; date_published: Date }
+export type LatestVersion = {
+  id: string
+  project_id: string
+  version_number: string
+  version_type: 'release' | 'beta' | 'alpha'
+  date_published: Date
+}
 
-/** Returns the latest listed version of each project that fits the game version and the loader, if they are not empty. */
-export async function listLatestVersions(
-  db: Db,
-  projectIds: readonly string[],
-  { gameVersion, loader }: { gameVersion: string; loader: string },
-): Promise<LatestVersion[]> {
-  if (projectIds.length === 0) return []
-  const fields = JSON.stringify({ game_versions: [gameVersion] })
+/** A project, with the game version and the loader that its version must fit; empty for any. */
+export type WantedProject = { id: string; gameVersion: string; loader: string }
+
+/** Returns the latest listed version of each project. The loader of a modpack is a field of its versions. */
+export async function listLatestVersions(db: Db, wanted: readonly WantedProject[]): Promise<LatestVersion[]> {
+  if (wanted.length === 0) return []
+  const column = (name: keyof WantedProject) => wanted.map((project) => project[name])
   const { rows } = await sql<LatestVersion>`
-    select latest.id, project.id as project_id, latest.version_number, latest.date_published
-    from unnest(${[...projectIds]}::text[]) project (id) cross join lateral (
-      select version.id, version.version_number, version.date_published from version
+    select latest.id, project.id as project_id, latest.version_number, latest.version_type, latest.date_published
+    from unnest(${column('id')}::text[], ${column('gameVersion')}::text[], ${column('loader')}::text[])
+      project (id, game_version, loader)
+    cross join lateral (
+      select version.id, version.version_number, version.version_type, version.date_published from version
       where version.project_id = project.id and is_listed(version.status)
-        and (${loader} = '' or version.loaders @> array[${loader}]::text[])
-        and (${gameVersion} = '' or version.fields @> ${fields}::jsonb)
+        and (project.loader = '' or version.loaders @> array[project.loader]
+          or version.fields @> jsonb_build_object('mrpack_loaders', jsonb_build_array(project.loader)))
+        and (project.game_version = ''
+          or version.fields @> jsonb_build_object('game_versions', jsonb_build_array(project.game_version)))
       order by version.date_published desc, version.id limit 1) latest`.execute(db)
   return rows
 }

@@ -58,28 +58,34 @@ export function listCollectionsOf(db: Db, viewer: Viewer | null, accountId: stri
     .execute() as Promise<CollectionReadRow[]>
 }
 
-export type NewCollection = Pick<CollectionRow, 'id' | 'name' | 'icon_url'>
+export type NewCollection = Pick<CollectionRow, 'id' | 'name' | 'icon_url'> & {
+  owner: string
+  /** Number of searchable projects. */
+  project_count: number
+  /** Icons of its first searchable projects that have one, at most four. */
+  project_icons: string[]
+}
 
 /** Returns the newest listed collections that contain a searchable project. */
-export function listNewestCollections(db: Db, limit: number): Promise<NewCollection[]> {
-  return db
-    .selectFrom('collection')
-    .select(['id', 'name', 'icon_url'])
-    .where('status', '=', 'listed')
-    .where((eb) =>
-      eb.exists(
-        eb
-          .selectFrom('collection_project')
-          .innerJoin('project', 'project.id', 'collection_project.project_id')
-          .select('project.id')
-          .whereRef('collection_project.collection_id', '=', 'collection.id')
-          .where(sql<boolean>`is_searchable(project.status)`),
-      ),
-    )
-    .orderBy('created', 'desc')
-    .orderBy('id')
-    .limit(limit)
-    .execute()
+export async function listNewestCollections(db: Db, limit: number): Promise<NewCollection[]> {
+  const { rows } = await sql<NewCollection>`
+    select newest.id, newest.name, newest.icon_url, account.username as owner, contents.project_count,
+      coalesce(contents.project_icons, '[]') as project_icons
+    from (
+      select id, account_id, name, icon_url, created from collection
+      where status = 'listed' and exists (
+        select from collection_project entry join project on project.id = entry.project_id
+        where entry.collection_id = collection.id and is_searchable(project.status))
+      order by created desc, id limit ${limit}) newest
+    join account on account.id = newest.account_id
+    cross join lateral (
+      select count(*) as project_count,
+        to_json((array_agg(project.icon_url order by entry.position) filter (where project.icon_url is not null))[:4])
+          as project_icons
+      from collection_project entry join project on project.id = entry.project_id
+      where entry.collection_id = newest.id and is_searchable(project.status)) contents
+    order by newest.created desc, newest.id`.execute(db)
+  return rows
 }
 
 /** Returns the number of collections that contain a project. */

@@ -2,6 +2,7 @@
 import account from './de/account.json' with { type: 'json' }
 import collections from './de/collections.json' with { type: 'json' }
 import common from './de/common.json' with { type: 'json' }
+import home from './de/home.json' with { type: 'json' }
 import manage from './de/manage.json' with { type: 'json' }
 import moderate from './de/moderate.json' with { type: 'json' }
 import notifications from './de/notifications.json' with { type: 'json' }
@@ -22,6 +23,7 @@ export const german = {
   ...account,
   ...collections,
   ...common,
+  ...home,
   ...manage,
   ...moderate,
   ...numbers,

@@ -106,7 +106,10 @@ ${newPasswordField(page, 'new_password', t('field.new-password'), of)}
   const payout = html`${textField(page, { name: 'payout_handle', label: t('security.payout.field'), hint: t('security.payout.hint'), value: of.payoutHandle, maxLength: 160, autocomplete: 'off', isName: true, isOptional: true, errors })}
 <div><button>${t('security.payout.send')}</button></div>`
   const disable = html`${codeField(page, t('security.code'), of)}<div><button class="danger">${t('security.turn-off')}</button></div>`
+  const { email: address, email_verified: isVerified } = of.account
+  const state = isVerified ? badge('good', t('security.verified')) : badge('warn', t('security.not-verified'))
   return html`<section class="section"><h2>${t('field.email')}</h2>
+${address !== null && html`<p><bdi>${address}</bdi> ${state}</p>`}
 ${form(page, { action: `${path}/email`, content: email })}
 </section>
 <section class="section"><h2>${t('field.password')}</h2>

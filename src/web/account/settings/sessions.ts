@@ -1,9 +1,10 @@
 // The devices on which a user is signed in: their list, and the forms that end sessions.
 import { deleteSession, signOutElsewhere } from '#features/people/accounts/sessions/delete-session.ts'
 import { listSessions } from '#features/people/accounts/sessions/queries.ts'
+import { deviceKind } from '#features/people/accounts/sessions/user-agent.ts'
 import type { SessionRow } from '#features/people/accounts/sessions/views.ts'
 import { parseId } from '#lib/ids.ts'
-import { timeAgo } from '#platform/html/format.ts'
+import { countryName, timeAgo } from '#platform/html/format.ts'
 import { buttonForm } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { badge } from '#platform/html/lists.ts'
@@ -46,10 +47,12 @@ ${sessions.length > 1 && html`<div>${buttonForm(page, { action: pathTo(page, `${
 
 function deviceItem(page: PageContext, session: SessionRow, isThis: boolean): Markup {
   const { t, rich } = page.language
-  const { platform, os, country } = session
+  const { platform, os, city, country } = session
   const name = platform && os ? t('sessions.program', { platform, os }) : platform || os || t('sessions.unknown')
+  const kind = deviceKind(session.user_agent)
+  const place = [city, country === null ? null : countryName(page.language, country)].filter(Boolean).join(', ')
   const facts = rich('sessions.facts', {
-    address: country === null ? session.ip : `${session.ip} (${country})`,
+    address: place === '' ? session.ip : `${place} (${session.ip})`,
     created: timeAgo(page.language, session.created, page.now),
     used: timeAgo(page.language, session.last_login, page.now),
   })
@@ -62,7 +65,7 @@ function deviceItem(page: PageContext, session: SessionRow, isThis: boolean): Ma
   })
   return html`<li class="row">
 <div class="grow"><h3>${name} ${isThis && badge('good', t('sessions.this'))}</h3>
-<p class="hint">${facts}</p></div>
+<p class="hint">${kind !== undefined && `${t(`sessions.kind.${kind}`)} · `}${facts}</p></div>
 ${end}
 </li>`
 }

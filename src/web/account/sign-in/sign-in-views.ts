@@ -1,14 +1,14 @@
 // Views of sign-in, sign-up and password reset.
-import { checkbox, type FormError, form, hiddenField, passwordField, textField } from '#platform/html/forms.ts'
+import { checkbox, form, hiddenField, passwordField, textField } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { note, slip } from '#platform/html/lists.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
-import { errorsOf } from '#web/kit/forms.ts'
-import { PATHS } from '#web/kit/paths.ts'
+import { errorsOf, type FormRefusal } from '#web/kit/forms.ts'
+import { PATHS, returnPath } from '#web/kit/paths.ts'
 import { messages } from '../account-layout.ts'
 import { type CaptchaState, captchaField } from './captcha.ts'
 
-type Common = { notice?: string | undefined; refusal?: FormError | undefined; captcha: CaptchaState }
+type Common = { notice?: string | undefined; refusal?: FormRefusal | undefined; captcha: CaptchaState }
 
 function link(page: PageContext, path: string, text: string, returnTo = ''): Markup {
   const query = returnTo === '' ? '' : `?return=${encodeURIComponent(returnTo)}`
@@ -47,7 +47,7 @@ ${of.isOpen && html`<p class="soft">${t('sign-in.no-account')} ${link(page, PATH
 
 export function signInCodeView(
   page: PageContext,
-  of: { flow: string; returnTo: string; refusal?: FormError | undefined },
+  of: { flow: string; returnTo: string; refusal?: FormRefusal | undefined },
 ): Markup {
   const { t } = page.language
   const content = html`${hiddenField('return', of.returnTo)}
@@ -65,7 +65,7 @@ ${form(page, { action: pathTo(page, PATHS.signInCode), content })}
 export function codeField(
   page: PageContext,
   label: string,
-  of: { refusal?: FormError | undefined },
+  of: { refusal?: FormRefusal | undefined },
   hasFocus = false,
 ): Markup {
   return textField(page, {
@@ -83,7 +83,7 @@ export function newPasswordField(
   page: PageContext,
   name: string,
   label: string,
-  of: { refusal?: FormError | undefined },
+  of: { refusal?: FormRefusal | undefined },
 ): Markup {
   const hint = page.language.t('field.password.hint')
   return passwordField(page, { name, label, autocomplete: 'new-password', hint, errors: errorsOf(of) })
@@ -127,7 +127,7 @@ ${captchaField(page, of.captcha)}
 
 function accountFields(
   page: PageContext,
-  of: { username: string; email: string; refusal?: FormError | undefined },
+  of: { username: string; email: string; refusal?: FormRefusal | undefined },
 ): Markup {
   const { t } = page.language
   const errors = errorsOf(of)
@@ -138,7 +138,7 @@ ${newPasswordField(page, 'password', t('field.password'), of)}`
 
 export function firstAdminView(
   page: PageContext,
-  of: { flow: string; username: string; email: string; refusal?: FormError | undefined },
+  of: { flow: string; username: string; email: string; refusal?: FormRefusal | undefined },
 ): Markup {
   const { t } = page.language
   const content = html`${hiddenField('flow', of.flow)}
@@ -170,7 +170,7 @@ ${captchaField(page, of.captcha)}
   ]
 }
 
-export function resetPasswordView(page: PageContext, of: { flow: string; refusal?: FormError | undefined }): Markup {
+export function resetPasswordView(page: PageContext, of: { flow: string; refusal?: FormRefusal | undefined }): Markup {
   const { t } = page.language
   const content = html`${hiddenField('flow', of.flow)}
 ${newPasswordField(page, 'new_password', t('field.new-password'), of)}
@@ -181,6 +181,21 @@ ${messages(page, of)}
 ${form(page, { action: pathTo(page, PATHS.resetPassword), content })}`)
 }
 
+/** Tells a new user to open the emailed link, which can be sent again. */
+export function checkMailView(
+  page: PageContext,
+  of: { email: string; returnTo: string; notice?: string | undefined; refusal?: FormRefusal | undefined },
+): Markup {
+  const { t, rich } = page.language
+  const again = html`${hiddenField('return', of.returnTo)}<button>${t('unverified.again')}</button>`
+  const change = (text: Part) => html`<a href="${pathTo(page, PATHS.security)}">${text}</a>`
+  return slip(html`<h1>${t('check-mail')}</h1>
+${messages(page, of)}
+<p>${rich('check-mail.text', { email: html`<strong>${of.email}</strong>` })}</p>
+<p class="soft">${rich('check-mail.hint', { link: change })}</p>
+<div class="row"><a class="button main" href="${pathTo(page, returnPath(of.returnTo))}">${t('go-on')}</a>${form(page, { action: pathTo(page, PATHS.checkMail), content: again })}</div>`)
+}
+
 const LINK_TEXTS = {
   verify: { text: 'verify.text', send: 'verify.send' },
   'undo-email': { text: 'undo-email.text', send: 'undo-email.send' },
@@ -189,7 +204,7 @@ const LINK_TEXTS = {
 /** Asks for a click before an emailed link takes effect. */
 export function linkView(
   page: PageContext,
-  of: { what: keyof typeof LINK_TEXTS; action: string; flow: string; refusal?: FormError | undefined },
+  of: { what: keyof typeof LINK_TEXTS; action: string; flow: string; refusal?: FormRefusal | undefined },
 ): Markup {
   const { t } = page.language
   const content = html`${hiddenField('flow', of.flow)}<button class="main">${t(LINK_TEXTS[of.what].send)}</button>`

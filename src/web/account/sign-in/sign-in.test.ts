@@ -11,6 +11,7 @@ import {
   PASSWORD,
   totpCode,
 } from '#test/support/http/account-steps.ts'
+import { assertValidHtml } from '#test/support/http/html-page.ts'
 import { assertLeads, assertSays, hiddenFields, visitor } from '#test/support/http/visitor.ts'
 import { returnPath } from '#web/kit/paths.ts'
 
@@ -27,7 +28,7 @@ test('a user signs up, opens the emailed link and is verified', async () => {
   const person = visitor(t)
   const fields = { username: 'page.person', email: 'page@example.org', password: PASSWORD }
   const done = await person.send('/account/sign-up', '/account/sign-up', fields)
-  assertLeads(done, '/account')
+  assertLeads(done, '/account/check-mail')
   const cookie = String(done.headers['set-cookie'])
   assert.match(
     cookie,
@@ -41,6 +42,39 @@ test('a user signs up, opens the emailed link and is verified', async () => {
   assertLeads(await person.send(link, '/account/verify-email'), '/account?done=verified')
   assert.ok(!(await person.get('/account')).body.includes('is not verified'))
   assertSays(await person.send(link, '/account/verify-email'), 400, 'The link is unknown')
+})
+
+test('after the sign-up a page names the address, sends the link again and leads on', async () => {
+  const person = visitor(t)
+  const fields = { username: 'next.person', email: 'next@example.org', password: PASSWORD }
+  const done = await person.send('/account/sign-up?return=%2Fmods', '/account/sign-up', fields)
+  const path = '/account/check-mail?return=%2Fmods'
+  assertLeads(done, path)
+  const page = await person.get(path)
+  assertSays(page, 200, 'next@example.org')
+  assert.match(page.body, /class="button main" href="\/mods"/)
+  assertValidHtml(page.body)
+  const sent = await person.send(path, '/account/check-mail')
+  assertSays(await person.get(assertLeads(sent, '/account/check-mail?done=link-sent&return=%2Fmods')), 200, 'sent')
+  assertLeads(await visitor(t).get(path), `${SIGN_IN}?return=${encodeURIComponent(path)}`)
+  await person.send(
+    `/account/verify-email?flow=${await mailedFlow(t, 'next@example.org', /Verify/)}`,
+    '/account/verify-email',
+  )
+  assertLeads(await person.get(path), '/mods')
+  assertSays(await person.get('/account/security'), 200, /next@example.org<\/bdi> <span class="badge good">Verified/)
+})
+
+test('all wrong fields are shown together, each next to its field', async () => {
+  await makeMember(t, { username: 'owned' })
+  const fields = { username: 'owned', email: 'nowhere', password: 'password123' }
+  const answer = await visitor(t).send('/account/sign-up', '/account/sign-up', fields)
+  assertSays(answer, 409, 'There are 3 problems')
+  for (const field of ['username', 'email', 'password']) {
+    assert.match(answer.body, new RegExp(`<p class="error" id="${field}-error"`), field)
+    assert.ok(answer.body.includes(`href="#${field}"`), field)
+  }
+  assertValidHtml(answer.body)
 })
 
 test('the sign-up page shows errors next to the entered values, and never the password', async () => {

@@ -4,11 +4,13 @@ import Type from 'typebox'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { clientOf } from '#features/people/accounts/account-deps.ts'
 import { FlowField } from '#features/people/accounts/requests.ts'
+import { ACCOUNT_CHECKS, type AccountFields } from '#features/people/accounts/sign-up/create-account.ts'
 import { createFirstAdmin, requireNoAdmin } from '#features/people/accounts/sign-up/create-first-admin.ts'
 import { signUp } from '#features/people/accounts/sign-up/sign-up.ts'
-import { attempt, checkValues, type FormRefusal } from '#web/kit/forms.ts'
+import { addressKey } from '#lib/address-key.ts'
+import { attempt, checkValues, type FormRefusal, withOtherErrors } from '#web/kit/forms.ts'
 import type { Pages } from '#web/kit/pages.ts'
-import { PATHS, returnPath } from '#web/kit/paths.ts'
+import { leavesSite, PATHS, returnPath, withQuery } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { captchaState, challengeOf } from './captcha.ts'
 import { redirectAfterSignIn } from './sign-in.ts'
@@ -28,10 +30,11 @@ export function signUpPages(pages: Pages): void {
   )
   pages.open('POST', PATHS.signUp, 'sendSignUp', async (request) => {
     const { accounts, cookie, req, reply, field } = request
+    const fields = { username: field('username'), email: field('email'), password: field('password') }
     const { value: session, refusal } = await attempt(
       () =>
         signUp(accounts, {
-          fields: { username: field('username'), email: field('email'), password: field('password') },
+          fields,
           challenge: challengeOf(request),
           invitation: field('invitation'),
           honeypot: field('account_consent') !== '',
@@ -39,10 +42,30 @@ export function signUpPages(pages: Pages): void {
         }),
       LABELS,
     )
-    if (refusal !== undefined) return showSignUp(request, refusal)
+    if (refusal !== undefined) return showSignUp(request, await allErrors(request, fields, refusal))
     cookie.write(reply, session)
-    return redirectAfterSignIn(request, field('return'))
+    const returnTo = field('return')
+    // The page of an application comes first, because the user came from there.
+    const isChecked = accounts.config.accounts.requireVerifiedEmail && !leavesSite(returnPath(returnTo))
+    return isChecked
+      ? request.redirect(withQuery(PATHS.checkMail, { return: returnTo }))
+      : redirectAfterSignIn(request, returnTo)
   })
+}
+
+/** Adds the errors of the other fields. The command names the first one. */
+function allErrors({ accounts, req }: PageRequest, fields: AccountFields, refusal: FormRefusal): Promise<FormRefusal> {
+  const checks = { ...accounts, caller: addressKey(req.clientAddress) }
+  const { username, email, password } = ACCOUNT_CHECKS
+  return withOtherErrors(
+    refusal,
+    {
+      username: () => username(checks, fields),
+      email: () => email(checks, fields),
+      password: () => password(checks, fields),
+    },
+    LABELS,
+  )
 }
 
 async function showSignUp(request: PageRequest, refusal?: FormRefusal): Promise<FastifyReply> {
@@ -75,12 +98,13 @@ export function firstAdminPages(pages: Pages): void {
   pages.open('POST', PATHS.firstAdmin, 'sendFirstAdmin', async (request) => {
     const { accounts, cookie, deps, req, reply, field, redirect } = request
     const values = { flow: field('flow'), username: field('username'), email: field('email') }
+    const fields = { username: values.username, email: values.email, password: field('password') }
     const { value: session, refusal } = await attempt(async () => {
       const { flow: secret } = checkValues(Link, { flow: values.flow })
-      const fields = { username: values.username, email: values.email, password: field('password') }
       return createFirstAdmin(accounts, { secret, fields, client: clientOf(req) })
     }, LABELS)
-    if (refusal !== undefined) return showFirstAdmin(request, { ...values, refusal })
+    if (refusal !== undefined)
+      return showFirstAdmin(request, { ...values, refusal: await allErrors(request, fields, refusal) })
     cookie.write(reply, session)
     return redirect(deps.config.site.isServed ? PATHS.firstSteps : PATHS.profile)
   })

@@ -8,18 +8,17 @@ import { emptyState, face, pager } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { sheetHead } from '#platform/html/work/frame.ts'
 import { listTable, nameCell } from '#platform/html/work/tables.ts'
-import { isSet, type Setup } from '#web/kit/cookies.ts'
+import { isSet, type Setup, setupFor } from '#web/kit/cookies.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, pageNumber, projectPath, versionPath, withQuery } from '#web/kit/paths.ts'
 import { showWork } from '#web/kit/work/work-page.ts'
 import { viewOf } from '#web/site/lists/rows.ts'
 import { dashboardSections } from '../dashboard/dashboard-frame.ts'
 
-const PATH = `${PATHS.dashboard}/follows`
 const ROWS = 50
 
 export function followsPage(pages: Pages): void {
-  pages.own('GET', PATH, 'ownFollows', showFollows)
+  pages.own('GET', PATHS.follows, 'ownFollows', showFollows)
 }
 
 async function showFollows(request: OwnRequest) {
@@ -30,16 +29,18 @@ async function showFollows(request: OwnRequest) {
   const current = Math.min(pageNumber(request), last)
   const shown = ids.slice((current - 1) * ROWS, current * ROWS)
   const projects = (await listVisibleProjects(deps, viewer, shown)).map(viewOf)
-  const versions = await listLatestVersions(deps.db, shown, setup)
+  const wanted = projects.map(({ id, project_types }) => ({ id, ...setupFor(deps.taxonomy, setup, project_types) }))
+  const versions = await listLatestVersions(deps.db, wanted)
   const byProject = new Map(versions.map((version) => [version.project_id, version]))
-  const href = (number: number) => pathTo(page, withQuery(PATH, { page: number === 1 ? undefined : String(number) }))
+  const href = (number: number) =>
+    pathTo(page, withQuery(PATHS.follows, { page: number === 1 ? undefined : String(number) }))
   return showWork(request, {
     title: t('reports.follows.title'),
     subject: {
       name: t('reports.follows.title'),
       crumbs: [{ path: PATHS.dashboard, label: t('reports.own.dashboard') }],
     },
-    sections: dashboardSections(page, PATH),
+    sections: dashboardSections(page, PATHS.follows),
     body: [
       sheetHead({ title: t('reports.follows.count', { count: ids.length }), text: setupText(page, setup) }),
       projects.length === 0

@@ -1,7 +1,6 @@
 // The pages of users, organizations and collections.
 
 import type { FastifyReply } from 'fastify'
-import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { listCollections, listCollectionsOf } from '#features/community/collections/queries.ts'
 import { toCollectionView } from '#features/community/collections/views.ts'
 import {
@@ -19,40 +18,12 @@ import { countOf, timeAgo } from '#platform/html/format.ts'
 import { html, type Markup } from '#platform/html/html.ts'
 import { badge, face, note } from '#platform/html/lists.ts'
 import { pathTo } from '#platform/html/page-context.ts'
-import { collectionPath, organizationPath, pageNumber, reportPath, userPath, withQuery } from '#web/kit/paths.ts'
+import { collectionPath, organizationPath, PATHS, reportPath, userPath, withQuery } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
-import { rowsOfProjects } from '../lists/row-details.ts'
-import { viewOf } from '../lists/rows.ts'
 import type { Organization } from '../project/project-data.ts'
 import { peoplePanel } from '../project/project-panels.ts'
-import { linkPanel, type ProjectSlice, profilePage } from './profile.ts'
-
-const PER_PAGE = 20
-
-/** Loads one page of these projects, without projects that are hidden from the viewer. Default order: by downloads. */
-async function loadSlice(
-  request: PageRequest,
-  ids: readonly string[],
-  { isOrdered = false }: { isOrdered?: boolean } = {},
-): Promise<ProjectSlice> {
-  const { deps, viewer } = request
-  const all = (await listVisibleProjects(deps, viewer, ids)).map((project) => ({
-    project,
-    downloads: viewOf(project).downloads,
-  }))
-  if (!isOrdered) all.sort((a, b) => b.downloads - a.downloads)
-  const current = pageNumber(request)
-  return {
-    rows: await rowsOfProjects(
-      request,
-      all.slice((current - 1) * PER_PAGE, current * PER_PAGE).map(({ project }) => project),
-    ),
-    total: all.length,
-    downloads: all.reduce((sum, { downloads }) => sum + downloads, 0),
-    current,
-    last: Math.max(1, Math.ceil(all.length / PER_PAGE)),
-  }
-}
+import { linkPanel, profilePage } from './profile.ts'
+import { loadSlice, type ProjectSlice } from './project-slice.ts'
 
 export async function showUser(request: PageRequest): Promise<FastifyReply> {
   const { deps, viewer, page, show, param, redirectPermanently } = request
@@ -87,6 +58,7 @@ ${linkPanel(
       head: html`${face({ name: user.username, url: user.avatar_url, isLarge: true })}<div><h1><bdi>${user.username}</bdi> ${role}</h1>${user.bio !== null && html`<p class="what" dir="auto">${user.bio}</p>`}${facts(request, projects, user.created)}</div>`,
       projects,
       aside,
+      edit: viewer?.id === user.id ? { path: PATHS.profile, label: language.t('site.profile.edit') } : undefined,
       structured: {
         '@type': 'ProfilePage',
         mainEntity: {
@@ -173,7 +145,13 @@ function archiveLink({ page, setup: { loader, gameVersion } }: PageRequest, id: 
   return html`<p class="small"><a href="${pathTo(page, href)}" download>${page.language.t('site.get.all')}</a></p>`
 }
 
-function facts({ page }: PageRequest, { total, downloads }: ProjectSlice, joined?: string, updated?: string): Markup {
+/** Shows the totals of all projects, whatever the list is limited to. */
+function facts(
+  { page }: PageRequest,
+  { total, downloads, followers }: ProjectSlice,
+  joined?: string,
+  updated?: string,
+): Markup {
   const { language } = page
-  return html`<ul class="facts-line"><li>${language.t('site.count.project', { count: total })}</li><li>${countOf(language, downloads)} ${language.t('site.downloads', { count: downloads })}</li>${joined !== undefined && html`<li>${language.rich('site.joined', { at: timeAgo(language, new Date(joined), page.now) })}</li>`}${updated !== undefined && html`<li>${language.rich('site.updated-at', { at: timeAgo(language, new Date(updated), page.now) })}</li>`}</ul>`
+  return html`<ul class="facts-line"><li>${language.t('site.count.project', { count: total })}</li><li>${countOf(language, downloads)} ${language.t('site.downloads', { count: downloads })}</li><li>${countOf(language, followers)} ${language.t('site.followers', { count: followers })}</li>${joined !== undefined && html`<li>${language.rich('site.joined', { at: timeAgo(language, new Date(joined), page.now) })}</li>`}${updated !== undefined && html`<li>${language.rich('site.updated-at', { at: timeAgo(language, new Date(updated), page.now) })}</li>`}</ul>`
 }

@@ -1,15 +1,15 @@
 // The frame of the pages of users, organizations and collections.
 import { html, type Markup, type Part } from '#platform/html/html.ts'
-import { emptyState, face, pager } from '#platform/html/lists.ts'
+import { emptyState, face, pager, tabs } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
-import { feedLinks } from '#web/kit/paths.ts'
+import { isSet } from '#web/kit/cookies.ts'
+import { feedLinks, type ProjectType } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import type { ShownPage } from '#web/kit/send-page.ts'
-import { hitList, type ProjectRow } from '../lists/rows.ts'
-import { hueClass } from '../names.ts'
-
-/** One page of projects, and the totals of all pages. */
-export type ProjectSlice = { rows: ProjectRow[]; total: number; downloads: number; current: number; last: number }
+import { hitList } from '../lists/rows.ts'
+import { hueClass, setupName, TYPE_ICONS, typesName } from '../names.ts'
+import { setupForm } from '../setup-form.ts'
+import { type ProjectSlice, type SliceFilter, slicePath } from './project-slice.ts'
 
 type Profile = {
   path: string
@@ -33,35 +33,70 @@ type Profile = {
 export function profilePage(request: PageRequest, of: Profile): ShownPage {
   const { page, deps } = request
   const { language } = page
-  const { rows, current, last } = of.projects
-  const list =
-    rows.length > 0
-      ? hitList({ page, taxonomy: deps.taxonomy }, rows)
-      : emptyState(page, {
-          icon: 'package',
-          title: language.t(current > last ? 'site.list.no-page' : 'site.no-projects'),
-        })
-  const hasAside = of.aside !== null && String(html`${of.aside}`).trim() !== ''
+  const { rows, current, last, filter } = of.projects
+  const hasAside = of.projects.total > 0 || (of.aside !== null && String(html`${of.aside}`).trim() !== '')
+  const isNarrowed = filter.type !== undefined || filter.ignoresSetup
+  const list = rows.length > 0 ? hitList({ page, taxonomy: deps.taxonomy }, rows) : emptyList(page, of)
   return {
     status: current > last ? 404 : 200,
     title: of.name,
     ...(of.about === '' ? {} : { description: of.about.slice(0, 300) }),
     canonical: of.path,
-    isUnlisted: of.isUnlisted === true || current > last,
+    isUnlisted: of.isUnlisted === true || current > last || isNarrowed,
     className: ['page', hueClass(of.color)].filter(Boolean).join(' '),
     openGraph: { type: of.kind },
     structuredData: [of.structured],
     feeds: feedLinks(of.path, language.t('site.feed.list')),
     body: html`${of.before}
 <div class="profile">${of.head}<div class="acts">${of.edit !== undefined && html`<a class="button" href="${pathTo(page, of.edit.path)}">${icon(page, 'cog')}${of.edit.label}</a>`}<a class="button" href="${pathTo(page, `${of.path}.atom`)}" title="${language.t('site.feed.list')}">${icon(page, 'rss')}<span class="vh">${language.t('site.feed.list')}</span></a>${of.report !== undefined && html`<a class="button" href="${pathTo(page, of.report)}" title="${language.t('site.report.title', { name: of.name })}">${icon(page, 'flag')}<span class="vh">${language.t('site.report.title', { name: of.name })}</span></a>`}</div></div>
+${of.projects.types.size > 1 && typeTabs(page, of)}
 <div class="sheet${hasAside && ' split'}">
 <div class="list">
+${head(page, of)}
 ${list}
-${current <= last && pager(page, { current, last, href: (number) => pathTo(page, `${of.path}${number === 1 ? '' : `?page=${number}`}`) })}
+${current <= last && pager(page, { current, last, href: (number) => pathTo(page, slicePath(of.path, filter, number)) })}
 </div>
-${hasAside && html`<aside aria-label="${language.t('site.about', { name: of.name })}">${of.aside}</aside>`}
+${hasAside && html`<aside aria-label="${language.t('site.about', { name: of.name })}">${of.projects.total > 0 && setupForm(request)}${of.aside}</aside>`}
 </div>`,
   }
+}
+
+function typeTabs(page: PageContext, { path, projects }: Profile): Markup {
+  const { language } = page
+  const { filter, types, compatible } = projects
+  const tab = (type: ProjectType | undefined, count: number) => ({
+    href: pathTo(page, slicePath(path, { ...filter, type })),
+    label: type === undefined ? language.t('site.types.all') : typesName(language, type),
+    icon: type === undefined ? ('grid' as const) : TYPE_ICONS[type],
+    count,
+    isCurrent: type === filter.type,
+  })
+  return tabs(page, language.t('site.types'), [tab(undefined, compatible), ...[...types].map((entry) => tab(...entry))])
+}
+
+/** Shows how many projects are compatible with the setup, with a link to all. Shows nothing without a setup. */
+function head(page: PageContext, { path, projects }: Profile): Part {
+  const { language } = page
+  const { filter, matching } = projects
+  if (!isSet(filter.setup)) return null
+  const setup = language.t('site.for', { setup: setupName(language, filter.setup) })
+  const title = filter.type === undefined ? 'site.count.project' : (`site.count.${filter.type}` as const)
+  return html`<div class="results-head"><h2>${language.t(title, { count: matching })}</h2><p class="picked"><a href="${pathTo(page, slicePath(path, { ...filter, ignoresSetup: true }))}"><span class="vh">${language.t('site.remove')} </span>${setup} ${icon(page, 'x')}</a></p></div>`
+}
+
+function emptyList(page: PageContext, { path, projects }: Profile): Markup {
+  const { language } = page
+  const { current, last, filter, total } = projects
+  const all: SliceFilter = { ...filter, type: undefined, ignoresSetup: isSet(filter.setup) || filter.ignoresSetup }
+  return emptyState(page, {
+    icon: 'package',
+    title: language.t(current > last ? 'site.list.no-page' : total > 0 ? 'site.list.nothing' : 'site.no-projects'),
+    ...(total > 0
+      ? {
+          action: html`<p><a class="button" href="${pathTo(page, slicePath(path, all))}">${language.t('site.profile.all', { count: total })}</a></p>`,
+        }
+      : {}),
+  })
 }
 
 /** Shows links with their icons, or nothing if there are none. */

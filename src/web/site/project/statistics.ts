@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify'
 import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { DownloadSeries } from '#features/operations/analytics/views.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
-import { countOf } from '#platform/html/format.ts'
+import { countOf, countryName } from '#platform/html/format.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import type { Language } from '#platform/html/languages.ts'
 import { emptyState, segments } from '#platform/html/lists.ts'
@@ -14,7 +14,7 @@ import { type SharePlot, sharePlot, sharePlotCsv } from '#platform/html/plots/sh
 import { type TimePlot, timePlotCsv } from '#platform/html/plots/time-plot.ts'
 import { withQuery } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
-import { countryName, tagName } from '../names.ts'
+import { tagName } from '../names.ts'
 import {
   DEFAULT_SPAN,
   type Downloads,

@@ -7,7 +7,7 @@ import { aDownload, times } from '#test/support/factories/analytics-events.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
 import { visitor } from '#test/support/http/visitor.ts'
-import { riseOf } from './download-trends.ts'
+import { growthOf } from './download-trends.ts'
 
 let t: TestApp
 let owner: Person
@@ -99,9 +99,12 @@ test('without the store lists are there, without lines; they come back after it'
   }
 })
 
-test('a rise is measured against the noise of small numbers', () => {
-  assert.equal(riseOf([]), 0)
-  assert.equal(riseOf([0, 0, 0, 0, 9]), 0, 'too few')
-  assert.ok(riseOf([100, 100, 100, 100, 200]) > riseOf([1000, 1000, 1000, 1000, 1100]))
-  assert.ok(riseOf([100, 100, 100, 100, 50]) < 0)
+test('growth is relative to the past of the project, and must exceed the noise of small numbers', () => {
+  assert.equal(growthOf([]), 0)
+  assert.equal(growthOf([0, 0, 0, 0, 900]), 0, 'no past')
+  assert.equal(growthOf([0, 0, 0, 1, 9]), 0, 'too few')
+  assert.equal(growthOf([10, 10, 10, 10, 15]), 0, 'chance')
+  assert.equal(growthOf([100, 100, 100, 100, 50]), 0)
+  assert.ok(growthOf([100, 100, 100, 100, 200]) > growthOf([10_000, 10_000, 10_000, 10_000, 11_000]))
+  assert.ok(growthOf([1000, 1000, 1000, 1000, 2000]) > growthOf([0, 0, 0, 4, 40]))
 })

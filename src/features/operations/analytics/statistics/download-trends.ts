@@ -84,9 +84,9 @@ export function createDownloadTrends(deps: TrendDeps) {
     const ids = rows.map(({ id }) => id)
     await cacheWeeks(ids)
     return ids
-      .map((id) => ({ id, score: riseOf(weeklyDownloads.peek(id) ?? []) }))
-      .filter(({ score }) => score > 0)
-      .sort((a, b) => b.score - a.score)
+      .map((id) => ({ id, growth: growthOf(weeklyDownloads.peek(id) ?? []) }))
+      .filter(({ growth }) => growth > 0)
+      .sort((a, b) => b.growth - a.growth)
       .slice(0, TRENDING_MAX)
       .map(({ id }) => id)
   }
@@ -106,18 +106,27 @@ export function createDownloadTrends(deps: TrendDeps) {
         }),
       )
     },
-    /** Returns the IDs of at most 50 projects whose last week exceeds their previous weeks most, at most two hours old. */
+    /** Returns the IDs of at most 50 projects with the largest growth last week, at most two hours old. */
     trending: async (reader: Reader): Promise<readonly string[]> =>
       filterPublic(reader, await trending.get('all', findTrending)),
   }
 }
 
-/** Returns how far the last week is above the mean of the four weeks before, in standard deviations of such counts. */
-export function riseOf(weeks: readonly number[]): number {
+/** Added to the mean, so that a few downloads more are not a large growth. */
+const GROWTH_BASE = 50
+/** Minimum growth, in standard deviations of such counts. */
+const GROWTH_DEVIATIONS = 2
+
+/**
+ * Returns the growth of the last week over the mean of the four weeks before, relative to this mean, so that a project is
+ * compared with its own past. Returns 0 if it has none, or if the difference can be chance.
+ */
+export function growthOf(weeks: readonly number[]): number {
   const last = weeks.at(-1) ?? 0
   const before = weeks.slice(-5, -1)
   const mean = before.reduce((sum, downloads) => sum + downloads, 0) / Math.max(1, before.length)
-  return last < TREND_DOWNLOADS_MIN ? 0 : (last - mean) / Math.sqrt(mean + TREND_DOWNLOADS_MIN)
+  const isChance = last - mean < GROWTH_DEVIATIONS * Math.sqrt(mean + TREND_DOWNLOADS_MIN)
+  return last < TREND_DOWNLOADS_MIN || mean === 0 || isChance ? 0 : (last - mean) / (mean + GROWTH_BASE)
 }
 
 async function countWeeks(

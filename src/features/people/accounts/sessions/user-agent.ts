@@ -26,3 +26,14 @@ export function describeUserAgent(userAgent: string): { os: string | null; platf
   const program = /^([^\s/()]+)(?:\/|$)/.exec(userAgent)?.[1]
   return { os: nameOf(SYSTEMS), platform: nameOf(BROWSERS) ?? program?.slice(0, NAME_LENGTH_MAX) ?? null }
 }
+
+const KINDS = [
+  [/ipad|tablet|android(?!.*mobile)/i, 'tablet'],
+  [/mobi|iphone|ipod|android/i, 'phone'],
+  [/windows|macintosh|mac ?os|\bcros\b|linux|x11/i, 'computer'],
+] as const
+
+/** Returns the kind of the device, or undefined if the User-Agent does not reveal it. */
+export function deviceKind(userAgent: string): 'phone' | 'tablet' | 'computer' | undefined {
+  return KINDS.find(([pattern]) => pattern.test(userAgent))?.[1]
+}

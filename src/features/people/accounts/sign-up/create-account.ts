@@ -19,19 +19,30 @@ type PreparedAccount = { username: string; email: string; passwordHash: string }
 /** `caller` is the `addressKey` of the client; absent for the operator. */
 type Checks = { db: Db; now: () => number; passwords: Passwords; caller?: string }
 
+/** The checks of a new account by field. Each throws ApiError `validation_error` or `conflict` naming the field. */
+export const ACCOUNT_CHECKS: Readonly<
+  Record<keyof AccountFields, (checks: Checks, fields: AccountFields) => Promise<void>>
+> = {
+  username: async (checks, { username }) => {
+    if (!USERNAME.test(username))
+      throw validationError('username', 'must be 1 to 39 letters, digits, dots, underscores or hyphens')
+    await assertUsernameFree(checks, username)
+  },
+  email: async ({ db }, { email }) => {
+    checkEmail(email)
+    if ((await findAccountBySignInName(db, email)) !== undefined) throw emailTaken()
+  },
+  password: ({ passwords, caller }, { username, email, password }) =>
+    passwords.check(password, { username, email }, 'password', caller),
+}
+
 /**
  * Validates the fields of a new account.
  * @throws ApiError `validation_error` or `conflict` naming the first invalid field.
  */
 export async function checkNewAccount(checks: Checks, fields: AccountFields): Promise<void> {
-  const { db, passwords, caller } = checks
-  const { username, email, password } = fields
-  if (!USERNAME.test(username))
-    throw validationError('username', 'must be 1 to 39 letters, digits, dots, underscores or hyphens')
-  checkEmail(email)
-  await assertUsernameFree(checks, username)
-  await passwords.check(password, { username, email }, 'password', caller)
-  if ((await findAccountBySignInName(db, email)) !== undefined) throw emailTaken()
+  for (const check of [ACCOUNT_CHECKS.username, ACCOUNT_CHECKS.email, ACCOUNT_CHECKS.password])
+    await check(checks, fields)
 }
 
 /** Validates a new account and hashes its password. @throws ApiError like `checkNewAccount` */

@@ -74,7 +74,7 @@ export async function requireNoAdmin(db: Db): Promise<void> {
   )
 }
 
-async function hasAdmin(db: Db): Promise<boolean> {
+export async function hasAdmin(db: Db): Promise<boolean> {
   const admin = await db.selectFrom('account').select('id').where('role', '=', 'admin').limit(1).executeTakeFirst()
   return admin !== undefined
 }

@@ -1,0 +1,116 @@
+// The home page: project types, what the visitor follows, trending and popular projects, new releases and projects,
+// collections. An instance without projects shows the first steps instead.
+
+import type { FastifyReply } from 'fastify'
+import { getStatistics } from '#features/basics/statistics/queries.ts'
+import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
+import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import { listNewestCollections } from '#features/community/collections/queries.ts'
+import { countChoices, fieldIs } from '#features/operations/search/facet-counts.ts'
+import { callerOf } from '#platform/http/limits/client-address.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { EVERYTHING } from '#ports/search-index/filter/tree.ts'
+import { type Setup, setupFor } from '#web/kit/cookies.ts'
+import { feedLinks, offeredTypes, PATHS } from '#web/kit/paths.ts'
+import type { PageRequest } from '#web/kit/request.ts'
+import type { ShownPage } from '#web/kit/send-page.ts'
+import { filterOf, readHits, searchHits } from '../lists/list-query.ts'
+import { readListRequest } from '../lists/list-request.ts'
+import { loadRowDetails, rowsWithAuthors } from '../lists/row-details.ts'
+import { fieldTexts, type ProjectRow, rowOfHit, viewOf } from '../lists/rows.ts'
+import { firstRunView } from './first-run.ts'
+import { type Home, homeView } from './home-view.ts'
+import { listFollowedReleases, listReleasesOf } from './releases.ts'
+
+const TRENDING = 6
+/** Number of popular projects, and of popular and trending projects together. */
+const POPULAR = { least: 5, together: 8 }
+const NEWEST = 6
+const COLLECTIONS = 6
+/** Number of recently updated projects whose releases are compared. An update need not be a release. */
+const UPDATED = 24
+
+export async function showHome(request: PageRequest): Promise<FastifyReply> {
+  const { req, deps } = request
+  const figures = await getStatistics(deps.dbRead)
+  if (figures.projects === 0) return request.show(homePage(request, await firstRunView(request)))
+  const caller = callerOf(req)
+  const types = offeredTypes(deps.taxonomy)
+  const groups = [{ values: types.map((type) => fieldIs('project_types', [type])), base: EVERYTHING }]
+  const filter = filterOf(readListRequest(request, undefined), { now: deps.now(), taxonomy: deps.taxonomy })
+  const search = (sort: 'downloads' | 'newest' | 'updated', limit: number) =>
+    searchHits(deps, { text: '', sort, page: 1, caller }, filter, limit)
+  const [trending, collections, [counts = []], popular, newest, updated] = await Promise.all([
+    loadTrending(request),
+    listNewestCollections(deps.dbRead, COLLECTIONS),
+    countChoices(deps, { text: '', groups, caller }),
+    search('downloads', POPULAR.together),
+    search('newest', NEWEST),
+    search('updated', UPDATED),
+  ])
+  const results = [
+    JSON.stringify([figures, counts, trending, collections]),
+    ...[popular, newest, updated].map(({ body }) => body),
+  ]
+  return request.showResults(results, async () => {
+    const updatedIds = readHits(updated.body).map(({ project_id }) => project_id)
+    const [releases, followed] = await Promise.all([listReleasesOf(request, updatedIds), listFollowedReleases(request)])
+    const shown = readHits(popular.body)
+      .slice(0, Math.max(POPULAR.least, POPULAR.together - trending.length))
+      .map(rowOfHit)
+    const rows = await loadRowDetails(request, [...trending, ...shown])
+    const home: Home = {
+      figures,
+      types: types.map((type, index) => ({ type, count: counts[index] ?? 0 })),
+      trending: rows.slice(0, trending.length),
+      popular: rows.slice(trending.length),
+      newest: readHits(newest.body).map(rowOfHit),
+      releases,
+      collections,
+      followed,
+    }
+    return homePage(request, homeView(request, home))
+  })
+}
+
+/** Loads trending projects of different owners that are compatible with the visitor's setup. */
+async function loadTrending({ deps, setup, trends }: PageRequest): Promise<ProjectRow[]> {
+  const projects = await listVisibleProjects(deps, null, await trends.trending(deps))
+  const compatible = projects.filter((project) => isCompatible(deps.taxonomy, viewOf(project), setup))
+  const rows = await rowsWithAuthors({ deps }, compatible)
+  const owners = new Set<string>()
+  const ofOthers = rows.filter(({ id, by: { path } = { path: id } }) => !owners.has(path) && owners.add(path))
+  return ofOthers.slice(0, TRENDING)
+}
+
+function isCompatible(taxonomy: Taxonomy, view: ProjectView, setup: Setup): boolean {
+  const { gameVersion, loader } = setupFor(taxonomy, setup, view.project_types)
+  const isForLoader =
+    loader === '' || !view.project_types.some((type) => type !== 'modpack') || view.loaders.includes(loader)
+  return isForLoader && (gameVersion === '' || fieldTexts(view, 'game_versions').includes(gameVersion))
+}
+
+function homePage({ page }: PageRequest, body: ShownPage['body']): ShownPage {
+  const { language } = page
+  return {
+    title: language.t('home.title'),
+    description: language.t('site.list.description', { name: page.site.name }),
+    canonical: '/',
+    openGraph: { type: 'website' },
+    structuredData: [
+      {
+        '@type': 'WebSite',
+        name: page.site.name,
+        url: `${page.site.url}/`,
+        potentialAction: {
+          '@type': 'SearchAction',
+          target: `${page.site.url}${PATHS.search}?q={search_term_string}`,
+          'query-input': 'required name=search_term_string',
+        },
+      },
+    ],
+    feeds: feedLinks(`${PATHS.search}?sort=newest`, language.t('site.feed.list')),
+    className: 'page home',
+    body,
+  }
+}

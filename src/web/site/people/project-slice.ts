@@ -1,0 +1,99 @@
+// The projects of a user, an organization or a collection: one page of those of a type that are compatible with the
+// visitor's setup, and the totals of all.
+import { listLatestVersions } from '#features/catalogue/follows/queries.ts'
+import { type CachedProject, listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
+import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import { isSet, NO_SETUP, type Setup, setupFor } from '#web/kit/cookies.ts'
+import { offeredTypes, type ProjectType, pageNumber, withQuery } from '#web/kit/paths.ts'
+import type { PageRequest } from '#web/kit/request.ts'
+import { rowsOfProjects } from '../lists/row-details.ts'
+import { type ProjectRow, viewOf } from '../lists/rows.ts'
+
+const PER_PAGE = 20
+
+/** The limits of the list of a profile. */
+export type SliceFilter = {
+  type: ProjectType | undefined
+  /** Empty if the URL ignores the setup. */
+  setup: Setup
+  ignoresSetup: boolean
+}
+
+export type ProjectSlice = {
+  rows: ProjectRow[]
+  filter: SliceFilter
+  /** Number of projects that match the filter. */
+  matching: number
+  current: number
+  last: number
+  /** Number of projects that are compatible with the setup, by type. */
+  types: ReadonlyMap<ProjectType, number>
+  /** Number of projects that are compatible with the setup. */
+  compatible: number
+  /** Totals of all projects. */
+  total: number
+  downloads: number
+  followers: number
+}
+
+type Item = { project: CachedProject; view: ProjectView }
+
+/** Loads one page of these projects, without projects that are hidden from the viewer. Default order: by downloads. */
+export async function loadSlice(
+  request: PageRequest,
+  ids: readonly string[],
+  { isOrdered = false }: { isOrdered?: boolean } = {},
+): Promise<ProjectSlice> {
+  const { deps, viewer } = request
+  const filter = readSliceFilter(request)
+  const all = (await listVisibleProjects(deps, viewer, ids)).map((project) => ({ project, view: viewOf(project) }))
+  if (!isOrdered) all.sort((a, b) => b.view.downloads - a.view.downloads)
+  const compatible = await listCompatible(request, all, filter.setup)
+  const matching = compatible.filter(
+    ({ view }) => filter.type === undefined || view.project_types.includes(filter.type),
+  )
+  const current = pageNumber(request)
+  const shown = matching.slice((current - 1) * PER_PAGE, current * PER_PAGE)
+  const count = (type: ProjectType) => compatible.filter(({ view }) => view.project_types.includes(type)).length
+  return {
+    rows: await rowsOfProjects(
+      request,
+      shown.map(({ project }) => project),
+    ),
+    filter,
+    matching: matching.length,
+    current,
+    last: Math.max(1, Math.ceil(matching.length / PER_PAGE)),
+    types: new Map(
+      offeredTypes(deps.taxonomy)
+        .filter((type) => all.some(({ view }) => view.project_types.includes(type)))
+        .map((type) => [type, count(type)]),
+    ),
+    compatible: compatible.length,
+    total: all.length,
+    downloads: all.reduce((sum, { view }) => sum + view.downloads, 0),
+    followers: all.reduce((sum, { view }) => sum + view.followers, 0),
+  }
+}
+
+function readSliceFilter({ deps, query, setup }: PageRequest): SliceFilter {
+  const ignoresSetup = query('setup') === 'any'
+  return {
+    type: offeredTypes(deps.taxonomy).find((type) => type === query('type')),
+    setup: ignoresSetup ? NO_SETUP : setup,
+    ignoresSetup,
+  }
+}
+
+/** Returns the path of a profile with a filter. */
+export function slicePath(path: string, { type, ignoresSetup }: SliceFilter, page = 1): string {
+  return withQuery(path, { type, setup: ignoresSetup ? 'any' : '', page: page === 1 ? '' : String(page) })
+}
+
+/** A project is compatible if one version fits both the game version and the loader. */
+async function listCompatible({ deps }: PageRequest, all: readonly Item[], setup: Setup): Promise<readonly Item[]> {
+  if (!isSet(setup)) return all
+  const wanted = all.map(({ view }) => ({ id: view.id, ...setupFor(deps.taxonomy, setup, view.project_types) }))
+  const found = new Set((await listLatestVersions(deps.db, wanted)).map(({ project_id }) => project_id))
+  return all.filter(({ view }) => found.has(view.id))
+}
