@@ -4,9 +4,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { extname } from 'node:path'
 import type { Readable } from 'node:stream'
 import formbody from '@fastify/formbody'
-import Type, { type Static, type TSchema } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { Value } from 'typebox/value'
 import { ApiError, invalidInput } from '#lib/errors.ts'
 import { bodyError } from '#lib/schema/schema-errors.ts'
 import type { FormError } from '#platform/html/forms.ts'
@@ -115,21 +114,8 @@ const validators = new WeakMap<TSchema, ReturnType<typeof Compile>>()
 export function checkValues<Schema extends TSchema>(schema: Schema, values: unknown): Static<Schema> {
   const validator = validators.get(schema) ?? Compile(schema as TSchema)
   validators.set(schema, validator)
-  if (!validator.Check(values)) throw invalidValues(schema, values, bodyError(validator.Type(), values))
+  if (!validator.Check(values)) throw bodyError(validator.Type(), values)
   return values as Static<Schema>
-}
-
-/** Adds the errors of the other properties to the error of the first one, so that a form shows all. */
-function invalidValues(schema: TSchema, values: unknown, first: ApiError): ApiError {
-  const { properties = {} } = schema as { properties?: Record<string, TSchema> }
-  const others = Object.entries(properties).flatMap(([name, property]) => {
-    const value = (values as Record<string, unknown>)[name]
-    if (value === undefined || name === first.details?.['field'] || Value.Check(property, value)) return []
-    return [bodyError(Type.Object({ [name]: property }), { [name]: value })]
-  })
-  return others.length === 0
-    ? first
-    : new ApiError('validation_error', first.message, { details: { ...first.details, others } })
 }
 
 /** The reason why a form was rejected: message, field and status of the response, and the errors of other fields. */
@@ -183,16 +169,17 @@ export function refusedField(field: string, message: string): ApiError {
 
 /** Uses the message of the API, which is English, and the messages of pages. */
 function toRefusal(error: ApiError, labels: Readonly<Record<string, string>>): FormRefusal {
-  const { others = [] } = (error.details ?? {}) as { others?: readonly ApiError[] }
-  const refusal = toFormError(error, labels)
-  return {
-    ...refusal,
-    status: error.status,
-    ...(others.length === 0 ? {} : { others: others.map((other) => toFormError(other, labels)) }),
-  }
+  const others = error.fieldErrors
+    .slice(1)
+    .map(({ field, message }) => toFormError({ message, details: { field, message } }, labels))
+    .filter(({ field }) => field !== undefined)
+  return { ...toFormError(error, labels), status: error.status, ...(others.length === 0 ? {} : { others }) }
 }
 
-function toFormError(error: ApiError, labels: Readonly<Record<string, string>>): FormError {
+function toFormError(
+  error: Pick<ApiError, 'message' | 'details'>,
+  labels: Readonly<Record<string, string>>,
+): FormError {
   const { field, message, isTranslated } = error.details ?? {}
   // A label can belong to a part of a field, such as `link_urls.wiki`.
   const names = typeof field === 'string' ? [field, field.split('.')[0] ?? field] : []
