@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { demoCatalogue } from '#demo/catalogue/catalogue.ts'
+import { demoEvents } from '#demo/catalogue/events.ts'
+import { createRandom } from '#demo/catalogue/random.ts'
+import { PROJECT_STATUSES } from '#lib/project-status.ts'
 import {
   characterCount,
   checkHttpsUrl,
@@ -110,7 +113,13 @@ test('dates are consistent: users are older than their projects, and nothing dep
 
 test('the publisher has a handful of projects that people use, and the moderator none', () => {
   const [publisher, moderator] = catalogue.people.map(({ username }) => username)
-  const own = projects.filter((project) => project.owner === publisher && project.organization === null)
+  const owned = projects.filter((project) => project.owner === publisher && project.organization === null)
+  assert.deepEqual(owned.flatMap(({ status }) => (status === 'approved' ? [] : [status])).sort(), [
+    'draft',
+    'rejected',
+    'scheduled',
+  ])
+  const own = owned.filter(({ status }) => status === 'approved')
   assert.equal(own.length, 8)
   assert.ok(own.every((project) => project.hasIcon && project.gallery === 4 && project.downloads >= 4000))
   assert.ok(!projects.some((project) => project.owner === moderator))
@@ -154,6 +163,32 @@ test('downloads have a long tail, and the catalogue is varied', () => {
       projects.some((project) => part.test(project.description)),
       String(part),
     )
+})
+
+test('even a small demo has a project of every state, and spreads its projects across authors', () => {
+  const few = [...demoCatalogue({ taxonomy, projects: 40, seed: 1, until }).projects]
+  const states = new Set(few.map(({ status }) => status))
+  for (const status of PROJECT_STATUSES) if (status !== 'unknown') assert.ok(states.has(status), status)
+  const public120 = [...demoCatalogue({ taxonomy, projects: 120, seed: 1, until }).projects].filter(
+    ({ status }) => status === 'approved',
+  )
+  const owned = Map.groupBy(public120, ({ owner }) => owner)
+  assert.ok(owned.size >= 25, `${owned.size} authors`)
+  assert.ok(Math.max(...[...owned.values()].map((list) => list.length)) <= 8)
+})
+
+test('the downloads of the last months are a plausible part of the counter, and no version has more than its own', () => {
+  for (const [index, project] of projects.slice(0, 40).entries()) {
+    if (project.downloads < 100) continue
+    const versionIds = project.versions.map((_, n) => `v${n}`)
+    const { downloads } = demoEvents(createRandom(7, index), { project, projectId: 'p', versionIds, until })
+    const days = Math.max(1, (until.getTime() - project.published.getTime()) / 86_400_000)
+    const expected = project.downloads * Math.min(1, 120 / days)
+    assert.ok(downloads.length > 0.4 * expected, `${project.slug}: ${downloads.length} of ${expected}`)
+    assert.ok(downloads.length <= 1.6 * expected + 30, `${project.slug}: ${downloads.length} of ${expected}`)
+    for (const [n, version] of project.versions.entries())
+      assert.ok(downloads.filter(({ version_id }) => version_id === `v${n}`).length <= version.downloads)
+  }
 })
 
 test('numbers of projects that make no sense are rejected', () => {

@@ -21,7 +21,24 @@ import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 /** Probability of each status. Mods are public or unlisted, because other projects depend on them. */
 const STATUSES = { approved: 77, archived: 3, unlisted: 2, processing: 11, draft: 5, rejected: 2 }
 const PUBLIC = { ...STATUSES, processing: 0, draft: 0, rejected: 0 }
-type DemoStatus = keyof typeof STATUSES
+/** Projects with a fixed status, by index, so that even a small demo has a project in every state. */
+const FIXED_STATUSES: ReadonlyMap<number, DemoStatus> = new Map<number, DemoStatus>([
+  [3, 'draft'],
+  [6, 'processing'],
+  [9, 'rejected'],
+  [12, 'scheduled'],
+  [15, 'withheld'],
+  [18, 'private'],
+  [21, 'unlisted'],
+  [24, 'archived'],
+])
+type DemoStatus = keyof typeof STATUSES | 'scheduled' | 'withheld' | 'private'
+/** Statuses of projects that were never public. */
+const NEW_STATUSES: ReadonlySet<DemoStatus> = new Set(['draft', 'processing', 'rejected', 'scheduled'])
+/** Hidden projects of the publisher, who sees the next step of each. */
+const PUBLISHERS_STATUSES: ReadonlySet<DemoStatus> = new Set(['draft', 'rejected', 'scheduled'])
+/** Type of projects with a fixed status that would be mods: others depend on mods. */
+const FIXED_TYPE = 'resourcepack'
 
 export type DemoProject = {
   slug: string
@@ -44,6 +61,8 @@ export type DemoProject = {
   organization: string | null
   published: Date
   downloads: number
+  /** Whether everyone sees the statistics: only if there are events for all downloads of the last months. */
+  hasPublicStatistics: boolean
   follows: number
   hasIcon: boolean
   /** Number of images; the line `{picture}` in the description is replaced by the first one. */
@@ -71,7 +90,15 @@ export type DemoOptions = {
 export const PROJECTS_MAX = 1_000_000
 // Below the quota of 256 projects per user.
 const OWNED_MAX = 200
-const PUBLISHERS_DOWNLOADS_MIN = 4000
+const PUBLISHERS_DOWNLOADS = { least: 4000, more: 9000 }
+/**
+ * Number of projects for which the demo has an event per download. Their downloads are limited, so that these are not too
+ * many. Later projects are for tests of large catalogues.
+ */
+const DETAILED = 200
+const DETAILED_DOWNLOADS_MAX = 40_000
+/** Number of people who are considered as the owner of a project. */
+const OWNER_DRAWS = 6
 const YEARS = 9
 
 /**
@@ -105,18 +132,27 @@ function* demoProjects(
   for (let index = 0; index < projects; index += 1) {
     const random = createRandom(seed, index)
     const isOwn = isPublishers(index)
-    const projectType = random.weighted(typeWeights)
+    const fixed = FIXED_STATUSES.get(index)
+    const drawnType = random.weighted(typeWeights)
+    const projectType = fixed !== undefined && drawnType === 'mod' ? FIXED_TYPE : drawnType
     const isLibrary = projectType === 'mod' && random.chance(0.06)
     const subject = projectName(random, projectType, isLibrary)
     const slug = addSlug(subject.slugText, taken)
-    const status = isOwn ? 'approved' : random.weighted(projectType === 'mod' ? PUBLIC : STATUSES)
-    const isNew = status === 'draft' || status === 'processing' || status === 'rejected'
+    const drawnStatus = random.weighted(projectType === 'mod' ? PUBLIC : STATUSES)
+    const status: DemoStatus = fixed ?? (isOwn ? 'approved' : drawnStatus)
+    const isNew = NEW_STATUSES.has(status)
+    const isPublisher = isOwn || (fixed !== undefined && PUBLISHERS_STATUSES.has(fixed))
     // Most projects are recent, because a service grows. Those of the publisher have months of events.
     const years = isOwn ? 0.5 + 2 * random.next() : YEARS * random.next() ** 1.6
     const age = Math.floor(years * 365 * DAY_MS) + DAY_MS
     const published = new Date(until.getTime() - (isNew ? random.integer(1, 71) * HOUR_MS : age))
     const drawn = isNew ? 0 : longTail(random, isLibrary ? 20 : 1)
-    const downloads = isOwn ? Math.max(PUBLISHERS_DOWNLOADS_MIN, drawn) : drawn
+    const least = isOwn ? PUBLISHERS_DOWNLOADS.least + Math.floor(PUBLISHERS_DOWNLOADS.more * random.next()) : 0
+    const isDetailed = index < DETAILED
+    const most = isDetailed
+      ? Math.floor(DETAILED_DOWNLOADS_MAX * (0.4 + 0.6 * random.next()))
+      : Number.POSITIVE_INFINITY
+    const downloads = Math.max(least, Math.min(most, drawn))
     const dependencies = chooseDependencies(random, projectType, isLibrary, libraries, mods)
     const needs = dependencies.filter(({ kind }) => kind === 'required').map((dependency) => dependency.slug)
     const plan = { ...subject, projectType, slug, first: published, until, downloads, dependencies }
@@ -131,9 +167,16 @@ function* demoProjects(
       ...chooseCategories(random, taxonomy, projectType, isLibrary),
       ...chooseLicense(random, slug),
       links: chooseLinks(random, taxonomy, slug),
-      ...chooseTeam(random, { others, organizations, owned, published, publisher: isOwn ? publisher : undefined }),
+      ...chooseTeam(random, {
+        others,
+        organizations,
+        owned,
+        published,
+        publisher: isPublisher ? publisher : undefined,
+      }),
       published,
       downloads,
+      hasPublicStatistics: isDetailed,
       follows: Math.floor(downloads ** 0.72 * random.next() * 0.6),
       hasIcon: isOwn || random.chance(0.92),
       // Half of the projects have no image.
@@ -210,11 +253,13 @@ function chooseTeam(random: Random, { others, organizations, owned, published, p
   const hasRoom = (username: string): boolean => (owned.get(username) ?? 0) < OWNED_MAX
   const drawn = random.chance(0.12) && publisher === undefined ? random.pick(organizations) : undefined
   const organization = drawn !== undefined && drawn.created <= published && hasRoom(drawn.owner) ? drawn : undefined
-  let at = Math.floor(random.next() ** 2 * others.length)
-  const isFree = (person: DemoPerson | undefined): boolean =>
+  const isFree = (person: DemoPerson | undefined): person is DemoPerson =>
     person !== undefined && person.created <= published && hasRoom(person.username)
-  for (let tries = 0; !isFree(others[at]) && tries < others.length; tries += 1) at = (at + 1) % others.length
-  const owner = publisher ?? organization?.owner ?? others[at]?.username ?? ''
+  const candidates = Array.from({ length: OWNER_DRAWS }, () => random.pick(others)).filter(isFree)
+  // The projects are spread across their authors: of several people, the one with the fewest projects gets it.
+  const [drawnOwner] = candidates.toSorted((a, b) => (owned.get(a.username) ?? 0) - (owned.get(b.username) ?? 0))
+  const person = drawnOwner ?? others.find(isFree)
+  const owner = publisher ?? organization?.owner ?? person?.username ?? ''
   owned.set(owner, (owned.get(owner) ?? 0) + 1)
   const count = random.chance(0.2) ? random.integer(1, 3) : 0
   const usernames = new Set(Array.from({ length: count }, () => random.pick(others).username))

@@ -10,8 +10,6 @@ export type EventsPlan = {
   projectId: string
   versionIds: readonly string[]
   until: Date
-  /** Whether the project gets enough events for a plot. */
-  isWatched: boolean
 }
 
 export type DemoEvents = { views: ViewEvent[]; downloads: DownloadEvent[] }
@@ -21,8 +19,8 @@ const WEEKEND = 1.5
 /** Number of days for which a release increases the interest. */
 const RELEASE = { boost: 2.4, daysToFade: 4 }
 const VIEWS_PER_DOWNLOAD = 1.4
-/** Maximum share of a version's downloads that is from these months. */
-const RECENT_SHARE = 0.8
+/** Number of downloads of a project without public statistics, per power of ten of its counter. */
+const HIDDEN_DOWNLOADS = 6
 
 const COUNTRIES = { US: 26, DE: 11, BR: 9, GB: 8, FR: 7, PL: 6, CN: 6, RU: 5, CA: 5, JP: 4, AU: 3, XX: 2 }
 const PROGRAMS = { '': 40, 'modrinth-app': 30, 'prism-launcher': 20, atlauncher: 5, packwiz: 5 }
@@ -31,18 +29,29 @@ const REASONS = { standalone: 55, dependency: 20, modpack: 15, update: 10 }
 /** Weight of each hour of the day (UTC). */
 const HOURS = Object.fromEntries([3, 2, 2, 1, 1, 1, 2, 3, 3, 4, 4, 5, 6, 6, 7, 8, 9, 10, 11, 11, 10, 8, 6, 4].entries())
 
-/** Returns unordered events; a version has at most as many downloads as its counter. Equal random streams give equal events. */
+/**
+ * Returns unordered events. A project gets the share of its downloads that its last months have in its age, and a version
+ * at most as many as its counter. Equal random streams give equal events.
+ */
 export function demoEvents(random: Random, plan: EventsPlan): DemoEvents {
   const { until, projectId } = plan
-  const { published, downloads, versions, projectType, slug } = plan.project
+  const { published, downloads, versions, projectType, slug, hasPublicStatistics } = plan.project
   const events: DemoEvents = { views: [], downloads: [] }
-  const perDay = plan.isWatched ? 12 + 22 * random.next() : Math.log10(1 + downloads) / 20
-  const left = versions.map((version) => Math.floor(version.downloads * RECENT_SHARE))
-  if (left.every((count) => count === 0)) return events
+  const left = versions.map((version) => version.downloads)
+  if (downloads === 0) return events
   const path = `/${projectType}/${slug}`
-  for (let day = 0; day < DAYS; day += 1) {
+  const ageDays = Math.max(1, (until.getTime() - published.getTime()) / DAY_MS)
+  const total = hasPublicStatistics
+    ? downloads * Math.min(1, DAYS / ageDays)
+    : HIDDEN_DOWNLOADS * Math.log10(1 + downloads)
+  const days = Array.from({ length: DAYS }, (_, day) => {
     const start = Math.floor(until.getTime() / DAY_MS) * DAY_MS - (DAYS - 1 - day) * DAY_MS
-    const mean = perDay * interest(plan.project, start, day) * (0.8 + 0.4 * random.next())
+    const isOut = start + DAY_MS > published.getTime()
+    return { start, weight: isOut ? interest(plan.project, start, day) * (0.8 + 0.4 * random.next()) : 0 }
+  })
+  const weights = days.reduce((sum, { weight }) => sum + weight, 0)
+  for (const { start, weight } of days) {
+    const mean = (total * weight) / weights
     for (let n = Math.floor(mean * VIEWS_PER_DOWNLOAD + random.next()); n > 0; n -= 1) {
       const at = instantOf(random, start)
       if (at < published.getTime() || at >= until.getTime()) continue

@@ -36,10 +36,11 @@ export type DemoScene = { bytes: Buffer; title: string; caption: string }
 
 /** Returns different gallery images of 640 by 360 pixels with their titles, and captions that can be empty. */
 export function demoScenes(random: Random, count: number): DemoScene[] {
-  return random.sample(Object.entries(IMAGES.scenes), count).map(([name, titles]) => ({
+  const captions = random.sample(IMAGES.captions, count)
+  return random.sample(Object.entries(IMAGES.scenes), count).map(([name, titles], n) => ({
     bytes: shiftHue(readImage(`scenes/${name}.png`), random.integer(-SMALL_SHIFT, SMALL_SHIFT)),
     title: random.pick(titles),
-    caption: random.pick(IMAGES.captions),
+    caption: captions[n] ?? '',
   }))
 }
 

@@ -108,9 +108,15 @@ function questions(random: Random): string[] {
     .map(([question, answer]) => `**${question}**\n\n${answer}`)
 }
 
+/** Returns the changelog of the first version. */
+export function demoFirstChangelog(random: Random, subject: Subject): string {
+  return fill(random, random.pick(words.FIRST_CHANGES), subject)
+}
+
 /** Returns Markdown, empty for one version in seven, like those of real authors. */
 export function demoChangelog(random: Random, subject: Subject): string {
   if (random.chance(1 / 7)) return ''
-  const changes = random.sample(words.CHANGES, random.integer(1, 4))
-  return changes.map((change) => `- ${fill(random, change, subject)}`).join('\n')
+  const changes = random.sample(words.CHANGES, random.integer(1, 5)).map((change) => fill(random, change, subject))
+  const list = changes.map((change) => `- ${change.slice(0, 1).toUpperCase()}${change.slice(1)}`).join('\n')
+  return random.chance(0.3) ? `${fill(random, random.pick(words.CHANGELOG_NOTES), subject)}\n\n${list}` : list
 }

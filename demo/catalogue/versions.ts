@@ -1,7 +1,7 @@
 // Versions of demo projects: numbers, dates, channels, loaders and fields that match each other and the taxonomy.
 
 import type { Random } from '#demo/catalogue/random.ts'
-import { demoChangelog } from '#demo/catalogue/texts.ts'
+import { demoChangelog, demoFirstChangelog } from '#demo/catalogue/texts.ts'
 import { LOADER_HABITS } from '#demo/catalogue/words.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { LoaderFieldValues } from '#platform/taxonomy/loader-fields.ts'
@@ -77,7 +77,7 @@ export function demoVersions(random: Random, taxonomy: Taxonomy, plan: VersionPl
       channel: isEarly ? random.pick(['alpha', 'beta']) : 'release',
       loaders,
       fields,
-      changelog: i === 0 ? 'First public version.' : demoChangelog(random, plan),
+      changelog: i === 0 ? demoFirstChangelog(random, plan) : demoChangelog(random, plan),
       published,
       downloads: shares[i] ?? 0,
       featured: i === wanted - 1 && random.chance(0.3),

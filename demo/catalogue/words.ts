@@ -22,15 +22,19 @@ export const FOREIGN_NAMES = TEXTS.foreignNames as unknown as readonly Pair[]
 export const QUESTIONS = TEXTS.questions as unknown as readonly Pair[]
 /** Type of a report, its text, and the reply of the moderator who closes it. */
 export const REPORTS = TEXTS.reports as unknown as readonly (readonly [string, string, string])[]
+/** Names of collections and their descriptions. */
+export const COLLECTIONS = TEXTS.collections as unknown as readonly Pair[]
 /** Summaries by project type. In all sentences, {thing} is the theme of the project and {name} its name. */
 export const SUMMARIES: Readonly<Record<string, readonly string[]>> = TEXTS.summaries
 
 export const {
   authorsNotes: AUTHORS_NOTES,
   bios: BIOS,
+  changelogNotes: CHANGELOG_NOTES,
   changes: CHANGES,
   closings: CLOSINGS,
   features: FEATURES,
+  firstChanges: FIRST_CHANGES,
   intros: INTROS,
   moderatorsAnswers: MODERATORS_ANSWERS,
   otherSummaries: OTHER_SUMMARIES,

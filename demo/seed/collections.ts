@@ -1,13 +1,12 @@
 // Writes a few collections of demo projects.
 
+import { COLLECTIONS } from '#demo/catalogue/words.ts'
 import { demoId, demoRandom } from '#demo/ids.ts'
 import { addMissing, markItems, type Written } from '#demo/items.ts'
 import { insertRows } from '#demo/seed/insert-rows.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
-
-const TITLES = ['Favourites', 'For a rainy evening', 'Server basics', 'Small and good', 'Building blocks', 'To try out']
 
 /**
  * Adds missing collections: one per twenty projects.
@@ -27,10 +26,13 @@ export async function seedCollections(
       const chosen = new Set(Array.from({ length: random.integer(3, 12) }, () => random.pick(projectIds)))
       const created = new Date(until.getTime() - random.integer(1, 700) * DAY_MS)
       const owner = demoId('account', random.integer(0, people - 1))
+      const [name, description] = COLLECTIONS[n % COLLECTIONS.length] ?? ['', '']
+      const volume = Math.floor(n / COLLECTIONS.length)
       const row = {
         id,
         account_id: owner,
-        name: random.pick(TITLES),
+        name: volume === 0 ? name : `${name} ${volume + 1}`,
+        description,
         status: 'listed' as const,
         created,
         updated: created,

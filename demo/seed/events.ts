@@ -4,7 +4,6 @@ import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { demoCatalogue } from '#demo/catalogue/catalogue.ts'
 import { type DemoEvents, demoEvents } from '#demo/catalogue/events.ts'
-import { isPublishers } from '#demo/catalogue/people.ts'
 import { DEMO_SEED, demoId, demoPartId, demoRandom } from '#demo/ids.ts'
 import { findDemo } from '#demo/items.ts'
 import type { Indexed } from '#demo/seed/names.ts'
@@ -80,7 +79,6 @@ function eventsOf(group: readonly Indexed[], until: Date): DemoEvents {
       projectId: id,
       versionIds: project.versions.map((_, n) => demoPartId('version', index, n)),
       until,
-      isWatched: isPublishers(index),
     })
     for (const view of views) all.views.push(view)
     for (const download of downloads) all.downloads.push(download)

@@ -19,6 +19,12 @@ export type SeedDeps = Pick<Deps, 'db' | 'cache' | 'files' | 'fileRules' | 'conf
 
 type PreparedProject = ReturnType<typeof prepareProject>
 
+/** Time until a scheduled project is published. */
+const SCHEDULED_AHEAD_MS = 30 * DAY_MS
+/** Largest share of the people who follow a project. */
+const FOLLOWING_MAX = 0.9
+/** Maximum number of followers per project. */
+const FOLLOWERS_MAX = 200
 /** Maximum number of images per project. */
 const PICTURES_MAX = 8
 
@@ -90,7 +96,8 @@ function galleryOf({ project, index, id: projectId }: Indexed, { mark, until }: 
 /** Returns follows by some of the demo people, more for popular projects, at times when both exist. */
 function followsOf({ project: { follows, published }, index, id }: Indexed, { people, until, peopleFrom }: Names) {
   const random = demoRandom('follow', index)
-  const count = Math.min(follows, Math.round(12 * Math.log2(1 + follows)))
+  const share = Math.min(FOLLOWING_MAX, Math.log10(1 + follows) / 4)
+  const count = Math.min(follows, Math.round(share * people.length), FOLLOWERS_MAX)
   return peopleFrom(index * 31, count).map((n) => {
     const from = new Date(Math.max(people[n]?.created.getTime() ?? 0, published.getTime()))
     const created = between(from, until, random.next() ** 1.5)
@@ -114,7 +121,7 @@ function projectRow(
   { names, slugs }: { names: Names; slugs: ReadonlyMap<string, string> },
 ) {
   const { status, published, slug, organization } = project
-  const isReviewed = !['draft', 'processing', 'rejected'].includes(status)
+  const isReviewed = !['draft', 'processing', 'rejected', 'scheduled'].includes(status)
   const first = gallery[0]?.row
   return {
     id,
@@ -133,6 +140,8 @@ function projectRow(
     additional_categories: project.additionalCategories,
     link_urls: project.links,
     downloads: project.downloads,
+    public_statistics: project.hasPublicStatistics,
+    scheduled_at: status === 'scheduled' ? new Date(names.until.getTime() + SCHEDULED_AHEAD_MS) : null,
     followers: follows.length,
     published,
     updated: project.versions.at(-1)?.published ?? published,
