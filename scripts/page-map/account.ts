@@ -13,6 +13,7 @@ export const ACCOUNT_PAGES: readonly MappedPage[] = [
     'Sign-in, with a second step for two-factor codes',
     'signIn signInWithSecondFactor',
   ),
+  own('showCheckMail', '/account/check-mail', 'The emailed link after sign-up, sent again', 'resendVerification'),
   open('showForgottenPassword', '/account/forgot-password', 'Request for a reset link', 'requestPasswordReset'),
   open('showPasswordReset', '/account/reset-password', 'A new password, from an emailed link'),
   open(

@@ -188,7 +188,7 @@ function header(context: PageContext, page: Page): Markup {
   const { navigation = [] } = site
   return html`<header class="page bar">
 <a class="brand" href="${pathTo(context, site.paths.home)}">${brandMark(context)}<span>${site.name}</span></a>
-${site.search === undefined ? html`<div></div>` : searchForm(context, site.search, page.isWork === true)}
+${site.search !== undefined && searchForm(context, site.search, page.isWork === true)}
 <nav aria-label="${language.t('layout.account')}"><ul>
 ${navigation.map(
   (link) => html`<li class="wide">${linkTo(context, link)}</li>

@@ -20,6 +20,7 @@ export async function makeAccountPages(t: TestApp): Promise<ShownPage[]> {
   const flow = `flow=${await makeFirstAdminLink(t.deps)}`
   const open = pagesOf()
   const own = pagesOf(person)
+  const unverified = pagesOf(await t.make.account({ email_verified: false }))
   return [
     open('sign-up', 'showSignUp', '/account/sign-up'),
     open('first-admin', 'showFirstAdmin', `/account/first-admin?${flow}`),
@@ -28,6 +29,7 @@ export async function makeAccountPages(t: TestApp): Promise<ShownPage[]> {
     open('new-password', 'showPasswordReset', `/account/reset-password?${flow}`),
     open('verify-email', 'showEmailVerification', `/account/verify-email?${flow}`),
     open('undo-email', 'showEmailUndoing', `/account/undo-email?${flow}`),
+    unverified('check-mail', 'showCheckMail', '/account/check-mail'),
     own('consent', 'showConsent', consent(other.id)),
     own('profile', 'showProfile', '/account'),
     own('tokens', 'showTokens', '/account/tokens'),
