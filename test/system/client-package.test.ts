@@ -1,51 +1,44 @@
-// The package as it would be published: its files, its types in an empty project, and its command under Node.js 20.
+// The package as it would be published: its files, its types in an empty project, its command under Node.js 20, and the
+// commands of the document and of the example workflows.
 import assert from 'node:assert/strict'
 import { execFile, execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
+import { parse } from 'yaml'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { form, modJar, projectData } from '#test/support/http/forms.ts'
-import { makeDataDir } from '#test/support/processes/running-depot.ts'
+import { checkOutput, openShell, readSteps, type Shell } from '#test/support/processes/documented-steps.ts'
+import { installPackedClient } from '#test/support/processes/packed-client.ts'
+import { ENTRY, makeDataDir, type RunningDepot, startDepot } from '#test/support/processes/running-depot.ts'
 
-const ROOT = join(import.meta.dirname, '../../..')
+const ROOT = join(import.meta.dirname, '../..')
 const run = promisify(execFile)
 const { dataDir: folder, remove } = makeDataDir()
-const project = join(folder, 'project')
 const TSC = join(ROOT, 'packages/client/node_modules/typescript/bin/tsc')
 
-/** Packs a package into the folder. Returns the path of the archive. */
-async function pack(source: string): Promise<string> {
-  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], { cwd: source })
-  const [packed] = JSON.parse(stdout.slice(stdout.indexOf('[\n')))
-  return join(folder, packed.filename)
-}
-
 let t: TestApp
+let depot: RunningDepot
+let shell: Shell
+let project: string
 before(async () => {
   t = await testApp()
-  mkdirSync(project)
-  const client = await pack(join(ROOT, 'packages/client'))
-  // The dependencies are those of this checkout, so that the test needs no registry.
-  const dependencies: Record<string, string> = {}
-  for (const name of ['openapi-fetch', 'openapi-typescript-helpers']) {
-    dependencies[name] = `file:${await pack(join(ROOT, 'node_modules', name))}`
-  }
-  writeFileSync(
-    join(project, 'package.json'),
-    JSON.stringify({
-      type: 'module',
-      private: true,
-      dependencies: { '@depot/client': `file:${client}`, ...dependencies },
-      overrides: Object.fromEntries(Object.keys(dependencies).map((name) => [name, `$${name}`])),
-    }),
-  )
-  await run('npm', ['install', '--offline', '--no-audit', '--no-fund'], { cwd: project })
+  project = await installPackedClient(folder)
+  cpSync(join(ROOT, 'examples'), join(project, 'examples'), { recursive: true })
+  const [dataDir, tools] = [join(folder, 'data'), join(folder, 'tools')]
+  mkdirSync(dataDir)
+  mkdirSync(tools)
+  depot = await startDepot(dataDir)
+  const command = `#!/bin/sh\nDATA_DIR='${dataDir}' exec '${process.execPath}' '${ENTRY}' "$@"\n`
+  writeFileSync(join(tools, 'depot'), command, { mode: 0o755 })
+  shell = openShell(project, { env: { PATH: `${tools}:${process.env['PATH']}`, npm_config_offline: 'true' } })
 })
 after(async () => {
-  remove()
+  await shell?.end()
+  await depot?.stop()
   await t?.close()
+  remove()
 })
 
 test('the package contains compiled code with types, and nothing else', () => {
@@ -123,5 +116,65 @@ test('an installed client reads, and its command publishes, also with Node.js 20
     numbers.unshift(number)
     const { stdout } = await run(node, ['program.mjs', url], { cwd: project })
     assert.deepEqual(JSON.parse(stdout), ['Project lantern', 'not_found', numbers])
+  }
+})
+
+const withAddress = (text: string): string => text.replaceAll('http://127.0.0.1:8080', depot.url)
+
+test('the commands of the document work as written', async () => {
+  const steps = readSteps('docs/features/publish-command.md', 'Try it')
+  assert.ok(steps.length >= 4)
+  for (const [n, { script, expected }] of steps.entries()) {
+    checkOutput(await shell.run(withAddress(script)), expected.map(withAddress), `block ${n + 1}`)
+  }
+})
+
+/** The scripts of a workflow, whatever the CI: the values of `run` and `script`. */
+function scriptsOf(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(scriptsOf)
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, inner]) => {
+    if (key === 'run' && typeof inner === 'string') return [inner]
+    if (key === 'script' && Array.isArray(inner)) return inner.map(String)
+    return scriptsOf(inner)
+  })
+}
+
+test('the commands of the example workflows publish a version', async () => {
+  mkdirSync(join(project, 'build/libs'), { recursive: true })
+  await shell.run(`
+git init --quiet
+git -c user.name=tests -c user.email=tests@example.org commit --quiet --allow-empty --message release
+`)
+  const workflows = globSync('examples/ci/*.yml', { cwd: ROOT }).sort()
+  assert.equal(workflows.length, 3)
+  for (const [n, workflow] of workflows.entries()) {
+    const publish = scriptsOf(parse(readFileSync(join(ROOT, workflow), 'utf8'))).filter((one) =>
+      one.includes('depot-publish'),
+    )
+    assert.equal(publish.length, 1, workflow)
+    const number = `2.0.${n}`
+    writeFileSync(join(project, 'build/libs/lantern.jar'), modJar(number))
+    writeFileSync(join(project, 'build/libs/lantern-sources.jar'), modJar(`${number} sources`))
+    // The archive of this test states neither.
+    writeFileSync(
+      join(project, 'depot-publish.json'),
+      JSON.stringify({ version_number: number, game_versions: ['1.21'] }),
+    )
+    const lines = await shell.run(`
+git -c user.name=tests -c user.email=tests@example.org tag --annotate v${number} --message 'Release ${number}'
+export GITHUB_REF_NAME=v${number} CI_COMMIT_TAG=v${number}
+${String(publish[0]).replaceAll('https://depot.example', depot.url)}
+`)
+    checkOutput(lines, [`${depot.url}/mod/lantern/version/${number}`], workflow)
+    const response = await fetch(`${depot.url}/v3/project/lantern/version/${number}`, {
+      headers: { 'user-agent': 'tests' },
+    })
+    const version = (await response.json()) as { changelog: string; files: { filename: string }[] }
+    assert.equal(version.changelog, `Release ${number}`)
+    assert.deepEqual(
+      version.files.map(({ filename }) => filename),
+      ['lantern.jar'],
+    )
   }
 })
