@@ -15,6 +15,7 @@ import { benchProcesses } from './processes.ts'
 import { benchRoutes } from './routes.ts'
 import { benchSearchHttp } from './search/http.ts'
 import { benchSite } from './site.ts'
+import { benchTus } from './tus.ts'
 import { benchUploads } from './uploads.ts'
 import { benchV2 } from './v2.ts'
 import { benchWork } from './work/work.ts'
@@ -29,6 +30,7 @@ const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   'search-http': { title: 'Search over HTTP', run: () => benchSearchHttp() },
   v2: { title: 'The older API against the newer one', run: benchV2 },
   site: { title: 'The public site against the API', run: benchSite },
+  tus: { title: 'Resumable uploads against the form', run: benchTus },
   uploads: { title: 'Uploads through the page against the API', run: benchUploads },
   'dry-run': { title: 'Dry runs against the requests', run: benchDryRun },
   work: { title: 'Pages for publishers, moderators and operators, 20,000 projects', run: benchWork },

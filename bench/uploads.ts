@@ -66,7 +66,7 @@ function rowsOf(name: 'form' | 'script', rounds: readonly Record<'api' | 'form' 
 }
 
 /** Processor time of the server with its database, and the growth of the memory of the server. */
-async function measured({ child }: RunningDepot, upload: () => Promise<void>): Promise<Measured> {
+export async function measured({ child }: RunningDepot, upload: () => Promise<void>): Promise<Measured> {
   const memory = residentMb(child)
   let peak = memory
   const watch = setInterval(() => {
@@ -79,9 +79,9 @@ async function measured({ child }: RunningDepot, upload: () => Promise<void>): P
   return { seconds, growthMb: peak - memory }
 }
 
-const VERSION = { release_channel: 'release', loaders: ['fabric'], game_versions: ['1.20.1'], dependencies: [] }
+export const VERSION = { release_channel: 'release', loaders: ['fabric'], game_versions: ['1.20.1'], dependencies: [] }
 
-function uploadByApi(
+export function uploadByApi(
   url: string,
   { token, projectId, file }: { token: string; projectId: string; file: string },
 ): Upload {

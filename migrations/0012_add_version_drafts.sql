@@ -23,3 +23,36 @@ create index file_manifest_declared_id_idx on file_manifest (declared_id) where 
 
 -- The ID by which a manifest names the dependency, so that the next version of the project proposes the same project.
 alter table dependency add column declared_id text collate "C";
+
+-- Files that arrive in several requests, until a version names them.
+
+create table upload (
+  id text collate "C" primary key,
+  -- Null after the account was deleted; the upload then expires.
+  account_id text collate "C" references account (id) on delete set null,
+  -- Announced length; null until it is known.
+  length bigint check (length >= 0),
+  -- Bytes that are stored durably.
+  received bigint not null default 0,
+  -- Header Upload-Metadata.
+  metadata text not null,
+  -- The draft that names the upload.
+  version_id text collate "C" references version (id) on delete set null,
+  created timestamptz not null default now(),
+  expires timestamptz not null,
+  -- The request that writes, and when another one can take over.
+  lease text collate "C",
+  lease_until timestamptz
+);
+create index upload_account_id_idx on upload (account_id);
+create index upload_version_id_idx on upload (version_id) where version_id is not null;
+create index upload_expires_idx on upload (expires);
+
+-- The stored parts of uploads.
+create table upload_part (
+  storage_key text collate "C" primary key,
+  upload_id text collate "C" not null references upload (id),
+  start bigint not null,
+  size_bytes bigint not null,
+  unique (upload_id, start)
+);

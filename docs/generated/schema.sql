@@ -968,10 +968,37 @@ create table thread_message (
   constraint thread_message_thread_id_fkey FOREIGN KEY (thread_id) REFERENCES thread(id) ON DELETE CASCADE
 );
 
+create table upload (
+  id text collate "C" not null,
+  account_id text collate "C",
+  length bigint,
+  received bigint default 0 not null,
+  metadata text not null,
+  version_id text collate "C",
+  created timestamp with time zone default now() not null,
+  expires timestamp with time zone not null,
+  lease text collate "C",
+  lease_until timestamp with time zone,
+  constraint upload_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE SET NULL,
+  constraint upload_length_check CHECK ((length >= 0)),
+  constraint upload_pkey PRIMARY KEY (id),
+  constraint upload_version_id_fkey FOREIGN KEY (version_id) REFERENCES version(id) ON DELETE SET NULL
+);
+
 create table upload_claim (
   storage_key text collate "C" not null,
   created timestamp with time zone default now() not null,
   constraint upload_claim_pkey PRIMARY KEY (storage_key)
+);
+
+create table upload_part (
+  storage_key text collate "C" not null,
+  upload_id text collate "C" not null,
+  start bigint not null,
+  size_bytes bigint not null,
+  constraint upload_part_pkey PRIMARY KEY (storage_key),
+  constraint upload_part_upload_id_fkey FOREIGN KEY (upload_id) REFERENCES upload(id),
+  constraint upload_part_upload_id_start_key UNIQUE (upload_id, start)
 );
 
 create table user_note (
@@ -1248,6 +1275,12 @@ CREATE INDEX thread_message_author_id_idx ON public.thread_message USING btree (
 CREATE INDEX thread_message_thread_id_idx ON public.thread_message USING btree (thread_id, created);
 
 CREATE INDEX thread_unanswered_idx ON public.thread USING btree (unanswered_since, id) WHERE (unanswered_since IS NOT NULL);
+
+CREATE INDEX upload_account_id_idx ON public.upload USING btree (account_id);
+
+CREATE INDEX upload_expires_idx ON public.upload USING btree (expires);
+
+CREATE INDEX upload_version_id_idx ON public.upload USING btree (version_id) WHERE (version_id IS NOT NULL);
 
 CREATE INDEX user_note_author_id_idx ON public.user_note USING btree (author_id);
 

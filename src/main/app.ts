@@ -34,6 +34,7 @@ import { versionEditRoutes } from '#features/catalogue/versions/lifecycle/routes
 import { versionReadRoutes } from '#features/catalogue/versions/lookup/routes.ts'
 import { proposalRoutes } from '#features/catalogue/versions/proposals/routes.ts'
 import { versionUploadRoutes } from '#features/catalogue/versions/publish/routes.ts'
+import { uploadRoutes } from '#features/catalogue/versions/uploads/routes.ts'
 import { attentionRoutes } from '#features/community/attention/routes.ts'
 import { collectionRoutes } from '#features/community/collections/routes.ts'
 import { memberRoutes } from '#features/community/members/routes.ts'
@@ -182,6 +183,7 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
   tagged(app, 'versions', (scope) => {
     versionReadRoutes(scope, deps)
     versionUploadRoutes(scope, deps)
+    uploadRoutes(scope, deps)
     proposalRoutes(scope, deps)
     versionEditRoutes(scope, deps)
   })
@@ -258,6 +260,7 @@ const WAITING_JOBS: readonly JobName[] = [
   'images.sweep',
   'files.sweep',
   'versions.expire-drafts',
+  'uploads.expire',
 ]
 
 /** Returns the handlers of all jobs. A missing handler does not compile. */
@@ -313,6 +316,7 @@ export const SCHEDULE: Schedule = [
   { job: 'images.sweep', everyMinutes: HOUR, atMinute: 37 },
   { job: 'decisions.announce', everyMinutes: 1 },
   { job: 'versions.expire-drafts', everyMinutes: HOUR, atMinute: 57 },
+  { job: 'uploads.expire', everyMinutes: HOUR, atMinute: 52 },
   { job: 'releases.sweep', everyMinutes: 1 },
   { job: 'scans.judge', everyMinutes: 1 },
 ]

@@ -740,9 +740,29 @@ export interface ThreadMessage {
   thread_id: string;
 }
 
+export interface Upload {
+  account_id: string | null;
+  created: Generated<Timestamp>;
+  expires: Timestamp;
+  id: string;
+  lease: string | null;
+  lease_until: Timestamp | null;
+  length: number | null;
+  metadata: string;
+  received: Generated<number>;
+  version_id: string | null;
+}
+
 export interface UploadClaim {
   created: Generated<Timestamp>;
   storage_key: string;
+}
+
+export interface UploadPart {
+  size_bytes: number;
+  start: number;
+  storage_key: string;
+  upload_id: string;
 }
 
 export interface UserNote {
@@ -866,7 +886,9 @@ export interface DB {
   text_base_url: TextBaseUrl;
   thread: Thread;
   thread_message: ThreadMessage;
+  upload: Upload;
   upload_claim: UploadClaim;
+  upload_part: UploadPart;
   user_note: UserNote;
   version: Version;
   version_scan: VersionScan;

@@ -39,6 +39,7 @@ export interface Jobs {
   'seed.store-events': { projects: number }
   'statistics.fold': Record<string, never>
   'storage.measure': Record<string, never>
+  'uploads.expire': Record<string, never>
   'versions.expire-drafts': Record<string, never>
   'versions.notify-followers': { version_id: string }
   'versions.release': { version_id: string }

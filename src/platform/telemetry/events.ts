@@ -18,6 +18,7 @@ export type BusinessEvent =
   | 'project.deleted'
   | 'version.published'
   | 'version.deleted'
+  | 'upload.finished'
   | 'file.downloaded'
   | 'organization.created'
   | 'organization.deleted'

@@ -16,6 +16,20 @@ export type StagedFile = {
   readonly sha512: string
 }
 
+/** A file on the local disk that can be published. Without `sha1`, the store does not compare the content. */
+export type LocalFile = Pick<StagedFile, 'path' | 'sizeBytes'> & { readonly sha1?: string }
+
+export type ReceiveOptions = {
+  /** Maximum size, inclusive. */
+  maxBytes: number
+  /** Error of a larger body. */
+  tooLarge: () => Error
+  /** Called for each chunk before it is written. */
+  onChunk: (chunk: Buffer) => void
+  /** Stops the reception; the received bytes remain. */
+  signal: AbortSignal
+}
+
 export type StageOptions = {
   /** Maximum size, inclusive. */
   maxBytes: number
@@ -57,10 +71,15 @@ export interface Files extends BulkFiles {
    */
   stage(source: Readable, options: StageOptions): Promise<StagedFile>
   /**
+   * Streams a part of an upload to the local disk without digests, in constant memory. If the source fails, keeps the
+   * received bytes: `cut` is then the error. The caller publishes or discards the part.
+   */
+  receive(source: Readable, options: ReceiveOptions): Promise<{ part: LocalFile; cut: unknown }>
+  /**
    * Moves a staged file to `key` durably and atomically, replacing an existing file. After a failure the staged file
    * still exists and must be discarded.
    */
-  publish(staged: StagedFile, key: string, options: StoreOptions): Promise<void>
+  publish(staged: LocalFile, key: string, options: StoreOptions): Promise<void>
   /** Stores content that is in memory, such as an image, durably and atomically. */
   put(key: string, bytes: Uint8Array, options: StoreOptions): Promise<void>
   /**
@@ -78,7 +97,7 @@ export interface Files extends BulkFiles {
   /** Removes a file; does nothing if it does not exist. */
   remove(key: string): Promise<void>
   /** Removes a staged file; does nothing after `publish` and on a second call. */
-  discard(staged: StagedFile): Promise<void>
+  discard(staged: Pick<StagedFile, 'path'>): Promise<void>
   /** Removes staged files of killed processes, unchanged for `olderThanMs` before `nowMs`. Returns their number. */
   sweep(options: { olderThanMs: number; nowMs: number }): Promise<number>
   /**

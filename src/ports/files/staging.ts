@@ -7,7 +7,14 @@ import { invalidInput } from '#lib/errors.ts'
 import { randomBase62 } from '#lib/ids.ts'
 import { HOUR_MS } from '#lib/time.ts'
 import type { Deps } from '#ports/deps.ts'
-import { describeBytes, hostingError, type StagedFile, type StageOptions } from './files.ts'
+import {
+  describeBytes,
+  hostingError,
+  type LocalFile,
+  type ReceiveOptions,
+  type StagedFile,
+  type StageOptions,
+} from './files.ts'
 
 // Size of a write: few system calls, and at most two batches in memory.
 const BATCH_BYTES = 1024 * 1024
@@ -46,6 +53,55 @@ export async function stageFile(folder: string, source: Readable, options: Stage
     await rm(path, { force: true }).catch(() => undefined)
     throw options.signal?.aborted ? options.signal.reason : error
   }
+}
+
+/** Implements `Files.receive`. */
+export async function receivePart(
+  folder: string,
+  source: Readable,
+  { maxBytes, tooLarge, onChunk, signal }: ReceiveOptions,
+): Promise<{ part: LocalFile; cut: unknown }> {
+  const path = newStagedPath(folder)
+  source.on('error', () => undefined)
+  const writer = batchWriter(await hosted(open(path, 'wx', 0o600)), path)
+  try {
+    let sizeBytes = 0
+    const chunks = chunksUntilCut(source, signal)
+    for await (const chunk of chunks) {
+      sizeBytes += chunk.length
+      if (sizeBytes > maxBytes) throw tooLarge()
+      onChunk(chunk)
+      await writer.write(chunk)
+    }
+    await writer.close()
+    return { part: { path, sizeBytes }, cut: chunks.cut }
+  } catch (error) {
+    await writer.abandon()
+    await rm(path, { force: true }).catch(() => undefined)
+    throw error
+  }
+}
+
+/** Yields chunks until the source ends or fails, or `signal` aborts. The response needs the connection afterwards. */
+function chunksUntilCut(source: Readable, signal: AbortSignal): AsyncIterable<Buffer> & { cut: unknown } {
+  const chunks = source.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer, undefined>
+  const aborted = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+  aborted.catch(() => undefined)
+  const iterable = {
+    cut: undefined as unknown,
+    async *[Symbol.asyncIterator]() {
+      for (;;) {
+        const next = await Promise.race([chunks.next(), aborted]).catch((error: unknown) => {
+          iterable.cut = error ?? new Error('The body was cut')
+        })
+        if (next === undefined || next.done === true) return
+        yield next.value
+      }
+    },
+  }
+  return iterable
 }
 
 async function pump(source: Readable, writer: BatchWriter, { maxBytes, field }: StageOptions) {
@@ -114,7 +170,7 @@ async function writeBatch(handle: FileHandle, batch: Buffer[], { sync }: { sync:
 }
 
 /** Implements `Files.discard`. */
-export async function discardStaged(staged: StagedFile): Promise<void> {
+export async function discardStaged(staged: Pick<StagedFile, 'path'>): Promise<void> {
   await hosted(rm(staged.path, { force: true }))
 }
 

@@ -41,7 +41,7 @@ export async function buildRequest(world: World, route: RouteEntry, absent: read
   return {
     method: route.method as 'GET',
     url: await pathOf(world, route, absent),
-    headers: { ...COMMON_HEADERS, ...raw?.headers },
+    headers: { ...COMMON_HEADERS, ...raw?.headers, ...sample.headers },
     ...(query === undefined ? {} : { query }),
     ...(raw === undefined && body === undefined ? {} : { payload: raw?.payload ?? body ?? {} }),
   }

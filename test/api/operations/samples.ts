@@ -35,6 +35,7 @@ export type Sample = {
   body?: Given<object>
   /** A body that is not JSON, with its content type. */
   raw?: Given<Form>
+  headers?: Record<string, string>
   /** Brings the world into the state that the request needs. */
   before?: (world: World) => Promise<unknown>
 }
@@ -45,6 +46,12 @@ export const PNG = Buffer.from(
 )
 const picture: Form = { payload: PNG, headers: { 'content-type': 'image/png' } }
 const icon = { query: { ext: 'png' }, raw: picture }
+
+const TUS = { 'tus-resumable': '1.0.0' }
+const tus = (headers: Record<string, string>) => ({
+  payload: Buffer.from('abc'),
+  headers: { 'content-type': 'application/offset+octet-stream', ...TUS, ...headers },
+})
 
 const at = (thing: Thing): Sample => ({ at: { id: thing } })
 
@@ -284,6 +291,15 @@ const OPERATIONS: Record<string, Sample> = {
   getVersionProposals: at('version'),
   proposeVersion: { raw: async (w) => form({ project_id: await w.id('project') }, [jar()]) },
   addVersionFiles: { ...at('version'), raw: () => form({}, [jar()]) },
+  createUpload: { raw: tus({ 'upload-defer-length': '1' }) },
+  listUploads: {},
+  getUpload: { ...at('upload'), headers: TUS },
+  appendToUpload: { ...at('upload'), raw: tus({ 'upload-offset': '0' }) },
+  overrideUploadMethod: {
+    ...at('upload'),
+    raw: tus({ 'upload-offset': '0', 'x-http-method-override': 'PATCH' }),
+  },
+  deleteUpload: { ...at('upload'), headers: TUS },
   getVersionByHash: hash,
   downloadByHash: hash,
   deleteVersionFile: {

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { createPasswords } from '#features/people/accounts/passwords/passwords.ts'
 import { hashToken, newToken } from '#lib/access/tokens.ts'
 import { newId } from '#lib/ids.ts'
+import { DAY_MS } from '#lib/time.ts'
 import { ADMIN_KEY, type TestApp } from '#test/support/app/test-app.ts'
 import { conversationFactories } from '#test/support/factories/conversation-factories.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
@@ -38,6 +39,7 @@ export type Thing =
   | 'stranger'
   | 'team'
   | 'thread'
+  | 'upload'
   | 'version'
   | 'versionNumber'
 
@@ -55,6 +57,7 @@ export const HIDDEN_THINGS: ReadonlySet<Thing> = new Set<Thing>([
   'session',
   'team',
   'thread',
+  'upload',
   'version',
 ])
 
@@ -131,6 +134,13 @@ const THINGS: Record<Thing, (world: World) => Promise<string>> = {
     const project = await w.project()
     return (await db.selectFrom('thread').select('id').where('project_id', '=', project.id).executeTakeFirstOrThrow())
       .id
+  },
+  upload: async (w) => {
+    const id = newId()
+    const expires = new Date(w.t.deps.now() + DAY_MS)
+    const row = { id, account_id: await w.id('owner'), length: 3, metadata: '', expires }
+    await w.t.deps.db.insertInto('upload').values(row).execute()
+    return id
   },
   version: async (w) => (await w.file()).version,
   versionNumber: async (w) => {

@@ -85,6 +85,7 @@ export async function leaveEverything(db: Db, person: Account, other: Account): 
       project_id: theirs.id,
     })
     .execute()
+  await db.insertInto('upload').values({ id: newId(), account_id, length: 3, metadata: '', expires: soon() }).execute()
   await db.insertInto('quota_override').values({ account_id, projects: 7001 }).execute()
   await db
     .insertInto('reserved_username')

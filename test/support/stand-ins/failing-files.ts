@@ -20,6 +20,7 @@ export function failingFiles(files: Files, problems: Partial<Record<Operation, F
   }
   return {
     stage: guarded('stage', files.stage),
+    receive: guarded('receive', files.receive),
     publish: guarded('publish', files.publish),
     put: guarded('put', files.put),
     putAll: guarded('putAll', files.putAll),

@@ -2255,6 +2255,72 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v3/upload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the uploads of the account that no version has used yet
+         * @description Requires a token.
+         */
+        get: operations["listUploads"];
+        put?: never;
+        /**
+         * Create a resumable upload (tus)
+         * @description Needs the scope VERSION_CREATE or PROJECT_CREATE, and the header `Tus-Resumable: 1.0.0`. The header `Upload-Length` is the length of the file; `Upload-Defer-Length: 1` announces it later. `Upload-Metadata` has `filename` in Base64. The body can be the first part, as `application/offset+octet-stream`.
+         *
+         *     Requires a token.
+         */
+        post: operations["createUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/upload/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the stored length of an upload
+         * @description Needs the scope VERSION_CREATE or PROJECT_CREATE, and the header `Tus-Resumable: 1.0.0`. tus clients send HEAD, and read the headers `Upload-Offset` and `Upload-Length`.
+         *
+         *     Requires a token.
+         */
+        get: operations["getUpload"];
+        put?: never;
+        /**
+         * Add a part to an upload, or delete it, where only POST is possible (tus)
+         * @description Needs the scope VERSION_CREATE or PROJECT_CREATE, and the header `Tus-Resumable: 1.0.0`. The header `X-HTTP-Method-Override` is PATCH, DELETE or HEAD.
+         *
+         *     Requires a token.
+         */
+        post: operations["overrideUploadMethod"];
+        /**
+         * Delete an upload (tus)
+         * @description Needs the scope VERSION_CREATE or PROJECT_CREATE, and the header `Tus-Resumable: 1.0.0`.
+         *
+         *     Requires a token.
+         */
+        delete: operations["deleteUpload"];
+        options?: never;
+        head?: never;
+        /**
+         * Add a part to an upload (tus)
+         * @description Needs the scope VERSION_CREATE or PROJECT_CREATE, and the header `Tus-Resumable: 1.0.0`. `Upload-Offset` is the stored length. `Upload-Checksum` has the checksum of the body in Base64.
+         *
+         *     Requires a token.
+         */
+        patch: operations["appendToUpload"];
+        trace?: never;
+    };
     "/v3/version/proposals": {
         parameters: {
             query?: never;
@@ -5395,7 +5461,7 @@ export interface components {
             /** @description Names of loaders from `GET /v3/tag/loader` */
             loaders: string[];
             featured?: boolean;
-            /** @description Names of the form parts that contain its files */
+            /** @description Names of the form parts that contain its files, or `upload:ID` for a finished upload */
             file_parts: string[];
             /** @description Name of the form part that contains the file to install */
             primary_file?: string | null;
@@ -7813,6 +7879,20 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Upload */
+        Upload: {
+            /** @description Name the upload as `upload:ID` in `file_parts` of a version */
+            id: string;
+            /** @description Announced length in bytes; null until it is known */
+            length: number | null;
+            /** @description Bytes that are stored */
+            offset: number;
+            finished: boolean;
+            /** @description Upload-Metadata as it was sent */
+            metadata: string;
+            /** Format: date-time */
+            expires: string;
+        };
         /**
          * User
          * @description `email` and the fields from there to `payout_data` are null unless the caller is this user or an admin.
@@ -8062,7 +8142,7 @@ export interface components {
             /** @description Names of loaders from `GET /v3/tag/loader` */
             loaders?: string[] | null;
             featured?: boolean;
-            /** @description Names of the form parts that contain its files */
+            /** @description Names of the form parts that contain its files, or `upload:ID` for a finished upload */
             file_parts?: string[] | null;
             /** @description Name of the form part that contains the file to install */
             primary_file?: string | null;
@@ -8107,6 +8187,8 @@ export interface components {
             file_types?: {
                 [key: string]: ("required-resource-pack" | "optional-resource-pack" | "sources-jar" | "dev-jar" | "javadoc-jar" | "signature" | "unknown") | (never | null);
             } | null;
+            /** @description Names of uploads: `upload:ID` */
+            file_parts?: string[] | null;
         };
         /**
          * VersionPatch
@@ -8321,6 +8403,33 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description Error: `invalid_input` */
+        "412.invalid_input": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Error: `invalid_input` */
+        "413.invalid_input": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Error: `invalid_input` */
+        "415.invalid_input": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description The range is outside the file: `invalid_input` */
         "416.invalid_input": {
             headers: {
@@ -8332,6 +8441,15 @@ export interface components {
         };
         /** @description Another service did not respond: `auth_error` */
         "424.auth_error": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Error: `invalid_input` */
+        "460.invalid_input": {
             headers: {
                 [name: string]: unknown;
             };
@@ -12908,6 +13026,7 @@ export interface operations {
         requestBody: {
             content: {
                 "multipart/form-data": Form<components["schemas"]["VersionFilesAdd"] | undefined>;
+                "application/json": components["schemas"]["VersionFilesAdd"];
             };
         };
         responses: {
@@ -12932,6 +13051,201 @@ export interface operations {
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    listUploads: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Upload"][];
+                };
+            };
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            default: components["responses"]["Error"];
+        };
+    };
+    createUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/offset+octet-stream": Blob;
+            };
+        };
+        responses: {
+            /** @description No body */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.LimitReached.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            409: components["responses"]["409.conflict"];
+            412: components["responses"]["412.invalid_input"];
+            413: components["responses"]["413.invalid_input"];
+            415: components["responses"]["415.invalid_input"];
+            460: components["responses"]["460.invalid_input"];
+            500: components["responses"]["500.database_error.file_hosting_error.internal_error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description ID
+                 * @example AABBCCDD
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Upload"];
+                };
+            };
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            412: components["responses"]["412.invalid_input"];
+            default: components["responses"]["Error"];
+        };
+    };
+    overrideUploadMethod: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description ID
+                 * @example AABBCCDD
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/offset+octet-stream": Blob;
+            };
+        };
+        responses: {
+            /** @description No body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.LimitReached.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
+            412: components["responses"]["412.invalid_input"];
+            413: components["responses"]["413.invalid_input"];
+            415: components["responses"]["415.invalid_input"];
+            460: components["responses"]["460.invalid_input"];
+            500: components["responses"]["500.database_error.file_hosting_error.internal_error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    deleteUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description ID
+                 * @example AABBCCDD
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
+            412: components["responses"]["412.invalid_input"];
+            default: components["responses"]["Error"];
+        };
+    };
+    appendToUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description ID
+                 * @example AABBCCDD
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/offset+octet-stream": Blob;
+            };
+        };
+        responses: {
+            /** @description No body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.LimitReached.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
+            412: components["responses"]["412.invalid_input"];
+            413: components["responses"]["413.invalid_input"];
+            415: components["responses"]["415.invalid_input"];
+            460: components["responses"]["460.invalid_input"];
+            500: components["responses"]["500.database_error.file_hosting_error.internal_error"];
             default: components["responses"]["Error"];
         };
     };

@@ -6,7 +6,8 @@ import { checkQuota } from '#features/basics/limits/quota.ts'
 import { type CachedProject, getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { assertProjectSlugFree } from '#features/catalogue/projects/queries.ts'
 import { resolveDependencies } from '#features/catalogue/versions/publish/dependencies.ts'
-import { type ReceivedFiles, withParts } from '#features/catalogue/versions/publish/prepare-files.ts'
+import type { ReceivedFiles } from '#features/catalogue/versions/publish/prepare-files.ts'
+import { findNamedUploads, NO_UPLOADS, type NamedUploads, takeUploads, withUploads } from '#features/catalogue/versions/uploads/use-uploads.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { type ApiError, validationError } from '#lib/errors.ts'
 import { Refusals } from '#lib/schema/refusals.ts'
@@ -35,7 +36,8 @@ export async function createProject(
   receive: (describe: (data: unknown) => Promise<NewProject>) => Promise<ReceivedFiles<NewProject>>,
 ): Promise<CachedProject> {
   requireVerifiedEmail(deps, viewer)
-  const { description: project, parts } = await receive(async (data) => {
+  let uploads = NO_UPLOADS
+  const { description: project, parts: sent } = await receive(async (data) => {
     const refusals = new Refusals()
     const description = parseProjectData(data, deps.taxonomy, refusals)
     const { organization_id: organizationId } = description.columns
@@ -50,10 +52,12 @@ export async function createProject(
       const field = `initial_versions.${index}.dependencies`
       await refusals.wait(() => resolveDependencies(deps.db, viewer, dependencies, field))
     }
+    uploads = await findUploads(deps, viewer, description, refusals)
     refusals.throwAny()
     return description
   })
-  const projectId = await withParts(deps, parts, async () => {
+  const names = project.versions.flatMap(({ fileParts }) => fileParts)
+  const projectId = await withUploads(deps, { sent, uploads, names }, async (parts) => {
     const prepared = await prepareProject(deps, viewer, project, parts)
     const files = prepared.versions.flatMap((version) => version.files)
     const images = [...(prepared.icon?.stored ?? []), ...prepared.gallery.flatMap(({ stored }) => stored)]
@@ -70,6 +74,7 @@ export async function createProject(
           await requirePossible(tx, deps.config, viewer, project)
           const { scanner } = deps.config
           await insertProject(tx, viewer, project, prepared, { scanner, at: new Date(deps.now()) })
+          await takeUploads(tx, uploads, { now: deps.now() })
           await dropClaims(tx, imageKeys)
         }),
     })
@@ -77,6 +82,15 @@ export async function createProject(
   })
   recordEvent(deps, 'project.created', { project_id: projectId })
   return getProject(deps, viewer, projectId)
+}
+
+async function findUploads(deps: Deps, viewer: Viewer, { versions }: NewProject, refusals: Refusals): Promise<NamedUploads> {
+  const found: NamedUploads[] = []
+  for (const [index, { fileParts: names }] of versions.entries()) {
+    const at = `initial_versions.${index}.file_parts`
+    found.push((await refusals.wait(() => findNamedUploads(deps, viewer, { names, at }))) ?? NO_UPLOADS)
+  }
+  return { finished: found.flatMap(({ finished }) => finished), unfinished: [] }
 }
 
 /**

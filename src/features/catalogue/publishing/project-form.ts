@@ -4,6 +4,7 @@ import { ICON_BYTES_MAX } from '#features/basics/images/icons.ts'
 import { GALLERY_BYTES_MAX } from '#features/catalogue/projects/gallery/requests.ts'
 import { checkFilename } from '#features/catalogue/versions/files/filename.ts'
 import { FILE_BYTES_MAX, type ReceivedFiles } from '#features/catalogue/versions/publish/prepare-files.ts'
+import { isUploadPart } from '#features/catalogue/versions/uploads/use-uploads.ts'
 import { invalidInput, validationError } from '#lib/errors.ts'
 import { isForm, readMultipart } from '#platform/http/bodies/multipart.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -55,8 +56,8 @@ export async function receiveProjectForm(
 
 /** @throws ApiError `validation_error` if the project needs files, which JSON cannot contain. */
 function rejectFiles(project: NewProject): void {
-  if (project.versions.length > 0) {
-    throw validationError('initial_versions', 'need files: send the request as multipart/form-data')
+  if (project.versions.some(({ fileParts }) => !fileParts.every(isUploadPart))) {
+    throw validationError('initial_versions', 'need files: send the request as multipart/form-data, or name uploads')
   }
   if (project.gallery.length > 0) {
     throw validationError('gallery_items', 'need images: send the request as multipart/form-data')

@@ -7,7 +7,7 @@ export type Table = Head['tables'][number]
 export type Client = pg.ClientBase
 
 /**
- * Tables that a backup omits: the state of processes that follow this database, migrations, claims of unfinished uploads,
+ * Tables that a backup omits: the state of processes that follow this database, migrations, unfinished uploads and their claims,
  * the link for the first admin, figures of the running instance, forms and removed images that are kept for minutes, and data
  * that an instance recreates automatically.
  */
@@ -21,7 +21,9 @@ const OMITTED_TABLES = [
   'first_admin_link',
   'instance_secret',
   'job_schedule',
+  'upload',
   'upload_claim',
+  'upload_part',
   'instance_error',
   'instance_figure',
   'mail_delivery',

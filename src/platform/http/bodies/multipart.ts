@@ -13,7 +13,7 @@ export type Staging<Staged> = {
   /** Throws if the store is unavailable. */
   assertAvailable(): Promise<void>
   stage(source: Readable, options: { maxBytes: number; field?: string; signal?: AbortSignal }): Promise<Staged>
-  discard(staged: Staged): Promise<void>
+  discard(staged: NoInfer<Staged>): Promise<void>
 }
 
 export type FilePartHead = {

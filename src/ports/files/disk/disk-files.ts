@@ -4,7 +4,7 @@ import { mkdir, open, readdir, rename, rm, rmdir, stat, statfs, writeFile } from
 import { dirname, join, resolve } from 'node:path'
 import { ApiError } from '#lib/errors.ts'
 import { assertFileKey, type ByteRange, type Files, hostingError, type OpenedFile } from '../files.ts'
-import { discardStaged, hosted, newStagedPath, stageFile, sweepStaged } from '../staging.ts'
+import { discardStaged, hosted, newStagedPath, receivePart, stageFile, sweepStaged } from '../staging.ts'
 import { syncFileSystem, syncPath } from './sync-file-system.ts'
 
 export type DiskFilesOptions = {
@@ -33,6 +33,7 @@ export async function openDiskFiles({ folder, minFreeBytes = FREE_BYTES_MIN }: D
 
   return {
     stage: (source, options) => stageFile(staging, source, options),
+    receive: (source, options) => receivePart(staging, source, options),
     async publish(staged, key) {
       const path = pathOf(key)
       await hosted(syncPath(staged.path), staged.path)

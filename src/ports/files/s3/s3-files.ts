@@ -16,7 +16,7 @@ import {
 import { ApiError } from '#lib/errors.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { assertFileKey, type ByteRange, concurrentBulk, type Files, hostingError, type OpenedFile } from '../files.ts'
-import { discardStaged, hosted, newStagedPath, stageFile, sweepStaged } from '../staging.ts'
+import { discardStaged, hosted, newStagedPath, receivePart, stageFile, sweepStaged } from '../staging.ts'
 import { guardStream } from './guarded-stream.ts'
 import { createLinks } from './links.ts'
 import { startError } from './start-error.ts'
@@ -97,9 +97,11 @@ export async function openS3Files(options: S3FilesOptions): Promise<Files> {
 
   return {
     stage: (source, stageOptions) => stageFile(staging, source, stageOptions),
+    receive: (source, receiveOptions) => receivePart(staging, source, receiveOptions),
     async publish(staged, key, { contentType }) {
-      const ChecksumSHA1 = Buffer.from(staged.sha1, 'hex').toString('base64')
-      const input = { ...objectOf(key), ContentLength: staged.sizeBytes, ContentType: contentType, ChecksumSHA1 }
+      const { sha1 } = staged
+      const checksum = sha1 === undefined ? {} : { ChecksumSHA1: Buffer.from(sha1, 'hex').toString('base64') }
+      const input = { ...objectOf(key), ContentLength: staged.sizeBytes, ContentType: contentType, ...checksum }
       const put = (signal: AbortSignal) => putFile(client, staged.path, input, signal)
       const timeoutMs = STALL_MS + staged.sizeBytes / UPLOAD_BYTES_PER_MS
       await orHostingError(health.request('putObject', put, { timeoutMs }))

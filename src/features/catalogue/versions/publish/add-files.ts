@@ -16,15 +16,16 @@ import { choosePrimaryOf } from '../manifests/manifest.ts'
 import { listDeclaredIds } from '../manifests/queries.ts'
 import { findPrimaryManifests } from '../proposals/queries.ts'
 import { lockVersion, type VersionRow } from '../queries.ts'
+import { findNamedUploads, takeUploads, withUploads } from '../uploads/use-uploads.ts'
 import { insertFiles } from './insert-version.ts'
 import { type PreparedFile, prepareFiles, type ReceivedFiles, withParts } from './prepare-files.ts'
-import { FILE_PARTS_MAX, type FileTypes } from './requests.ts'
+import { type AddedFiles, FILE_PARTS_MAX } from './requests.ts'
 
 export type FilesToAdd = {
   versionId: string
   membership: Membership
   /** Reads the form; called only if the viewer may add files. */
-  receive: () => Promise<ReceivedFiles<FileTypes>>
+  receive: () => Promise<ReceivedFiles<AddedFiles>>
 }
 
 /** @throws ApiError 403 without UPLOAD_VERSION, 404 for the version, `invalid_input` naming the part. */
@@ -34,8 +35,12 @@ export async function addFiles(
   { versionId, membership, receive }: FilesToAdd,
 ): Promise<void> {
   requirePermission(viewer, membership, 'UPLOAD_VERSION')
-  const { description: fileTypes, parts } = await receive()
-  await withParts(deps, parts, async () => {
+  const { description, parts: sent } = await receive()
+  const { fileTypes, fileParts: names } = description
+  const uploads = await findNamedUploads(deps, viewer, { names }).catch((error) =>
+    withParts(deps, sent, () => Promise.reject(error)),
+  )
+  await withUploads(deps, { sent, uploads, names }, async (parts) => {
     if (parts.length === 0) throw invalidInput('At least one file part is required', 'file')
     const row = await deps.db
       .selectFrom('version')
@@ -56,6 +61,7 @@ export async function addFiles(
         requirePermission(viewer, await findMembership(tx, viewer.id, locked.project), 'UPLOAD_VERSION')
         await rejectTooManyFiles(tx, versionId, files.length)
         await insertFiles(tx, { versionId, projectId, files: await withPrimary(tx, locked.version, files) })
+        await takeUploads(tx, uploads, { now: deps.now() })
         await refreshDraft(tx, deps, locked.version)
         await holdForScan(tx, locked.version, { scanner: deps.config.scanner, now: deps.now() })
         if (!locked.version.is_new_draft) await touchProject(tx, projectId, new Date(deps.now()))

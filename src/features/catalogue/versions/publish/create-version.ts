@@ -15,15 +15,23 @@ import { withStoredFiles } from '#ports/files/claims.ts'
 import { draftExpiry, INCOMPLETE_DRAFTS_MAX } from '../drafts/completeness.ts'
 import { announceVersion } from '../lifecycle/show-version.ts'
 import { type CachedVersion, getVersion } from '../lookup/version-cache.ts'
+import {
+  findNamedUploads,
+  type NamedUploads,
+  NO_UPLOADS,
+  takeUploads,
+  uploadPart,
+  withUploads,
+} from '../uploads/use-uploads.ts'
 import { resolveDependencies } from './dependencies.ts'
 import { insertVersion } from './insert-version.ts'
-import { prepareFiles, type ReceivedFiles, type UploadedPart, withParts } from './prepare-files.ts'
+import { prepareFiles, type ReceivedFiles, type UploadedPart } from './prepare-files.ts'
 import { type NewVersion, parseVersionData } from './requests.ts'
 
 /** Warning of a dry run without files. */
 export const FILES_UNCHECKED = 'The files were not sent, so they were not checked'
 
-type Description = { version: NewVersion; projectId: string }
+type Description = { version: NewVersion; projectId: string; uploads: NamedUploads }
 
 /**
  * Publishes a version in these steps:
@@ -43,20 +51,22 @@ export async function createVersion(
   viewer: Viewer,
   receive: (describe: (data: unknown) => Promise<Description>) => Promise<ReceivedFiles<Description>>,
 ): Promise<CachedVersion> {
-  const { description, parts } = await receive(async (data) => {
+  const { description, parts: sent } = await receive(async (data) => {
     const refusals = new Refusals()
     const version = parseVersionData(data, deps.taxonomy, '', refusals)
     const id = await refusals.wait(() => requirePublisher(deps.db, viewer, version.projectId))
     // Checked again in the transaction, when the project of a dependency might have been hidden.
     await refusals.wait(() => resolveDependencies(deps.db, viewer, version.dependencies))
+    const { fileParts: names, status } = version
+    const uploads = await refusals.wait(() => findNamedUploads(deps, viewer, { names, isDraft: status === 'draft' }))
     refusals.throwAny()
-    return { version, projectId: id ?? '' }
+    return { version, projectId: id ?? '', uploads: uploads ?? NO_UPLOADS }
   })
-  const { version, projectId } = description
+  const { version, projectId, uploads } = description
   const isDraft = version.status === 'draft'
   const id = newId()
-  await withParts(deps, parts, async () => {
-    requireAllParts(deps, version, parts)
+  await withUploads(deps, { sent, uploads, names: version.fileParts }, async (parts) => {
+    requireAllParts(deps, version, { parts, uploads })
     const choose = { primaryPart: version.primaryFile, declaredParts: version.fileParts.length }
     const files =
       parts.length === 0 && deps.dryRun !== undefined
@@ -75,6 +85,7 @@ export async function createVersion(
           : null
         const row = { id, projectId, version, files, publishedAt, scanner, draftExpires }
         const status = await insertVersion(tx, viewer, row)
+        await takeUploads(tx, uploads, { versionId: id, now: deps.now() })
         await announceVersion(tx, { versionId: id, project, status, at: publishedAt })
         changed.add('project', projectId)
         changed.add('version', id)
@@ -112,7 +123,11 @@ async function requireUploader<Project extends ProjectFacts>(
 }
 
 /** A dry run can check a description without its files. */
-function requireAllParts({ dryRun }: Pick<Deps, 'dryRun'>, version: NewVersion, parts: readonly UploadedPart[]): void {
+function requireAllParts(
+  { dryRun }: Pick<Deps, 'dryRun'>,
+  version: NewVersion,
+  { parts, uploads: { unfinished } }: { parts: readonly UploadedPart[]; uploads: NamedUploads },
+): void {
   if (parts.length === 0 && dryRun !== undefined) {
     if (version.status !== 'draft' || version.fileParts.length > 0) dryRun.warn('file_parts', FILES_UNCHECKED)
     return
@@ -120,7 +135,9 @@ function requireAllParts({ dryRun }: Pick<Deps, 'dryRun'>, version: NewVersion, 
   if (parts.length === 0 && version.status !== 'draft') {
     throw invalidInput('At least one file part is required', 'file_parts')
   }
-  const missing = version.fileParts.find((name) => !parts.some((part) => part.name === name))
+  const missing = version.fileParts.find(
+    (name) => !parts.some((part) => part.name === name) && !unfinished.some((id) => uploadPart(id) === name),
+  )
   if (missing !== undefined) throw invalidInput(`The part ${missing}, which file_parts lists, is missing`, missing)
 }
 

@@ -53,7 +53,10 @@ export const versionFields = {
 const LoaderName = Type.String({ maxLength: 64 })
 const loaderList = { maxItems: LOADERS_MAX, description: 'Names of loaders from `GET /v3/tag/loader`' }
 const PartName = Type.String({ minLength: 1, maxLength: 255 })
-const partList = { maxItems: FILE_PARTS_MAX, description: 'Names of the form parts that contain its files' }
+const partList = {
+  maxItems: FILE_PARTS_MAX,
+  description: 'Names of the form parts that contain its files, or `upload:ID` for a finished upload',
+}
 
 const known = {
   version_number: versionFields.version_number,
@@ -219,13 +222,19 @@ export function rejectDuplicateDependencies(
 
 /** Description of files that are added to a version. */
 export const FilesData = Type.Object(
-  { file_types: Maybe(Type.Record(Type.String({ maxLength: 255 }), FileTypeInput)) },
+  {
+    file_types: Maybe(Type.Record(Type.String({ maxLength: 255 }), FileTypeInput)),
+    file_parts: Maybe(Type.Array(PartName, { maxItems: FILE_PARTS_MAX, description: 'Names of uploads: `upload:ID`' })),
+  },
   { title: 'VersionFilesAdd' },
 )
 const filesValidator = Compile(FilesData)
 
-/** Returns the file types by part; empty without a description. @throws ApiError `validation_error` naming the field. */
-export function parseFilesData(data: unknown): FileTypes {
+/** `fileParts`: the names of uploads; parts of the form need not be listed. */
+export type AddedFiles = { fileTypes: FileTypes; fileParts: readonly string[] }
+
+/** Empty without a description. @throws ApiError `validation_error` naming the field. */
+export function parseFilesData(data: unknown): AddedFiles {
   const declared = data === undefined ? {} : checkBody(filesValidator, data)
-  return new Map(Object.entries(declared.file_types ?? {}))
+  return { fileTypes: new Map(Object.entries(declared.file_types ?? {})), fileParts: declared.file_parts ?? [] }
 }

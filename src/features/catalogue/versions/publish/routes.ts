@@ -51,7 +51,6 @@ export function versionUploadRoutes(app: App, deps: Deps): void {
 /** `prefix`: the v2 API has the same route. */
 export function fileUploadRoute(app: App, deps: Deps, prefix = '/v3'): void {
   openScope(app, (scope) => {
-    scope.removeAllContentTypeParsers()
     leaveFormsUnparsed(scope)
     scope.post(
       `${prefix}/version/:id/file`,
@@ -66,7 +65,7 @@ export function fileUploadRoute(app: App, deps: Deps, prefix = '/v3'): void {
           summary: 'Add files to a version',
           params: IdParams,
           querystring: DryRunQuery,
-          consumes: ['multipart/form-data'],
+          consumes: ['multipart/form-data', 'application/json'],
           response: { 200: DryRunView, 204: Empty },
         },
       },

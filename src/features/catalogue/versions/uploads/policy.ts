@@ -1,0 +1,20 @@
+// The scopes and the sizes that an upload needs.
+import { hasScope } from '#lib/access/scopes.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
+import { ApiError, forbidden } from '#lib/errors.ts'
+import { FILE_BYTES_MAX } from '../publish/prepare-files.ts'
+
+/** @throws ApiError 403 without one of the scopes. */
+export function requireUploadScope(viewer: Viewer): void {
+  if (hasScope(viewer.scopes, 'VERSION_CREATE') || hasScope(viewer.scopes, 'PROJECT_CREATE')) return
+  throw forbidden('The token lacks the scope VERSION_CREATE or PROJECT_CREATE')
+}
+
+/** @throws ApiError 413. */
+export function requireSize(bytes: number): void {
+  if (bytes > FILE_BYTES_MAX) throw tooLarge(`An upload can have at most ${FILE_BYTES_MAX} bytes`)
+}
+
+export function tooLarge(message: string): ApiError {
+  return new ApiError('content_too_large', message, { details: { field: 'upload-length', message } })
+}
