@@ -7,7 +7,13 @@ import { type CachedProject, getProject } from '#features/catalogue/projects/loo
 import { assertProjectSlugFree } from '#features/catalogue/projects/queries.ts'
 import { resolveDependencies } from '#features/catalogue/versions/publish/dependencies.ts'
 import type { ReceivedFiles } from '#features/catalogue/versions/publish/prepare-files.ts'
-import { findNamedUploads, NO_UPLOADS, type NamedUploads, takeUploads, withUploads } from '#features/catalogue/versions/uploads/use-uploads.ts'
+import {
+  findNamedUploads,
+  type NamedUploads,
+  NO_UPLOADS,
+  takeUploads,
+  withUploads,
+} from '#features/catalogue/versions/uploads/use-uploads.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { type ApiError, validationError } from '#lib/errors.ts'
 import { Refusals } from '#lib/schema/refusals.ts'
@@ -84,7 +90,12 @@ export async function createProject(
   return getProject(deps, viewer, projectId)
 }
 
-async function findUploads(deps: Deps, viewer: Viewer, { versions }: NewProject, refusals: Refusals): Promise<NamedUploads> {
+async function findUploads(
+  deps: Deps,
+  viewer: Viewer,
+  { versions }: NewProject,
+  refusals: Refusals,
+): Promise<NamedUploads> {
   const found: NamedUploads[] = []
   for (const [index, { fileParts: names }] of versions.entries()) {
     const at = `initial_versions.${index}.file_parts`

@@ -34,7 +34,10 @@ export async function storeParts(
       continue
     }
     try {
-      const receive = async () => ({ description: { fileTypes: new Map<string, null>(), fileParts: [] }, parts: [part] })
+      const receive = async () => ({
+        description: { fileTypes: new Map<string, null>(), fileParts: [] },
+        parts: [part],
+      })
       await addFiles(deps, viewer, { versionId, membership, receive })
     } catch (thrown) {
       const error = asApiError(thrown)
