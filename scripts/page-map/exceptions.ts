@@ -31,6 +31,10 @@ export const NO_PAGE: readonly { reason: string; api: readonly string[] }[] = [
     ],
   },
   {
+    reason: 'Programs upload files in parts with it; the page that uploads a version sends whole files',
+    api: ['createUpload', 'listUploads', 'getUpload', 'appendToUpload', 'deleteUpload', 'overrideUploadMethod'],
+  },
+  {
     reason: 'Launchers and the service itself count with it',
     api: ['reportView', 'reportPlaytime', 'reportAffiliateClick'],
   },
