@@ -31,6 +31,7 @@ export const NOT_PAGES: ReadonlySet<string> = new Set([
   'siteChangePassword',
   'siteFavicon',
   'siteSpeculationRules',
+  'siteSuggestions',
   'siteStatisticsCsv',
   'publishMovedReview',
   'ownRevenueHistoryCsv',

@@ -68,6 +68,7 @@ export const REMEMBERED = {
     maxBytes: MIB,
     isStaleAllowed: true,
   },
+  suggestions: { contains: 'Suggestions for a text in the search field', maxAgeMs: 10_000, maxBytes: 4 * MIB },
   'trending-projects': {
     contains: 'IDs of trending projects',
     maxAgeMs: HOUR_MS,

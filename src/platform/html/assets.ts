@@ -33,10 +33,14 @@ const STYLE_PARTS = {
   ],
   'work.css': ['work/frame', 'work/tables', 'work/inputs', 'work/review', 'work/figures'],
 } as const
-/** Parts of the script of these pages. The first part is shared; each other part has its own scope. */
-const SCRIPT_PARTS = ['base', 'forms', 'fields', 'lists', 'keys', 'claim', 'upload']
+/** Parts of each script, by folder. The first part is shared; each other part has its own scope. */
+const SCRIPT_PARTS = {
+  'site.js': ['site/base', 'site/live', 'site/sheet', 'site/suggest', 'site/controls'],
+  'work.js': ['work/base', 'work/forms', 'work/fields', 'work/lists', 'work/keys', 'work/claim', 'work/upload'],
+} as const
 type StyleSheet = keyof typeof STYLE_PARTS
 const isStyleSheet = (file: string): file is StyleSheet => Object.hasOwn(STYLE_PARTS, file)
+const isScript = (file: string): file is keyof typeof SCRIPT_PARTS => Object.hasOwn(SCRIPT_PARTS, file)
 
 const TYPES = {
   css: 'text/css; charset=utf-8',
@@ -90,16 +94,17 @@ export function loadAssets(): Assets {
 }
 
 function bytesOf(file: AssetName, assets: Assets): Buffer {
-  if (file === 'work.js') return joinScripts()
+  if (isScript(file)) return joinScripts(SCRIPT_PARTS[file])
   return isStyleSheet(file) ? joinStyles(assets, file) : readFileSync(join(FOLDER, file))
 }
 
-/** Returns the module of the pages for publishers, moderators and operators: one request instead of one per file. */
-function joinScripts(): Buffer {
-  const [base = '', ...others] = SCRIPT_PARTS.map((part) =>
-    readFileSync(join(FOLDER, 'work', `${part}.js`), 'utf8')
+/** Returns one module without comments: one request instead of one per file. */
+function joinScripts(parts: readonly string[]): Buffer {
+  const [base = '', ...others] = parts.map((part) =>
+    readFileSync(join(FOLDER, `${part}.js`), 'utf8')
       .replace(/^import [^']*'[^']*'$/gm, '')
-      .replace(/^export /gm, ''),
+      .replace(/^export /gm, '')
+      .replace(/^ *(\/\/.*|\/\*\*[\s\S]*?\*\/)\n/gm, ''),
   )
   return Buffer.from([base, ...others.map((part) => `{\n${part}}\n`)].join(''))
 }

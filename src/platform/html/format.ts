@@ -143,6 +143,11 @@ export function timeAgo(language: Language, at: Date, nowMs: number): Markup {
   return html`<time datetime="${at.toISOString()}" title="${exact}">${relativeTime(language, at, nowMs)}</time>`
 }
 
+/** Renders a relative time with the day as a tooltip, for lists, where it is shorter. */
+export function dayAgo(language: Language, at: Date, nowMs: number): Markup {
+  return html`<span title="${dayText(language, at)}">${relativeTime(language, at, nowMs)}</span>`
+}
+
 /** Renders a time to the second. */
 export function exactTime(language: Language, at: Date): Markup {
   return html`<time datetime="${at.toISOString()}">${moment(language).format(at)}</time>`
@@ -150,7 +155,8 @@ export function exactTime(language: Language, at: Date): Markup {
 
 /** Renders a short number with the whole number as a tooltip. */
 export function countOf(language: Language, value: number): Markup {
-  return html`<data value="${value}" title="${wholeNumber(language, value)}">${shortNumber(language, value)}</data>`
+  const [number, all] = [shortNumber(language, value), wholeNumber(language, value)]
+  return number === all ? html`${number}` : html`<span title="${all}">${number}</span>`
 }
 
 /** Replaces characters that browsers do not show, or that change the direction of text, by their code. */

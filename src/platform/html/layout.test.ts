@@ -66,7 +66,12 @@ test('the search and what the operator links to are in the frame where they exis
   const { site } = samplePage()
   const link = { path: '/new', label: () => 'Publish', icon: 'plus' as const }
   const page = samplePage({
-    site: { ...site, search: { action: '/search', projectCount: 1873 }, navigation: [link], footer: [link] },
+    site: {
+      ...site,
+      search: { action: '/search', suggestions: '/suggestions', projectCount: 1873 },
+      navigation: [link],
+      footer: [link],
+    },
   })
   const document = layout(page, { title: 'x', body: html`<h1>x</h1>` })
   assertValidHtml(document)

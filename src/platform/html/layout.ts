@@ -206,7 +206,7 @@ function brandMark(context: PageContext): Markup {
 
 function searchForm(
   context: PageContext,
-  { action, projectCount }: NonNullable<PageContext['site']['search']>,
+  { action, suggestions, projectCount }: NonNullable<PageContext['site']['search']>,
   isWork: boolean,
 ): Markup {
   const { language } = context
@@ -216,7 +216,7 @@ function searchForm(
     projectCount === undefined
       ? language.t('layout.search')
       : language.t('layout.search-count', { count: projectCount })
-  return html`<search><form class="find" action="${pathTo(context, action)}">${icon(context, 'search')}<label class="vh" for="q">${language.t('layout.search')}</label><input type="search" id="q" name="q" placeholder="${placeholder}" maxlength="256" autocomplete="off"${attributes({ value: typed === '' ? null : typed })}><kbd aria-hidden="true">/</kbd></form></search>`
+  return html`<search><form class="find" action="${pathTo(context, action)}">${icon(context, 'search')}<label class="vh" for="q">${language.t('layout.search')}</label><input type="search" id="q" name="q" placeholder="${placeholder}" maxlength="256" autocomplete="off"${attributes({ value: typed === '' ? null : typed, 'data-suggest': pathTo(context, suggestions), 'data-label': language.t('layout.suggestions') })}><kbd aria-hidden="true">/</kbd></form></search>`
 }
 
 function publishLink(context: PageContext): Part {
@@ -303,6 +303,7 @@ ${select(
   language.t('layout.language'),
   OFFERED_LANGUAGES.map(({ tag, name }) => option(tag, name, tag === language.tag, tag)),
 )}
+<label class="keys" hidden>${language.t('layout.keys')}</label>
 <button class="tight">${language.t('layout.set')}</button>
 </form>`
 }

@@ -31,7 +31,15 @@ export function badge(kind: BadgeKind, text: string): Markup {
   return html`<span class="${kind === 'warn' ? 'badge' : `badge ${kind}`}">${text}</span>`
 }
 
-export type Tab = { href: string; label: string; icon: IconName; count?: number; isCurrent: boolean }
+export type Tab = {
+  href: string
+  label: string
+  icon: IconName
+  count?: number
+  isCurrent: boolean
+  /** Query keys that the link omits when the script changes the query of the page. */
+  without?: readonly string[]
+}
 
 /** Renders the tabs above a sheet. */
 export function tabs(page: PageContext, label: string, items: readonly Tab[]): Markup {
@@ -39,7 +47,7 @@ export function tabs(page: PageContext, label: string, items: readonly Tab[]): M
 ${items.map(
   (
     tab,
-  ) => html`<li><a${attributes({ href: tab.href, 'aria-current': tab.isCurrent && 'page' })}>${icon(page, tab.icon)}${tab.label}${tab.count !== undefined && html` <span class="n">${wholeNumber(page.language, tab.count)}</span>`}</a></li>
+  ) => html`<li><a${attributes({ href: tab.href, 'aria-current': tab.isCurrent && 'page', 'data-without': tab.without?.join(' ') })}>${icon(page, tab.icon)}${tab.label}${tab.count !== undefined && html` <span class="n">${wholeNumber(page.language, tab.count)}</span>`}</a></li>
 `,
 )}</ul></nav>`
 }
@@ -104,4 +112,12 @@ export function slip(content: Part): Markup {
   return html`<div class="sheet slip">
 ${content}
 </div>`
+}
+
+/** Renders the line that announces what the script has loaded, and the notice that it could not. */
+export function liveStatus(page: PageContext): Markup {
+  const { language } = page
+  const failed = html`<p>${language.t('list.failed')} <button type="button" class="tight">${language.t('list.retry')}</button></p>`
+  return html`<p class="vh" id="said" role="status"></p>
+<div class="note bad" id="failed" role="alert" hidden>${icon(page, 'warning')}<div>${failed}</div></div>`
 }

@@ -32,7 +32,7 @@ export type Site = {
     work?: { dashboard: string; publish: string; collections: string; moderation: string; operator: string }
   }
   /** Search form in the header; absent if the site is off. */
-  search?: { action: string; projectCount?: number }
+  search?: { action: string; suggestions: string; projectCount?: number }
   /** Links before the account menu. Narrow windows hide them. */
   navigation?: readonly SiteLink[]
   /** Links in the footer. */

@@ -23,6 +23,7 @@ export const PATHS = {
   preferences: '/preferences',
   setup: '/setup',
   search: '/search',
+  suggestions: '/suggestions',
   report: '/report',
   embed: '/oembed',
   speculation: '/speculation-rules.json',

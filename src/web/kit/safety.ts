@@ -23,8 +23,6 @@ declare module 'fastify' {
     formTarget: string
     /** Sources that the captcha on the page loads from, for Content-Security-Policy. */
     widgetSources: string
-    /** Whether the script of the page sends requests to Depot. */
-    sendsRequests: boolean
   }
 }
 
@@ -41,7 +39,6 @@ export async function protectPages(app: App, config: Config): Promise<void> {
   })
   app.decorateReply('formTarget', '')
   app.decorateReply('widgetSources', '')
-  app.decorateReply('sendsRequests', false)
   const headers = pageHeaders(config)
   app.addHook('onSend', (_req, reply, payload, done) => {
     // Other sites must not read pages, unlike the API.
@@ -62,12 +59,12 @@ export async function protectPages(app: App, config: Config): Promise<void> {
   })
 }
 
-const NOWHERE = { formTarget: '', widgetSources: '', sendsRequests: false }
+const NOWHERE = { formTarget: '', widgetSources: '' }
 
 /** Returns a function that computes the security headers of a page. */
 export function pageHeaders(config: Config) {
   const { origin } = new URL(config.files.baseUrl)
-  const policy = (target: string, widget: string, sendsRequests = false): string => {
+  const policy = (target: string, widget: string): string => {
     const from = (sources: string): string => (sources === '' ? '' : ` ${sources}`)
     return [
       "default-src 'none'",
@@ -76,8 +73,8 @@ export function pageHeaders(config: Config) {
       `img-src 'self' ${origin}`,
       "font-src 'self'",
       "manifest-src 'self'",
-      ...(widget === '' ? [] : [`frame-src ${widget}`, `connect-src ${widget}`]),
-      ...(sendsRequests ? ["connect-src 'self'"] : []),
+      `connect-src 'self'${from(widget)}`,
+      ...(widget === '' ? [] : [`frame-src ${widget}`]),
       `form-action 'self'${from(target)}`,
       "base-uri 'none'",
       "frame-ancestors 'none'",
@@ -87,11 +84,8 @@ export function pageHeaders(config: Config) {
   const base = new URL(config.http.baseUrl).pathname.replace(/\/$/, '')
   // Names the rules by which browsers prefetch likely next pages, as a string of RFC 8941.
   const rules = config.site.isServed ? { 'speculation-rules': `"${base}${PATHS.speculation}"` } : {}
-  return ({ formTarget, widgetSources, sendsRequests }: typeof NOWHERE = NOWHERE): Record<string, string> => ({
-    'content-security-policy':
-      formTarget === '' && widgetSources === '' && !sendsRequests
-        ? usual
-        : policy(formTarget, widgetSources, sendsRequests),
+  return ({ formTarget, widgetSources }: typeof NOWHERE = NOWHERE): Record<string, string> => ({
+    'content-security-policy': formTarget === '' && widgetSources === '' ? usual : policy(formTarget, widgetSources),
     ...rules,
     'x-frame-options': 'DENY',
     'x-content-type-options': 'nosniff',

@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { entityTag } from '#lib/text/json-bytes.ts'
 import type { Config } from '#platform/config/config.ts'
+import type { Markup } from '#platform/html/html.ts'
 import { layout, type Page } from '#platform/html/layout.ts'
 import type { PageContext } from '#platform/html/page-context.ts'
 import { codedTag, codingFor } from '#platform/http/responses/content-coding.ts'
@@ -21,6 +22,8 @@ export type ShownPage = Page & {
   refusal?: FormRefusal | undefined
   /** Whether the page shows secrets, so that browsers must not store it. Default: false */
   isSecret?: boolean
+  /** Sent instead of the whole page: the part that its script has requested. */
+  part?: Markup | undefined
   /** Captcha on the page. */
   widget?: { scriptUrl: string; origins: readonly string[] } | undefined
 }
@@ -41,11 +44,11 @@ const cacheControl = (isPrivate: boolean): string =>
   isPrivate ? 'private, no-cache' : 'public, max-age=0, must-revalidate'
 
 export function sendPage({ req, reply, page, storage, recorder }: SendOptions, shown: ShownPage): FastifyReply {
-  const { status = shown.refusal?.status ?? 200, refusal, widget, isSecret = false, ...rest } = shown
+  const { status = shown.refusal?.status ?? 200, refusal, widget, isSecret = false, part, ...rest } = shown
   if (widget !== undefined) reply.widgetSources = widget.origins.join(' ')
-  if (rest.isWork === true) reply.sendsRequests = true
   const scripts = widget === undefined ? {} : { scripts: [widget.scriptUrl] }
-  const document = layout(page, { ...rest, ...scripts, hasErrors: refusal !== undefined })
+  const document =
+    part !== undefined ? String(part) : layout(page, { ...rest, ...scripts, hasErrors: refusal !== undefined })
   const isPrivate = storage === 'private'
   // A page that sets a cookie contains a form with a token, which is different for each visitor.
   if (recorder !== undefined && status === 200 && !reply.hasHeader('set-cookie')) {

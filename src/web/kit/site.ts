@@ -35,7 +35,7 @@ export function createSite({ config }: Pick<Deps, 'config'>): Site {
     },
     ...(config.site.isServed
       ? {
-          search: { action: PATHS.search },
+          search: { action: PATHS.search, suggestions: PATHS.suggestions },
           footer: [{ path: '/docs/swagger-ui', label: ({ t }) => t('layout.api') }],
         }
       : {}),

@@ -34,6 +34,7 @@ import { saveFromPage, showSave } from './project/save.ts'
 import { sendStatisticsCsv, showStatistics } from './project/statistics.ts'
 import { sendReport, showReport } from './report.ts'
 import { saveSetup } from './setup-form.ts'
+import { showSuggestions } from './suggestions.ts'
 import { showChangelog } from './version/changelog-page.ts'
 import { showContents } from './version/contents-page.ts'
 import { showVersion } from './version/version-page.ts'
@@ -64,6 +65,7 @@ export function sitePages(app: App, web: WebDeps): void {
     feedPages(pages, taxonomy)
     discoveryPages(pages, web.deps)
     sitemapPages(pages)
+    pages.open('GET', PATHS.suggestions, 'siteSuggestions', showSuggestions, { dependsOn: 'results' })
     pages.open('GET', PATHS.embed, 'siteEmbed', sendEmbed)
     faviconPage(pages)
     pages.open('GET', '/card/:id.png', 'siteCard', createCardHandler(), { budget: 'asset' })

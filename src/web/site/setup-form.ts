@@ -20,12 +20,15 @@ export function setupForm({ page, deps, setup }: Pick<PageRequest, 'page' | 'dep
     const names = setupLoaders(deps.taxonomy, [type]).map((loader) => option(loader, tagName(loader), setup.loader))
     return names.length > 0 && html`<optgroup label="${typesName(language, type)}">${names}</optgroup>`
   })
-  return html`<form class="setup" id="setup" method="post" action="${pathTo(page, PATHS.setup)}" aria-labelledby="setup-head" data-send>${hiddenField('return', page.address)}<h2 id="setup-head">${icon(page, 'joystick')}${language.t('site.setup')}<button class="tight">${language.t('site.setup.set')}</button></h2><div class="pair"><label>${language.t('site.setup.version')}<select name="game_version">${option('', any, setup.gameVersion)}${versions}</select></label><label>${language.t('site.setup.loader')}<select name="loader">${option('', any, setup.loader)}${loaders}</select></label></div><p class="small">${language.t('site.setup.text')}</p></form>`
+  return html`<form class="setup" id="setup" method="post" action="${pathTo(page, PATHS.setup)}" aria-labelledby="setup-head" autocomplete="off" data-send>${hiddenField('return', page.address)}<h2 id="setup-head">${icon(page, 'joystick')}${language.t('site.setup')}<button class="tight">${language.t('site.setup.set')}</button></h2><div class="pair"><label>${language.t('site.setup.version')}<select name="game_version">${option('', any, setup.gameVersion)}${versions}</select></label><label>${language.t('site.setup.loader')}<select name="loader">${option('', any, setup.loader)}${loaders}</select></label></div><p class="small">${language.t('site.setup.text')}</p></form>`
 }
 
 export async function saveSetup({ deps, reply, field, redirect }: PageRequest): Promise<FastifyReply> {
   const setup = checkSetup(deps.taxonomy, { gameVersion: field('game_version'), loader: field('loader') })
   const value = isSet(setup) ? `${setup.gameVersion}|${setup.loader}` : ''
   writeChoice(reply, deps.config, { name: 'setup', value })
-  return redirect(ownPath(field('return')) ?? '/')
+  // A list that ignored the previous setup shows the new one.
+  return redirect(
+    (ownPath(field('return')) ?? '/').replace(/([?&])setup=any(&|$)/, (_all, start, end) => (end === '' ? '' : start)),
+  )
 }

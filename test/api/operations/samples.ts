@@ -274,6 +274,7 @@ const OPERATIONS: Record<string, Sample> = {
   // Search
   searchProjects: { query: { query: 'lantern' } },
   countSearchFacets: { query: { query: 'lantern' } },
+  suggestSearch: { query: { query: 'lan' } },
   searchProjectsByBody: { body: { query: 'lantern' } },
   rebuildSearch: {},
 

@@ -2641,6 +2641,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v3/search/suggestions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Suggest projects, users and tags while a user types
+         * @description One inexpensive request for all kinds. Returns only what search and public profiles show; nothing for a query without letters and digits. The response can be 10 seconds old. Wait for a pause of about 150 ms before each request.
+         */
+        get: operations["suggestSearch"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v3/statistics": {
         parameters: {
             query?: never;
@@ -7592,6 +7612,31 @@ export interface components {
                 event_bytes: number | null;
                 /** @description Database */
                 database_bytes: number;
+            }[];
+        };
+        /** Suggestions */
+        Suggestions: {
+            /** @description The first hits of a search */
+            projects: {
+                id: string;
+                slug: string;
+                name: string;
+                project_types: string[];
+                icon_url: string | null;
+                /** @description RGB colour derived from the icon */
+                color: number | null;
+            }[];
+            /** @description Users whose name begins with the text */
+            users: {
+                id: string;
+                username: string;
+                avatar_url: string | null;
+            }[];
+            /** @description Tags with words that begin with the text; released game versions */
+            tags: {
+                name: string;
+                /** @enum {string} */
+                kind: "category" | "loader" | "game_version";
             }[];
         };
         /** SuspendedAccount */
@@ -14060,6 +14105,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FacetCounts"];
+                };
+            };
+            /** @description Not modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    suggestSearch: {
+        parameters: {
+            query: {
+                /** @description Text that the user has typed */
+                query: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Suggestions"];
                 };
             };
             /** @description Not modified */

@@ -76,6 +76,12 @@ export const FacetParameters = Type.Object({
   version: CountedFilter(about.version),
 })
 
+const SUGGESTION_TEXT_MAX = 256
+
+export const SuggestionParameters = Type.Object({
+  query: Type.String({ maxLength: SUGGESTION_TEXT_MAX, description: 'Text that the user has typed' }),
+})
+
 const NumberText = Type.String({ maxLength: 20 })
 const Text = (maxLength: number, description: string) =>
   Type.Optional(Nullable(Type.String({ maxLength, description })))

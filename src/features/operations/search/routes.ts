@@ -9,11 +9,12 @@ import type { Deps } from '#ports/deps.ts'
 import { countFacets } from './facet-counts.ts'
 import { loadIndexState } from './index-state.ts'
 import { requestRebuild } from './request-rebuild.ts'
-import { FacetParameters, parseSearchRequest, SearchBody, SearchParameters } from './requests.ts'
+import { FacetParameters, parseSearchRequest, SearchBody, SearchParameters, SuggestionParameters } from './requests.ts'
 import { searchProjects } from './search-projects.ts'
-import { FacetCounts, IndexStateView, SearchResult } from './views.ts'
+import { findSuggestions } from './suggestions.ts'
+import { FacetCounts, IndexStateView, SearchResult, Suggestions } from './views.ts'
 
-type SearchDeps = Pick<Deps, 'db' | 'cache' | 'search' | 'taxonomy' | 'config' | 'now'>
+type SearchDeps = Pick<Deps, 'db' | 'dbRead' | 'cache' | 'search' | 'taxonomy' | 'config' | 'now'>
 
 const about =
   'Searches approved and archived projects. Filters are joined by AND. One version must meet all conditions on versions. ' +
@@ -48,6 +49,22 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
       },
     },
     async (req) => countFacets(deps, parseSearchRequest(req.query), callerOf(req)),
+  )
+  app.get(
+    '/v3/search/suggestions',
+    {
+      config: { auth: 'public', cache: 'shared' },
+      schema: {
+        operationId: 'suggestSearch',
+        summary: 'Suggest projects, users and tags while a user types',
+        description:
+          'One inexpensive request for all kinds. Returns only what search and public profiles show; nothing for a query without ' +
+          'letters and digits. The response can be 10 seconds old. Wait for a pause of about 150 ms before each request.',
+        querystring: SuggestionParameters,
+        response: { 200: Suggestions },
+      },
+    },
+    async (req) => findSuggestions(deps, req.query.query, callerOf(req)),
   )
   app.post(
     '/v3/search',

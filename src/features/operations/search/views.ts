@@ -69,6 +69,32 @@ export const SearchResult = Type.Object(
   { title: 'SearchResult' },
 )
 
+/** The first matches of a text, for fields that suggest while a user types. */
+export const Suggestions = Type.Object(
+  {
+    projects: Type.Array(
+      Type.Object({
+        id: Type.String(),
+        slug: Type.String(),
+        name: Type.String(),
+        project_types: Texts,
+        icon_url: Nullable(Type.String()),
+        color: Nullable(Type.Integer({ description: 'RGB colour derived from the icon' })),
+      }),
+      { maxItems: 5, description: 'The first hits of a search' },
+    ),
+    users: Type.Array(
+      Type.Object({ id: Type.String(), username: Type.String(), avatar_url: Nullable(Type.String()) }),
+      { maxItems: 3, description: 'Users whose name begins with the text' },
+    ),
+    tags: Type.Array(Type.Object({ name: Type.String(), kind: Type.Enum(['category', 'loader', 'game_version']) }), {
+      maxItems: 4,
+      description: 'Tags with words that begin with the text; released game versions',
+    }),
+  },
+  { title: 'Suggestions' },
+)
+
 const Counts = (description: string) => Type.Record(Type.String(), Type.Integer({ minimum: 0 }), { description })
 
 export const FacetCounts = Type.Object(

@@ -151,7 +151,7 @@ type FoundUser = Pick<AccountRow, 'id' | 'username' | 'avatar_url'>
 const PREFIX_SEARCH_MAX = 25
 
 /** Returns the users whose name begins with `prefix`, ignoring case. The order puts an exact match first. */
-export function listUsersByPrefix(db: Db, prefix: string): Promise<FoundUser[]> {
+export function listUsersByPrefix(db: Db, prefix: string, max = PREFIX_SEARCH_MAX): Promise<FoundUser[]> {
   const folded = sql<string>`(lower(username) collate "C")`
   return db
     .selectFrom('account')
@@ -159,7 +159,7 @@ export function listUsersByPrefix(db: Db, prefix: string): Promise<FoundUser[]> 
     .where(folded, 'like', `${likeEscaped(prefix)}%`)
     .where('deletion_due', 'is', null)
     .orderBy(folded)
-    .limit(PREFIX_SEARCH_MAX)
+    .limit(max)
     .execute()
 }
 

@@ -34,7 +34,7 @@ test('only the pages of forms that need a captcha load it', async () => {
     assert.ok(!body.includes('captcha-secret') && !body.includes('siteverify'), page)
     assert.equal(
       headers['content-security-policy'],
-      `default-src 'none'; script-src 'self' ${widened}; style-src 'self' ${widened}; img-src 'self' https://depot.test; font-src 'self'; manifest-src 'self'; frame-src ${widened}; connect-src ${widened}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+      `default-src 'none'; script-src 'self' ${widened}; style-src 'self' ${widened}; img-src 'self' https://depot.test; font-src 'self'; manifest-src 'self'; connect-src 'self' ${widened}; frame-src ${widened}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
       page,
     )
     assert.equal(headers['referrer-policy'], 'strict-origin-when-cross-origin')

@@ -234,7 +234,7 @@ test('every page carries the headers that keep hostile text from running, framin
     const policy = String(headers['content-security-policy'])
     assert.equal(
       policy,
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https://depot.test; font-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https://depot.test; font-src 'self'; manifest-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     )
     assert.deepEqual(
       [

@@ -35,7 +35,10 @@ async function make(slug: string, fields: object, downloads: number, version: ob
 /** Values of a filter with their counts, in the order of the page. */
 async function facet(path: string, name: string, by: Visitor = someone): Promise<[string, number][]> {
   const { body } = await by.get(path)
-  const pattern = new RegExp(`name="${name}" value="([^"-][^"]*)"[^>]*>[^<]*<span class="n">([\\d,]+)`, 'g')
+  const pattern = new RegExp(
+    `<li><label><input class="in" type="checkbox" name="${name}" value="([^"-][^"]*)"[^>]*>[^<]*<span class="n">([\\d,]+)`,
+    'g',
+  )
   return [...body.matchAll(pattern)].map(([, value = '', count = '']) => [value, Number(count.replace(',', ''))])
 }
 
@@ -50,7 +53,7 @@ async function withSetup(game_version: string, loader: string): Promise<Visitor>
 test('loaders and game versions are open, the most used first, releases before snapshots', async () => {
   const { body } = await someone.get('/mods')
   for (const label of ['Loader', 'Game version'])
-    assert.match(body, new RegExp(`<details class="facet" open><summary>${label}`), label)
+    assert.match(body, new RegExp(`<details class="facet"[^>]* open><summary>${label}`), label)
   assert.deepEqual(await facet('/mods', 'l'), [
     ['quilt', 2],
     ['fabric', 1],
@@ -102,7 +105,9 @@ test('a list has only the filters of its type', async () => {
     ['/resourcepacks', ['o', 'u', 'v']],
   ] as const) {
     const { body } = await someone.get(path)
-    const found = [...body.matchAll(/class="in" type="checkbox" name="(\w)"/g)].map(([, name = '']) => name)
+    const found = [...body.matchAll(/<li><label><input class="in" type="checkbox" name="(\w)"/g)].map(
+      ([, name = '']) => name,
+    )
     assert.deepEqual(
       [...new Set(found)].sort().filter((name) => name !== 'c'),
       expected.filter((name) => name !== 'c'),
@@ -121,7 +126,7 @@ test('the first tab leads to the results of all types', async () => {
   assert.match(second, /aria-current="page"/)
   assert.match(
     (await someone.get('/search')).body,
-    /aria-current="page"><svg[^>]*><use[^>]*><\/svg>All <span class="n">6/,
+    /aria-current="page"[^>]*><svg[^>]*><use[^>]*><\/svg>All <span class="n">6/,
   )
 })
 
@@ -182,4 +187,69 @@ test('without a compatible version, the nearest one has a quiet button, with a w
   const pack = await (await withSetup('1.20.1', 'fabric')).get('/resourcepack/pictures')
   assert.match(pack.body, /class="button main" href="[^"]+pictures\.jar"/)
   assertSays(pack, 200, /For 1\.20\.1</)
+})
+
+test('the part of a list for the script is the list of the page with its counts, and is cached', async () => {
+  const part = await someone.get('/mods?l=fabric&part=list')
+  assertSays(part, 200, /^<section class="sheet" id="live"/)
+  assert.doesNotMatch(part.body, /<html|<form|part=list/)
+  assert.equal(part.headers['cache-control'], 'public, max-age=0, must-revalidate')
+  assert.match(String(part.headers.vary), /accept-language, cookie/)
+  const page = await someone.get('/mods?l=fabric')
+  assert.ok(names(part.body).length > 0)
+  assert.deepEqual(names(part.body), names(page.body))
+  assert.match(part.body, /data-url="\/mods\?l=fabric" data-title="[^"]+ · Depot" data-chosen="1 selected"/)
+  assert.match(part.body, / data-types="[\d ]+"/)
+  const [, values = ''] = / data-values="([^"]+)"/.exec(page.body) ?? []
+  assert.match(part.body, new RegExp(`data-values="${values}"`))
+  const [, counts = ''] = / data-counts="([^"]+)"/.exec(part.body) ?? []
+  const shown = counts.split(/ (?=[a-z])/).find((text) => text.startsWith('l ')) ?? ''
+  assert.deepEqual(
+    shown.match(/\d+/g)?.map(Number),
+    (await facet('/mods?l=fabric', 'l')).map(([, count]) => count),
+  )
+  assertSays(await someone.get('/mods?page=99&part=list'), 404, 'This page does not exist')
+  assertSays(await someone.get('/mods?part=other'), 200, '<!doctype html>')
+  const member = visitor(t, (await t.make.account()).token)
+  assert.equal((await member.get('/mods?part=list')).headers['cache-control'], 'private, no-cache')
+})
+
+test('a new setup applies to a list that ignored the previous one, and its form leads to the part', async () => {
+  const person = await withSetup('', 'quilt')
+  for (const [from, to] of [
+    ['/mods?setup=any', '/mods'],
+    ['/mods?setup=any&part=list', '/mods?part=list'],
+    ['/mods?l=fabric&setup=any', '/mods?l=fabric'],
+    ['/mods?q=setup%3Dany', '/mods?q=setup%3Dany'],
+  ] as const) {
+    const fields = { game_version: '', loader: 'quilt', return: from }
+    const answer = await person.post('/setup', fields, { 'sec-fetch-site': 'same-origin' })
+    assert.deepEqual([answer.statusCode, answer.headers.location], [303, to])
+  }
+  const part = await person.get('/mods?part=list')
+  assert.match(part.body, /data-setup="\|quilt"/)
+  assert.equal(part.headers['cache-control'], 'private, no-cache')
+})
+
+test('suggestions are options with links, in the language of the page', async () => {
+  const answer = await someone.get('/suggestions?q=lante')
+  assertSays(
+    answer,
+    200,
+    /<a role="option" id="suggestion-1" tabindex="-1" aria-selected="false" href="\/mod\/lantern">/,
+  )
+  assertSays(answer, 200, '<bdi>Lantern</bdi> <span class="n">Mod</span>')
+  assertSays(answer, 200, 'data-count="One suggestion"')
+  assertSays(await someone.get('/suggestions?q=keep'), 200, 'href="/user/keeper"')
+  assertSays(await someone.get('/suggestions?q=fab'), 200, 'href="/search?l=fabric"')
+  const german = visitor(t)
+  german.cookies.set('__Host-depot-language', 'de')
+  assertSays(await german.get('/suggestions?q=lante'), 200, 'Projekte')
+  for (const text of ['', '   ', '<script>alert(1)</script>', 'x'.repeat(2000), '%ff'])
+    assertSays(await someone.get(`/suggestions?q=${encodeURIComponent(text)}`), 200, 'data-count="No suggestions"')
+  const hostile = await t.make.project({ owner, slug: 'hostile', name: '"><img src=x>' })
+  await t.make.version({ project: hostile })
+  await t.searchable()
+  t.deps.cache.clear()
+  assert.doesNotMatch((await someone.get('/suggestions?q=hostile')).body, /<img src=x/)
 })

@@ -6,7 +6,7 @@ import type { CachedVersion } from '#features/catalogue/versions/lookup/version-
 import type { VersionView } from '#features/catalogue/versions/views.ts'
 import type { SearchResult } from '#features/operations/search/views.ts'
 import { DAY_MS } from '#lib/time.ts'
-import { countOf, timeAgo } from '#platform/html/format.ts'
+import { countOf, dayAgo } from '#platform/html/format.ts'
 import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
 import { badge } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
@@ -169,7 +169,7 @@ ${tile(page, row, 49, index < 5)}
 <div>
 ${heading === 'h2' ? html`<h2>${name}</h2>` : html`<h3>${name}</h3>`}
 <p class="what" dir="auto">${row.summary}</p>
-${hasMeta && html`<ul class="meta" aria-label="${language.t('site.about', { name: row.name })}">${meta}</ul>`}
+${hasMeta && html`<ul class="meta">${meta}</ul>`}
 </div>
 <dl class="nums">
 <div class="top"><dt>${language.t('site.downloads', { count: row.downloads })}</dt><dd>${countOf(language, row.downloads)}</dd></div>
@@ -178,7 +178,7 @@ ${
   html`<div><dt class="vh">${language.t('site.weeks')}</dt><dd>${sparkOf(row)}</dd></div>
 `
 }<div><dt>${language.t('site.followers', { count: row.followers })}</dt><dd>${countOf(language, row.followers)}</dd></div>
-<div><dt class="vh">${language.t('site.updated')}</dt><dd class="when">${timeAgo(language, new Date(row.updated), page.now)}</dd></div>
+<div><dt class="vh">${language.t('site.updated')}</dt><dd class="when">${dayAgo(language, new Date(row.updated), page.now)}</dd></div>
 </dl>
 </article></li>
 `

@@ -7,7 +7,7 @@ import { listVersionIdsFor } from '#features/catalogue/versions/lookup/version-l
 import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { countOf, fileSize, timeAgo } from '#platform/html/format.ts'
 import { attributes, html, type Markup } from '#platform/html/html.ts'
-import { emptyState, pager } from '#platform/html/lists.ts'
+import { emptyState, liveStatus, pager } from '#platform/html/lists.ts'
 import { icon, pathTo } from '#platform/html/page-context.ts'
 import { pageNumber, withQuery } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
@@ -56,10 +56,10 @@ ${rows}</tbody></table></div>`
     title: language.t(ids.length > 0 ? 'site.list.no-page' : 'site.versions.none'),
     action: html`<p><a class="button" href="${pathTo(page, `${data.path}/versions`)}">${language.t('site.list.first')}</a></p>`,
   })
-  const body = html`<div class="section-head"><h1>${language.t('site.tab.versions')}</h1><p class="soft small" role="status">${language.t('site.count.version', { count: ids.length })}</p></div>
+  const body = html`${liveStatus(page)}<div id="live"><div class="section-head"><h1>${language.t('site.tab.versions')}</h1><p class="soft small" id="found">${language.t('site.count.version', { count: ids.length })}</p></div>
 ${filterForm(request, data, filters)}
 ${rows.length > 0 ? table : none}
-${current <= last && pager(page, { current, last, href: hrefOf })}`
+${current <= last && pager(page, { current, last, href: hrefOf })}</div>`
   const title = language.t('site.title.versions', { name: data.view.name })
   return show(projectPage(request, data, { tab: '/versions', title, body, status: current > last ? 404 : 200 }))
 }
@@ -80,14 +80,14 @@ function filterForm({ page, deps }: PageRequest, { view, path }: ProjectData, fi
     values: readonly { value: string; label: string }[],
     chosen: readonly string[],
   ) =>
-    html`<label>${label}<select name="${name}"><option value="">${language.t('site.setup.any')}</option>${values.map(({ value, label: text }) => html`<option${attributes({ value, selected: chosen[0] === value })}>${text}</option>`)}</select></label>`
+    html`<label>${label}<select id="by-${name}" name="${name}"><option value="">${language.t('site.setup.any')}</option>${values.map(({ value, label: text }) => html`<option${attributes({ value, selected: chosen[0] === value })}>${text}</option>`)}</select></label>`
   const supported = fieldTexts(view, 'game_versions')
   const releases = releasesIn(deps.taxonomy, supported)
   // Snapshots follow the releases.
   const games = [...new Set([...releases, ...supported])].map((value) => ({ value, label: value }))
   const loaders = view.loaders.map((value) => ({ value, label: tagName(value) }))
   const channels = VERSION_TYPES.map((value) => ({ value, label: language.t(`site.channel.${value}`) }))
-  return html`<form class="narrowing" action="${pathTo(page, `${path}/versions`)}" data-send>${select('v', language.t('site.setup.version'), games, filters.gameVersions)}${select('l', language.t('site.setup.loader'), loaders, filters.loaders)}${select('t', language.t('site.channel'), channels, filters.channels)}<button>${language.t('site.show-results')}</button></form>`
+  return html`<form class="narrowing" action="${pathTo(page, `${path}/versions`)}" autocomplete="off" data-send>${select('v', language.t('site.setup.version'), games, filters.gameVersions)}${select('l', language.t('site.setup.loader'), loaders, filters.loaders)}${select('t', language.t('site.channel'), channels, filters.channels)}<button>${language.t('site.show-results')}</button></form>`
 }
 
 /** Narrow windows show the row as a card. */

@@ -1,27 +1,26 @@
-// Enhancements of the pages. Every page works without scripts.
-
-const each = (selector, action) => {
-  for (const element of document.querySelectorAll(selector)) action(element)
-}
+// Small controls: search key, copying, sharing, the gallery, checkboxes, passwords, tabs and menus.
+import { each, isShortcut, KEYS_OFF } from './base.js'
 
 // The / key moves to the search field.
 document.addEventListener('keydown', (event) => {
-  const { target } = event
-  const isTyping =
-    target instanceof HTMLElement && (target.isContentEditable || target.matches('input, select, textarea'))
   const search = document.querySelector('.find input')
-  if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || isTyping || search === null) return
+  if (event.key !== '/' || search === null || !isShortcut(event)) return
   event.preventDefault()
   search.focus()
   search.select()
 })
 
-// Submits a form of filters when one changes, and hides its button.
-each('form[data-send]', (form) => {
-  each('form[data-send] button:not([type=button])', (button) => {
-    if (button.form === form) button.hidden = true
+// Turns the shortcuts of single letters off, because they disturb users of speech input.
+each('label.keys', (label) => {
+  const box = document.createElement('input')
+  box.type = 'checkbox'
+  box.checked = localStorage.getItem(KEYS_OFF) !== 'yes'
+  label.prepend(box)
+  label.hidden = false
+  label.addEventListener('change', (event) => {
+    event.stopPropagation()
+    localStorage.setItem(KEYS_OFF, box.checked ? 'no' : 'yes')
   })
-  form.addEventListener('change', () => form.requestSubmit())
 })
 
 // Copies the text of a field to the clipboard and confirms it briefly.
