@@ -6,7 +6,7 @@ const open = pagesFor('everyone')
 export const SITE_PAGES: readonly MappedPage[] = [
   open('siteHome', '/', 'Popular, new and updated projects', 'getRoot getStatistics'),
   open('siteList', '/{type}s', 'Projects of a type, with filters', 'countSearchFacets listCategories listLoaders'),
-  open('siteSearch', '/search', 'Search', 'searchProjects'),
+  open('siteSearch', '/search', 'Search', 'searchProjects suggestSearch'),
   open(
     'siteProject',
     '/{type}/{slug}',

@@ -9,7 +9,7 @@ import { makeSitePages } from '#test/support/pages/site-pages.ts'
 let site: Site
 before(async () => {
   site = await openSite()
-  await makeSitePages(site)
+  await makeSitePages(site.t)
 })
 after(() => site?.close())
 
