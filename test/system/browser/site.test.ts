@@ -111,7 +111,7 @@ test('a page is valid HTML and loads little, and nothing from elsewhere', async 
     for (const { address, type } of own) assets.set(address, type)
   }
   for (const [type, kilobytes] of [
-    ['stylesheet', 9],
+    ['stylesheet', 9.5],
     ['script', 6],
   ] as const) {
     const addresses = [...assets].filter(([, each]) => each === type).map(([address]) => address)

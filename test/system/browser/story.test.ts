@@ -64,7 +64,7 @@ async function signUp({ page }: Actor, username: string): Promise<void> {
   await page.getByLabel('Email address').fill(email)
   await page.getByLabel('Password').fill(PASSWORD)
   await press(page, 'Sign up')
-  await says(page, 'is not verified')
+  await says(page, 'Check your mail')
   const mail = (await mailsTo(site.t, email, /Verify/)).at(-1) ?? ''
   await page.goto(/^(http:\/\/\S+[?&]flow=\w+)\r$/m.exec(mail)?.[1] ?? assert.fail(mail))
   await press(page, 'Verify address')
@@ -163,7 +163,7 @@ async function approve({ page }: Actor, hasScripts: boolean): Promise<void> {
 async function download({ page }: Actor, project: string): Promise<void> {
   await site.t.searchable()
   await page.goto(site.url)
-  await page.getByRole('searchbox').first().fill('emberlight')
+  await page.getByLabel('Search projects').first().fill('emberlight')
   await page.keyboard.press('Enter')
   await page.locator(`a[href="${project}"]`).first().click()
   await page.waitForURL(`${site.url}${project}`)
