@@ -87,13 +87,12 @@ export async function openS3Files(options: S3FilesOptions): Promise<Files> {
     return probing
   }
 
+  const openFile: Files['open'] = (key, range) => openObject(client, health, objectOf(key), range ?? {})
   const put: Files['put'] = async (key, bytes, { contentType }) => {
     const input = { ...objectOf(key), Body: bytes, ContentLength: bytes.length, ContentType: contentType }
     const send = (signal: AbortSignal) => client.send(new PutObjectCommand(input), { abortSignal: signal })
     await orHostingError(health.request('putObject', send, { timeoutMs: STALL_MS }))
   }
-
-  const openFile: Files['open'] = (key, range) => openObject(client, health, objectOf(key), range ?? {})
 
   return {
     stage: (source, stageOptions) => stageFile(staging, source, stageOptions),
