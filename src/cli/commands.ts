@@ -206,7 +206,7 @@ const WITH_RESULT: readonly Command[] = [
     options: [
       [
         'NAME',
-        'name, accent_hue, about, rules, announcement, announcement_start, announcement_end, currency, mark, registration, read_only or read_only_message',
+        'name, accent_hue, home_heading, home_text, home_sections, about, rules, announcement, announcement_start, announcement_end, currency, mark, registration, read_only or read_only_message',
       ],
       [
         'VALUE',

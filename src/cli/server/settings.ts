@@ -75,7 +75,8 @@ function readName(word: string): SetName {
   return name
 }
 
-function readValue(name: SetName, text: string): string | number | boolean {
+function readValue(name: SetName, text: string): string | number | boolean | string[] {
+  if (name === 'home_sections') return text.split(',').filter((part) => part !== '')
   if (name === 'accent_hue') return readHue(text)
   if (name === 'read_only') return readSwitch(text)
   return text

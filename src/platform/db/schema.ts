@@ -317,6 +317,9 @@ export interface InstanceSettings {
   announcement_start: Timestamp | null;
   changed: Generated<Timestamp>;
   currency: string | null;
+  home_heading: string | null;
+  home_sections: string[] | null;
+  home_text: string | null;
   mark_url: string | null;
   mark_widths: Generated<number[]>;
   name: string | null;

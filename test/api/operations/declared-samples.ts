@@ -574,6 +574,9 @@ export const DECLARED: Record<string, Declared> = {
     fields: {
       name: send('Our lanterns'),
       accent_hue: send(210),
+      home_heading: send('Lanterns for everyone'),
+      home_text: send('Made by the people of the harbour'),
+      home_sections: send(['trending', 'releases']),
       about: send('About our work'),
       rules: send('Our rules'),
       announcement: send('Maintenance on Sunday'),

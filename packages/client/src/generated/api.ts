@@ -5503,6 +5503,12 @@ export interface components {
             name: string;
             /** @description Hue of the accent colour, in degrees; null for the default colours */
             accent_hue: number | null;
+            /** @description Heading of the home page; null for the default heading */
+            home_heading: string | null;
+            /** @description Text below the heading of the home page; null for the size of the catalogue */
+            home_text: string | null;
+            /** @description Sections of the home page */
+            home_sections: ("trending" | "downloads" | "newest" | "releases" | "collections")[];
             /** @description Purpose of the instance, in Markdown */
             about: string | null;
             /** @description Rules for publishers, in Markdown */
@@ -7458,6 +7464,12 @@ export interface components {
             name: string;
             /** @description Hue of the accent colour, in degrees; null for the default colours */
             accent_hue: number | null;
+            /** @description Heading of the home page; null for the default heading */
+            home_heading: string | null;
+            /** @description Text below the heading of the home page; null for the size of the catalogue */
+            home_text: string | null;
+            /** @description Sections of the home page */
+            home_sections: ("trending" | "downloads" | "newest" | "releases" | "collections")[];
             /** @description Purpose of the instance, in Markdown */
             about: string | null;
             /** @description Rules for publishers, in Markdown */
@@ -7486,7 +7498,7 @@ export interface components {
             read_only: boolean;
             read_only_message: string;
             /** @description Settings that an operator has set; the others have their values from the environment */
-            set: ("name" | "accent_hue" | "about" | "rules" | "announcement" | "announcement_start" | "announcement_end" | "currency" | "registration" | "read_only" | "read_only_message" | "mark")[];
+            set: ("name" | "accent_hue" | "home_heading" | "home_text" | "home_sections" | "about" | "rules" | "announcement" | "announcement_start" | "announcement_end" | "currency" | "registration" | "read_only" | "read_only_message" | "mark")[];
         };
         /** SettingsPatch */
         SettingsPatch: {
@@ -7494,6 +7506,12 @@ export interface components {
             name?: string | null;
             /** @description Hue of links and buttons, in degrees */
             accent_hue?: number | null;
+            /** @description Heading of the home page, in one line */
+            home_heading?: string | null;
+            /** @description Text below the heading of the home page, in one line */
+            home_text?: string | null;
+            /** @description Sections of the home page. Their order on the page is fixed */
+            home_sections?: ("trending" | "downloads" | "newest" | "releases" | "collections")[] | null;
             /** @description Purpose of the instance, in Markdown */
             about?: string | null;
             /** @description Rules for publishers, in Markdown */

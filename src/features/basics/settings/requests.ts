@@ -12,12 +12,28 @@ import { parseRfc3339 } from '#ports/analytics-store/rfc3339.ts'
 /** Largest hue, in degrees. */
 export const HUE_MAX = 359
 
+/** Sections of the home page that an operator can leave out. */
+export const HOME_SECTIONS = ['trending', 'downloads', 'newest', 'releases', 'collections'] as const
+
 /** Null resets a setting to its value from the environment. */
 export const SettingsPatch = Type.Object(
   {
     name: Maybe(Type.String({ minLength: 1, maxLength: 64, description: 'Name of the instance, in one line' })),
     accent_hue: Maybe(
       Type.Integer({ minimum: 0, maximum: HUE_MAX, description: 'Hue of links and buttons, in degrees' }),
+    ),
+    home_heading: Maybe(
+      Type.String({ minLength: 1, maxLength: 100, description: 'Heading of the home page, in one line' }),
+    ),
+    home_text: Maybe(
+      Type.String({ minLength: 1, maxLength: 300, description: 'Text below the heading of the home page, in one line' }),
+    ),
+    home_sections: Maybe(
+      Type.Array(Type.Enum(HOME_SECTIONS), {
+        maxItems: HOME_SECTIONS.length,
+        uniqueItems: true,
+        description: 'Sections of the home page. Their order on the page is fixed',
+      }),
     ),
     about: Maybe(Type.String({ maxLength: 20_000, description: 'Purpose of the instance, in Markdown' })),
     rules: Maybe(Type.String({ maxLength: 50_000, description: 'Rules for publishers, in Markdown' })),
@@ -56,6 +72,9 @@ export type SetName = (typeof SET_NAMES)[number]
 const columns: PatchColumns<SettingsPatch, Updateable<InstanceSettings>> = {
   name: (name) => ({ name: lineOf(name, 'name') }),
   accent_hue: (accent_hue) => ({ accent_hue }),
+  home_heading: (heading) => ({ home_heading: lineOf(heading, 'home_heading') }),
+  home_text: (text) => ({ home_text: lineOf(text, 'home_text') }),
+  home_sections: (sections) => ({ home_sections: sections }),
   about: (about) => ({ about: textOf(about, 'about') }),
   rules: (rules) => ({ rules: textOf(rules, 'rules') }),
   announcement: (announcement) => ({ announcement: lineOf(announcement, 'announcement') }),

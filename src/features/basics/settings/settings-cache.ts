@@ -3,6 +3,7 @@ import { copyKey, imageUrl } from '#features/basics/images/hosted-image.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { Config } from '#platform/config/config.ts'
 import type { Db } from '#platform/db/db.ts'
+import { HOME_SECTIONS } from './requests.ts'
 import type { Settings, SettingsRow } from './views.ts'
 
 export type SettingsReader = { db: Db; cache: EntityCache; config: Config }
@@ -52,6 +53,9 @@ const EMPTY_ROW: SettingsRow = {
   singleton: true,
   name: null,
   accent_hue: null,
+  home_heading: null,
+  home_text: null,
+  home_sections: null,
   about: null,
   rules: null,
   announcement: null,
@@ -81,6 +85,9 @@ export function toSettings(row: SettingsRow, config: Config): Settings {
   return {
     name: row.name ?? site.name,
     accent_hue,
+    home_heading: row.home_heading,
+    home_text: row.home_text,
+    home_sections: HOME_SECTIONS.filter((name) => row.home_sections?.includes(name) ?? true),
     about,
     rules,
     announcement,

@@ -9,6 +9,9 @@ const KEY = { headers: { 'x-admin-key': ADMIN_KEY } }
 const NOTHING = {
   name: null,
   accent_hue: null,
+  home_heading: null,
+  home_text: null,
+  home_sections: null,
   about: null,
   rules: null,
   announcement: null,
@@ -53,6 +56,9 @@ test('settings are held to their limits, and one that is rejected keeps the othe
   const refused: Record<string, unknown[]> = {
     name: ['', 'x'.repeat(65), ' \u200b ', 'two\nlines', 'a\u0000b', 'right\u202eleft', 5],
     accent_hue: [-1, 360, 1.5, '210'],
+    home_heading: ['', 'x'.repeat(101), 'two\nlines', ' '],
+    home_text: ['', 'x'.repeat(301), 'two\nlines'],
+    home_sections: ['trending', ['trending', 'trending']],
     about: ['x'.repeat(20_001), 'a\u0000b', 5],
     rules: ['x'.repeat(50_001), 'a\u0000b'],
     announcement: ['x'.repeat(1001), 'two\r\nlines', ' '],

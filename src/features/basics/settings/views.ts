@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import type { InstanceSettings } from '#platform/db/schema.ts'
-import { SET_NAMES, SETTING_NAMES, type SetName } from './requests.ts'
+import { HOME_SECTIONS, SET_NAMES, SETTING_NAMES, type SetName } from './requests.ts'
 
 export type SettingsRow = Selectable<InstanceSettings>
 
@@ -12,6 +12,11 @@ const fields = {
   accent_hue: Nullable(
     Type.Integer({ description: 'Hue of the accent colour, in degrees; null for the default colours' }),
   ),
+  home_heading: Nullable(Type.String({ description: 'Heading of the home page; null for the default heading' })),
+  home_text: Nullable(
+    Type.String({ description: 'Text below the heading of the home page; null for the size of the catalogue' }),
+  ),
+  home_sections: Type.Array(Type.Enum(HOME_SECTIONS), { description: 'Sections of the home page' }),
   about: Nullable(Type.String({ description: 'Purpose of the instance, in Markdown' })),
   rules: Nullable(Type.String({ description: 'Rules for publishers, in Markdown' })),
   announcement: Nullable(Type.String()),

@@ -1,5 +1,6 @@
 // Name and branding: name, colour, logo, texts, registration and currency, each with the source of its value.
 import { actorOf } from '#features/basics/audit/actor.ts'
+import { HOME_SECTIONS } from '#features/basics/settings/requests.ts'
 import { replaceMark, setMark } from '#features/basics/settings/set-mark.ts'
 import { accentContrast } from '#platform/html/accent-contrast.ts'
 import { fileField, form, textArea, textField } from '#platform/html/forms.ts'
@@ -7,7 +8,7 @@ import { attributes, html, type Part } from '#platform/html/html.ts'
 import { face } from '#platform/html/lists.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { saveBar } from '#platform/html/work/actions.ts'
-import { optionCards } from '#platform/html/work/choices.ts'
+import { chips, optionCards } from '#platform/html/work/choices.ts'
 import { sheetPart } from '#platform/html/work/frame.ts'
 import { uploadedImage } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
@@ -18,6 +19,13 @@ import { type InstanceSettings, loadSettings, saveSettings, sourceOf } from './s
 
 /** The hues that the style sheet has, in degrees. */
 const HUES = Array.from({ length: 24 }, (_, step) => step * 15)
+const SECTION_TEXTS = {
+  trending: 'home.rising',
+  downloads: 'home.downloads',
+  newest: 'home.newest',
+  releases: 'home.releases',
+  collections: 'home.collections',
+} as const
 const REGISTRATIONS = ['open', 'invitation', 'closed'] as const
 
 export function brandingPages(pages: Pages): void {
@@ -31,6 +39,9 @@ export function brandingPages(pages: Pages): void {
     labels: {
       name: 'The name',
       accent_hue: 'The colour',
+      home_heading: 'The heading of the home page',
+      home_text: 'The text of the home page',
+      home_sections: 'The sections of the home page',
       about: 'The text About',
       rules: 'The rules',
       currency: 'The currency',
@@ -48,6 +59,9 @@ async function saveBranding(request: OwnRequest, data: InstanceSettings, state: 
   await saveSettings(request, data, {
     name: typedName === '' ? null : typedName === name ? name : typedName,
     accent_hue: hue === '' ? null : /^\d{1,3}$/.test(hue) ? Number(hue) : hue,
+    home_heading: state.text('home_heading').trim(),
+    home_text: state.text('home_text').trim(),
+    home_sections: chosenSections(data, state.list('home_sections', [])),
     about: state.text('about'),
     rules: state.text('rules'),
     currency: state.text('currency').trim(),
@@ -93,6 +107,7 @@ ${textField(page, { name: 'currency', label: t('ops.settings.currency'), hint: t
     action: pathTo(page, PATHS.operatorSettings),
     content: [
       sheetPart({ id: 'texts', content: texts }),
+      sheetPart({ id: 'home', title: t('ops.settings.home'), content: homeFields(page, data, state) }),
       sheetPart({
         id: 'colour',
         title: t('ops.settings.colour'),
@@ -106,6 +121,31 @@ ${textField(page, { name: 'currency', label: t('ops.settings.currency'), hint: t
       saveBar(page),
     ],
   })
+}
+
+function homeFields(page: PageContext, data: InstanceSettings, state: FormState): Part {
+  const { t } = page.language
+  const { settings } = data
+  const { errors } = state
+  const sections = state.list('home_sections', settings.home_sections)
+  return html`${textField(page, { name: 'home_heading', label: t('ops.settings.home-heading'), hint: sourceOf(page, data, 'home_heading'), value: state.text('home_heading', settings.home_heading ?? ''), maxLength: 100, isOptional: true, errors })}
+${textField(page, { name: 'home_text', label: t('ops.settings.home-text'), hint: t('ops.settings.home-text.hint', { source: sourceOf(page, data, 'home_text') }), value: state.text('home_text', settings.home_text ?? ''), maxLength: 300, isOptional: true, errors })}
+${chips(page, {
+  legend: t('ops.settings.home-sections'),
+  name: 'home_sections',
+  hint: sourceOf(page, data, 'home_sections'),
+  options: HOME_SECTIONS.map((name) => ({
+    value: name,
+    label: t(SECTION_TEXTS[name]),
+    isChosen: sections.includes(name),
+  })),
+})}`
+}
+
+/** Returns null for all sections, so that the default remains in effect. */
+function chosenSections({ settings, set }: InstanceSettings, chosen: readonly string[]): readonly string[] | null {
+  if (chosen.length < HOME_SECTIONS.length) return chosen
+  return set.includes('home_sections') ? null : settings.home_sections
 }
 
 /** Renders the hues. The text of each states its contrast, which must be at least 4.5. */

@@ -52,6 +52,7 @@ test('branding saves what differs, names the source of each value, and keeps wha
     rules: '',
     currency: 'EUR',
     registration: 'invitation',
+    home_sections: ['trending', 'downloads', 'newest', 'releases', 'collections'],
   }
   assertLeads(await operator.sendFrom(form, path, fields), `${path}?done=saved`)
   const { name, accent_hue, currency, registration, set } = await settings()
@@ -75,6 +76,33 @@ test('branding saves what differs, names the source of each value, and keeps wha
     `${path}?done=saved`,
   )
   assert.deepEqual((await settings()).set, ['registration'])
+})
+
+test('the home page gets its texts and sections; all sections are the default', async () => {
+  const path = '/operator/settings'
+  const form = await operator.get(path)
+  const rest = { registration: 'open', accent_hue: '' }
+  const all = ['trending', 'downloads', 'newest', 'releases', 'collections']
+  assertLeads(await operator.sendFrom(form, path, { ...rest, home_sections: all }), `${path}?done=saved`)
+  assert.ok(!(await settings()).set.includes('home_sections'))
+  const fields = { ...rest, home_heading: ' Lanterns ', home_text: HOSTILE, home_sections: ['trending', 'newest'] }
+  assertLeads(await operator.sendFrom(form, path, fields), `${path}?done=saved`)
+  const { home_heading, home_text, home_sections } = await instance()
+  assert.deepEqual([home_heading, home_text, home_sections], ['Lanterns', HOSTILE, ['trending', 'newest']])
+  const shown = await operator.get(path)
+  assertValidHtml(shown.body)
+  assert.match(shown.body, /value="newest" checked/)
+  assert.doesNotMatch(shown.body, /value="releases" checked/)
+  for (const bad of [{ home_heading: 'x'.repeat(101) }, { home_text: 'x'.repeat(301) }, { home_sections: ['boats'] }]) {
+    const refused = await operator.sendFrom(shown, path, { ...fields, ...bad })
+    assertSays(refused, 400, /The (heading|text|sections) of the home page/)
+  }
+  assertLeads(await operator.sendFrom(shown, path, { ...rest, home_sections: all }), `${path}?done=saved`)
+  const { set } = await settings()
+  assert.deepEqual(
+    set.filter((name: string) => name.startsWith('home_')),
+    [],
+  )
 })
 
 test('every hue of the page has a contrast of at least 4.5', () => {

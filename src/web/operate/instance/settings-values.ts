@@ -27,13 +27,13 @@ export function sourceOf(page: PageContext, { set }: InstanceSettings, name: key
 export async function saveSettings(
   { deps, viewer }: OwnRequest,
   { settings }: InstanceSettings,
-  typed: Readonly<Record<string, string | number | boolean | null>>,
+  typed: Readonly<Record<string, string | number | boolean | null | readonly string[]>>,
 ): Promise<void> {
   const current = settings as Readonly<Record<string, unknown>>
   const patch = Object.fromEntries(
     Object.entries(typed)
       .map(([name, value]) => [name, value === '' ? null : value] as const)
-      .filter(([name, value]) => value !== current[name]),
+      .filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(current[name])),
   )
   await updateSettings(deps, actorOf(viewer), checkValues(SettingsPatch, patch))
 }

@@ -5,7 +5,7 @@ import type { Statistics } from '#features/basics/statistics/queries.ts'
 import type { NewCollection } from '#features/community/collections/queries.ts'
 import type { Config } from '#platform/config/config.ts'
 import { timeAgo, wholeNumber } from '#platform/html/format.ts'
-import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
 import { face } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { isSet } from '#web/kit/cookies.ts'
@@ -20,6 +20,9 @@ import type { Release } from './releases.ts'
 export type Home = {
   types: { type: ProjectType; count: number }[]
   figures: Statistics
+  /** Texts of the operator; null for the defaults. */
+  heading: string | null
+  text: string | null
   trending: ProjectRow[]
   popular: ProjectRow[]
   newest: ProjectRow[]
@@ -32,14 +35,14 @@ export type Home = {
 export function homeView(request: PageRequest, home: Home): Markup {
   const { page, setup, deps } = request
   const { language } = page
-  const { figures, trending, popular, newest, releases, collections, followed } = home
+  const { figures, trending, popular, newest, releases, collections, followed, heading: title, text } = home
   const sortedBy = (sort: string) => withQuery(PATHS.search, { sort })
   const newIn = isSet(setup)
     ? language.t('home.releases-for', { setup: setupName(language, setup) })
     : language.t('home.releases')
   return html`<div class="welcome">
-<h1>${language.t('home.heading', { name: page.site.name })}</h1>
-<p class="soft">${language.t('home.figures', { projects: figures.projects, versions: figures.versions, authors: figures.authors })}</p>
+<h1${attributes({ dir: title !== null && 'auto' })}>${title ?? language.t('home.heading', { name: page.site.name })}</h1>
+<p${attributes({ class: 'soft', dir: text !== null && 'auto' })}>${text ?? language.t('home.figures', { projects: figures.projects, versions: figures.versions, authors: figures.authors })}</p>
 ${kinds(page, home.types)}
 </div>
 <div class="home-grid"><div class="home-lists">${followed !== undefined && followedSection(page, followed)}

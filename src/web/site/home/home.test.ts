@@ -111,3 +111,20 @@ test('the header offers to publish, and to sign up unless that is closed', async
   assert.doesNotMatch(await home(), /sign-up/)
   await updateSettings(t.deps, COMMAND, { registration: null })
 })
+
+test('operators choose heading, text and sections; their texts are shown as text', async () => {
+  const before = await home()
+  for (const name of ['rising', 'downloads', 'newest', 'releases', 'collections'])
+    assert.ok(before.includes(`aria-labelledby="by-${name}"`), name)
+  const [home_heading, home_text] = ['Lanterns & boats', '<script>alert(1)</script>']
+  await updateSettings(t.deps, COMMAND, { home_heading, home_text, home_sections: ['newest', 'trending'] })
+  const themed = await home()
+  assert.match(themed, /<h1 dir="auto">Lanterns &amp; boats<\/h1>/)
+  assert.match(themed, /<p class="soft" dir="auto">&lt;script&gt;alert\(1\)&lt;\/script&gt;<\/p>/)
+  for (const name of ['rising', 'newest']) assert.ok(themed.includes(`aria-labelledby="by-${name}"`), name)
+  for (const name of ['downloads', 'releases', 'collections']) assert.equal(section(themed, name), '', name)
+  await updateSettings(t.deps, COMMAND, { home_sections: [] })
+  assert.doesNotMatch(await home(), /aria-labelledby="by-/)
+  await updateSettings(t.deps, COMMAND, { home_heading: null, home_text: null, home_sections: null })
+  assert.equal(await home(), before)
+})

@@ -1,7 +1,8 @@
 // The home page: project types, what the visitor follows, trending and popular projects, new releases and projects,
-// collections. An instance without projects shows the first steps instead.
+// collections, as the operator chose. An instance without projects shows the first steps instead.
 
 import type { FastifyReply } from 'fastify'
+import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { getStatistics } from '#features/basics/statistics/queries.ts'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
@@ -27,6 +28,7 @@ const TRENDING = 6
 const POPULAR = { least: 5, together: 8 }
 const NEWEST = 6
 const COLLECTIONS = 6
+const NO_HITS = new TextEncoder().encode('{"hits":[]}')
 /** Number of recently updated projects whose releases are compared. An update need not be a release. */
 const UPDATED = 24
 
@@ -38,33 +40,36 @@ export async function showHome(request: PageRequest): Promise<FastifyReply> {
   const types = offeredTypes(deps.taxonomy)
   const groups = [{ values: types.map((type) => fieldIs('project_types', [type])), base: EVERYTHING }]
   const filter = filterOf(readListRequest(request, undefined), { now: deps.now(), taxonomy: deps.taxonomy })
-  const search = (sort: 'downloads' | 'newest' | 'updated', limit: number) =>
-    searchHits(deps, { text: '', sort, page: 1, caller }, filter, limit)
+  const { home_heading: heading, home_text: text, home_sections: sections } = await getSettings(deps)
+  const search = async (sort: 'downloads' | 'newest' | 'updated', limit: number) =>
+    sections.includes(sort === 'updated' ? 'releases' : sort)
+      ? (await searchHits(deps, { text: '', sort, page: 1, caller }, filter, limit)).body
+      : NO_HITS
   const [trending, collections, [counts = []], popular, newest, updated] = await Promise.all([
-    loadTrending(request),
-    listNewestCollections(deps.dbRead, COLLECTIONS),
+    sections.includes('trending') ? loadTrending(request) : [],
+    sections.includes('collections') ? listNewestCollections(deps.dbRead, COLLECTIONS) : [],
     countChoices(deps, { text: '', groups, caller }),
     search('downloads', POPULAR.together),
     search('newest', NEWEST),
     search('updated', UPDATED),
   ])
-  const results = [
-    JSON.stringify([figures, counts, trending, collections]),
-    ...[popular, newest, updated].map(({ body }) => body),
-  ]
+  const own = JSON.stringify([figures, counts, trending, collections, heading, text])
+  const results = [own, popular, newest, updated]
   return request.showResults(results, async () => {
-    const updatedIds = readHits(updated.body).map(({ project_id }) => project_id)
+    const updatedIds = readHits(updated).map(({ project_id }) => project_id)
     const [releases, followed] = await Promise.all([listReleasesOf(request, updatedIds), listFollowedReleases(request)])
-    const shown = readHits(popular.body)
+    const shown = readHits(popular)
       .slice(0, Math.max(POPULAR.least, POPULAR.together - trending.length))
       .map(rowOfHit)
     const rows = await loadRowDetails(request, [...trending, ...shown])
     const home: Home = {
       figures,
+      heading,
+      text,
       types: types.map((type, index) => ({ type, count: counts[index] ?? 0 })),
       trending: rows.slice(0, trending.length),
       popular: rows.slice(trending.length),
-      newest: readHits(newest.body).map(rowOfHit),
+      newest: readHits(newest).map(rowOfHit),
       releases,
       collections,
       followed,
