@@ -26,12 +26,15 @@ export const SettingsPatch = Type.Object(
       Type.String({ minLength: 1, maxLength: 100, description: 'Heading of the home page, in one line' }),
     ),
     home_text: Maybe(
-      Type.String({ minLength: 1, maxLength: 300, description: 'Text below the heading of the home page, in one line' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 300,
+        description: 'Text below the heading of the home page, in one line',
+      }),
     ),
     home_sections: Maybe(
       Type.Array(Type.Enum(HOME_SECTIONS), {
         maxItems: HOME_SECTIONS.length,
-        uniqueItems: true,
         description: 'Sections of the home page. Their order on the page is fixed',
       }),
     ),

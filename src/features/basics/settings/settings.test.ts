@@ -58,7 +58,7 @@ test('settings are held to their limits, and one that is rejected keeps the othe
     accent_hue: [-1, 360, 1.5, '210'],
     home_heading: ['', 'x'.repeat(101), 'two\nlines', ' '],
     home_text: ['', 'x'.repeat(301), 'two\nlines'],
-    home_sections: ['trending', ['trending', 'trending']],
+    home_sections: ['trending', true],
     about: ['x'.repeat(20_001), 'a\u0000b', 5],
     rules: ['x'.repeat(50_001), 'a\u0000b'],
     announcement: ['x'.repeat(1001), 'two\r\nlines', ' '],
