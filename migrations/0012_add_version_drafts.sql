@@ -53,6 +53,9 @@ create table upload_part (
   storage_key text collate "C" primary key,
   upload_id text collate "C" not null references upload (id),
   start bigint not null,
+  -- Number of bytes that belong to the upload. An interrupted request can have written more.
   size_bytes bigint not null,
+  -- Whether a request that has lost its lease might still write to the file.
+  sealed boolean not null default false,
   unique (upload_id, start)
 );

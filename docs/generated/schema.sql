@@ -1001,6 +1001,7 @@ create table upload_part (
   upload_id text collate "C" not null,
   start bigint not null,
   size_bytes bigint not null,
+  sealed boolean default false not null,
   constraint upload_part_pkey PRIMARY KEY (storage_key),
   constraint upload_part_upload_id_fkey FOREIGN KEY (upload_id) REFERENCES upload(id),
   constraint upload_part_upload_id_start_key UNIQUE (upload_id, start)

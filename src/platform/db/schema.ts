@@ -762,6 +762,7 @@ export interface UploadClaim {
 }
 
 export interface UploadPart {
+  sealed: Generated<boolean>;
   size_bytes: number;
   start: number;
   storage_key: string;

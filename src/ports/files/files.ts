@@ -75,6 +75,8 @@ export interface Files extends BulkFiles {
    * received bytes: `cut` is then the error. The caller publishes or discards the part.
    */
   receive(source: Readable, options: ReceiveOptions): Promise<{ part: LocalFile; cut: unknown }>
+  /** Present if the store can extend files, so that an upload in parts is not copied. */
+  readonly extensible?: ExtensibleFiles
   /**
    * Moves a staged file to `key` durably and atomically, replacing an existing file. After a failure the staged file
    * still exists and must be discarded.
@@ -109,6 +111,16 @@ export interface Files extends BulkFiles {
   check(): Promise<void>
   close(): Promise<void>
 }
+
+/** Files of uploads that only one request changes at a time. Bytes beyond the known size have no meaning. */
+export interface ExtensibleFiles {
+  /** Writes the source durably after the first `at` bytes of a file. If the source fails, keeps the received bytes, like `receive`. */
+  extend(source: Readable, file: { key: string; at: number }, options: ReceiveOptions): Promise<Received>
+  /** Stages the first `sizeBytes` bytes of a file that no request changes any more, without a copy, and computes the digests. */
+  stageStored(file: { key: string; sizeBytes: number }): Promise<StagedFile>
+}
+
+export type Received = { sizeBytes: number; cut: unknown }
 
 /** Functions that only commands use (backup, move, seed). `concurrentBulk` implements the first three. */
 export interface BulkFiles {

@@ -1,6 +1,6 @@
 // Staged uploads on the local disk: receives, hashes and discards them. Every files adapter shares this code.
 import { createHash } from 'node:crypto'
-import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
+import { copyFile, type FileHandle, link, open, readdir, rm, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { invalidInput } from '#lib/errors.ts'
@@ -11,6 +11,7 @@ import {
   describeBytes,
   hostingError,
   type LocalFile,
+  type Received,
   type ReceiveOptions,
   type StagedFile,
   type StageOptions,
@@ -59,11 +60,40 @@ export async function stageFile(folder: string, source: Readable, options: Stage
 export async function receivePart(
   folder: string,
   source: Readable,
-  { maxBytes, tooLarge, onChunk, signal }: ReceiveOptions,
+  options: ReceiveOptions,
 ): Promise<{ part: LocalFile; cut: unknown }> {
   const path = newStagedPath(folder)
   source.on('error', () => undefined)
-  const writer = batchWriter(await hosted(open(path, 'wx', 0o600)), path)
+  try {
+    const { sizeBytes, cut } = await receiveInto(
+      batchWriter(await hosted(open(path, 'wx', 0o600)), path),
+      source,
+      options,
+    )
+    return { part: { path, sizeBytes }, cut }
+  } catch (error) {
+    await rm(path, { force: true }).catch(() => undefined)
+    throw error
+  }
+}
+
+/** Writes after the first `at` bytes of a file, durably. */
+export async function extendFile(
+  path: string,
+  at: number,
+  source: Readable,
+  options: ReceiveOptions,
+): Promise<Received> {
+  source.on('error', () => undefined)
+  const writer = batchWriter(await hosted(open(path, 'r+')), path, { at, isDurable: true })
+  return receiveInto(writer, source, options)
+}
+
+async function receiveInto(
+  writer: BatchWriter,
+  source: Readable,
+  { maxBytes, tooLarge, onChunk, signal }: ReceiveOptions,
+): Promise<Received> {
   try {
     let sizeBytes = 0
     const chunks = chunksUntilCut(source, signal)
@@ -74,10 +104,25 @@ export async function receivePart(
       await writer.write(chunk)
     }
     await writer.close()
-    return { part: { path, sizeBytes }, cut: chunks.cut }
+    return { sizeBytes, cut: chunks.cut }
   } catch (error) {
     await writer.abandon()
-    await rm(path, { force: true }).catch(() => undefined)
+    throw error
+  }
+}
+
+/** Stages the first `sizeBytes` bytes of a file as a second name of it, or as a copy where the file system has no links. */
+export async function stageLink(folder: string, path: string, sizeBytes: number): Promise<StagedFile> {
+  const staged = newStagedPath(folder)
+  try {
+    await hosted(
+      link(path, staged).catch(() => copyFile(path, staged)),
+      path,
+    )
+    await hosted(truncate(staged, sizeBytes), staged)
+    return { path: staged, sizeBytes, ...(await hosted(digestsOf(staged), staged)) }
+  } catch (error) {
+    await rm(staged, { force: true }).catch(() => undefined)
     throw error
   }
 }
@@ -85,19 +130,24 @@ export async function receivePart(
 /** Yields chunks until the source ends or fails, or `signal` aborts. The response needs the connection afterwards. */
 function chunksUntilCut(source: Readable, signal: AbortSignal): AsyncIterable<Buffer> & { cut: unknown } {
   const chunks = source.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer, undefined>
-  const aborted = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
-  aborted.catch(() => undefined)
+  let stop = (_reason: unknown): void => undefined
+  signal.addEventListener('abort', () => stop(signal.reason), { once: true })
+  // A new promise for each chunk: one for all of them, in `Promise.race`, would hold every chunk until the end.
+  const next = () =>
+    new Promise<IteratorResult<Buffer, undefined>>((resolve, reject) => {
+      stop = reject
+      if (signal.aborted) reject(signal.reason)
+      else chunks.next().then(resolve, reject)
+    })
   const iterable = {
     cut: undefined as unknown,
     async *[Symbol.asyncIterator]() {
       for (;;) {
-        const next = await Promise.race([chunks.next(), aborted]).catch((error: unknown) => {
+        const result = await next().catch((error: unknown) => {
           iterable.cut = error ?? new Error('The body was cut')
         })
-        if (next === undefined || next.done === true) return
-        yield next.value
+        if (result === undefined || result.done === true) return
+        yield result.value
       }
     },
   }
@@ -120,10 +170,33 @@ async function pump(source: Readable, writer: BatchWriter, { maxBytes, field }: 
   return { sizeBytes, sha1: sha1.digest('hex'), sha512: sha512.digest('hex') }
 }
 
+/** Reads into one buffer: a stream would allocate one for each chunk. */
+async function digestsOf(path: string): Promise<{ sha1: string; sha512: string }> {
+  const [sha1, sha512] = [createHash('sha1'), createHash('sha512')]
+  const handle = await open(path, 'r')
+  try {
+    const buffer = Buffer.allocUnsafe(BATCH_BYTES)
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, null)
+      if (bytesRead === 0) return { sha1: sha1.digest('hex'), sha512: sha512.digest('hex') }
+      const chunk = buffer.subarray(0, bytesRead)
+      sha1.update(chunk)
+      sha512.update(chunk)
+    }
+  } finally {
+    await handle.close()
+  }
+}
+
 type BatchWriter = ReturnType<typeof batchWriter>
 
 /** Writes each batch of chunks while the next one is received and hashed. */
-function batchWriter(handle: FileHandle, path: string) {
+function batchWriter(
+  handle: FileHandle,
+  path: string,
+  { at, isDurable = false }: { at?: number; isDurable?: boolean } = {},
+) {
+  let position = at
   let batch: Buffer[] = []
   let batchBytes = 0
   let unsyncedBytes = 0
@@ -137,7 +210,8 @@ function batchWriter(handle: FileHandle, path: string) {
     if (sync) unsyncedBytes = 0
     batch = []
     batchBytes = 0
-    writing = hosted(writeBatch(handle, full, { sync }), path)
+    writing = hosted(writeBatch(handle, full, { sync, position }), path)
+    if (position !== undefined) position += full.reduce((sum, chunk) => sum + chunk.length, 0)
     // The next `flush` or `close` throws the error; until then it must not count as unhandled.
     writing.catch(() => undefined)
   }
@@ -151,6 +225,7 @@ function batchWriter(handle: FileHandle, path: string) {
     async close(): Promise<void> {
       if (batchBytes > 0) await flush()
       await writing
+      if (isDurable) await hosted(handle.datasync(), path)
       await hosted(handle.close(), path)
     },
     /** Closes the file and ignores errors, because the file is removed next. */
@@ -161,11 +236,22 @@ function batchWriter(handle: FileHandle, path: string) {
   }
 }
 
-async function writeBatch(handle: FileHandle, batch: Buffer[], { sync }: { sync: boolean }): Promise<void> {
+/** `position` of the batch. Default: after the previous batch. */
+async function writeBatch(
+  handle: FileHandle,
+  batch: Buffer[],
+  { sync, position }: { sync: boolean; position: number | undefined },
+): Promise<void> {
   const total = batch.reduce((sum, chunk) => sum + chunk.length, 0)
-  const { bytesWritten } = await handle.writev(batch)
+  const { bytesWritten } = await handle.writev(batch, position)
   // A nearly full disk accepts a part and fails with the next call.
-  if (bytesWritten < total) await handle.appendFile(Buffer.concat(batch).subarray(bytesWritten))
+  if (bytesWritten < total) {
+    const bytes = Buffer.concat(batch)
+    for (let done = bytesWritten; done < total; ) {
+      const at = position === undefined ? null : position + done
+      done += (await handle.write(bytes, done, total - done, at)).bytesWritten
+    }
+  }
   if (sync) await handle.datasync()
 }
 

@@ -1,21 +1,28 @@
 // Uploads by an independent client of tus, through a line that is cut at random places.
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { type DetailedError, Upload } from 'tus-js-client'
 import type { TestApp } from '../app/test-app.ts'
 import { modJar, versionData } from './forms.ts'
+import { listening } from './tus-requests.ts'
 
 export type CuttingProxy = { url: string; cuts(): number; close(): Promise<void> }
 
-/** Forwards to a server, and cuts each of the first `cuts` connections after a random number of bytes. */
+/**
+ * Forwards each connection to the next of the servers, and cuts each of the first `cuts` connections after a random number of
+ * bytes.
+ */
 export async function startCuttingProxy(
-  target: string,
+  targets: readonly string[],
   { cuts: planned, maxBytes }: { cuts: number; maxBytes: number },
 ): Promise<CuttingProxy> {
   let cuts = 0
+  let connections = 0
+  const open = new Set<Socket>()
   const server = createServer((client) => {
-    const upstream = connect(Number(new URL(target).port), '127.0.0.1')
+    const upstream = connect(Number(new URL(targets[connections++ % targets.length] ?? '').port), '127.0.0.1')
     let left = cuts < planned ? 1 + Math.floor(Math.random() * maxBytes) : Number.POSITIVE_INFINITY
     client.on('data', (chunk) => {
       upstream.write(chunk.subarray(0, Math.max(0, Math.min(chunk.length, left))))
@@ -27,8 +34,10 @@ export async function startCuttingProxy(
     })
     upstream.pipe(client)
     for (const socket of [client, upstream]) {
+      open.add(socket)
       socket.on('error', () => undefined)
       socket.on('close', () => {
+        open.delete(socket)
         client.destroy()
         upstream.end()
       })
@@ -38,20 +47,28 @@ export async function startCuttingProxy(
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     cuts: () => cuts,
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    close: async () => {
+      server.close()
+      for (const socket of open) socket.destroy()
+      await once(server, 'close')
+    },
   }
+}
+
+export type TusUpload = {
+  token: string
+  bytes: Buffer
+  filename: string
+  chunkSize: number
+  deferred?: boolean
+  /** Called for each part that was acknowledged. */
+  onPart?: () => void
 }
 
 /** Returns the ID of the finished upload. */
 export function uploadByTus(
   url: string,
-  {
-    token,
-    bytes,
-    filename,
-    chunkSize,
-    deferred = false,
-  }: { token: string; bytes: Buffer; filename: string; chunkSize: number; deferred?: boolean },
+  { token, bytes, filename, chunkSize, deferred = false, onPart }: TusUpload,
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     const upload = new Upload(bytes, {
@@ -60,11 +77,12 @@ export function uploadByTus(
       metadata: { filename },
       chunkSize,
       uploadLengthDeferred: deferred,
-      retryDelays: Array.from({ length: 200 }, () => 20),
+      retryDelays: Array.from({ length: 1000 }, () => 20),
       onShouldRetry: (error: DetailedError) => {
         const status = error.originalResponse?.getStatus() ?? 0
         return status === 0 || status === 409 || status >= 500
       },
+      ...(onPart === undefined ? {} : { onChunkComplete: onPart }),
       onError: reject,
       onSuccess: () => resolve(new URL(upload.url ?? '').pathname.split('/').at(-1) ?? ''),
     })
@@ -77,7 +95,7 @@ export async function checkTusUploads(t: TestApp, { deferred }: { deferred: bool
   const server = await listening(t)
   const project = await t.make.project()
   const bytes = modJar('tus', [{ name: 'noise.bin', data: randomBytes(1_500_000), stored: true }])
-  const proxy = await startCuttingProxy(server, { cuts: 6, maxBytes: 500_000 })
+  const proxy = await startCuttingProxy([server], { cuts: 6, maxBytes: 500_000 })
   try {
     const upload = { token: project.owner.token, bytes, filename: 'tus.jar', chunkSize: 400_000, deferred }
     const id = await uploadByTus(proxy.url, upload)
@@ -92,10 +110,4 @@ export async function checkTusUploads(t: TestApp, { deferred }: { deferred: bool
   } finally {
     await proxy.close()
   }
-}
-
-async function listening({ app }: TestApp): Promise<string> {
-  const address = app.server.address()
-  if (address === null) return app.listen({ port: 0, host: '127.0.0.1' })
-  return `http://127.0.0.1:${(address as AddressInfo).port}`
 }

@@ -4,7 +4,16 @@ import { mkdir, open, readdir, rename, rm, rmdir, stat, statfs, writeFile } from
 import { dirname, join, resolve } from 'node:path'
 import { ApiError } from '#lib/errors.ts'
 import { assertFileKey, type ByteRange, type Files, hostingError, type OpenedFile } from '../files.ts'
-import { discardStaged, hosted, newStagedPath, receivePart, stageFile, sweepStaged } from '../staging.ts'
+import {
+  discardStaged,
+  extendFile,
+  hosted,
+  newStagedPath,
+  receivePart,
+  stageFile,
+  stageLink,
+  sweepStaged,
+} from '../staging.ts'
 import { syncFileSystem, syncPath } from './sync-file-system.ts'
 
 export type DiskFilesOptions = {
@@ -34,6 +43,10 @@ export async function openDiskFiles({ folder, minFreeBytes = FREE_BYTES_MIN }: D
   return {
     stage: (source, options) => stageFile(staging, source, options),
     receive: (source, options) => receivePart(staging, source, options),
+    extensible: {
+      extend: (source, { key, at }, options) => extendFile(pathOf(key), at, source, options),
+      stageStored: ({ key, sizeBytes }) => stageLink(staging, pathOf(key), sizeBytes),
+    },
     async publish(staged, key) {
       const path = pathOf(key)
       await hosted(syncPath(staged.path), staged.path)

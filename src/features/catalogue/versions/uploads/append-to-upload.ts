@@ -5,9 +5,11 @@ import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError, invalidInput } from '#lib/errors.ts'
 import { newId, randomBase62 } from '#lib/ids.ts'
 import { transaction } from '#platform/cache/transaction.ts'
+import type { Tx } from '#platform/db/db.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
 import { dropClaims, withClaims } from '#ports/files/claims.ts'
+import type { Received, ReceiveOptions } from '#ports/files/files.ts'
 import { FILE_BYTES_MAX } from '../publish/prepare-files.ts'
 import type { Checksum } from './headers.ts'
 import { requireSize, tooLarge } from './policy.ts'
@@ -44,25 +46,27 @@ export type UploadPatch = {
  */
 export async function appendToUpload(deps: Deps, viewer: Viewer, id: string, patch: UploadPatch): Promise<UploadRow> {
   const lease = newId()
-  const { room } = await takeLease(deps, viewer, { id, lease, patch })
+  const { room, last } = await takeLease(deps, viewer, { id, lease, patch })
   const holder = holdLease(deps, id, lease)
   try {
     await deps.files.assertAvailable()
-    const { part, cut } = await deps.files.receive(patch.body, {
+    const options = {
       maxBytes: room,
       signal: holder.signal,
       tooLarge: () => tooLarge('The body goes beyond the length of the upload'),
-      onChunk: (chunk) => {
+      onChunk: (chunk: Buffer) => {
         holder.touch()
         patch.checksum?.update(chunk)
       },
-    })
-    try {
-      if (patch.checksum !== undefined && (cut !== undefined || !patch.checksum.matches())) throw mismatch()
-      if (part.sizeBytes > 0) await storePart(deps, viewer, { id, lease, offset: patch.offset, part, holder })
-    } finally {
-      await deps.files.discard(part)
     }
+    const writing = { id, lease, offset: patch.offset, holder }
+    const check = ({ cut }: Pick<Received, 'cut'>) => {
+      if (patch.checksum !== undefined && (cut !== undefined || !patch.checksum.matches())) throw mismatch()
+    }
+    const cut =
+      deps.files.extensible === undefined || last === undefined
+        ? await receiveNew(deps, viewer, { ...writing, body: patch.body, options, check })
+        : await extendLast(deps, viewer, { ...writing, body: patch.body, options, check, last })
     if (holder.signal.aborted) throw holder.signal.reason
     if (cut !== undefined) throw invalidInput('The connection closed before the body was complete')
   } finally {
@@ -74,6 +78,54 @@ export async function appendToUpload(deps: Deps, viewer: Viewer, id: string, pat
   return row
 }
 
+type Writing = {
+  id: string
+  lease: string
+  offset: number
+  holder: Holder
+  body: Readable
+  options: ReceiveOptions
+  /** @throws ApiError if the checksum differs. */
+  check: (received: Pick<Received, 'cut'>) => void
+}
+
+/** Stores the body as a new part. Returns the error of the connection, if it was cut. */
+async function receiveNew(deps: Deps, viewer: Viewer, { body, options, check, ...writing }: Writing): Promise<unknown> {
+  const { part, cut } = await deps.files.receive(body, options)
+  try {
+    check({ cut })
+    if (part.sizeBytes > 0) await storePart(deps, viewer, { ...writing, part })
+    return cut
+  } finally {
+    await deps.files.discard(part)
+  }
+}
+
+/** Adds the body to the last part. Bytes beyond its recorded size do not count. */
+async function extendLast(
+  deps: Deps,
+  viewer: Viewer,
+  { body, options, check, last, ...writing }: Writing & { last: LastPart },
+): Promise<unknown> {
+  const { key, at } = last
+  const received = await deps.files.extensible?.extend(body, { key, at }, options)
+  if (received === undefined) throw new Error('The store cannot extend files')
+  const { sizeBytes, cut } = received
+  check({ cut })
+  writing.holder.storing()
+  if (sizeBytes > 0) {
+    await transaction(deps, async (tx) => {
+      await moveOffset(tx, deps, viewer, { ...writing, sizeBytes })
+      await tx
+        .updateTable('upload_part')
+        .set({ size_bytes: at + sizeBytes })
+        .where('storage_key', '=', key)
+        .execute()
+    })
+  }
+  return cut
+}
+
 function mismatch(): ApiError {
   const message = 'is not the checksum of the body'
   return new ApiError('checksum_mismatch', `upload-checksum ${message}`, {
@@ -81,12 +133,14 @@ function mismatch(): ApiError {
   })
 }
 
-/** Returns how many bytes the request can add. */
+type LastPart = { key: string; at: number }
+
+/** Returns how many bytes the request can add, and the part that it can extend. */
 async function takeLease(
   deps: Deps,
   viewer: Viewer,
   { id, lease, patch }: { id: string; lease: string; patch: UploadPatch },
-): Promise<{ room: number }> {
+): Promise<{ room: number; last: LastPart | undefined }> {
   return transaction(deps, async (tx) => {
     const usage = await lockUsage(tx, viewer)
     const row = await lockUpload(tx, viewer, id, deps.now())
@@ -95,12 +149,18 @@ async function takeLease(
     if (row.length === null && length !== null) requireRoomFor(usage, { count: 0, bytes: length - row.received })
     const end = length ?? FILE_BYTES_MAX
     if (row.received + (patch.bodyLength ?? 0) > end) throw tooLarge('The body goes beyond the length of the upload')
-    const { rows } = await sql`
-      select from upload_part where upload_id = ${id} offset ${PARTS_MAX - 1} limit 1`.execute(tx)
-    if (rows.length > 0)
+    // The request that has lost its lease might still write.
+    if (row.lease !== null)
+      await tx.updateTable('upload_part').set({ sealed: true }).where('upload_id', '=', id).execute()
+    const { rows } = await sql<LastPart & { count: number; sealed: boolean }>`
+      select storage_key as key, size_bytes as at, sealed, count(*) over ()::int as count from upload_part
+      where upload_id = ${id} order by start desc limit 1`.execute(tx)
+    const [last] = rows
+    const isExtended = deps.files.extensible !== undefined && last?.sealed === false
+    if (!isExtended && (last?.count ?? 0) >= PARTS_MAX)
       throw invalidInput(`An upload can have at most ${PARTS_MAX} parts; send larger ones`, 'upload-offset')
     await tx.updateTable('upload').set({ length, lease, lease_until: LEASE }).where('id', '=', id).execute()
-    return { room: end - row.received }
+    return { room: end - row.received, last: isExtended ? last : undefined }
   })
 }
 
@@ -176,26 +236,28 @@ async function storePart(
     store: () => deps.files.publish(part, key, { contentType: 'application/octet-stream' }),
     commit: () =>
       transaction(deps, async (tx) => {
-        const usage = await lockUsage(tx, viewer)
-        const row = await tx
-          .selectFrom('upload')
-          .selectAll()
-          .where('id', '=', id)
-          .where('lease', '=', lease)
-          .forUpdate()
-          .executeTakeFirst()
-        if (row === undefined) throw takenOver()
-        if (row.length === null) requireRoomFor(usage, { count: 0, bytes: part.sizeBytes })
+        await moveOffset(tx, deps, viewer, { id, lease, offset, sizeBytes: part.sizeBytes })
         await tx
           .insertInto('upload_part')
           .values({ storage_key: key, upload_id: id, start: offset, size_bytes: part.sizeBytes })
           .execute()
-        await tx
-          .updateTable('upload')
-          .set({ received: offset + part.sizeBytes, expires: expiryOf(row, deps.now()) })
-          .where('id', '=', id)
-          .execute()
         await dropClaims(tx, [key])
       }),
   })
+}
+
+/** @throws ApiError 409 if the request has lost its lease, `limit_reached`. */
+async function moveOffset(
+  tx: Tx,
+  deps: Pick<Deps, 'now'>,
+  viewer: Viewer,
+  { id, lease, offset, sizeBytes }: { id: string; lease: string; offset: number; sizeBytes: number },
+): Promise<void> {
+  const usage = await lockUsage(tx, viewer)
+  const own = tx.selectFrom('upload').selectAll().where('id', '=', id).where('lease', '=', lease)
+  const row = await own.forUpdate().executeTakeFirst()
+  if (row === undefined) throw takenOver()
+  if (row.length === null) requireRoomFor(usage, { count: 0, bytes: sizeBytes })
+  const values = { received: offset + sizeBytes, expires: expiryOf(row, deps.now()) }
+  await tx.updateTable('upload').set(values).where('id', '=', id).execute()
 }

@@ -82,12 +82,10 @@ function creation(scope: App, deps: Deps): void {
       const metadata = readMetadata(req.headers)
       const isPart = hasPart(req.headers)
       const checksum = readChecksum(req.headers)
-      const created = await createUpload(deps, viewer, { length, metadata })
+      const part = isPart ? { ...bodyOf(req), offset: 0, length: undefined, checksum } : undefined
+      const upload = await createUpload(deps, viewer, { length, metadata, part })
       // Relative, so that it also leads back through a proxy.
-      void reply.header('location', `${PATH}/${created.id}`)
-      const upload = isPart
-        ? await appendToUpload(deps, viewer, created.id, { ...bodyOf(req), offset: 0, length: undefined, checksum })
-        : created
+      void reply.header('location', `${PATH}/${upload.id}`)
       return sendRaw(reply.status(201).headers(offsetHeaders(upload)))
     },
   )

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import { openS3Files } from '#ports/files/s3/s3-files.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { type Engine, startEngine } from '#test/support/engines/engine.ts'
+import { checkEveryCut, checkRivals } from '#test/support/http/tus-checks.ts'
 import { checkTusUploads } from '#test/support/http/tus-steps.ts'
 
 const started = await startEngine('s3')
@@ -32,6 +33,12 @@ after(async () => {
   await t?.close()
   await rm(staging, { recursive: true, force: true })
   if (typeof started !== 'string') await started.remove()
+})
+
+test('only acknowledged bytes of cut and rival requests count', { skip }, async () => {
+  if (t === undefined) return
+  await checkEveryCut(t, { bytes: 6 })
+  await checkRivals(t)
 })
 
 test('a cut upload arrives in S3, and its version has the same bytes', { skip }, async () => {

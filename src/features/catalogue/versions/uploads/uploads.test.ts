@@ -1,108 +1,35 @@
-// Resumable uploads: the protocol over real connections, limits, and versions that name uploads.
+// Resumable uploads: the protocol over real connections, and limits.
 import assert from 'node:assert/strict'
-import { createHash, randomBytes } from 'node:crypto'
-import { type IncomingHttpHeaders, request } from 'node:http'
-import type { Readable } from 'node:stream'
-import { buffer } from 'node:stream/consumers'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { readScopeNames } from '#lib/access/scopes.ts'
 import { jobHandlers } from '#main/app.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
-import { form, modJar, projectData, versionData } from '#test/support/http/forms.ts'
+import { checkEveryCut, checkRivals } from '#test/support/http/tus-checks.ts'
+import { idOf, listening, metadata, PART, type TusClient, tusClient } from '#test/support/http/tus-requests.ts'
 
 let t: TestApp
 let project: MadeProject
 let person: Person
 let base: string
+let client: TusClient
 before(async () => {
   t = await testApp()
   project = await t.make.project()
   person = await t.make.account()
-  base = await t.app.listen({ port: 0, host: '127.0.0.1' })
+  base = await listening(t)
+  client = tusClient(t, base, project.owner)
 })
 after(() => t.close())
 
-type Sent = { status: number; headers: IncomingHttpHeaders; body: string }
-type Options = {
-  as?: { token: string } | null
-  body?: Buffer
-  headers?: Record<string, string>
-  cutAt?: number
-  chunked?: boolean
-}
-
-const TUS = { 'tus-resumable': '1.0.0' }
-const PART = { 'content-type': 'application/offset+octet-stream' }
-
-/** Sends a request; with `cutAt`, closes the connection after that many bytes of the body. */
-function send(
-  method: string,
-  path: string,
-  { as = project.owner, body, headers = {}, cutAt, chunked = false }: Options = {},
-): Promise<Sent> {
-  return new Promise((resolve, reject) => {
-    const req = request(new URL(path, base), {
-      method,
-      headers: {
-        'user-agent': 'depot-test',
-        ...TUS,
-        ...(as === null ? {} : { authorization: as.token }),
-        ...(body === undefined || chunked ? {} : { 'content-length': String(body.length) }),
-        ...headers,
-      },
-    })
-    req.on('response', (res) => {
-      const chunks: Buffer[] = []
-      res.on('data', (chunk: Buffer) => chunks.push(chunk))
-      res.on('end', () =>
-        resolve({ status: res.statusCode ?? 0, headers: res.headers, body: Buffer.concat(chunks).toString() }),
-      )
-      res.on('error', reject)
-    })
-    req.on('error', (error) => (cutAt === undefined ? reject(error) : resolve({ status: 0, headers: {}, body: '' })))
-    if (body === undefined) return void req.end()
-    if (cutAt === undefined) return void req.end(body)
-    req.flushHeaders()
-    req.write(body.subarray(0, cutAt), () => setTimeout(() => req.destroy(), 20))
-  })
-}
-
-const metadata = (filename: string) => ({ 'upload-metadata': `filename ${Buffer.from(filename).toString('base64')}` })
-
-async function create(length: number, headers: Record<string, string> = {}, as = project.owner): Promise<string> {
-  const made = await send('POST', '/v3/upload', {
-    as,
-    headers: { 'upload-length': String(length), ...metadata('a.jar'), ...headers },
-  })
-  assert.equal(made.status, 201, made.body)
-  return made.headers.location ?? ''
-}
-
-const patch = (path: string, offset: number, body: Buffer, options: Options = {}) =>
-  send('PATCH', path, { ...options, body, headers: { ...PART, 'upload-offset': String(offset), ...options.headers } })
-
-const idOf = (path: string) => path.split('/').at(-1) ?? ''
-
-async function uploaded(bytes: Buffer, filename: string): Promise<string> {
-  const path = await create(bytes.length, metadata(filename))
-  assert.equal((await patch(path, 0, bytes)).status, 204)
-  return `upload:${idOf(path)}`
-}
-
-/** Asks until the offset no longer changes: a cut request is stored after the client has disconnected. */
-async function storedOffset(path: string): Promise<number> {
-  for (;;) {
-    const { rows } = await sql<{ lease: string | null }>`select lease from upload where id = ${idOf(path)}`.execute(
-      t.deps.db,
-    )
-    if (rows[0]?.lease === null) break
-    await sleep(5)
-  }
-  return Number((await send('HEAD', path)).headers['upload-offset'])
-}
+const send: TusClient['send'] = (...request) => client.send(...request)
+const create: TusClient['create'] = (...upload) => client.create(...upload)
+const patch: TusClient['patch'] = (...part) => client.patch(...part)
 
 describe('the protocol', () => {
   test('OPTIONS says what the server can do, without a token', async () => {
@@ -222,67 +149,116 @@ describe('the protocol', () => {
     }
     assert.deepEqual(JSON.parse((await send('GET', '/v3/upload')).body), [])
   })
-})
 
-describe('an unreliable connection', () => {
-  test('that is cut at every byte of a small file loses no stored byte', async () => {
-    const bytes = randomBytes(24)
-    for (let cut = 0; cut <= bytes.length; cut += 1) {
-      const path = await create(bytes.length)
-      if (cut < bytes.length) await patch(path, 0, bytes, { cutAt: cut })
-      // As clients do: ask for the offset and continue, again while the cut request still writes.
-      for (let status = 0; status !== 204; ) {
-        const offset = await storedOffset(path)
-        assert.ok(offset === 0 || offset === cut, String(offset))
-        status = (await patch(path, offset, bytes.subarray(offset))).status
-        assert.ok([204, 409].includes(status), String(status))
-      }
-      const { rows } = await sql<{ key: string }>`
-        select storage_key as key from upload_part where upload_id = ${idOf(path)} order by start`.execute(t.deps.db)
-      const parts = await Promise.all(
-        rows.map(async ({ key }) => buffer((await t.deps.files.open(key))?.stream as Readable)),
-      )
-      assert.deepEqual(Buffer.concat(parts), bytes)
-      assert.equal((await send('DELETE', path)).status, 204)
+  test('every response has the version of the protocol, and names the headers that scripts can read', async () => {
+    const path = await create(3)
+    const answers = [
+      await send('OPTIONS', '/v3/upload', { as: null, headers: { 'tus-resumable': '' } }),
+      await send('OPTIONS', path, { as: null }),
+      await send('POST', '/v3/upload', { as: null }),
+      await send('POST', '/v3/upload'),
+      await send('POST', '/v3/upload', { headers: { 'tus-resumable': '0.2.2' } }),
+      await send('HEAD', path),
+      await send('HEAD', '/v3/upload/nothing'),
+      await patch(path, 1, Buffer.from('a')),
+      await patch(path, 0, Buffer.from('abcd')),
+      await patch(path, 0, Buffer.from('abc'), { headers: { 'content-type': 'text/plain' } }),
+      await patch(path, 0, Buffer.from('abc')),
+      await send('DELETE', path),
+    ]
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [204, 204, 401, 400, 412, 200, 404, 409, 413, 415, 204, 204],
+    )
+    for (const { headers } of answers) {
+      assert.equal(headers['tus-resumable'], '1.0.0')
+      for (const name of ['Location', 'Upload-Offset', 'Upload-Length', 'Upload-Expires', 'Upload-Metadata', 'ETag'])
+        assert.ok(headers['access-control-expose-headers']?.split(', ').includes(name), name)
+    }
+    const preflight = await send('OPTIONS', '/v3/upload', {
+      as: null,
+      headers: {
+        origin: 'https://tools.example',
+        'access-control-request-method': 'PATCH',
+        'access-control-request-headers': 'tus-resumable,upload-offset',
+      },
+    })
+    assert.equal(preflight.headers['tus-extension'], undefined)
+    assert.match(preflight.headers['access-control-allow-methods'] ?? '', /PATCH|\*/)
+    assert.match(preflight.headers['access-control-allow-headers'] ?? '', /upload-offset|\*/i)
+  })
+
+  test('HEAD: the length that is not known yet, and nothing about an upload that does not exist', async () => {
+    const made = await send('POST', '/v3/upload', { headers: { 'upload-defer-length': '1' } })
+    const head = await send('HEAD', made.headers.location ?? '')
+    assert.deepEqual(
+      [head.headers['upload-offset'], head.headers['upload-length'], head.headers['upload-metadata']],
+      ['0', undefined, undefined],
+    )
+    await send('DELETE', made.headers.location ?? '')
+    const missing = await send('HEAD', '/v3/upload/0123456789012345678901')
+    assert.deepEqual([missing.status, missing.headers['upload-offset']], [404, undefined])
+    for (const id of ['..%2f', 'x'.repeat(500), '%00', "'--"]) {
+      const { status } = await send('HEAD', `/v3/upload/${id}`)
+      assert.ok([400, 404].includes(status), `${id}: ${status}`)
     }
   })
 
-  test('two writers: the second is refused until the first ends, or has been silent for ten seconds', async () => {
-    const path = await create(6)
-    const slow = request(new URL(path, base), {
-      method: 'PATCH',
-      headers: {
-        'user-agent': 'x',
-        ...TUS,
-        ...PART,
-        authorization: project.owner.token,
-        'upload-offset': '0',
-        'content-length': '6',
-      },
-    })
-    slow.on('error', () => {})
-    slow.write('abc')
-    const leased = async () =>
-      (
-        await sql<{ held: boolean }>`select lease is not null as held from upload where id = ${idOf(path)}`.execute(
-          t.deps.db,
-        )
-      ).rows[0]?.held
-    while ((await leased()) !== true) await sleep(5)
-    const second = await patch(path, 0, Buffer.from('xyz'))
-    assert.equal(second.status, 409)
-    assert.equal(second.headers['upload-offset'], '0')
-    assert.equal(second.headers['retry-after'], '1')
-    assert.equal((await send('DELETE', path)).status, 409)
-    assert.equal((await send('HEAD', path)).headers['upload-offset'], '0')
-    await sql`update upload set lease_until = clock_timestamp() where id = ${idOf(path)}`.execute(t.deps.db)
-    assert.equal((await patch(path, 0, Buffer.from('xyz'))).headers['upload-offset'], '3')
-    slow.end('def')
-    const answer = await new Promise<number>((resolve) => slow.on('response', (res) => resolve(res.statusCode ?? 0)))
-    assert.equal(answer, 409)
-    assert.equal((await send('HEAD', path)).headers['upload-offset'], '3')
-    assert.equal((await send('DELETE', path)).status, 204)
+  test('X-HTTP-Method-Override is PATCH, HEAD or DELETE, with the checks of that method', async () => {
+    const path = await create(3)
+    const as = (method: string, headers: Record<string, string> = {}, body?: Buffer) =>
+      send('POST', path, { headers: { 'x-http-method-override': method, ...headers }, ...(body && { body }) })
+    assert.equal((await as('PATCH', { ...PART, 'upload-offset': '1' }, Buffer.from('a'))).status, 409)
+    assert.equal((await as('PATCH', { ...PART, 'upload-offset': '0' }, Buffer.from('a'))).headers['upload-offset'], '1')
+    const head = await as('HEAD')
+    assert.equal(head.headers['upload-offset'], '1')
+    assert.equal(head.headers['cache-control'], 'no-store')
+    assert.equal((await as('PUT')).status, 400)
+    assert.equal((await send('POST', path)).status, 400)
+    assert.equal((await as('DELETE')).status, 204)
   })
+
+  test('a body beyond the length is refused before it is sent', async () => {
+    const path = await create(10)
+    const beyond = [
+      ['PATCH', path, 'upload-offset: 0'],
+      ['POST', '/v3/upload', 'upload-length: 10'],
+    ] as const
+    for (const [method, at, header] of beyond) {
+      const socket = connect(Number(new URL(base).port), '127.0.0.1')
+      const lines = [
+        `${method} ${at} HTTP/1.1`,
+        'host: depot',
+        'user-agent: x',
+        `authorization: ${project.owner.token}`,
+      ]
+      lines.push('tus-resumable: 1.0.0', 'content-type: application/offset+octet-stream', header, 'content-length: 11')
+      socket.write(`${lines.join('\r\n')}\r\n\r\n`)
+      const [begin] = await once(socket, 'data')
+      assert.match(String(begin), /^HTTP\/1.1 413 /)
+      socket.destroy()
+    }
+    assert.equal((await send('HEAD', path)).headers['upload-offset'], '0')
+    await send('DELETE', path)
+  })
+
+  test('a first part that is refused or cut leaves no upload', async () => {
+    const headers = { 'upload-length': '5', ...PART }
+    const wrong = { 'upload-checksum': 'sha1 Kq5sNclPz7QV2+lfQIuc6R7oRu0=' }
+    const body = Buffer.from('hello')
+    const refused = await send('POST', '/v3/upload', { body, headers: { ...headers, ...wrong } })
+    assert.deepEqual([refused.status, refused.headers.location], [460, undefined])
+    assert.equal((await send('POST', '/v3/upload', { body: Buffer.alloc(6), headers })).status, 413)
+    assert.equal((await send('POST', '/v3/upload', { body: Buffer.alloc(6), headers, chunked: true })).status, 413)
+    await send('POST', '/v3/upload', { body, headers, cutAt: 3 })
+    while ((await send('GET', '/v3/upload')).body !== '[]') await setImmediate()
+  })
+})
+
+describe('an unreliable connection', () => {
+  test('that is cut at every byte of a small file loses no stored byte', () => checkEveryCut(t, { bytes: 12 }))
+
+  test('two writers, and wrong parts: only acknowledged bytes count', () => checkRivals(t))
 })
 
 describe('limits', () => {
@@ -333,83 +309,5 @@ describe('limits', () => {
     assert.equal(rows[0]?.count, 0)
     await t.runJobs()
     assert.equal(await t.deps.files.stat(part?.key ?? ''), undefined)
-  })
-})
-
-describe('a version', () => {
-  const data = (fields: Record<string, unknown>) => ({ project_id: project.id, ...versionData(fields) })
-  const post = (body: unknown, as = project.owner, query = '') => t.as(as).post(`/v3/version${query}`, body)
-
-  test('names finished uploads; a refused description costs none, and each can be used once', async () => {
-    const bytes = modJar('tus')
-    const path = await create(bytes.length, metadata('tus.jar'))
-    const part = `upload:${idOf(path)}`
-    await patch(path, 0, bytes.subarray(0, 10))
-    const unfinished = await post(data({ file_parts: [part] }))
-    assert.equal(unfinished.statusCode, 400)
-    assert.equal(unfinished.json().details.field, 'file_parts.0')
-    await patch(path, 10, bytes.subarray(10))
-    const refused = await post(data({ file_parts: [part], loaders: ['nope'] }))
-    assert.equal(refused.statusCode, 400)
-    assert.equal((await post(data({ file_parts: [part] }), person)).statusCode, 403)
-    const dry = await post(data({ file_parts: [part] }), project.owner, '?dry_run=true')
-    assert.equal(dry.statusCode, 200, dry.body)
-    assert.deepEqual(dry.json().warnings, [])
-    const made = await post(data({ file_parts: [part] }))
-    assert.equal(made.statusCode, 201, made.body)
-    const [file] = made.json().files
-    assert.equal(file.filename, 'tus.jar')
-    assert.equal(file.hashes.sha512, createHash('sha512').update(bytes).digest('hex'))
-    assert.deepEqual((await t.anyone.get(new URL(file.url).pathname)).rawPayload, bytes)
-    assert.equal((await send('HEAD', path)).status, 404)
-    assert.equal((await post(data({ version_number: '2', file_parts: [part] }))).json().details.field, 'file_parts.0')
-  })
-
-  test('two requests with the same upload publish one version', async () => {
-    const part = await uploaded(modJar('once'), 'once.jar')
-    const answers = await Promise.all(
-      ['3', '4'].map((version_number) => post(data({ version_number, file_parts: [part] }))),
-    )
-    assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [201, 400])
-  })
-
-  test('has files of the form and uploads; a project too, also as JSON', async () => {
-    const part = await uploaded(modJar('second'), 'second.jar')
-    const { payload, headers } = await form(data({ version_number: '5', file_parts: ['file', part] }), [
-      { name: 'file', bytes: modJar('first') },
-    ])
-    const mixed = await t.as(project.owner).post('/v3/version', payload, { headers })
-    assert.equal(mixed.statusCode, 201, mixed.body)
-    assert.equal(mixed.json().files.length, 2)
-    const ofProject = await uploaded(modJar('of-a-project'), 'p.jar')
-    const initial_versions = [versionData({ file_parts: [ofProject] })]
-    const created = await t.as(project.owner).post('/v3/project', projectData('of-uploads', { initial_versions }))
-    assert.equal(created.statusCode, 201, created.body)
-  })
-
-  test('that is a draft gets uploads later, and keeps those that it names for seven days', async () => {
-    const bytes = modJar('of-a-draft')
-    const path = await create(bytes.length, metadata('draft.jar'))
-    const part = `upload:${idOf(path)}`
-    const draft = await post({ project_id: project.id, status: 'draft', file_parts: [part] })
-    assert.equal(draft.statusCode, 201, draft.body)
-    t.advance(6 * 24 * 60 * 60 * 1000)
-    assert.equal((await patch(path, 0, bytes)).status, 204)
-    const added = await t.as(project.owner).post(`/v3/version/${draft.json().id}/file`, { file_parts: [part] })
-    assert.equal(added.statusCode, 204, added.body)
-    const view = (await t.as(project.owner).get(`/v3/version/${draft.json().id}`)).json()
-    assert.equal(view.files[0].filename, 'draft.jar')
-    const twice = await t.as(project.owner).post(`/v3/version/${draft.json().id}/file`, { file_parts: [part] })
-    assert.equal(twice.json().details.field, 'file_parts.0')
-  })
-
-  test('needs the name of the file', async () => {
-    const made = await send('POST', '/v3/upload', {
-      body: Buffer.from('abc'),
-      headers: { 'upload-length': '3', ...PART },
-    })
-    const pathname = made.headers.location ?? ''
-    const answer = await post(data({ version_number: '9', file_parts: [`upload:${idOf(pathname)}`] }))
-    assert.match(answer.json().details.message, /no file name/)
   })
 })

@@ -103,26 +103,35 @@ async function stageUploads(deps: Deps, { finished }: NamedUploads): Promise<Upl
 async function stageUpload(deps: Deps, { id, part, sizeBytes }: NamedUpload): Promise<StagedFile> {
   const rows = await deps.db
     .selectFrom('upload_part')
-    .select('storage_key')
+    .select(['storage_key', 'size_bytes', 'sealed'])
     .where('upload_id', '=', id)
     .orderBy('start')
     .execute()
-  const source = Readable.from(
-    read(
-      deps,
-      rows.map(({ storage_key }) => storage_key),
-    ),
-    { objectMode: true },
-  )
+  const [only, ...others] = rows
+  const { extensible } = deps.files
+  if (
+    extensible !== undefined &&
+    only !== undefined &&
+    others.length === 0 &&
+    !only.sealed &&
+    only.size_bytes === sizeBytes
+  ) {
+    return extensible.stageStored({ key: only.storage_key, sizeBytes })
+  }
+  const source = Readable.from(read(deps, rows), { objectMode: true })
   const staged = await deps.files.stage(source, { maxBytes: FILE_BYTES_MAX, field: part })
   if (staged.sizeBytes === sizeBytes) return staged
   await deps.files.discard(staged)
   throw usedElsewhere(part)
 }
 
-async function* read({ files }: Pick<Deps, 'files'>, keys: readonly string[]): AsyncGenerator<Buffer> {
-  for (const key of keys) {
-    const opened = await files.open(key)
+/** Reads the known bytes of each part: an interrupted request can have left more. */
+async function* read(
+  { files }: Pick<Deps, 'files'>,
+  parts: readonly { storage_key: string; size_bytes: number }[],
+): AsyncGenerator<Buffer> {
+  for (const { storage_key, size_bytes } of parts) {
+    const opened = await files.open(storage_key, { end: size_bytes - 1 })
     if (opened !== undefined) yield* opened.stream as AsyncIterable<Buffer>
   }
 }

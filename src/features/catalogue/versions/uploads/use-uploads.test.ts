@@ -1,0 +1,103 @@
+// Versions and projects that name uploads in place of form parts.
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { after, before, describe, test } from 'node:test'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { form, modJar, projectData, versionData } from '#test/support/http/forms.ts'
+import { idOf, listening, metadata, PART, type TusClient, tusClient } from '#test/support/http/tus-requests.ts'
+
+let t: TestApp
+let project: MadeProject
+let person: Person
+let client: TusClient
+before(async () => {
+  t = await testApp()
+  project = await t.make.project()
+  person = await t.make.account()
+  client = tusClient(t, await listening(t), project.owner)
+})
+after(() => t.close())
+
+const send: TusClient['send'] = (...request) => client.send(...request)
+const create: TusClient['create'] = (...upload) => client.create(...upload)
+const patch: TusClient['patch'] = (...part) => client.patch(...part)
+const uploaded: TusClient['uploaded'] = (...file) => client.uploaded(...file)
+
+describe('a version', () => {
+  const data = (fields: Record<string, unknown>) => ({ project_id: project.id, ...versionData(fields) })
+  const post = (body: unknown, as = project.owner, query = '') => t.as(as).post(`/v3/version${query}`, body)
+
+  test('names finished uploads; a refused description costs none, and each can be used once', async () => {
+    const bytes = modJar('tus')
+    const path = await create(bytes.length, metadata('tus.jar'))
+    const part = `upload:${idOf(path)}`
+    await patch(path, 0, bytes.subarray(0, 10))
+    const unfinished = await post(data({ file_parts: [part] }))
+    assert.equal(unfinished.statusCode, 400)
+    assert.equal(unfinished.json().details.field, 'file_parts.0')
+    await patch(path, 10, bytes.subarray(10))
+    const refused = await post(data({ file_parts: [part], loaders: ['nope'] }))
+    assert.equal(refused.statusCode, 400)
+    assert.equal((await post(data({ file_parts: [part] }), person)).statusCode, 403)
+    const dry = await post(data({ file_parts: [part] }), project.owner, '?dry_run=true')
+    assert.equal(dry.statusCode, 200, dry.body)
+    assert.deepEqual(dry.json().warnings, [])
+    const made = await post(data({ file_parts: [part] }))
+    assert.equal(made.statusCode, 201, made.body)
+    const [file] = made.json().files
+    assert.equal(file.filename, 'tus.jar')
+    assert.equal(file.hashes.sha512, createHash('sha512').update(bytes).digest('hex'))
+    assert.deepEqual((await t.anyone.get(new URL(file.url).pathname)).rawPayload, bytes)
+    assert.equal((await send('HEAD', path)).status, 404)
+    assert.equal((await post(data({ version_number: '2', file_parts: [part] }))).json().details.field, 'file_parts.0')
+  })
+
+  test('two requests with the same upload publish one version', async () => {
+    const part = await uploaded(modJar('once'), 'once.jar')
+    const answers = await Promise.all(
+      ['3', '4'].map((version_number) => post(data({ version_number, file_parts: [part] }))),
+    )
+    assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [201, 400])
+  })
+
+  test('has files of the form and uploads; a project too, also as JSON', async () => {
+    const part = await uploaded(modJar('second'), 'second.jar')
+    const { payload, headers } = await form(data({ version_number: '5', file_parts: ['file', part] }), [
+      { name: 'file', bytes: modJar('first') },
+    ])
+    const mixed = await t.as(project.owner).post('/v3/version', payload, { headers })
+    assert.equal(mixed.statusCode, 201, mixed.body)
+    assert.equal(mixed.json().files.length, 2)
+    const ofProject = await uploaded(modJar('of-a-project'), 'p.jar')
+    const initial_versions = [versionData({ file_parts: [ofProject] })]
+    const created = await t.as(project.owner).post('/v3/project', projectData('of-uploads', { initial_versions }))
+    assert.equal(created.statusCode, 201, created.body)
+  })
+
+  test('that is a draft gets uploads later, and keeps those that it names for seven days', async () => {
+    const bytes = modJar('of-a-draft')
+    const path = await create(bytes.length, metadata('draft.jar'))
+    const part = `upload:${idOf(path)}`
+    const draft = await post({ project_id: project.id, status: 'draft', file_parts: [part] })
+    assert.equal(draft.statusCode, 201, draft.body)
+    t.advance(6 * 24 * 60 * 60 * 1000)
+    assert.equal((await patch(path, 0, bytes)).status, 204)
+    const added = await t.as(project.owner).post(`/v3/version/${draft.json().id}/file`, { file_parts: [part] })
+    assert.equal(added.statusCode, 204, added.body)
+    const view = (await t.as(project.owner).get(`/v3/version/${draft.json().id}`)).json()
+    assert.equal(view.files[0].filename, 'draft.jar')
+    const twice = await t.as(project.owner).post(`/v3/version/${draft.json().id}/file`, { file_parts: [part] })
+    assert.equal(twice.json().details.field, 'file_parts.0')
+  })
+
+  test('needs the name of the file', async () => {
+    const made = await send('POST', '/v3/upload', {
+      body: Buffer.from('abc'),
+      headers: { 'upload-length': '3', ...PART },
+    })
+    const pathname = made.headers.location ?? ''
+    const answer = await post(data({ version_number: '9', file_parts: [`upload:${idOf(pathname)}`] }))
+    assert.match(answer.json().details.message, /no file name/)
+  })
+})
