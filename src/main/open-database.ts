@@ -1,6 +1,7 @@
 // Opens the database of a process: its connections, its pools, and the cache in front of it.
 import type { LogEvent } from 'kysely'
 import pg from 'pg'
+import { readUploadState } from '#features/catalogue/versions/uploads/upload-state.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { createAnnouncer } from '#platform/cache/announcer.ts'
 import { createEntityCache } from '#platform/cache/entity-cache.ts'
@@ -9,7 +10,7 @@ import type { Config } from '#platform/config/config.ts'
 import { type Connection, createDb, createPool, requireTimeLimits } from '#platform/db/db.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'
 import { readQueueState } from '#platform/jobs/queue-state.ts'
-import { observeCache, observePools, observeQueue } from '#platform/telemetry/observe.ts'
+import { observeCache, observePools, observeQueue, observeUploads } from '#platform/telemetry/observe.ts'
 import { traceStatement } from '#platform/telemetry/traces.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { PeerProcesses } from './processes/peer-processes.ts'
@@ -94,6 +95,7 @@ export function openDatabase(
   observePools(metrics, { primary: queryPool, ...(replica === undefined ? {} : { replica: readPool }) })
   observeCache(metrics, cache.stats)
   observeQueue(metrics, () => readQueueState(pool))
+  observeUploads(metrics, () => readUploadState(pool))
   const onStatement = (event: LogEvent): void => {
     metrics.querySeconds.observe(event.queryDurationMillis / 1000)
     traceStatement(event)

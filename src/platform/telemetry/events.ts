@@ -19,6 +19,7 @@ export type BusinessEvent =
   | 'version.published'
   | 'version.deleted'
   | 'upload.finished'
+  | 'upload.expired'
   | 'file.downloaded'
   | 'organization.created'
   | 'organization.deleted'
@@ -27,7 +28,7 @@ export type BusinessEvent =
   | 'member.invited'
   | 'member.joined'
 
-/** Records an event. `subject` must contain only IDs: no names, email or IP addresses, or secrets. */
+/** Records an event. `subject` must contain only IDs and numbers: no names, email or IP addresses, or secrets. */
 export function recordEvent(
   { log, metrics }: Telemetry,
   event: BusinessEvent,

@@ -125,6 +125,30 @@ export function observeQueue(metrics: Registered, ask: () => Promise<QueueState>
   })
 }
 
+/** Resumable uploads that no version has used yet. */
+export type UploadState = { unfinished: number; finished: number; bytes: number }
+
+/** Registers the resumable uploads, which all processes share. If reading fails, there are no values. */
+export function observeUploads(metrics: Registered, ask: () => Promise<UploadState>): void {
+  const state = once(() => ask().catch(() => undefined))
+  gauge(metrics, {
+    name: 'depot_upload_bytes',
+    help: 'Stored bytes of resumable uploads that no version has used yet',
+    aggregator: 'max',
+    read: async () => (await state())?.bytes,
+  })
+  gauge(metrics, {
+    name: 'depot_uploads_waiting',
+    help: 'Resumable uploads that no version has used yet, by state (unfinished, finished)',
+    labelNames: ['state'],
+    aggregator: 'max',
+    read: async () => {
+      const { bytes: _, ...counts } = (await state()) ?? {}
+      return Object.entries(counts).map(([name, count]) => [{ state: name }, count])
+    },
+  })
+}
+
 /** Registers the disk space of the data folder. */
 export function observeDisk(metrics: Registered, ask: () => Promise<{ freeBytes: number; totalBytes: number }>): void {
   gauge(metrics, {

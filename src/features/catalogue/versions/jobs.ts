@@ -6,7 +6,7 @@ import { removeUnlessHeld } from '#ports/files/removals.ts'
 import { expireDrafts } from './drafts/expire-drafts.ts'
 import { expireUploads } from './uploads/expire-uploads.ts'
 
-export const versionJobs = (deps: Pick<Deps, 'db' | 'files' | 'cache' | 'now'>) => ({
+export const versionJobs = (deps: Pick<Deps, 'db' | 'files' | 'cache' | 'now' | 'log' | 'metrics'>) => ({
   // Idempotent: deleting a missing file is not an error.
   'files.remove': async ({ keys }: { keys: string[] }) => removeUnlessHeld(deps, keys),
   // Idempotent: deletes the files of expired claims.

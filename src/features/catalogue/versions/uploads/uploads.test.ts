@@ -7,6 +7,7 @@ import { after, before, describe, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { readScopeNames } from '#lib/access/scopes.ts'
+import { HOUR_MS } from '#lib/time.ts'
 import { jobHandlers } from '#main/app.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
@@ -285,29 +286,47 @@ describe('limits', () => {
     assert.equal((await patch(pathname, 0, Buffer.from('a'), { as: person })).status, 204)
   })
 
-  test('unfinished uploads expire, 10,000 of them too, with their parts', async () => {
+  test('unfinished uploads expire 24 hours after their last byte, with their parts', async () => {
     const path = await create(6)
+    t.advance(20 * HOUR_MS)
     await patch(path, 0, Buffer.from('abc'))
-    const stored = async () =>
-      (
-        await sql<{ key: string }>`select storage_key as key from upload_part where upload_id = ${idOf(path)}`.execute(
-          t.deps.db,
-        )
-      ).rows
-    const [part] = await stored()
-    assert.ok((await t.deps.files.stat(part?.key ?? '')) !== undefined)
-    await sql`insert into upload (id, account_id, length, metadata, expires)
-      select 'x' || n, ${person.id}, 1, '', now() + interval '1 hour' from generate_series(1, 10000) n`.execute(
+    const parts = sql<{ key: string }>`select storage_key as key from upload_part where upload_id = ${idOf(path)}`
+    const { rows } = await parts.execute(t.deps.db)
+    const key = rows[0]?.key ?? ''
+    assert.ok((await t.deps.files.stat(key)) !== undefined)
+    t.advance(23 * HOUR_MS)
+    assert.equal((await send('HEAD', path)).status, 200)
+    t.advance(2 * HOUR_MS)
+    for (const method of ['HEAD', 'DELETE']) assert.equal((await send(method, path)).status, 404)
+    const late = await patch(path, 3, Buffer.from('def'))
+    assert.deepEqual([late.status, late.headers['upload-offset']], [404, undefined])
+    await expire()
+    await t.runJobs()
+    assert.equal(await t.deps.files.stat(key), undefined)
+    assert.match(await t.deps.metrics.text(), /depot_events_total\{event="upload.expired"\} [1-9]/)
+  })
+
+  test('10,000 uploads of one account are counted by one statement, and expire in ten', async () => {
+    const upload = () => send('POST', '/v3/upload', { as: person, headers: { 'upload-length': '1' } })
+    await sql`delete from upload where account_id = ${person.id}`.execute(t.deps.db)
+    const few = await t.queriesDuring(async () => assert.equal((await upload()).status, 201))
+    await sql`insert into upload (id, account_id, length, received, metadata, expires)
+      select 'x' || n, ${person.id}, 2, 1, '', now() + interval '30 days' from generate_series(1, 10000) n`.execute(
       t.deps.db,
     )
-    t.advance(23 * 60 * 60 * 1000)
-    assert.equal((await send('HEAD', path)).status, 200)
-    t.advance(2 * 60 * 60 * 1000)
-    assert.equal((await send('HEAD', path)).status, 404)
-    await jobHandlers(t.deps)['uploads.expire']({}, new AbortController().signal)
+    await sql`insert into upload_part (storage_key, upload_id, start, size_bytes)
+      select 'uploads/x' || n || '/0-aaaaaaaa', 'x' || n, 0, 1 from generate_series(1, 10000) n`.execute(t.deps.db)
+    const metrics = await t.deps.metrics.text()
+    assert.match(metrics, /depot_uploads_waiting\{state="unfinished"\} 1000\d/)
+    assert.match(metrics, /depot_upload_bytes 1000\d/)
+    const many = await t.queriesDuring(async () => assert.equal((await upload()).status, 400))
+    assert.ok(many.length <= few.length, many.join('\n'))
+    t.advance(31 * 24 * HOUR_MS)
+    const { queries } = await t.queriesOf(expire)
+    assert.ok(queries.length <= 11 * 7, String(queries.length))
     const { rows } = await sql<{ count: number }>`select count(*)::int as count from upload`.execute(t.deps.db)
     assert.equal(rows[0]?.count, 0)
-    await t.runJobs()
-    assert.equal(await t.deps.files.stat(part?.key ?? ''), undefined)
   })
 })
+
+const expire = () => jobHandlers(t.deps)['uploads.expire']({}, new AbortController().signal)

@@ -91,6 +91,50 @@ describe('a version', () => {
     assert.equal(twice.json().details.field, 'file_parts.0')
   })
 
+  test('a dry run of each operation checks the file of an upload, and leaves it', async () => {
+    const part = await uploaded(modJar('dry'), 'dry.jar')
+    const broken = await uploaded(Buffer.from('not an archive'), 'broken.jar')
+    const dry = (path: string, file_parts: string[], fields: Record<string, unknown> = {}) =>
+      t.as(project.owner).post(`${path}?dry_run=true`, path.endsWith('/file') ? { file_parts } : fields)
+    const version = await t.make.version({ project })
+    const of = (file_parts: string[]): [string, string[], Record<string, unknown>][] => [
+      ['/v3/version', file_parts, data({ file_parts, version_number: 'dry' })],
+      ['/v3/project', file_parts, projectData('dry', { initial_versions: [versionData({ file_parts })] })],
+      [`/v3/version/${version.id}/file`, file_parts, {}],
+    ]
+    for (const request of of([part])) {
+      const answer = await dry(...request)
+      assert.equal(answer.statusCode, 200, `${request[0]} ${answer.body}`)
+      assert.deepEqual([answer.json().valid, answer.json().warnings], [true, []])
+    }
+    for (const request of of([broken])) {
+      const answer = await dry(...request)
+      assert.equal(answer.statusCode, 400, `${request[0]} ${answer.body}`)
+      assert.match(answer.json().description, /archive/)
+    }
+    for (const each of [part, broken]) {
+      const path = `/v3/upload/${each.slice('upload:'.length)}`
+      assert.equal(JSON.parse((await send('GET', path)).body).finished, true)
+      assert.equal((await send('DELETE', path)).status, 204)
+    }
+  })
+
+  test('cannot name an upload of another account, one that does not exist, or one that has expired', async () => {
+    const part = await uploaded(modJar('foreign'), 'foreign.jar')
+    const other = await t.make.project()
+    const refused = [
+      t.as(other.owner).post('/v3/version', { ...data({ file_parts: [part] }), project_id: other.id }),
+      post(data({ file_parts: ['upload:0123456789012345678901'] })),
+      post(data({ file_parts: ['upload:'] })),
+    ]
+    for (const answer of await Promise.all(refused)) {
+      assert.equal(answer.statusCode, 400, answer.body)
+      assert.equal(answer.json().details.field, 'file_parts.0')
+    }
+    t.advance(25 * 60 * 60 * 1000)
+    assert.equal((await post(data({ file_parts: [part] }))).json().details.field, 'file_parts.0')
+  })
+
   test('needs the name of the file', async () => {
     const made = await send('POST', '/v3/upload', {
       body: Buffer.from('abc'),
