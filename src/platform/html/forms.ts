@@ -115,16 +115,26 @@ export function textField(page: PageContext, of: InputField): Markup {
   return field(page, of, html`<input${input}>`)
 }
 
-type PasswordField = Field & { autocomplete: 'current-password' | 'new-password' }
+type PasswordField = Field & {
+  autocomplete: 'current-password' | 'new-password'
+  /** URL that rates the password while the user types it, if scripts run. */
+  ratedBy?: string
+}
 
 /** Renders a password field with a button that shows the password, if scripts run. Never contains the submitted value. */
 export function passwordField(page: PageContext, of: PasswordField): Markup {
   const { language } = page
-  const input = attributes({ type: 'password', ...common(of), maxlength: 256, autocomplete: of.autocomplete })
+  const input = attributes({
+    type: 'password',
+    ...common(of),
+    maxlength: 256,
+    autocomplete: of.autocomplete,
+    'data-rate': of.ratedBy,
+  })
   return field(
     page,
     of,
-    html`<div class="with-button"><input${input}><button type="button" data-reveal="${idOf(of)}" aria-pressed="false" hidden>${language.t('form.show')}</button></div>`,
+    html`<div class="with-button"><input${input}><button type="button" data-reveal="${idOf(of)}" aria-pressed="false" hidden>${language.t('form.show')}</button></div>${of.ratedBy !== undefined && html`<div class="strength" id="${idOf(of)}-strength" role="status"></div>`}`,
   )
 }
 

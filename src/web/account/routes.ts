@@ -17,6 +17,7 @@ import { securityPages } from './settings/security.ts'
 import { sessionPages } from './settings/sessions.ts'
 import { twoFactorPages } from './settings/two-factor.ts'
 import { checkMailPages } from './sign-in/check-mail.ts'
+import { passwordStrengthPages } from './sign-in/password-strength.ts'
 import { passwordPages } from './sign-in/passwords.ts'
 import { signInPages } from './sign-in/sign-in.ts'
 import { firstAdminPages, signUpPages } from './sign-in/sign-up.ts'
@@ -35,6 +36,7 @@ export function accountPages(app: App, web: WebDeps): void {
     firstAdminPages(pages)
     signInPages(pages)
     passwordPages(pages)
+    passwordStrengthPages(pages)
     authorizePages(pages)
     profilePages(pages)
     securityPages(pages)

@@ -19,7 +19,7 @@ export type OwnRequest = PageRequest & { viewer: Viewer; account: AccountRow }
 type Method = 'GET' | 'POST'
 type Handler<Request> = (request: Request) => Promise<FastifyReply>
 
-export type PageOptions = Pick<FastifyContextConfig, 'whenReadOnly' | 'budget' | 'tokenless'> & {
+export type PageOptions = Pick<FastifyContextConfig, 'whenReadOnly' | 'budget' | 'cost' | 'tokenless'> & {
   /** Only for `own`: users without this role get 404. Admins have the role of moderators. */
   role?: 'moderator' | 'admin'
   /** `html`: the route serves only clients that prefer HTML. The API has a route with the same path. */

@@ -13,6 +13,7 @@ export const PATHS = {
   signUp: '/account/sign-up',
   checkMail: '/account/check-mail',
   firstAdmin: '/account/first-admin',
+  passwordStrength: '/account/password-strength',
   forgotPassword: '/account/forgot-password',
   profile: '/account',
   security: '/account/security',

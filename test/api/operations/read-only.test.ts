@@ -30,6 +30,7 @@ const GOES_ON = new Set([
   'operateRebuildForm',
   'operateStorageForm',
   'queryAnalytics',
+  'ratePassword',
   'rebuildSearch',
   'reportAffiliateClick',
   'reportPlaytime',

@@ -86,7 +86,14 @@ export function newPasswordField(
   of: { refusal?: FormRefusal | undefined },
 ): Markup {
   const hint = page.language.t('field.password.hint')
-  return passwordField(page, { name, label, autocomplete: 'new-password', hint, errors: errorsOf(of) })
+  return passwordField(page, {
+    name,
+    label,
+    autocomplete: 'new-password',
+    hint,
+    ratedBy: pathTo(page, PATHS.passwordStrength),
+    errors: errorsOf(of),
+  })
 }
 
 export function signedInView(page: PageContext, next: string): Markup {

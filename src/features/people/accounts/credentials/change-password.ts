@@ -3,6 +3,7 @@ import { lockAccount, lockAccountOrLeaving } from '#features/basics/access/accou
 import type { OwnerProof } from '#features/basics/access/confirm-owner.ts'
 import { type Actor, actorOf, COMMAND, ownerAt } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { findAccount } from '#features/people/accounts/queries.ts'
 import { type AccountRow, getAccount } from '#features/people/users/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { addressKey } from '#lib/address-key.ts'
@@ -60,6 +61,16 @@ export async function resetPassword(
     await setPassword(tx, changed, { accountId, passwordHash, actor: ownerAt(accountId, client) })
   })
   await guard.forgive(accountId)
+}
+
+/** Returns the account whose password is changed: that of a link in an email, otherwise that of a session. */
+export async function findPasswordOwner(
+  { db, now }: Pick<AccountDeps, 'db' | 'now'>,
+  { accountId, flow: secret }: { accountId: string | undefined; flow: string },
+): Promise<AccountRow | undefined> {
+  const flow = secret === '' ? undefined : await findFlow(db, 'reset_password', { secret, now: now() })
+  const id = flow?.account_id ?? accountId
+  return id === undefined ? undefined : findAccount(db, id)
 }
 
 /**

@@ -31,7 +31,7 @@ const ODD_WORKER = new URL(
     import { parentPort } from 'node:worker_threads'
     parentPort.on('message', ({ password }) => {
       if (password === 'die') process.exit(1)
-      if (password !== 'hang') parentPort.postMessage({ answer: password.length })
+      if (password !== 'hang') parentPort.postMessage({ answer: { score: password.length, warning: null } })
     })
     parentPort.postMessage({ ready: true })
   `)}`,
@@ -39,17 +39,42 @@ const ODD_WORKER = new URL(
 
 test('the real thread rates passwords, and known words count as guessed', async () => {
   const meter = createStrengthMeter()
-  assert.ok((await meter.score('lantern glass orbit', [])) >= 3)
-  assert.equal(await meter.score('lantern', ['lantern']), 0)
+  assert.ok((await meter.rate('lantern glass orbit', [])).score >= 3)
+  assert.equal((await meter.rate('lantern', ['lantern'])).score, 0)
   await meter.close()
-  await assert.rejects(meter.score('lantern', []), { status: 503 })
+  await assert.rejects(meter.rate('lantern', []), { status: 503 })
+})
+
+test('a rating follows the rules of the check, and names the weakness', async () => {
+  const owner = { username: 'miraculix', email: 'mira@example.org' }
+  const expected = {
+    '': 'short',
+    kR7$wq2: 'short',
+    'miraculix-1': 'owner',
+    vbnmkjhg: 'keys',
+    aaaaaaaaaa: 'repeat',
+    abcdefghij: 'sequence',
+    '1987-11-03': 'date',
+    password1: 'common',
+    'lantern glass orbit': undefined,
+  }
+  for (const [password, weakness] of Object.entries(expected)) {
+    const rating = await passwords.rate(password, owner)
+    assert.equal(rating.weakness, weakness, password)
+    const isAccepted = await passwords.check(password, owner, 'password').then(
+      () => true,
+      () => false,
+    )
+    assert.equal(isAccepted, weakness === undefined, password)
+  }
+  assert.equal((await passwords.rate('kR7$wq', owner)).missing, 2)
 })
 
 test('a thread that crashes fails only the password that crashed it', async () => {
   const meter = createStrengthMeter({ worker: ODD_WORKER })
-  const asked = await Promise.allSettled(['a', 'die', 'abc', 'die', 'abcde'].map((text) => meter.score(text, [])))
+  const asked = await Promise.allSettled(['a', 'die', 'abc', 'die', 'abcde'].map((text) => meter.rate(text, [])))
   assert.deepEqual(
-    asked.map((result) => (result.status === 'fulfilled' ? result.value : result.reason.status)),
+    asked.map((result) => (result.status === 'fulfilled' ? result.value.score : result.reason.status)),
     [1, 503, 3, 503, 5],
   )
   await meter.close()
@@ -58,9 +83,9 @@ test('a thread that crashes fails only the password that crashed it', async () =
 test('rejects only a password that takes too long; its time starts with the work', async () => {
   const meter = createStrengthMeter({ worker: ODD_WORKER, answerMs: 200 })
   // Three that hang need three times the limit: who waits behind them is answered all the same.
-  const asked = await Promise.allSettled(['hang', 'hang', 'hang', 'abcd'].map((text) => meter.score(text, [])))
+  const asked = await Promise.allSettled(['hang', 'hang', 'hang', 'abcd'].map((text) => meter.rate(text, [])))
   assert.deepEqual(
-    asked.map((result) => (result.status === 'fulfilled' ? result.value : result.reason.status)),
+    asked.map((result) => (result.status === 'fulfilled' ? result.value.score : result.reason.status)),
     [503, 503, 503, 4],
   )
   await meter.close()
@@ -69,7 +94,7 @@ test('rejects only a password that takes too long; its time starts with the work
 test('one caller waits with ten passwords at most, and another is served between them', async () => {
   const meter = createStrengthMeter({ worker: ODD_WORKER })
   const order: string[] = []
-  const ask = (text: string, caller: string) => meter.score(text, [], caller).then(() => order.push(caller))
+  const ask = (text: string, caller: string) => meter.rate(text, [], caller).then(() => order.push(caller))
   const loud = Array.from({ length: 30 }, () => ask('a', 'loud'))
   const quiet = ask('abc', 'quiet')
   const results = await Promise.allSettled([...loud, quiet])

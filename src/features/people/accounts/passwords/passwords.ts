@@ -26,6 +26,30 @@ const CONCURRENT_HASHES = 2
 const HASHES_WAITING_MAX = 200
 const HASHES_WAITING_PER_CALLER_MAX = 20
 
+/** Reasons why a password is weak, by the warnings of zxcvbn. */
+const WEAKNESSES = {
+  straightRow: 'keys',
+  keyPattern: 'keys',
+  simpleRepeat: 'repeat',
+  extendedRepeat: 'repeat',
+  sequences: 'sequence',
+  recentYears: 'date',
+  dates: 'date',
+  topTen: 'common',
+  topHundred: 'common',
+  common: 'common',
+  similarToCommon: 'common',
+  wordByItself: 'word',
+  namesByThemselves: 'word',
+  commonNames: 'word',
+  userInputs: 'owner',
+} as const
+
+export type Weakness = 'short' | 'guessable' | (typeof WEAKNESSES)[keyof typeof WEAKNESSES]
+
+/** A password while its owner types it. `weakness` is undefined if the password is accepted. */
+export type PasswordRating = { score: number; weakness: Weakness | undefined; missing: number }
+
 /** Words of an account that attackers try first. */
 export type PasswordOwner = { username: string; email: string | null }
 
@@ -40,6 +64,8 @@ export type Passwords = {
    * is too easy to guess.
    */
   check(password: string, owner: PasswordOwner, field: string, caller?: string): Promise<void>
+  /** Rates a password by the rules of `check`. `missing` is the number of missing characters. */
+  rate(password: string, owner: PasswordOwner, caller?: string): Promise<PasswordRating>
   close(): Promise<void>
 }
 
@@ -69,9 +95,17 @@ export function createPasswords(): Passwords {
     check: async (password, owner, field, caller) => {
       checkText(password, field, { min: PASSWORD_LENGTH_MIN, max: PASSWORD_LENGTH_MAX })
       if (repeatsOwner(password, owner)) throw validationError(field, REPEATS_OWNER)
-      if ((await meter.score(password, wordsOf(owner), caller)) < SCORE_MIN) {
+      if ((await meter.rate(password, wordsOf(owner), caller)).score < SCORE_MIN) {
         throw validationError(field, 'is too easy to guess; use a few unrelated words or a password manager')
       }
+    },
+    rate: async (password, owner, caller) => {
+      const missing = PASSWORD_LENGTH_MIN - [...password].length
+      if (missing > 0) return { score: 0, weakness: 'short', missing }
+      if (repeatsOwner(password, owner)) return { score: 0, weakness: 'owner', missing: 0 }
+      const { score, warning } = await meter.rate(password, wordsOf(owner), caller)
+      const known = (WEAKNESSES as Readonly<Record<string, Weakness>>)[warning ?? '']
+      return { score, weakness: score < SCORE_MIN ? (known ?? 'guessable') : undefined, missing: 0 }
     },
     close: () => meter.close(),
   }

@@ -2,7 +2,7 @@
 
 import { createWorkerThread } from '#lib/concurrency/worker-thread.ts'
 import { MINUTE_MS } from '#lib/time.ts'
-import type { StrengthQuestion } from './strength-worker.ts'
+import type { StrengthAnswer, StrengthQuestion } from './strength-worker.ts'
 
 /** Number of rated characters. The rest cannot make a password easier to guess, and the time grows with the length. */
 const RATED_LENGTH_MAX = 40
@@ -14,11 +14,11 @@ const IDLE_MS = MINUTE_MS
 
 export type StrengthMeter = {
   /**
-   * Returns the score of zxcvbn, 0 (weakest) to 4. `knownWords` are words that an attacker tries first.
+   * Rates a password. `knownWords` are words that an attacker tries first.
    * @param caller the client's IP address; callers take turns.
    * @throws ApiError 503 if the queue is full or the password takes too long.
    */
-  score(password: string, knownWords: readonly string[], caller?: string): Promise<number>
+  rate(password: string, knownWords: readonly string[], caller?: string): Promise<StrengthAnswer>
   close(): Promise<void>
 }
 
@@ -29,7 +29,7 @@ export function createStrengthMeter({
   worker = new URL('./strength-worker.ts', import.meta.url),
   answerMs = ANSWER_MS,
 }: StrengthMeterOptions = {}): StrengthMeter {
-  const thread = createWorkerThread<StrengthQuestion, number>({
+  const thread = createWorkerThread<StrengthQuestion, StrengthAnswer>({
     url: worker,
     name: 'The password strength thread',
     waiting: WAITING_MAX,
@@ -38,7 +38,7 @@ export function createStrengthMeter({
     idleMs: IDLE_MS,
   })
   return {
-    score: (password, knownWords, caller) =>
+    rate: (password, knownWords, caller) =>
       thread.ask({ password: password.slice(0, RATED_LENGTH_MAX), knownWords }, caller),
     close: () => thread.close(),
   }

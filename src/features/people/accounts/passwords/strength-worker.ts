@@ -11,4 +11,10 @@ const zxcvbn = new ZxcvbnFactory({
 
 export type StrengthQuestion = { password: string; knownWords: readonly string[] }
 
-serveTasks(({ password, knownWords }: StrengthQuestion) => zxcvbn.check(password, [...knownWords]).score)
+/** Score of zxcvbn, 0 (weakest) to 4, and the name of its warning; null without a warning. */
+export type StrengthAnswer = { score: number; warning: string | null }
+
+serveTasks(({ password, knownWords }: StrengthQuestion): StrengthAnswer => {
+  const { score, feedback } = zxcvbn.check(password, [...knownWords])
+  return { score, warning: feedback.warning }
+})

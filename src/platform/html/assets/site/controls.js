@@ -107,6 +107,33 @@ each('[data-reveal]', (button) => {
   })
 })
 
+// Rates a new password after a pause in typing, with the words that the server knows about the user.
+each('[data-rate]', (field) => {
+  const said = document.getElementById(`${field.id}-strength`)
+  let timer
+  let control
+  const rate = async () => {
+    const own = new AbortController()
+    control = own
+    const typed = new FormData(field.form)
+    const body = new URLSearchParams({ password: field.value })
+    for (const name of ['_csrf', 'username', 'email', 'flow']) body.set(name, typed.get(name) ?? '')
+    try {
+      const answer = await fetch(field.dataset.rate, { method: 'POST', body, signal: own.signal })
+      const shown = new DOMParser().parseFromString(answer.ok ? await answer.text() : '', 'text/html')
+      if (!own.signal.aborted) said.replaceChildren(...shown.body.children)
+    } catch {
+      // The form rates the password again.
+    }
+  }
+  field.addEventListener('input', () => {
+    clearTimeout(timer)
+    control?.abort()
+    if (field.value === '') return said.replaceChildren()
+    timer = setTimeout(rate, 400)
+  })
+})
+
 // Scrolls to the current tab if the row of tabs is wider than the window.
 each('.tabs [aria-current]', (tab) => tab.scrollIntoView({ block: 'nearest', inline: 'center' }))
 
