@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type StandIn, standIn } from './stand-in.ts'
 
-type Fault = 'cut' | 'damage' | 'busy' | 'error' | 'lose'
+type Fault = 'ok' | 'cut' | 'damage' | 'busy' | 'error' | 'lose'
 type Stored = { length: number; content: Buffer; metadata: string }
 
 export type TusStandIn = StandIn & { uploads: Map<string, Stored>; faults: Fault[] }

@@ -50,11 +50,27 @@ test('after a cut connection, the upload continues where the server stopped', as
   assert.deepEqual(sent.slice(0, 4), [0, 15_000, 30_000, 45_000])
 })
 
-test('progress renews the attempts', async () => {
-  for (let n = 0; n < 6; n++) server.faults.push('cut')
-  const patient = createDepot({ url: server.url, retry: { attempts: 2 } })
-  const { id } = await patient.upload(file, { partBytes })
+test('without progress, the upload fails after the time that the caller allows', async () => {
+  server.faults.push('cut')
+  const { id } = await depot.upload(file, { partBytes, patienceSeconds: 5 })
   assert.deepEqual(contentOf(id), CONTENT)
+  for (let n = 0; n < 30; n++) server.faults.push('busy')
+  await assert.rejects(depot.upload(file, { partBytes, patienceSeconds: 0 }), (error: DepotError) => {
+    assert.ok(error instanceof DepotError)
+    return error.status === 409
+  })
+  server.faults.length = 0
+})
+
+test('parts grow while they are fast, and shrink after a failure', async () => {
+  const big = new File([randomBytes(10_000_000)], 'big.jar')
+  server.faults.push('ok', 'ok', 'ok', 'cut')
+  const sent: number[] = []
+  await depot.upload(big, { onProgress: (step) => sent.push(step.sent) })
+  const MIB = 1024 ** 2
+  // 1, 2, 4 MiB; half of the next part; then a quarter of its size, which grows again.
+  const cut = 7 * MIB + Math.floor((big.size - 7 * MIB) / 2)
+  assert.deepEqual(sent, [0, MIB, 3 * MIB, 7 * MIB, cut, big.size])
 })
 
 test('a damaged part is sent again, and so is one that another request or a failure of the server has delayed', async () => {

@@ -22,8 +22,8 @@ await depot.post('/v3/collection', { body: { description: 'Lights' } })
 await depot.patch('/v3/project/{id}', { params: { path }, body: { status: 'great' } })
 // @ts-expect-error a field that does not exist
 await depot.patch('/v3/project/{id}', { params: { path }, body: { titel: 'Lantern' } })
-// @ts-expect-error JSON where the operation needs a form
-await depot.post('/v3/version/proposals', { body: { project_id: 'AABBCCDD' } })
+// @ts-expect-error a form where the operation needs JSON
+await depot.post('/v3/collection', { body: new Form({ name: 'Lights' }, {}) })
 // @ts-expect-error a form with another description
 await depot.post('/v3/version/proposals', { body: new Form({ project: 'AABBCCDD' }, {}) })
 // @ts-expect-error a dry run of an operation that has none

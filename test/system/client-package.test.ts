@@ -32,7 +32,9 @@ before(async () => {
   depot = await startDepot(dataDir)
   const command = `#!/bin/sh\nDATA_DIR='${dataDir}' exec '${process.execPath}' '${ENTRY}' "$@"\n`
   writeFileSync(join(tools, 'depot'), command, { mode: 0o755 })
-  shell = openShell(project, { env: { PATH: `${tools}:${process.env['PATH']}`, npm_config_offline: 'true' } })
+  shell = openShell(project, {
+    env: { PATH: `${tools}:${process.env['PATH']}`, npm_config_offline: 'true', XDG_CACHE_HOME: folder },
+  })
 })
 after(async () => {
   await shell?.end()
@@ -109,7 +111,7 @@ test('an installed client reads, and its command publishes, also with Node.js 20
     const command = join(project, 'node_modules/.bin/depot-publish')
     const published = await run(node, [command, ...args], {
       cwd: project,
-      env: { ...process.env, DEPOT_URL: url, DEPOT_TOKEN: token },
+      env: { ...process.env, DEPOT_URL: url, DEPOT_TOKEN: token, XDG_CACHE_HOME: folder },
     })
     assert.equal(published.stdout, `${url}/mod/lantern/version/${number}\n`)
     assert.doesNotMatch(published.stderr, /Warning/i)

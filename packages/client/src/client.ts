@@ -23,7 +23,7 @@ export type DepotOptions = {
   fetch?: typeof globalThis.fetch
   /** When and how often failed requests are repeated. */
   retry?: RetryOptions
-  /** Seconds until a request without files is given up. Default: 60 */
+  /** Seconds until a request without files, or with a part of an upload, is given up. Default: 60 */
   timeoutSeconds?: number
 }
 
@@ -47,7 +47,7 @@ export type Depot = Lists & {
   api: Client<paths>
   /** Uploads a file in parts and continues after failures. `upload:ID` in `file_parts` of a version names the upload. */
   upload(file: Blob, options?: UploadOptions): Promise<Upload>
-  /** Publishes a version with its files; large files are uploaded first, if the instance supports that. */
+  /** Publishes a version with its files; large files are uploaded first. */
   publish(version: NewVersion, files: readonly File[], options?: PublishOptions): Promise<Schemas['Version']>
   transport: Transport
 }

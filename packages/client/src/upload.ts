@@ -2,7 +2,7 @@
 // continues where the server stopped.
 import type { Transport } from './client.ts'
 import { errorOf, retryAfterSeconds } from './errors.ts'
-import { asError, backoff, messageOf, sleep } from './retry.ts'
+import { asError, backoff, messageOf, type RetryOptions, sleep } from './retry.ts'
 
 export type UploadProgress = { sent: number; total: number }
 
@@ -21,38 +21,41 @@ export type UploadOptions = {
   signal?: AbortSignal
   /** Remembers the upload, so that another call with the same file continues it. Default: only this call continues it */
   resume?: ResumeStore
-  /** Size of a part. Default: 16 MiB */
+  /** Largest part. Parts are smaller while the connection is slow. Default: 16 MiB */
   partBytes?: number
+  /** Seconds without progress after which the upload fails. Default: 120 */
+  patienceSeconds?: number
 }
 
 /** A finished upload: `upload:ID` in `file_parts` names it. */
 export type Upload = { id: string }
 
 const PART_BYTES = 16 * 1024 * 1024
+const FIRST_PART_BYTES = 1024 * 1024
+/** With these, the largest file has fewer parts than the server accepts. */
+const SMALLEST_PART_BYTES = 256 * 1024
+/** A part that takes longer than this is followed by a smaller one; a faster one by a larger one. */
+const PART_SECONDS = 4
+const PATIENCE_SECONDS = 120
+const DAMAGED_MAX = 4
 const TUS = { 'Tus-Resumable': '1.0.0' }
 
 export const nameOf = (file: Blob): string | undefined =>
   'name' in file && typeof file.name === 'string' ? file.name : undefined
 
-/** Whether the instance accepts resumable uploads. */
-export async function acceptsUploads({ baseUrl, send }: Transport): Promise<boolean> {
-  const response = await send(`${baseUrl}/v3/upload`, { method: 'OPTIONS' })
-  return response.ok && (response.headers.get('tus-version') ?? '').split(',').includes('1.0.0')
-}
-
-/** Uploads a file. @throws DepotError if the server refuses it, and the last error if the connection does not recover. */
+/** Uploads a file. @throws DepotError if the server rejects it, and the last error if the connection does not recover. */
 export async function uploadFile(transport: Transport, file: Blob, options: UploadOptions = {}): Promise<Upload> {
   const { resume } = options
   const key = resumeKey(transport, file, options)
   let id = resume?.getItem(key) ?? undefined
   if (id !== undefined) {
-    const outcome = await sendParts(transport, id, file, options, undefined)
+    const outcome = await sendParts(transport, { id, file, start: undefined }, options)
     if (outcome === 'unknown') id = undefined
   }
   if (id === undefined) {
     id = await createUpload(transport, file, options)
     resume?.setItem(key, id)
-    const outcome = await sendParts(transport, id, file, options, 0)
+    const outcome = await sendParts(transport, { id, file, start: 0 }, options)
     if (outcome === 'unknown') throw new Error('The server has deleted the upload')
   }
   resume?.removeItem(key)
@@ -72,93 +75,79 @@ async function createUpload(transport: Transport, file: Blob, options: UploadOpt
     'Upload-Length': String(file.size),
     'Upload-Metadata': `filename ${toBase64(new TextEncoder().encode(filename))}`,
   }
-  // An upload of which the client has not received the ID stays empty and expires, so creating another one is safe.
-  const response = await repeat(transport, options.signal, () =>
-    transport.send(`${transport.baseUrl}/v3/upload`, { method: 'POST', headers, ...withSignal(options) }),
-  )
-  if (response.status !== 201) throw await errorOf(response)
-  const id = response.headers.get('location')?.split('/').at(-1)
-  if (id === undefined || id === '') throw new Error('The server has not named the upload')
-  return id
-}
-
-/** Sends a request again after failures of the connection or the server. */
-async function repeat(
-  { retry }: Transport,
-  signal: AbortSignal | undefined,
-  send: () => Promise<Response>,
-): Promise<Response> {
-  for (let attempt = 1; ; attempt++) {
-    const outcome = await send().catch((error: unknown) => asError(error))
-    const isPassing = outcome instanceof Error || outcome.status === 429 || outcome.status >= 500
-    if (!isPassing || attempt >= attemptsOf(retry) || signal?.aborted === true) {
-      if (outcome instanceof Error) throw outcome
-      return outcome
+  const patience = makePatience(transport.retry, options)
+  for (;;) {
+    // If the response is lost, the upload stays empty and expires, so creating another one is safe.
+    const init = { method: 'POST', headers, ...withSignal(options) }
+    const outcome = await transport.send(`${transport.baseUrl}/v3/upload`, init).catch(asError)
+    if (outcome instanceof Error || outcome.status !== 201) {
+      await patience.wait(outcome)
+      continue
     }
-    await pause(retry, outcome, attempt, signal)
+    const id = outcome.headers.get('location')?.split('/').at(-1)
+    if (id === undefined || id === '') throw new Error('The server has not named the upload')
+    return id
   }
 }
 
 /** Sends the parts from `start`, or from the server's offset. Returns `unknown` if the server does not know the upload. */
 async function sendParts(
   transport: Transport,
-  id: string,
-  file: Blob,
+  { id, file, start }: { id: string; file: Blob; start: number | undefined },
   options: UploadOptions,
-  start: number | undefined,
 ): Promise<'finished' | 'unknown'> {
-  const { onProgress, signal, partBytes = PART_BYTES } = options
+  const { onProgress, partBytes = PART_BYTES } = options
   const url = `${transport.baseUrl}/v3/upload/${id}`
-  let offset = start ?? (await findOffset(transport, url, options))
-  if (offset === undefined) return 'unknown'
-  let failures = 0
+  const patience = makePatience(transport.retry, options)
+  let size = Math.min(partBytes, FIRST_PART_BYTES)
+  let offset = start
   for (;;) {
+    if (offset === undefined) {
+      const head = await transport.send(url, { method: 'HEAD', headers: TUS, ...withSignal(options) }).catch(asError)
+      if (isUnknown(head)) return 'unknown'
+      if (head instanceof Error || !head.ok) {
+        await patience.wait(head)
+        continue
+      }
+      offset = offsetOf(head)
+      patience.reach(offset)
+    }
     onProgress?.({ sent: offset, total: file.size })
     if (offset >= file.size) return 'finished'
-    const outcome: Response | Error = await sendPart(transport, url, file, offset, partBytes, options).catch(
-      (error: unknown) => asError(error),
-    )
-    if (!(outcome instanceof Error) && outcome.status === 204) {
-      offset = Number(outcome.headers.get('upload-offset'))
-      failures = 0
+    const began = Date.now()
+    const outcome = await sendPart(transport, url, file, { offset, size, options }).catch(asError)
+    if (isUnknown(outcome)) return 'unknown'
+    if (outcome instanceof Error || outcome.status !== 204) {
+      size = Math.max(size / 4, Math.min(partBytes, SMALLEST_PART_BYTES))
+      offset = undefined
+      await patience.wait(outcome)
       continue
     }
-    if (!(outcome instanceof Error) && [404, 410].includes(outcome.status)) return 'unknown'
-    if (!canContinue(outcome) || ++failures >= attemptsOf(transport.retry) || signal?.aborted === true) {
-      throw outcome instanceof Error ? outcome : await errorOf(outcome)
-    }
-    await pause(transport.retry, outcome, failures, signal)
-    const previous: number = offset
-    const confirmed = await findOffset(transport, url, options)
-    if (confirmed === undefined) return 'unknown'
-    // Bytes that arrived before the failure are progress, too.
-    if (confirmed > previous) failures = 0
-    offset = confirmed
+    offset = offsetOf(outcome)
+    patience.reach(offset)
+    const seconds = (Date.now() - began) / 1000
+    if (seconds < PART_SECONDS / 2) size = Math.min(size * 2, partBytes)
+    else if (seconds > PART_SECONDS) size = Math.max(size / 2, Math.min(partBytes, SMALLEST_PART_BYTES))
   }
 }
 
-/** Returns the number of bytes that the server has; undefined if it does not know the upload. */
-async function findOffset(transport: Transport, url: string, options: UploadOptions): Promise<number | undefined> {
-  const init = { method: 'HEAD', headers: TUS, ...withSignal(options) }
-  const head = await repeat(transport, options.signal, () => transport.send(url, init))
-  if (head.status === 404 || head.status === 410) return undefined
-  if (!head.ok) throw await errorOf(head)
-  return Number(head.headers.get('upload-offset'))
-}
+const isUnknown = (outcome: Response | Error): boolean =>
+  !(outcome instanceof Error) && (outcome.status === 404 || outcome.status === 410)
 
-/** 409: another request writes. 460: the part was damaged on its way. */
-const canContinue = (outcome: Response | Error): boolean =>
-  outcome instanceof Error || [409, 429, 460].includes(outcome.status) || outcome.status >= 500
+/** @throws Error if the response is not from a tus server, but for example from a proxy. */
+function offsetOf(response: Response): number {
+  const value = response.headers.get('upload-offset')
+  if (value === null || !/^\d+$/.test(value)) throw new Error('The server has not stated the offset of the upload')
+  return Number(value)
+}
 
 async function sendPart(
   transport: Transport,
   url: string,
   file: Blob,
-  offset: number,
-  partBytes: number,
-  options: UploadOptions,
+  { offset, size, options }: { offset: number; size: number; options: UploadOptions },
 ): Promise<Response> {
-  const body = await file.slice(offset, offset + partBytes).arrayBuffer()
+  const body = await file.slice(offset, offset + Math.ceil(size)).arrayBuffer()
   const headers: Record<string, string> = {
     ...TUS,
     'Upload-Offset': String(offset),
@@ -169,26 +158,65 @@ async function sendPart(
   if (subtle !== undefined) {
     headers['Upload-Checksum'] = `sha256 ${toBase64(new Uint8Array(await subtle.digest('SHA-256', body)))}`
   }
-  return transport.send(url, { method: 'PATCH', headers, body: new Blob([body]), ...withSignal(options) })
+  return transport.send(url, { method: 'PATCH', headers, body, ...withSignal(options) })
 }
 
-/** @throws the error that would be repeated, if the server requests a longer pause than the client accepts. */
-async function pause(
-  retry: Transport['retry'],
-  outcome: Response | Error,
-  attempt: number,
-  signal?: AbortSignal,
-): Promise<void> {
-  const after = outcome instanceof Error ? undefined : retryAfterSeconds(outcome)
-  const seconds = after ?? backoff(attempt)
-  if (seconds > (retry.maxPauseSeconds ?? 60)) throw outcome instanceof Error ? outcome : await errorOf(outcome)
-  const reason = outcome instanceof Error ? messageOf(outcome) : `HTTP ${outcome.status}`
-  if (!(outcome instanceof Error)) await outcome.body?.cancel()
-  retry.onRetry?.({ attempt, seconds, reason })
-  await sleep(seconds * 1000, signal)
+/** Deletes an upload that no version will use. Otherwise it expires. */
+export async function deleteUpload({ baseUrl, send }: Transport, { id }: Upload): Promise<void> {
+  const response = await send(`${baseUrl}/v3/upload/${id}`, { method: 'DELETE', headers: TUS })
+  if (!response.ok && response.status !== 404) throw await errorOf(response)
 }
 
-const attemptsOf = ({ attempts = 4 }: Transport['retry']): number => attempts
+type Patience = {
+  /** Reports an offset that the server has confirmed. */
+  reach(offset: number): void
+  /** Waits until the next attempt. @throws the failure, if another attempt is useless or there was no progress for too long. */
+  wait(failure: Response | Error): Promise<void>
+}
+
+function makePatience(
+  { maxPauseSeconds = 60, onRetry }: RetryOptions,
+  { signal, patienceSeconds = PATIENCE_SECONDS }: UploadOptions,
+): Patience {
+  let last = { offset: 0, time: Date.now() }
+  let failures = 0
+  let damaged = 0
+  return {
+    reach(offset) {
+      if (offset <= last.offset) return
+      last = { offset, time: Date.now() }
+      failures = 0
+      damaged = 0
+    },
+    async wait(failure) {
+      if (!(failure instanceof Error) && failure.status === 460) damaged += 1
+      failures += 1
+      const seconds = pauseAfter(failure, failures)
+      const isTooLate = Date.now() + seconds * 1000 - last.time > patienceSeconds * 1000
+      const isUseless = signal?.aborted === true || !isPassing(failure) || damaged >= DAMAGED_MAX
+      if (isUseless || seconds > maxPauseSeconds || isTooLate) {
+        throw failure instanceof Error ? failure : await errorOf(failure)
+      }
+      if (!(failure instanceof Error)) await failure.body?.cancel()
+      // A server that still reads a cut request is not worth a message.
+      if (failure instanceof Error || failure.status !== 409) {
+        onRetry?.({
+          attempt: failures,
+          seconds,
+          reason: failure instanceof Error ? messageOf(failure) : `HTTP ${failure.status}`,
+        })
+      }
+      await sleep(seconds * 1000, signal)
+    },
+  }
+}
+
+/** 409: another request writes. 460: the part was damaged on its way. */
+const isPassing = (failure: Response | Error): boolean =>
+  failure instanceof Error || [409, 429, 460].includes(failure.status) || failure.status >= 500
+
+const pauseAfter = (failure: Response | Error, failures: number): number =>
+  (failure instanceof Error ? undefined : retryAfterSeconds(failure)) ?? Math.min(backoff(failures), 5)
 
 const withSignal = ({ signal }: UploadOptions): RequestInit => (signal === undefined ? {} : { signal })
 

@@ -28,4 +28,5 @@ Publishes a version of a project with its files. Values that are not specified a
 
 The token is in DEPOT_TOKEN. Without it, the identity of the CI job is exchanged for a token.
 
-Exit codes: 0 success, 1 rejected by the instance, 2 wrong use, 3 instance unavailable, 4 published but not public in time.`
+Exit codes: 0 success, 1 rejected by the instance, 2 wrong use, 3 instance unavailable, 4 published but not public in
+time, 130 stopped.`

@@ -1,5 +1,6 @@
 // The token of a run: from the environment, or from the identity of the CI job.
 import { errorOf } from '../errors.ts'
+import { type RetryOptions, sendWithRetries } from '../retry.ts'
 import { UsageError } from './settings.ts'
 
 type Discovery = { audience: string; token_endpoint: string }
@@ -9,11 +10,15 @@ type Exchanged = { access_token: string; expires_in: number }
 export type Identity = { token: () => Promise<string>; end: () => Promise<void> }
 
 const RENEW_BEFORE_MS = 60_000
+const TIMEOUT_MS = 30_000
 
+type Fetch = (address: string, init?: RequestInit) => Promise<Response>
+
+/** @throws UsageError without a token and outside CI. */
 export async function findIdentity(
   { url, project }: { url: string; project: string },
   env: NodeJS.ProcessEnv,
-  send: typeof fetch = fetch,
+  retry: RetryOptions = {},
 ): Promise<Identity> {
   const fixed = env['DEPOT_TOKEN']
   if (fixed !== undefined && fixed !== '') return { token: async () => fixed, end: async () => undefined }
@@ -22,11 +27,15 @@ export async function findIdentity(
       'No token. Set DEPOT_TOKEN, or let the CI job have an identity: `permissions: id-token: write` on GitHub, `enable-openid-connect: true` on Forgejo, `id_tokens: DEPOT_ID_TOKEN` on GitLab.',
     )
   }
+  const limited: Fetch = (address, init = {}) => fetch(address, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) })
+  const send: Fetch = (address, init = {}) => sendWithRetries(limited, address, () => init, retry)
   const { audience, token_endpoint } = await discover(url, send)
+  // A token in the environment can be exchanged only once.
+  const isRenewable = !env['DEPOT_ID_TOKEN']
   let current: { token: string; expires: number } | undefined
   return {
     async token() {
-      if (current === undefined || current.expires - Date.now() < RENEW_BEFORE_MS) {
+      if (current === undefined || (isRenewable && current.expires - Date.now() < RENEW_BEFORE_MS)) {
         const jwt = await identityToken(env, audience, send)
         current = await exchange(token_endpoint, { token: jwt, project }, send)
       }
@@ -36,15 +45,15 @@ export async function findIdentity(
       if (current === undefined) return
       const headers = { Authorization: `Bearer ${current.token}` }
       // A token that is not revoked expires after 15 minutes.
-      await send(token_endpoint, { method: 'DELETE', headers }).catch(() => undefined)
+      await limited(token_endpoint, { method: 'DELETE', headers }).catch(() => undefined)
     },
   }
 }
 
 const isInCi = (env: NodeJS.ProcessEnv): boolean =>
-  env['DEPOT_ID_TOKEN'] !== undefined || env['ACTIONS_ID_TOKEN_REQUEST_URL'] !== undefined
+  Boolean(env['DEPOT_ID_TOKEN'] || env['ACTIONS_ID_TOKEN_REQUEST_URL'])
 
-async function discover(url: string, send: typeof fetch): Promise<Discovery> {
+async function discover(url: string, send: Fetch): Promise<Discovery> {
   const base = url.replace(/\/+$/, '')
   const response = await send(`${base}/.well-known/depot-publishing`)
   if (response.status === 404) throw new UsageError('This instance does not accept CI identities. Set DEPOT_TOKEN.')
@@ -55,12 +64,12 @@ async function discover(url: string, send: typeof fetch): Promise<Discovery> {
 }
 
 /** Requests the token of the CI job from its runner (GitHub, Forgejo), or reads it from the environment (GitLab). */
-async function identityToken(env: NodeJS.ProcessEnv, audience: string, send: typeof fetch): Promise<string> {
+async function identityToken(env: NodeJS.ProcessEnv, audience: string, send: Fetch): Promise<string> {
   const { DEPOT_ID_TOKEN: given, ACTIONS_ID_TOKEN_REQUEST_URL: address, ACTIONS_ID_TOKEN_REQUEST_TOKEN: secret } = env
-  if (given !== undefined) return given
+  if (given) return given
   const url = new URL(address ?? '')
   url.searchParams.set('audience', audience)
-  const response = await send(url, { headers: { Authorization: `bearer ${secret}`, Accept: 'application/json' } })
+  const response = await send(url.href, { headers: { Authorization: `bearer ${secret}`, Accept: 'application/json' } })
   if (!response.ok) throw new UsageError(`The runner does not issue an identity token: HTTP ${response.status}`)
   const { value } = (await response.json()) as { value?: unknown }
   if (typeof value !== 'string') throw new UsageError('The runner issued no identity token')
@@ -70,7 +79,7 @@ async function identityToken(env: NodeJS.ProcessEnv, audience: string, send: typ
 async function exchange(
   endpoint: string,
   body: { token: string; project: string },
-  send: typeof fetch,
+  send: Fetch,
 ): Promise<{ token: string; expires: number }> {
   const headers = { 'Content-Type': 'application/json' }
   const response = await send(endpoint, { method: 'POST', headers, body: JSON.stringify(body) })

@@ -1,8 +1,8 @@
 // The description of the version: what the user specified, completed by the proposals of the instance.
 import type { Depot } from '../client.ts'
-import { Form } from '../form.ts'
 import type { Schemas } from '../operations.ts'
-import type { NewVersion } from '../publish.ts'
+import { type NewVersion, partOf } from '../publish.ts'
+import type { Upload } from '../upload.ts'
 import { type Dependency, type Settings, UsageError } from './settings.ts'
 
 type Proposals = Schemas['Proposals']
@@ -10,18 +10,28 @@ type VersionDependency = NonNullable<NewVersion['dependencies']>[number]
 
 export type Described = { version: NewVersion; warnings: string[] }
 
+type DescribedFiles = {
+  projectId: string
+  files: readonly File[]
+  uploads: ReadonlyMap<File, Upload>
+  changelog: string | undefined
+}
+
 /** Describes the version. @throws UsageError naming every option that is missing. */
 export async function describeVersion(
   depot: Depot,
   settings: Settings,
-  { projectId, files, changelog }: { projectId: string; files: readonly File[]; changelog: string | undefined },
+  { projectId, files, uploads, changelog }: DescribedFiles,
 ): Promise<Described> {
-  const primary = primaryOf(settings, files)
-  const proposals = await propose(depot, projectId, primary)
+  const file = primaryOf(settings, files)
+  const primary = file.name
+  const upload = uploads.get(file)
+  const file_parts = upload === undefined ? [] : [partOf(upload)]
+  const proposals = await depot.post('/v3/version/proposals', { body: { project_id: projectId, file_parts } })
   const number = settings.version_number ?? proposals.version_number.value ?? undefined
   const loaders = settings.loaders ?? proposals.loaders.value ?? undefined
   const gameVersions = settings.game_versions ?? proposals.game_versions.value ?? undefined
-  requireAll(primary.name, {
+  requireAll(primary, {
     '--version-number': number,
     '--loaders': loaders,
     // Some loaders have no game versions; the instance decides.
@@ -41,21 +51,19 @@ export async function describeVersion(
     dependencies,
     featured: settings.featured ?? false,
     status: settings.status ?? 'listed',
-    primary_file: primary.name,
+    primary_file: primary,
     ...(settings.file_types === undefined ? {} : { file_types: settings.file_types }),
   }
   // Values of the user are checked by the instance.
   return { version: version as NewVersion, warnings }
 }
 
-function primaryOf({ primary }: Settings, files: readonly File[]): File {
+/** @throws UsageError if no file has the name of the primary file. */
+export function primaryOf({ primary }: Settings, files: readonly File[]): File {
   const file = primary === undefined ? files[0] : files.find(({ name }) => name === primary)
-  if (file === undefined) throw new UsageError(`--primary ${primary} is not the name of one of the files`)
-  return file
-}
-
-async function propose(depot: Depot, projectId: string, file: File): Promise<Proposals> {
-  return depot.post('/v3/version/proposals', { body: new Form({ project_id: projectId }, { file }) })
+  if (file !== undefined) return file
+  const names = files.map(({ name }) => name).join(', ')
+  throw new UsageError(`--primary ${primary} is not the name of one of the files: ${names}`)
 }
 
 function requireAll(file: string, values: Record<string, unknown>): void {

@@ -2332,7 +2332,9 @@ export interface paths {
         put?: never;
         /**
          * Get proposals for a version with these files, without storing anything
-         * @description Requires a token with `VERSION_CREATE`. Counts as 3 requests at the rate limit.
+         * @description The files are parts of the form, or finished uploads that `file_parts` names; without parts, you can send the description as application/json.
+         *
+         *     Requires a token with `VERSION_CREATE`. Counts as 3 requests at the rate limit.
          */
         post: operations["proposeVersion"];
         delete?: never;
@@ -6774,6 +6776,8 @@ export interface components {
         ProposalRequest: {
             /** @description Project of the future version, whose earlier versions are a source too */
             project_id: string;
+            /** @description Names of uploads: `upload:ID` */
+            file_parts?: string[] | null;
         };
         /** ProposalSource */
         ProposalSource: {
@@ -13322,6 +13326,7 @@ export interface operations {
         requestBody: {
             content: {
                 "multipart/form-data": Form<components["schemas"]["ProposalRequest"]>;
+                "application/json": components["schemas"]["ProposalRequest"];
             };
         };
         responses: {

@@ -9,7 +9,8 @@ import { choosePrimaryOf } from '../manifests/manifest.ts'
 import { listDeclaredIds } from '../manifests/queries.ts'
 import { readManifests } from '../manifests/read-manifests.ts'
 import { requirePublisher } from '../publish/create-version.ts'
-import { type ReceivedFiles, withParts } from '../publish/prepare-files.ts'
+import type { ReceivedFiles } from '../publish/prepare-files.ts'
+import { findNamedUploads, type NamedUploads, withUploads } from '../uploads/use-uploads.ts'
 import { declaredDependencies, type ProposalInput, proposeFields } from './propose.ts'
 import { proposeDependencies } from './propose-dependencies.ts'
 import { findPreviousVersion, findPrimaryManifests } from './queries.ts'
@@ -29,19 +30,26 @@ export async function proposeForVersion(
   return propose(deps, viewer, { projectId, versionId, file })
 }
 
+type FilesToRead = { projectId: string; names: readonly string[]; uploads: NamedUploads }
+
 /**
- * Returns the proposals for a new version with these files. Stores nothing.
- * @throws ApiError `validation_error` for the project, 403 without UPLOAD_VERSION, `invalid_input` naming the part.
+ * Returns the proposals for a new version with these files. Stores nothing, and leaves uploads as they are.
+ * @throws ApiError `validation_error` for the project and for an upload, 403 without UPLOAD_VERSION, `invalid_input` naming
+ * the part.
  */
 export async function proposeForFiles(
   deps: Deps,
   viewer: Viewer,
-  receive: (describe: (data: unknown) => Promise<string>) => Promise<ReceivedFiles<string>>,
+  receive: (describe: (data: unknown) => Promise<FilesToRead>) => Promise<ReceivedFiles<FilesToRead>>,
 ): Promise<Proposals> {
-  const { description: projectId, parts } = await receive((data) =>
-    requirePublisher(deps.db, viewer, parseProposalData(data).project_id),
-  )
-  return withParts(deps, parts, async () => {
+  const { description, parts: sent } = await receive(async (data) => {
+    const { project_id, file_parts } = parseProposalData(data)
+    const names = file_parts ?? []
+    const projectId = await requirePublisher(deps.db, viewer, project_id)
+    return { projectId, names, uploads: await findNamedUploads(deps, viewer, { names }) }
+  })
+  const { projectId, names, uploads } = description
+  return withUploads(deps, { sent, uploads, names }, async (parts) => {
     if (parts.length === 0) throw invalidInput('At least one file part is required', 'file')
     const files: { filename: string; manifests: Awaited<ReturnType<typeof readManifests>> }[] = []
     for (const { name: part, filename, staged } of parts) {

@@ -3,6 +3,7 @@
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { leaveFormsUnparsed } from '#platform/http/bodies/multipart.ts'
+import { openScope } from '#platform/http/mounts.ts'
 import { IdParams } from '#platform/http/query-values.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
@@ -34,8 +35,8 @@ export function proposalRoutes(app: App, deps: Deps): void {
       return toProposalsView(await proposeForVersion(deps, viewer, of))
     },
   )
-  app.register(async (scope: App) => {
-    scope.removeAllContentTypeParsers()
+  openScope(app, (scope) => {
+    // The handler reads forms part by part. The JSON parser stays active for descriptions that name uploads.
     leaveFormsUnparsed(scope)
     scope.post(
       '/v3/version/proposals',
@@ -44,7 +45,9 @@ export function proposalRoutes(app: App, deps: Deps): void {
         schema: {
           operationId: 'proposeVersion',
           summary: 'Get proposals for a version with these files, without storing anything',
-          consumes: ['multipart/form-data'],
+          description:
+            'The files are parts of the form, or finished uploads that `file_parts` names; without parts, you can send the description as application/json.',
+          consumes: ['multipart/form-data', 'application/json'],
           response: { 200: ProposalsView },
         },
       },

@@ -53,6 +53,11 @@ export const versionFields = {
 const LoaderName = Type.String({ maxLength: 64 })
 const loaderList = { maxItems: LOADERS_MAX, description: 'Names of loaders from `GET /v3/tag/loader`' }
 const PartName = Type.String({ minLength: 1, maxLength: 255 })
+/** The uploads of a request whose form parts need not be listed. */
+export const UploadNames = Type.Array(PartName, {
+  maxItems: FILE_PARTS_MAX,
+  description: 'Names of uploads: `upload:ID`',
+})
 const partList = {
   maxItems: FILE_PARTS_MAX,
   description: 'Names of the form parts that contain its files, or `upload:ID` for a finished upload',
@@ -224,7 +229,7 @@ export function rejectDuplicateDependencies(
 export const FilesData = Type.Object(
   {
     file_types: Maybe(Type.Record(Type.String({ maxLength: 255 }), FileTypeInput)),
-    file_parts: Maybe(Type.Array(PartName, { maxItems: FILE_PARTS_MAX, description: 'Names of uploads: `upload:ID`' })),
+    file_parts: Maybe(UploadNames),
   },
   { title: 'VersionFilesAdd' },
 )

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { makeZip } from '#test/support/factories/archives.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import { form, modJar, projectData, versionData } from '#test/support/http/forms.ts'
 import { idOf, listening, metadata, PART, type TusClient, tusClient } from '#test/support/http/tus-requests.ts'
@@ -59,6 +60,24 @@ describe('a version', () => {
       ['3', '4'].map((version_number) => post(data({ version_number, file_parts: [part] }))),
     )
     assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [201, 400])
+  })
+
+  test('gets proposals from its upload, which stays usable', async () => {
+    const manifest = JSON.stringify({ schemaVersion: 1, id: 'lamp', version: '6.1.0' })
+    const part = await uploaded(makeZip([{ name: 'fabric.mod.json', data: manifest }]), 'lamp.jar')
+    const propose = (body: unknown, as = project.owner) => t.as(as).post('/v3/version/proposals', body)
+    const proposals = await propose({ project_id: project.id, file_parts: [part] })
+    assert.equal(proposals.statusCode, 200, proposals.body)
+    assert.deepEqual([proposals.json().file, proposals.json().version_number.value], ['lamp.jar', '6.1.0'])
+    const none = await propose({ project_id: project.id })
+    assert.equal(none.json().details.field, 'file')
+    const { id: project_id } = await t.make.project({ owner: person })
+    const foreign = await propose({ project_id, file_parts: [part] }, person)
+    assert.equal(foreign.json().details.field, 'file_parts.0')
+    const path = await create(10, metadata('later.jar'))
+    const unfinished = await propose({ project_id: project.id, file_parts: [`upload:${idOf(path)}`] })
+    assert.match(unfinished.json().details.message, /0 of 10 bytes/)
+    assert.equal((await post(data({ version_number: '6.1.0', file_parts: [part] }))).statusCode, 201)
   })
 
   test('has files of the form and uploads; a project too, also as JSON', async () => {

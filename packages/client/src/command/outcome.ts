@@ -1,0 +1,95 @@
+// What the command prints at its end, and its exit codes.
+import { DepotError } from '../errors.ts'
+import type { Schemas } from '../operations.ts'
+import { messageOf } from '../retry.ts'
+import { type Settings, UsageError } from './settings.ts'
+
+export const EXIT = { success: 0, rejected: 1, usage: 2, service: 3, notPublic: 4, stopped: 130 } as const
+
+/** The user has stopped the command. */
+export class Stopped extends Error {
+  override readonly name = 'Stopped'
+}
+
+export type Surroundings = {
+  env: NodeJS.ProcessEnv
+  cwd: string
+  /** Prints the result, to standard output. */
+  result: (text: string) => void
+  /** Prints what happens, to standard error. */
+  note: (text: string) => void
+  /** Ends the run. Its requests can continue, so the caller ends the process. */
+  signal?: AbortSignal
+}
+
+/** Returns the address of the version, or with `--json` an object that describes it. */
+export function outcome(
+  settings: Settings,
+  project: Schemas['Project'],
+  version: Schemas['Version'],
+  warnings: readonly string[],
+): string {
+  const url = addressOf(settings, project, version)
+  if (!settings.json) return url
+  const { id, version_number, status, files } = version
+  return JSON.stringify({
+    id,
+    version_number,
+    status,
+    url,
+    files: files.map(({ filename, url }) => ({ filename, url })),
+    warnings,
+  })
+}
+
+function addressOf({ url }: Settings, project: Schemas['Project'], version: Schemas['Version']): string {
+  const { id, version_number, project_types } = version
+  const name = /^\.*$|[/\\]/.test(version_number) ? id : encodeURIComponent(version_number)
+  return `${url.replace(/\/+$/, '')}/${project.project_types[0] ?? project_types[0] ?? 'project'}/${project.slug}/version/${name}`
+}
+
+/** Prints an error. @returns the exit code. */
+export function report(
+  error: Error,
+  { json, url }: { json: boolean; url: string | undefined },
+  { env, result, note }: Surroundings,
+): number {
+  const code = codeOf(error)
+  const message = describeError(error, url, env)
+  const problems = error instanceof DepotError ? error.errors : []
+  if (json) {
+    const { status, error: kind, requestId } = error instanceof DepotError ? error : {}
+    result(JSON.stringify({ exit_code: code, message, status, error: kind, errors: problems, request_id: requestId }))
+    return code
+  }
+  note(`Error: ${message}`)
+  for (const { field, message } of problems) note(`  ${field === undefined ? '' : `${field}: `}${message}`)
+  if (error instanceof DepotError && error.requestId !== undefined) note(`  Request ${error.requestId}`)
+  return code
+}
+
+function describeError(error: Error, url: string | undefined, env: NodeJS.ProcessEnv): string {
+  if (error instanceof DepotError) {
+    if (error.status === 401 && env['DEPOT_TOKEN'] !== undefined && env['DEPOT_TOKEN'] !== '') {
+      return `${url} does not accept the token in DEPOT_TOKEN: ${error.message}`
+    }
+    if (error.status === 429 && error.retryAfter !== undefined) {
+      return `${error.message}. Try again in ${Math.ceil(error.retryAfter)} seconds`
+    }
+    return error.error === 'unknown'
+      ? `${url} answered ${error.message}; the response is not from Depot`
+      : error.message
+  }
+  return isOfConnection(error) ? `${url} cannot be reached: ${messageOf(error)}` : messageOf(error)
+}
+
+/** `fetch` throws a TypeError with the reason, or the error of its time limit. */
+const isOfConnection = (error: Error): boolean =>
+  error.name === 'TimeoutError' || (error instanceof TypeError && error.cause instanceof Error)
+
+function codeOf(error: Error): number {
+  if (error instanceof UsageError) return EXIT.usage
+  if (error instanceof Stopped) return EXIT.stopped
+  if (error instanceof DepotError) return error.status === 429 || error.status >= 500 ? EXIT.service : EXIT.rejected
+  return EXIT.service
+}
