@@ -126,6 +126,16 @@ create table personal_access_token (
   created timestamptz not null default now(),
   expires timestamptz not null,
   last_used timestamptz,
+  -- The network of the last use, not the whole IP address.
+  last_network text,
+  -- Limits of a fine-grained token; null: no limit. A token with either list of resources is limited to both lists.
+  project_ids text[],
+  organization_ids text[],
+  addresses cidr[],
+  constraint personal_access_token_limits_check check (
+    coalesce(cardinality(project_ids), 1) between 1 and 100 and coalesce(cardinality(organization_ids), 1) between 1 and 100
+    and coalesce(cardinality(addresses), 1) between 1 and 100
+  ),
   constraint personal_access_token_hash_key unique (token_hash),
   constraint personal_access_token_name_check check (char_length(name) between 3 and 255)
 );

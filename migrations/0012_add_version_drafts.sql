@@ -59,3 +59,67 @@ create table upload_part (
   sealed boolean not null default false,
   unique (upload_id, start)
 );
+
+-- Trusted publishers: builds of a repository that publish versions of a project, or of the projects of an organization.
+
+alter table project
+  -- `trusted_only`: only trusted publishers publish versions.
+  add column publishing text not null default 'any',
+  add constraint project_publishing_check check (publishing in ('any', 'trusted_only'));
+
+-- Where a trusted publisher built the version: claims of the build service that the version shows.
+alter table version add column provenance jsonb;
+
+create table trusted_publisher (
+  id text collate "C" primary key,
+  project_id text collate "C" references project (id) on delete cascade,
+  organization_id text collate "C" references organization (id) on delete cascade,
+  issuer text not null,
+  -- As the build service last wrote it. The IDs identify the repository once an exchange has pinned them.
+  repository text not null,
+  repository_id text collate "C",
+  owner_id text collate "C",
+  workflow text not null,
+  environment text,
+  ref_pattern text,
+  protected_ref_only boolean not null default false,
+  called_workflows text[] not null default '{}',
+  -- The author of its versions. Without this account among the members, the publisher does not work.
+  created_by text collate "C" references account (id) on delete set null,
+  created timestamptz not null default now(),
+  -- When Depot noticed that the account is not a member any more, and notified the others.
+  stopped timestamptz,
+  last_used timestamptz,
+  constraint trusted_publisher_owner_check check (num_nonnulls(project_id, organization_id) = 1),
+  constraint trusted_publisher_key unique nulls not distinct
+    (project_id, organization_id, issuer, repository, workflow, environment, ref_pattern)
+);
+create index trusted_publisher_organization_id_idx on trusted_publisher (organization_id);
+create index trusted_publisher_created_by_idx on trusted_publisher (created_by);
+create index trusted_publisher_repository_id_idx on trusted_publisher (issuer, repository_id);
+create index trusted_publisher_repository_idx on trusted_publisher (issuer, lower(repository));
+
+-- The token of one build, from the exchange of a token of the build service.
+create table publisher_token (
+  id text collate "C" primary key,
+  publisher_id text collate "C" not null references trusted_publisher (id) on delete cascade,
+  token_hash bytea not null,
+  -- The only project of the token; null: all projects of the publisher's organization.
+  project_id text collate "C" references project (id) on delete cascade,
+  provenance jsonb not null,
+  created timestamptz not null default now(),
+  expires timestamptz not null,
+  constraint publisher_token_hash_key unique (token_hash)
+);
+create index publisher_token_publisher_id_idx on publisher_token (publisher_id);
+create index publisher_token_project_id_idx on publisher_token (project_id);
+create index publisher_token_expires_idx on publisher_token (expires);
+
+-- Tokens of build services that were exchanged, until they expire: each works once.
+create table used_ci_token (
+  issuer text not null,
+  token_id text collate "C" not null,
+  expires timestamptz not null,
+  constraint used_ci_token_pkey primary key (issuer, token_id)
+);
+create index used_ci_token_expires_idx on used_ci_token (expires);

@@ -28,6 +28,7 @@ export const LAYERS: readonly Layer[] = [
       http: 'The HTTP server: authentication, rate limits, errors, ETags, OpenAPI, the fast path',
       images: 'Reads, scales and draws images',
       jobs: 'The job queue, its worker and the schedule',
+      outgoing: 'Requests to services that the operator has configured',
       taxonomy:
         'Games, loaders, categories, licences and file rules from data files ([taxonomy](../taxonomy/README.md))',
       telemetry: 'Logs, metrics, traces and business events ([logging.md](logging.md))',
@@ -109,6 +110,8 @@ export const LAYERS: readonly Layer[] = [
       organizations: 'Organizations that own projects ([walkthrough](guides/walkthrough-teams.md))',
       reports: 'Reports about projects, versions and users ([moderation.md](features/moderation.md))',
       teams: 'Teams of projects and organizations ([walkthrough](guides/walkthrough-teams.md))',
+      'trusted-publishers':
+        'Builds that publish without a stored secret ([trusted-publishing.md](features/trusted-publishing.md))',
     },
   },
   {

@@ -603,8 +603,13 @@ create table personal_access_token (
   created timestamp with time zone default now() not null,
   expires timestamp with time zone not null,
   last_used timestamp with time zone,
+  last_network text,
+  project_ids text[],
+  organization_ids text[],
+  addresses cidr[],
   constraint personal_access_token_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
   constraint personal_access_token_hash_key UNIQUE (token_hash),
+  constraint personal_access_token_limits_check CHECK ((((COALESCE(cardinality(project_ids), 1) >= 1) AND (COALESCE(cardinality(project_ids), 1) <= 100)) AND ((COALESCE(cardinality(organization_ids), 1) >= 1) AND (COALESCE(cardinality(organization_ids), 1) <= 100)) AND ((COALESCE(cardinality(addresses), 1) >= 1) AND (COALESCE(cardinality(addresses), 1) <= 100)))),
   constraint personal_access_token_name_check CHECK (((char_length(name) >= 3) AND (char_length(name) <= 255))),
   constraint personal_access_token_pkey PRIMARY KEY (id)
 );
@@ -663,10 +668,12 @@ create table project (
   revision bigint default 1 not null,
   draft_type text,
   license_decided boolean default true not null,
+  publishing text default 'any'::text not null,
   constraint project_followers_check CHECK ((followers >= 0)),
   constraint project_monetization_check CHECK ((monetization_status = ANY (ARRAY['monetized'::text, 'demonetized'::text, 'force-demonetized'::text]))),
   constraint project_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id),
   constraint project_pkey PRIMARY KEY (id),
+  constraint project_publishing_check CHECK ((publishing = ANY (ARRAY['any'::text, 'trusted_only'::text]))),
   constraint project_requested_status_check CHECK ((requested_status = ANY (ARRAY['approved'::text, 'archived'::text, 'unlisted'::text, 'private'::text, 'draft'::text]))),
   constraint project_slug_key UNIQUE (slug),
   constraint project_status_check CHECK ((status = ANY (ARRAY['approved'::text, 'archived'::text, 'rejected'::text, 'draft'::text, 'unlisted'::text, 'processing'::text, 'withheld'::text, 'scheduled'::text, 'private'::text, 'unknown'::text]))),
@@ -710,6 +717,20 @@ create table project_snapshot (
   constraint project_snapshot_pkey PRIMARY KEY (id),
   constraint project_snapshot_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
   constraint project_snapshot_reason_check CHECK ((reason = ANY (ARRAY['approval'::text, 'message'::text, 'submission'::text])))
+);
+
+create table publisher_token (
+  id text collate "C" not null,
+  publisher_id text collate "C" not null,
+  token_hash bytea not null,
+  project_id text collate "C",
+  provenance jsonb not null,
+  created timestamp with time zone default now() not null,
+  expires timestamp with time zone not null,
+  constraint publisher_token_hash_key UNIQUE (token_hash),
+  constraint publisher_token_pkey PRIMARY KEY (id),
+  constraint publisher_token_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
+  constraint publisher_token_publisher_id_fkey FOREIGN KEY (publisher_id) REFERENCES trusted_publisher(id) ON DELETE CASCADE
 );
 
 create table quota_override (
@@ -973,6 +994,31 @@ create table thread_message (
   constraint thread_message_thread_id_fkey FOREIGN KEY (thread_id) REFERENCES thread(id) ON DELETE CASCADE
 );
 
+create table trusted_publisher (
+  id text collate "C" not null,
+  project_id text collate "C",
+  organization_id text collate "C",
+  issuer text not null,
+  repository text not null,
+  repository_id text collate "C",
+  owner_id text collate "C",
+  workflow text not null,
+  environment text,
+  ref_pattern text,
+  protected_ref_only boolean default false not null,
+  called_workflows text[] default '{}'::text[] not null,
+  created_by text collate "C",
+  created timestamp with time zone default now() not null,
+  stopped timestamp with time zone,
+  last_used timestamp with time zone,
+  constraint trusted_publisher_created_by_fkey FOREIGN KEY (created_by) REFERENCES account(id) ON DELETE SET NULL,
+  constraint trusted_publisher_key UNIQUE NULLS NOT DISTINCT (project_id, organization_id, issuer, repository, workflow, environment, ref_pattern),
+  constraint trusted_publisher_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
+  constraint trusted_publisher_owner_check CHECK ((num_nonnulls(project_id, organization_id) = 1)),
+  constraint trusted_publisher_pkey PRIMARY KEY (id),
+  constraint trusted_publisher_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE
+);
+
 create table upload (
   id text collate "C" not null,
   account_id text collate "C",
@@ -1007,6 +1053,13 @@ create table upload_part (
   constraint upload_part_upload_id_start_key UNIQUE (upload_id, start)
 );
 
+create table used_ci_token (
+  issuer text not null,
+  token_id text collate "C" not null,
+  expires timestamp with time zone not null,
+  constraint used_ci_token_pkey PRIMARY KEY (issuer, token_id)
+);
+
 create table user_note (
   account_id text collate "C" not null,
   body text not null,
@@ -1039,6 +1092,7 @@ create table version (
   revision bigint default 1 not null,
   is_new_draft boolean default false not null,
   draft_expires timestamp with time zone,
+  provenance jsonb,
   constraint version_author_id_fkey FOREIGN KEY (author_id) REFERENCES account(id),
   constraint version_pkey PRIMARY KEY (id),
   constraint version_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
@@ -1234,6 +1288,12 @@ CREATE INDEX project_snapshot_project_id_idx ON public.project_snapshot USING bt
 
 CREATE INDEX project_visibility_idx ON public.project USING btree (id) INCLUDE (status);
 
+CREATE INDEX publisher_token_expires_idx ON public.publisher_token USING btree (expires);
+
+CREATE INDEX publisher_token_project_id_idx ON public.publisher_token USING btree (project_id);
+
+CREATE INDEX publisher_token_publisher_id_idx ON public.publisher_token USING btree (publisher_id);
+
 CREATE INDEX removed_gallery_item_project_id_idx ON public.removed_gallery_item USING btree (project_id, url);
 
 CREATE INDEX removed_gallery_item_removed_idx ON public.removed_gallery_item USING btree (removed);
@@ -1282,11 +1342,21 @@ CREATE INDEX thread_message_thread_id_idx ON public.thread_message USING btree (
 
 CREATE INDEX thread_unanswered_idx ON public.thread USING btree (unanswered_since, id) WHERE (unanswered_since IS NOT NULL);
 
+CREATE INDEX trusted_publisher_created_by_idx ON public.trusted_publisher USING btree (created_by);
+
+CREATE INDEX trusted_publisher_organization_id_idx ON public.trusted_publisher USING btree (organization_id);
+
+CREATE INDEX trusted_publisher_repository_id_idx ON public.trusted_publisher USING btree (issuer, repository_id);
+
+CREATE INDEX trusted_publisher_repository_idx ON public.trusted_publisher USING btree (issuer, lower(repository));
+
 CREATE INDEX upload_account_id_idx ON public.upload USING btree (account_id);
 
 CREATE INDEX upload_expires_idx ON public.upload USING btree (expires);
 
 CREATE INDEX upload_version_id_idx ON public.upload USING btree (version_id) WHERE (version_id IS NOT NULL);
+
+CREATE INDEX used_ci_token_expires_idx ON public.used_ci_token USING btree (expires);
 
 CREATE INDEX user_note_author_id_idx ON public.user_note USING btree (author_id);
 

@@ -10,6 +10,17 @@ export const NO_PAGE: readonly { reason: string; api: readonly string[] }[] = [
     api: ['exchangeCode', 'introspectToken', 'revokeToken'],
   },
   {
+    reason: 'A build or a program calls it with a token that it has, not a person',
+    api: [
+      'getPublishingMetadata',
+      'exchangeBuildToken',
+      'endPublisherToken',
+      'getRateLimit',
+      'revokeLeakedToken',
+      'reportLeakedTokens',
+    ],
+  },
+  {
     reason: 'Launchers and build tools call it: lookups by hash, updates, repositories',
     api: [
       'getVersionByHash',

@@ -44,6 +44,12 @@ export const PUBLISH_PAGES: readonly MappedPage[] = [
     'updateOrganization setOrganizationIcon deleteOrganizationIcon',
   ),
   member('manageOrganizationMembers', '/organization/{name}/settings/members', 'Members and their permissions'),
+  member(
+    'manageOrganizationPublishing',
+    '/organization/{name}/settings/publishing',
+    'Trusted publishers of all projects of the organization',
+    'listOrganizationPublishers addOrganizationPublisher removeOrganizationPublisher',
+  ),
   member('manageOrganizationProjects', '/organization/{name}/settings/projects', 'Projects of the organization'),
   member(
     'manageOrganizationDeletion',
@@ -100,6 +106,12 @@ export const PUBLISH_PAGES: readonly MappedPage[] = [
   ),
   member('manageAnalytics', '/{type}/{slug}/settings/analytics', 'Analytics of the project, with CSV'),
   member('manageRevenue', '/{type}/{slug}/settings/revenue', 'Revenue of the project'),
+  member(
+    'managePublishing',
+    '/{type}/{slug}/settings/publishing',
+    'Trusted publishers, and whether only they publish',
+    'listProjectPublishers addProjectPublisher removeProjectPublisher',
+  ),
   member('manageVisibility', '/{type}/{slug}/settings/visibility', 'Visibility, schedule, public statistics'),
   member(
     'publishReview',

@@ -44,6 +44,9 @@ import { userListRoutes } from '#features/community/organizations/user-routes.ts
 import { reportImages } from '#features/community/reports/image-owner.ts'
 import { reportRoutes } from '#features/community/reports/routes.ts'
 import { teamEditRoute, teamRoutes } from '#features/community/teams/routes.ts'
+import { exchangeRoutes } from '#features/community/trusted-publishers/exchange/routes.ts'
+import { publisherJobs } from '#features/community/trusted-publishers/jobs.ts'
+import { trustedPublisherRoutes } from '#features/community/trusted-publishers/routes.ts'
 import { analyticsIngestRoutes } from '#features/operations/analytics/ingest/routes.ts'
 import { createVisitorCaps, type VisitorCaps } from '#features/operations/analytics/ingest/visitor-caps.ts'
 import { analyticsRoutes } from '#features/operations/analytics/routes.ts'
@@ -60,6 +63,7 @@ import { personalDataJobs } from '#features/operations/personal-data/jobs.ts'
 import { personalDataRoutes } from '#features/operations/personal-data/routes.ts'
 import { indexStateRoute, reindexRoutes, searchRoutes } from '#features/operations/search/routes.ts'
 import { v2Routes } from '#features/operations/v2/routes.ts'
+import { createForeignUseLog } from '#features/people/accounts/access-tokens/record-foreign-use.ts'
 import { type AccountDeps, createAccountDeps } from '#features/people/accounts/account-deps.ts'
 import { administrationRoutes } from '#features/people/accounts/administration/routes.ts'
 import { createCodeHost } from '#features/people/accounts/code-host/code-host.ts'
@@ -67,6 +71,7 @@ import { codeHostRoutes, markCodeHostTokens } from '#features/people/accounts/co
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
 import { invitationRoutes } from '#features/people/accounts/invitations/routes.ts'
 import { accountJobs } from '#features/people/accounts/jobs.ts'
+import { leakedTokenRoutes } from '#features/people/accounts/leaked-tokens/routes.ts'
 import { accountRoutes } from '#features/people/accounts/routes.ts'
 import { affiliateOperatorRoutes } from '#features/people/affiliates/operator-routes.ts'
 import { affiliateRoutes } from '#features/people/affiliates/routes.ts'
@@ -101,6 +106,7 @@ export async function buildApp(deps: Deps, rateGrants: RateGrantDirectory = crea
     cache,
     now,
     onUse: tokenUse.record,
+    onForeignAddress: createForeignUseLog(deps),
     ...(codeHost === undefined ? {} : { foreignTokens: codeHost.authenticate }),
   })
   const app = await buildServer({
@@ -158,6 +164,7 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
   })
   tagged(app, 'accounts', (scope) => {
     accountRoutes(scope, accounts)
+    leakedTokenRoutes(scope, deps)
     codeHostRoutes(scope, accounts)
     auditRoutes(scope, deps)
   })
@@ -179,6 +186,10 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
     memberRoutes(scope, deps)
   })
   tagged(app, 'organizations', (scope) => organizationRoutes(scope, deps))
+  tagged(app, 'publishing', (scope) => {
+    trustedPublisherRoutes(scope, { ...deps, confirmOwner })
+    exchangeRoutes(scope, deps)
+  })
   tagged(app, 'limits', (scope) => limitRoutes(scope, deps))
   tagged(app, 'versions', (scope) => {
     versionReadRoutes(scope, deps)
@@ -293,6 +304,7 @@ function allHandlers(deps: Deps): JobHandlers {
     ...releaseJobs(deps),
     ...reviewJobs(deps),
     ...scanJobs(deps),
+    ...publisherJobs(deps),
     ...overviewJobs(deps),
     ...seedJobs(deps),
   }
@@ -319,4 +331,6 @@ export const SCHEDULE: Schedule = [
   { job: 'uploads.expire', everyMinutes: HOUR, atMinute: 52 },
   { job: 'releases.sweep', everyMinutes: 1 },
   { job: 'scans.judge', everyMinutes: 1 },
+  { job: 'publishers.check', everyMinutes: 1 },
+  { job: 'publishers.expire', everyMinutes: HOUR, atMinute: 21 },
 ]

@@ -69,7 +69,7 @@ export async function tokenCreate(args: readonly string[], env: Env): Promise<vo
     const { id: accountId, username } = await getAccountByName(deps.db, user)
     const expires = new Date(deps.now() + lifetimeMs)
     const name = values.name ?? 'Command line'
-    const { token } = await createAccessToken(deps, { actor: COMMAND, accountId, name, scopes, expires })
+    const { token } = await createAccessToken(deps, { actor: COMMAND, accountId, name, scopes, expires, limits: null })
     const json = { token, user: username, scopes: scopeNames(scopes), expires: expires.toISOString() }
     print({ json, text: token }, values.json)
   })

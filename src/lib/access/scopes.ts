@@ -119,6 +119,11 @@ export function isScopeSubset(inner: ScopeBits, outer: ScopeBits): boolean {
   return intersectScopes(inner, outer) === inner
 }
 
+/** Returns the set of these scopes. */
+export function scopeBitsOf(names: readonly ScopeName[]): ScopeBits {
+  return names.reduce((total, name) => combineScopes(total, 2 ** TABLE[name][0]), 0)
+}
+
 /** Whether the set contains the named scope. */
 export function hasScope(bits: ScopeBits, name: ScopeName): boolean {
   return isScopeSubset(2 ** TABLE[name][0], bits)

@@ -4,13 +4,14 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { hashToken, newSecret, newToken, parseAuthorization, parseToken, secretsEqual } from './tokens.ts'
 
-const kinds = ['pat', 'oauth', 'session'] as const
+const kinds = ['pat', 'oauth', 'session', 'publisher'] as const
 
 test('a token has its prefix, 60 base62 characters and the SHA-256 of its whole text as hash', () => {
   for (const [kind, prefix] of [
     ['pat', 'dpp_'],
     ['oauth', 'dpo_'],
     ['session', 'dps_'],
+    ['publisher', 'dpt_'],
   ] as const) {
     const { token, hash } = newToken(kind)
     assert.match(token, new RegExp(`^${prefix}[0-9A-Za-z]{60}$`))
@@ -22,6 +23,7 @@ test('the checksum is the CRC-32 of prefix and random part, in six base62 digits
   // 0xf39faaa8 is the CRC-32 of the text; written out so that other programs can check theirs against it.
   const token = `dpp_${'0'.repeat(54)}`
   assert.deepEqual(parseToken(`${token}4Sc0ZU`)?.kind, 'pat')
+  assert.deepEqual(parseToken(`dpt_${'0'.repeat(54)}2RufRM`)?.kind, 'publisher')
 })
 
 test('recognizes generated tokens with their kind and hash', () => {

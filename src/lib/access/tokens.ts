@@ -4,9 +4,9 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { BASE62, randomBase62 } from '#lib/ids.ts'
 
-const PREFIXES = { pat: 'dpp_', oauth: 'dpo_', session: 'dps_' } as const
+const PREFIXES = { pat: 'dpp_', oauth: 'dpo_', session: 'dps_', publisher: 'dpt_' } as const
 
-/** `pat`: personal access token; `oauth`: OAuth access token; `session`: session token. */
+/** `pat`: personal access token; `oauth`: OAuth access token; `session`: session token; `publisher`: token of a build. */
 export type TokenKind = keyof typeof PREFIXES
 
 const KINDS: ReadonlyMap<string, TokenKind> = new Map(

@@ -3,6 +3,12 @@ import type { ScopeBits } from './scopes.ts'
 
 export type Role = 'developer' | 'moderator' | 'admin'
 
+/**
+ * Resources of a fine-grained token, by ID: these projects, and these organizations with all their projects. Everywhere
+ * else, its account counts as somebody who is not a member.
+ */
+export type TokenLimits = { readonly projects: readonly string[]; readonly organizations: readonly string[] }
+
 export type Viewer = {
   readonly id: string
   readonly role: Role
@@ -13,7 +19,23 @@ export type Viewer = {
   readonly caller: string
   /** IP address of the caller, for the audit log. */
   readonly address: string
-  readonly token: { readonly kind: 'session' | 'pat' | 'oauth' | 'code-host'; readonly id: string }
+  readonly token: { readonly kind: 'session' | 'pat' | 'oauth' | 'code-host' | 'publisher'; readonly id: string }
+  /** Absent: the token is not limited to resources. */
+  readonly limits?: TokenLimits
+}
+
+/** Returns whether the token of the viewer includes an organization. */
+export function coversOrganization({ limits }: Pick<Viewer, 'limits'>, id: string): boolean {
+  return limits === undefined || limits.organizations.includes(id)
+}
+
+/** Returns whether the token of the viewer includes a project, which `organization_id` owns. */
+export function coversProject(
+  viewer: Pick<Viewer, 'limits'>,
+  project: { id: string; organization_id: string | null },
+): boolean {
+  if (viewer.limits?.projects.includes(project.id) !== false) return true
+  return project.organization_id !== null && coversOrganization(viewer, project.organization_id)
 }
 
 /** Moderators and admins. */

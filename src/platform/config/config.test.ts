@@ -55,7 +55,14 @@ test('an empty environment gives a service for this machine alone that needs not
     requireVerifiedEmail: false,
     captcha: undefined,
     codeHostApiUrl: undefined,
+    leakReportKeysUrl: undefined,
+    tokenDaysMax: 0,
   })
+  assert.equal(config.ci.audience, 'http://127.0.0.1:8080')
+  assert.deepEqual(
+    config.ci.issuers.map(({ issuer }) => issuer),
+    ['https://token.actions.githubusercontent.com', 'https://gitlab.com'],
+  )
   assert.deepEqual(config.scanner, { kind: 'none' })
   assert.deepEqual(config.quotas, { projects: 256, organizations: 16, collections: 32 })
   assert.equal(config.money.affiliateShare, 0.1)

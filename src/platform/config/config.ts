@@ -1,5 +1,6 @@
 // The settings of an instance, grouped by subject. load-config.ts reads them from the environment.
 import type { Secret } from '#lib/access/secret.ts'
+import type { CiIssuer } from './ci-issuers.ts'
 import type { Env } from './env.ts'
 
 /** `directUrl`: the database itself, if `url` is a pooler in transaction mode. */
@@ -102,6 +103,10 @@ export type Config = {
     registration: 'open' | 'invitation' | 'closed'
     requireVerifiedEmail: boolean
     captcha: { verifyUrl: string; secret: Secret; widget: CaptchaWidget | undefined } | undefined
+    /** Address of the keys of a code host that reports leaked tokens. */
+    leakReportKeysUrl: string | undefined
+    /** Maximum lifetime of new access tokens; 0: no limit of the operator. */
+    tokenDaysMax: number
     /** Without trailing slash. */
     codeHostApiUrl: string | undefined
   }
@@ -111,6 +116,8 @@ export type Config = {
     /** Retention of the IP address in entries. */
     addressDays: number
   }
+  /** Publishing from builds without a stored secret. */
+  ci: { issuers: readonly CiIssuer[]; audience: string }
   analytics: {
     store: AnalyticsStoreConfig
     /** Lower-case header name. */

@@ -1,4 +1,5 @@
 // Settings of accounts: registration, captcha, email and the audit log.
+import { parseCiIssuers } from './ci-issuers.ts'
 import { isMailbox, isMailServerAddress, isOriginList, isScriptAddress } from './env-values.ts'
 import { address, choice, count, optional, optionalFlag } from './variable.ts'
 
@@ -34,6 +35,30 @@ export const ACCOUNT_VARIABLES = {
     range: [0, 365],
     default: 0,
     example: '14',
+  }),
+  PAT_MAX_DAYS: count({
+    description: 'Maximum lifetime of new access tokens in days. 0: 10 years.',
+    range: [0, 3660],
+    default: 0,
+    example: '90',
+  }),
+  LEAK_REPORT_KEYS_URL: address({
+    description:
+      'URL of the public keys with which a code host signs its reports of leaked tokens. Default: such reports are rejected.',
+    example: 'https://api.codehost.example.org/meta/public_keys/secret_scanning',
+  }),
+  CI_ISSUERS: optional({
+    description:
+      'Build services that publish for trusted publishers, as a JSON list of {issuer, kind, name, algorithms, max_age_seconds}; kind: github, gitlab, forgejo or generic. []: none. See docs/features/trusted-publishing.md. Default: GitHub Actions and gitlab.com.',
+    must: 'a JSON list of at most 20 different issuers with an https URL, a kind and a name',
+    example: '[{"issuer": "https://code.example.org/api/actions", "kind": "forgejo", "name": "Our code host"}]',
+    check: (value) => parseCiIssuers(value) !== undefined,
+  }),
+  CI_AUDIENCE: optional({
+    pattern: '^[\\x21-\\x7e]{1,256}$',
+    description: 'Audience that tokens of builds must have. Default: BASE_URL.',
+    must: 'visible ASCII characters without spaces, at most 256',
+    example: 'https://depot.example.org',
   }),
   AUDIT_RETENTION: count({
     description: 'Days after which entries of the audit log are deleted. 0: never.',

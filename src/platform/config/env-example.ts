@@ -7,7 +7,8 @@ export function envExample(): string {
     '# All settings of Depot. To change one, remove the # before its name. Generated from src/platform/config/env.ts by `npm run gen`.'
   const entries = VARIABLES.map(({ name, description, example, default: value }) => {
     const about = value === undefined ? description : `${description} Default: ${value}.`
-    const shown = /^[\w.:/@-]+$/.test(example) ? example : `"${example}"`
+    const quote = example.includes('"') ? "'" : '"'
+    const shown = /^[\w.:/@-]+$/.test(example) ? example : `${quote}${example}${quote}`
     return `${wrap(about)}\n#${name}=${shown}`
   })
   return `${[head, ...entries].join('\n\n')}\n`

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { Value } from 'typebox/value'
 import { Secret } from '#lib/access/secret.ts'
 import { OperatorError } from '#lib/operator-error.ts'
+import { DEFAULT_CI_ISSUERS, parseCiIssuers } from './ci-issuers.ts'
 import type { CaptchaWidget, Config, FilesConfig, MailConfig, ScannerConfig } from './config.ts'
 import { Env, VARIABLES } from './env.ts'
 import { parsePatterns } from './env-values.ts'
@@ -46,6 +47,7 @@ export function withPort(config: Config, port: number): Config {
     ...config,
     http: { ...http, port, baseUrl: moved(http.baseUrl) },
     files: { ...files, baseUrl: moved(files.baseUrl) },
+    ci: { ...config.ci, audience: moved(config.ci.audience) },
   })
 }
 
@@ -129,6 +131,10 @@ function group(env: Env): Omit<Config, 'variables'> {
     scanner: scannerConfig(env),
     audit: { retentionDays: env.AUDIT_RETENTION, addressDays: env.AUDIT_ADDRESS_RETENTION },
     accounts: accountsConfig(env),
+    ci: {
+      issuers: env.CI_ISSUERS === undefined ? DEFAULT_CI_ISSUERS : (parseCiIssuers(env.CI_ISSUERS) ?? []),
+      audience: env.CI_AUDIENCE ?? baseUrl,
+    },
     quotas: {
       projects: env.QUOTA_PROJECTS,
       organizations: env.QUOTA_ORGANIZATIONS,
@@ -242,6 +248,8 @@ function accountsConfig(env: Env): Config['accounts'] {
   return {
     registration: env.REGISTRATION,
     deletionDays: env.ACCOUNT_DELETION_DAYS,
+    leakReportKeysUrl: env.LEAK_REPORT_KEYS_URL === undefined ? undefined : new URL(env.LEAK_REPORT_KEYS_URL).href,
+    tokenDaysMax: env.PAT_MAX_DAYS,
     requireVerifiedEmail: env.REQUIRE_VERIFIED_EMAIL ?? env.SMTP_URL !== undefined,
     captcha: hasCaptcha ? { verifyUrl, secret: new Secret(captchaSecret), widget: captchaWidget(env) } : undefined,
     codeHostApiUrl: env.CODE_HOST_API_URL === undefined ? undefined : normalAddress(env.CODE_HOST_API_URL),

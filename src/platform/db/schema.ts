@@ -466,11 +466,15 @@ export interface Payout {
 
 export interface PersonalAccessToken {
   account_id: string;
+  addresses: string[] | null;
   created: Generated<Timestamp>;
   expires: Timestamp;
   id: string;
+  last_network: string | null;
   last_used: Timestamp | null;
   name: string;
+  organization_ids: string[] | null;
+  project_ids: string[] | null;
   scopes: number;
   token_hash: Buffer;
 }
@@ -507,6 +511,7 @@ export interface Project {
   organization_id: string | null;
   public_statistics: Generated<boolean>;
   published: Generated<Timestamp>;
+  publishing: Generated<'any' | 'trusted_only'>;
   queued: Timestamp | null;
   random_key: Generated<number>;
   raw_icon_url: string | null;
@@ -546,6 +551,16 @@ export interface ProjectSnapshot {
   project_id: string;
   reason: 'approval' | 'message' | 'submission';
   state: Json;
+}
+
+export interface PublisherToken {
+  created: Generated<Timestamp>;
+  expires: Timestamp;
+  id: string;
+  project_id: string | null;
+  provenance: Json;
+  publisher_id: string;
+  token_hash: Buffer;
 }
 
 export interface QuotaOverride {
@@ -743,6 +758,25 @@ export interface ThreadMessage {
   thread_id: string;
 }
 
+export interface TrustedPublisher {
+  called_workflows: Generated<string[]>;
+  created: Generated<Timestamp>;
+  created_by: string | null;
+  environment: string | null;
+  id: string;
+  issuer: string;
+  last_used: Timestamp | null;
+  organization_id: string | null;
+  owner_id: string | null;
+  project_id: string | null;
+  protected_ref_only: Generated<boolean>;
+  ref_pattern: string | null;
+  repository: string;
+  repository_id: string | null;
+  stopped: Timestamp | null;
+  workflow: string;
+}
+
 export interface Upload {
   account_id: string | null;
   created: Generated<Timestamp>;
@@ -769,6 +803,12 @@ export interface UploadPart {
   upload_id: string;
 }
 
+export interface UsedCiToken {
+  expires: Timestamp;
+  issuer: string;
+  token_id: string;
+}
+
 export interface UserNote {
   account_id: string;
   author_id: string | null;
@@ -792,6 +832,7 @@ export interface Version {
   name: string;
   ordering: number | null;
   project_id: string;
+  provenance: Json | null;
   requested_status: 'listed' | 'archived' | 'draft' | 'unlisted' | null;
   revision: Generated<number>;
   scheduled_at: Timestamp | null;
@@ -868,6 +909,7 @@ export interface DB {
   project_decision: ProjectDecision;
   project_likeness: ProjectLikeness;
   project_snapshot: ProjectSnapshot;
+  publisher_token: PublisherToken;
   quota_override: QuotaOverride;
   rate_limit_grant: RateLimitGrant;
   removed_gallery_item: RemovedGalleryItem;
@@ -890,9 +932,11 @@ export interface DB {
   text_base_url: TextBaseUrl;
   thread: Thread;
   thread_message: ThreadMessage;
+  trusted_publisher: TrustedPublisher;
   upload: Upload;
   upload_claim: UploadClaim;
   upload_part: UploadPart;
+  used_ci_token: UsedCiToken;
   user_note: UserNote;
   version: Version;
   version_scan: VersionScan;

@@ -17,6 +17,15 @@ import type { ListBuffers } from './responses/list-buffers.ts'
 export type RouteAuth = 'public' | { read: readonly ScopeName[] } | { scope: readonly ScopeName[] } | 'operator'
 
 /**
+ * Treatment of fine-grained tokens, which are limited to projects and organizations (`Viewer.limits`):
+ * - `resource`: the policies of the route apply the limits.
+ * - `versions`: like `resource`; the tokens of trusted publishers have access too.
+ * - `own`: the route concerns the token's account and shows nothing that the limits exclude.
+ * - `anonymous`: a read that ignores these tokens.
+ */
+export type LimitedTokens = 'resource' | 'versions' | 'own' | 'anonymous'
+
+/**
  * Caching of a response by clients and proxies. `public`: revalidated each time; `private` for an identified caller.
  * `shared`: the same for every caller and always public. `tags`: valid for one hour. `private`: only for one caller.
  * `no-store`: never cached (the default).
@@ -85,6 +94,8 @@ declare module 'fastify' {
     auth: RouteAuth
     cache?: CachePolicy
     budget?: RateBudget
+    /** Default: fine-grained tokens get 403. Routes that ignore tokens, or accept only sessions, need none. */
+    limitedTokens?: LimitedTokens
     /** The caller must also be a moderator or an admin. Others get 403. */
     role?: 'moderator' | 'admin'
     /**
@@ -96,6 +107,8 @@ declare module 'fastify' {
     cost?: number
     /** No rate limit, no rate headers and no required User-Agent (`/health`, `/ready`, `/metrics`). */
     unlimited?: boolean
+    /** A JSON body that the handler reads as bytes. Used only in the description. */
+    rawBody?: TSchema
     /** The part `data` of a form that the handler reads. Used only in the description. */
     formData?: { schema: TSchema; isOptional?: boolean }
     /** Keeps `__proto__` in the body, for routes that reject unknown keys by name. */

@@ -189,7 +189,7 @@ function addRouteChecks(app: App, options: ServerOptions): void {
     // Forms have separate limits.
     const takesJson = route.schema?.hide !== true && (route.schema as { consumes?: string[] })?.consumes === undefined
     if (isOpen(config) && takesJson) route.bodyLimit ??= OPEN_BODY_BYTES_MAX
-    const hook = authHook(config.auth, config.role, options)
+    const hook = authHook(config, options)
     const ownHooks = [
       ...(hook === undefined ? [] : [hook]),
       ...(answersWhenReadOnly(methods, config) ? [] : [readOnlyHook(options.readOnly)]),

@@ -1,5 +1,6 @@
 // Enqueues background jobs as rows, in the transaction that causes them: a job exists if and only if it commits.
 import { sql } from 'kysely'
+import type { TokenKind } from '#lib/access/tokens.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { withTrace } from '#platform/telemetry/traces.ts'
 
@@ -22,6 +23,7 @@ export interface Jobs {
         changed_at?: number
       }
     | { kind: 'token-created'; account_id: string; token_id: string }
+    | { kind: 'token-leaked'; account_id: string; token_kind: TokenKind; url: string | null }
   'accounts.delete-due': Record<string, never>
   'audit.expire': Record<string, never>
   'decisions.announce': Record<string, never>
@@ -32,6 +34,8 @@ export interface Jobs {
   'oauth.expire': Record<string, never>
   'overview.expire': Record<string, never>
   'notifications.send-mail': { notification_id: string }
+  'publishers.check': Record<string, never>
+  'publishers.expire': Record<string, never>
   'projects.release': { project_id: string }
   'releases.sweep': Record<string, never>
   'scans.judge': Record<string, never>

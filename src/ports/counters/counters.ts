@@ -71,7 +71,7 @@ export function rateIntervals(rate: Rate, cost: number): { intervalUs: number; b
   if (
     !isCount(limit) ||
     !isCount(burst) ||
-    !isCount(cost) ||
+    !(cost === 0 || isCount(cost)) ||
     cost > burst ||
     !isSpan(periodMs) ||
     !isSpan(burstUs / 1000)

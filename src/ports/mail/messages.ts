@@ -1,5 +1,7 @@
 // The emails of Depot. The text part and the HTML part are generated from the same paragraphs. User input (names, titles)
 // is escaped in HTML and cannot break the line of a subject.
+
+import type { TokenKind } from '#lib/access/tokens.ts'
 import { escapeText } from '#platform/html/html.ts'
 import { SUBJECT_MAX } from './mail.ts'
 
@@ -79,6 +81,15 @@ export function testMail(context: MailContext): MailContent {
 export function tokenCreatedMail(context: MailContext & { tokenName: string }): MailContent {
   const sentence = `A personal access token named "${context.tokenName}" was created for your account.`
   return securityMail(context, 'account has a new access token', sentence)
+}
+
+/** `url`: where the token was found, if the reporter stated it. */
+export function tokenLeakedMail(context: MailContext & { tokenKind: TokenKind; url: string | null }): MailContent {
+  const names = { pat: 'A personal access token', oauth: 'A token of an application', session: 'A session' } as const
+  const what = context.tokenKind === 'publisher' ? 'A token of a trusted publisher' : names[context.tokenKind]
+  const place = context.url === null ? '' : ` It was found at ${context.url}.`
+  const sentence = `${what} of your account was reported as leaked, so it was revoked.${place} Check what it was used for, and remove it from where it was published.`
+  return securityMail(context, 'account had a leaked token', sentence)
 }
 
 /** `until` is null for a suspension without an end. */

@@ -19,6 +19,7 @@ import { organizationMemberPages } from './organization/members.ts'
 import { newOrganizationPage } from './organization/new-organization.ts'
 import { ownOrganizationsPage } from './organization/organizations-page.ts'
 import { organizationProjectPages } from './organization/projects.ts'
+import { organizationPublishingPages } from './organization/publishing.ts'
 import { followsPage } from './own/follows-page.ts'
 import { ownReportPages } from './own/reports-page.ts'
 import { deletionPages } from './project/delete.ts'
@@ -27,6 +28,7 @@ import { galleryPages } from './project/gallery.ts'
 import { generalPages } from './project/general.ts'
 import { linkPages } from './project/links.ts'
 import { memberPages } from './project/members.ts'
+import { publishingPages } from './project/publishing.ts'
 import { tagPages } from './project/tags.ts'
 import { transferPages } from './project/transfer.ts'
 import { visibilityPages } from './project/visibility.ts'
@@ -57,6 +59,7 @@ export function publishPages(app: App, web: WebDeps): void {
     galleryPages(pages, taxonomy)
     memberPages(pages, taxonomy)
     visibilityPages(pages, taxonomy)
+    publishingPages(pages, taxonomy)
     transferPages(pages, taxonomy)
     deletionPages(pages, taxonomy)
     reviewPages(pages, taxonomy)
@@ -85,6 +88,7 @@ function organizationPages(pages: Pages): void {
   organizationGeneralPages(pages)
   organizationMemberPages(pages)
   organizationProjectPages(pages)
+  organizationPublishingPages(pages)
   organizationDeletionPages(pages)
 }
 

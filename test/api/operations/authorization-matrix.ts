@@ -32,7 +32,7 @@ const NEVER_TWICE_THE_SAME = ['listRandomProjects', 'listRandomProjectsV2']
 /** For readers by name, and yet 401: callers are known by a flow instead, or are led to signing in. */
 const KNOWS_ANOTHER_WAY = new Set(['authorize', 'changePassword'])
 
-let routes: RouteEntry[]
+export let routes: RouteEntry[]
 let withoutSample: RouteEntry[]
 /** The answers of each operation to each caller. */
 export const matrix = new Map<string, Map<Caller, Answer>>()
@@ -282,10 +282,10 @@ function describeMatrix(): string {
     const isSame = new Set(ANYONE.map((caller) => answers?.get(caller)?.status)).size === 1
     const cells =
       config.auth === 'public' && isSame ? `${answers?.get('anonymous')?.status} for anyone` : statuses.join('')
-    return `${operationId.padEnd(26)}${`${method} ${url}`.padEnd(56)}${cells}`.trimEnd()
+    return `${operationId.padEnd(28)}${`${method} ${url}`.padEnd(66)}${cells}`.trimEnd()
   })
   const head =
-    `${'operation'.padEnd(26)}${'request'.padEnd(56)}${CALLERS.map((caller) => caller.padEnd(10)).join('')}`.trimEnd()
+    `${'operation'.padEnd(28)}${'request'.padEnd(66)}${CALLERS.map((caller) => caller.padEnd(10)).join('')}`.trimEnd()
   return `${[head, ...lines].join('\n')}\n`
 }
 

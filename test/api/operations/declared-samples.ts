@@ -105,6 +105,17 @@ const projectTexts = {
   project_type: send('shader', { at: 'project_types.0' }),
   link_urls: send(LINK, { at: 'link_urls.issues.url', shows: LINK.issues }),
 }
+const publisherFields = {
+  issuer: send(({ t }: World) => t.deps.config.ci.issuers[1]?.issuer),
+  repository: send(() => `lanterns/${uniqueName()}`),
+  repository_id: send('4711'),
+  owner_id: send('17'),
+  workflow: send('publish.yml'),
+  environment: send('release'),
+  ref_pattern: send('refs/tags/*'),
+  protected_ref_only: send(true),
+  called_workflows: send(['lanterns/ci/.github/workflows/publish.yml']),
+}
 const makeApproved = async ({ t, id }: World) =>
   t.deps.db
     .updateTable('project')
@@ -186,14 +197,32 @@ export const DECLARED: Record<string, Declared> = {
     fields: { email: send(() => `${uniqueName()}@example.org`) },
     unseen: { password: 'proves who asks', code: 'proves who asks' },
   },
+  addProjectPublisher: {
+    view: theAnswer,
+    fields: publisherFields,
+    unseen: { password: 'proves who asks', code: 'proves who asks' },
+  },
+  addOrganizationPublisher: {
+    view: theAnswer,
+    fields: publisherFields,
+    unseen: { password: 'proves who asks', code: 'proves who asks' },
+  },
   createAccessToken: {
     view: entry('/_internal/pat'),
-    fields: { name: send('For a third program'), scopes: send(4), expires: send(() => inDays(30)) },
+    fields: {
+      name: send('For a third program'),
+      scopes: send(4),
+      expires: send(() => inDays(30)),
+      limits: {
+        send: { addresses: ['192.0.2.0/24'] },
+        shows: { projects: null, organizations: null, addresses: ['192.0.2.0/24'] },
+      },
+    },
   },
   updateAccessToken: {
     view: entry('/_internal/pat', 'pat'),
     fields: { name: send('For a third program'), expires: send(() => inDays(30)) },
-    unseen: { scopes: 'is refused: other scopes need another token' },
+    unseen: { scopes: 'is refused: other scopes need another token', limits: 'is refused, like other scopes' },
   },
 
   // Applications
@@ -268,7 +297,11 @@ export const DECLARED: Record<string, Declared> = {
       }),
       monetization_status: send('demonetized'),
     },
-    unseen: { seen: 'is what the moderator has seen; changes.test.ts sends it', dry_run: DRY_RUN },
+    unseen: {
+      seen: 'is what the moderator has seen; changes.test.ts sends it',
+      publishing: 'is in the list of trusted publishers; trusted-publishers.test.ts sends it',
+      dry_run: DRY_RUN,
+    },
   },
   updateProjects: {
     view: at('/v3/project', 'project'),

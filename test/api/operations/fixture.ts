@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before } from 'node:test'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { buildService } from '#test/support/stand-ins/build-service.ts'
 
 /** Set before the first test. */
 export let t: TestApp
@@ -16,7 +17,11 @@ async function open(): Promise<void> {
   })
   await new Promise<void>((resolve) => codeHost.listen(0, '127.0.0.1', resolve))
   const { port } = codeHost.address() as AddressInfo
-  t = await testApp({ env: { CODE_HOST_API_URL: `http://127.0.0.1:${port}`, SCANNER_COMMAND: 'true' } })
+  const ci = await buildService()
+  const others = { issuer: 'https://builds.example', kind: 'github', name: 'Other builds' }
+  const issuers = [{ issuer: ci.url, kind: 'generic', name: 'Builds', max_age_seconds: 86_400 }, others]
+  const env = { LEAK_REPORT_KEYS_URL: `${ci.url}/report-keys`, CI_ISSUERS: JSON.stringify(issuers) }
+  t = await testApp({ env: { ...env, CODE_HOST_API_URL: `http://127.0.0.1:${port}`, SCANNER_COMMAND: 'true' } })
   // Search fails until its index is complete.
   await t.searchable()
 }

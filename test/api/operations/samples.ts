@@ -7,6 +7,7 @@ import { createInvitation } from '#features/people/accounts/invitations/create-i
 import { toInvitation } from '#features/people/accounts/invitations/requests.ts'
 import { insertFlow } from '#features/people/accounts/mail/flows.ts'
 import { getAccount } from '#features/people/users/queries.ts'
+import { newToken } from '#lib/access/tokens.ts'
 import { newId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { type TagListName, tagListsOf } from '#platform/taxonomy/taxonomy-files.ts'
@@ -21,8 +22,9 @@ import {
 } from '#test/support/http/account-steps.ts'
 import { type Form, form, modJar, projectData, versionData } from '#test/support/http/forms.ts'
 import { CALLBACK, SCOPES as OAUTH_SCOPES } from '#test/support/http/oauth-steps.ts'
+import { buildService } from '#test/support/stand-ins/build-service.ts'
 import { samplesV2 } from './samples-v2.ts'
-import { earn, nextRange, openCode, openQuestion, type Thing, type World } from './world.ts'
+import { buildToken, earn, issuerOf, nextRange, openCode, openQuestion, type Thing, type World } from './world.ts'
 
 type Given<T> = T | ((world: World) => T | Promise<T>)
 type Query = Record<string, string>
@@ -61,6 +63,7 @@ async function submitProject(w: World): Promise<string> {
   await w.t.deps.db.updateTable('project').set({ status: 'processing' }).where('id', '=', id).execute()
   return id
 }
+const newPublisher = (w: World) => ({ issuer: issuerOf(w), repository: 'lanterns/lamp', workflow: 'release.yml' })
 const savedReply = { topic: 'Licence', language: 'en', title: 'Name the licence', body: 'Please add a licence.' }
 const savedReplies = async ({ t }: World): Promise<string[]> =>
   (await t.deps.db.selectFrom('saved_reply').select('id').execute()).map(({ id }) => id)
@@ -234,6 +237,7 @@ const OPERATIONS: Record<string, Sample> = {
     at: { id: 'owner', item: async (w) => `incomplete_draft:${await w.id('project')}` },
   },
   getProjectLimit: {},
+  getRateLimit: {},
   getOrganizationLimit: {},
   getCollectionLimit: {},
 
@@ -469,6 +473,24 @@ const OPERATIONS: Record<string, Sample> = {
   createAccessToken: { body: () => ({ name: 'For my program', scopes: 2, expires: inAYear() }) },
   updateAccessToken: { ...at('pat'), body: { name: 'For another program' } },
   deleteAccessToken: at('pat'),
+  getPublishingMetadata: {},
+  exchangeBuildToken: { body: async (w) => ({ token: await buildToken(w) }) },
+  endPublisherToken: { headers: { authorization: newToken('publisher').token } },
+  listProjectPublishers: at('project'),
+  addProjectPublisher: { ...at('project'), body: newPublisher },
+  removeProjectPublisher: { at: { id: 'project', publisher_id: 'projectPublisher' } },
+  listOrganizationPublishers: at('organization'),
+  addOrganizationPublisher: { ...at('organization'), body: newPublisher },
+  removeOrganizationPublisher: { at: { id: 'organization', publisher_id: 'organizationPublisher' } },
+  revokeLeakedToken: { body: async (w) => ({ token: (await w.t.make.pat(await w.person('owner'))).token }) },
+  reportLeakedTokens: {
+    raw: async () => {
+      const payload = JSON.stringify([{ token: 'dpp_unknown', type: 'depot', url: 'https://code.example/file' }])
+      const signature = (await buildService()).signReport(payload)
+      const signed = { 'github-public-key-identifier': 'report', 'github-public-key-signature': signature }
+      return { payload: Buffer.from(payload), headers: { 'content-type': 'application/json', ...signed } }
+    },
+  },
 
   // Applications of third parties
   getApplication: at('application'),

@@ -11,6 +11,7 @@ import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import { type Owned, teamFactories } from '#test/support/factories/team-factories.ts'
 import { PASSWORD } from '#test/support/http/account-steps.ts'
 import { authorize, CALLBACK, getCode, makeApplication, type TestApplication } from '#test/support/http/oauth-steps.ts'
+import { buildService } from '#test/support/stand-ins/build-service.ts'
 
 /** `member` is an accepted member of the owner's project and organization who holds no permission. */
 export type Role = 'stranger' | 'member' | 'moderator' | 'admin' | 'owner'
@@ -29,10 +30,12 @@ export type Thing =
   | 'organization'
   | 'organizationProject'
   | 'organizationTeam'
+  | 'organizationPublisher'
   | 'owner'
   | 'pat'
   | 'payout'
   | 'project'
+  | 'projectPublisher'
   | 'report'
   | 'savedReply'
   | 'session'
@@ -105,6 +108,7 @@ const THINGS: Record<Thing, (world: World) => Promise<string>> = {
     return (await w.t.make.project({ organization_id: (await w.organization()).id, status })).id
   },
   organizationTeam: async (w) => (await w.organization()).teamId,
+  organizationPublisher: async (w) => makePublisher(w, { organization_id: (await w.organization()).id }),
   owner: async (w) => (await w.person('owner')).id,
   pat: async (w) => {
     const { token } = await w.t.make.pat(await w.person('owner'))
@@ -115,6 +119,7 @@ const THINGS: Record<Thing, (world: World) => Promise<string>> = {
     const fields = { external_id: newId(), amount: '1.00', status: 'in-transit' }
     return operator(w.t, 'payout', { ...fields, user_id: await w.id('owner') })
   },
+  projectPublisher: async (w) => makePublisher(w, { project_id: (await w.project()).id }),
   project: async (w) => (await w.project()).id,
   report: async (w) => (await w.report()).id,
   savedReply: async ({ t }) => {
@@ -206,6 +211,42 @@ async function makeFile(w: World): Promise<{ filename: string; sha512: string; v
   const filename = 'lantern.jar'
   const { sha512 } = await w.t.make.file({ version, project, bytes: randomBytes(32), filename })
   return { filename, sha512, version: version.id }
+}
+
+/** Returns a build service that the application accepts. */
+export function issuerOf({ t }: World): string {
+  return t.deps.config.ci.issuers[0]?.issuer ?? ''
+}
+
+async function makePublisher(w: World, owner: { project_id: string } | { organization_id: string }): Promise<string> {
+  const row = { id: newId(), issuer: issuerOf(w), repository: `lanterns/${newId()}`, workflow: 'release.yml' }
+  const created_by = await w.id('owner')
+  await w.t.deps.db
+    .insertInto('trusted_publisher')
+    .values({ ...row, ...owner, created_by })
+    .execute()
+  return row.id
+}
+
+/** A token of a build of the repository of a new publisher of the world's project. */
+export async function buildToken(w: World): Promise<string> {
+  const publisher = await makePublisher(w, { project_id: (await w.project()).id })
+  const { repository } = await w.t.deps.db
+    .selectFrom('trusted_publisher')
+    .select('repository')
+    .where('id', '=', publisher)
+    .executeTakeFirstOrThrow()
+  const seconds = Math.floor(w.t.deps.now() / 1000)
+  return (await buildService()).token({
+    aud: w.t.deps.config.ci.audience,
+    iat: seconds,
+    exp: seconds + 600,
+    repository,
+    workflow_ref: `${repository}/.github/workflows/release.yml@refs/tags/v1`,
+    ref: 'refs/tags/v1',
+    event_name: 'push',
+    sha: 'ab'.repeat(20),
+  })
 }
 
 async function makeCollection(w: World): Promise<string> {

@@ -33,6 +33,7 @@ export async function makeSettingsPages(t: TestApp, { owner, reader }: WorkPeopl
     at('gallery-settings', 'manageGallery', `${SETTINGS}/gallery`),
     at('versions', 'manageVersions', `${SETTINGS}/versions`),
     at('members', 'manageMembers', `${SETTINGS}/members`),
+    at('publishing', 'managePublishing', `${SETTINGS}/publishing`),
     at('visibility', 'manageVisibility', `${SETTINGS}/visibility`),
     at('organization-settings', 'manageOrganization', `${SETTINGS}/organization`),
     at('transfer', 'manageTransfer', `${SETTINGS}/transfer`),

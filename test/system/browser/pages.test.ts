@@ -85,6 +85,7 @@ for (const { name, ...options } of LOOKS) {
     await page.getByLabel('Name', { exact: true }).fill('My release script')
     if (options.javaScriptEnabled) await page.getByRole('button', { name: 'All' }).first().click()
     else await page.getByLabel('See your account').check()
+    await submit(page, 'Review token')
     await submit(page, 'Create token')
     await look('06-token-made')
     const token = await page.getByLabel('Token', { exact: true }).inputValue()

@@ -132,7 +132,7 @@ export interface paths {
         };
         /**
          * Get the caller's account
-         * @description Requires a token with `USER_READ`.
+         * @description Requires a token with `USER_READ`. Fine-grained tokens work, without private data.
          */
         get: operations["getOwnUser"];
         put?: never;
@@ -152,7 +152,7 @@ export interface paths {
         };
         /**
          * Get a user by ID or username
-         * @description Token optional. A token with `USER_READ` identifies the caller.
+         * @description Token optional. A token with `USER_READ` identifies the caller. Ignores fine-grained tokens.
          */
         get: operations["getUser"];
         put?: never;
@@ -161,7 +161,7 @@ export interface paths {
          * Delete an account
          * @description Users can delete their own account, admins any account. Transfers its projects, versions, organizations and applications to a placeholder account, and deletes everything else.
          *
-         *     Requires a token with `USER_DELETE`. Counts as 5 requests at the rate limit.
+         *     Requires a token with `USER_DELETE`. Rejects fine-grained tokens. Counts as 5 requests at the rate limit.
          */
         delete: operations["deleteUser"];
         options?: never;
@@ -170,7 +170,7 @@ export interface paths {
          * Edit a user
          * @description Users can edit themselves. Moderators can edit the bio and avatar of every user, and the username of users who are neither admins nor moderators. Only the session of an admin with a confirmed password can change roles, badges and the payout handles of others. Only the former owner can use a username again within 30 days after a change.
          *
-         *     Requires a token with `USER_WRITE`.
+         *     Requires a token with `USER_WRITE`. Rejects fine-grained tokens.
          */
         patch: operations["updateUser"];
         trace?: never;
@@ -244,7 +244,7 @@ export interface paths {
         post?: never;
         /**
          * Delete the icon of a user
-         * @description Requires a token with `USER_WRITE`.
+         * @description Requires a token with `USER_WRITE`. Rejects fine-grained tokens.
          */
         delete: operations["deleteUserIcon"];
         options?: never;
@@ -253,7 +253,7 @@ export interface paths {
          * Set the icon of a user
          * @description The body is the image, at most 262143 bytes.
          *
-         *     Requires a token with `USER_WRITE`. Counts as 3 requests at the rate limit.
+         *     Requires a token with `USER_WRITE`. Rejects fine-grained tokens. Counts as 3 requests at the rate limit.
          */
         patch: operations["setUserIcon"];
         trace?: never;
@@ -269,7 +269,7 @@ export interface paths {
          * List the caller's friends
          * @description Always empty; existing clients call this route
          *
-         *     Requires a token with `USER_READ`.
+         *     Requires a token with `USER_READ`. Rejects fine-grained tokens.
          */
         get: operations["listFriends"];
         put?: never;
@@ -291,7 +291,7 @@ export interface paths {
          * List the users that the caller has blocked
          * @description Always empty; existing clients call this route
          *
-         *     Requires a token with `USER_READ`.
+         *     Requires a token with `USER_READ`. Rejects fine-grained tokens.
          */
         get: operations["listBlockedUsers"];
         put?: never;
@@ -313,7 +313,7 @@ export interface paths {
          * Get the preferences of a user
          * @description Always empty; existing clients call this route
          *
-         *     Requires a token with `USER_READ`.
+         *     Requires a token with `USER_READ`. Rejects fine-grained tokens.
          */
         get: operations["getUserPreferences"];
         put?: never;
@@ -335,7 +335,7 @@ export interface paths {
          * List the projects of which a user is a team member, newest first
          * @description Other users see only projects that search can show.
          *
-         *     Token optional. A token with `PROJECT_READ` identifies the caller.
+         *     Token optional. A token with `PROJECT_READ` identifies the caller. Fine-grained tokens work within their limits.
          */
         get: operations["listUserProjects"];
         put?: never;
@@ -355,7 +355,7 @@ export interface paths {
         };
         /**
          * List the organizations of which a user is an accepted member
-         * @description Token optional. A token with `ORGANIZATION_READ` identifies the caller.
+         * @description Token optional. A token with `ORGANIZATION_READ` identifies the caller. Fine-grained tokens work within their limits.
          */
         get: operations["listUserOrganizations"];
         put?: never;
@@ -375,7 +375,7 @@ export interface paths {
         };
         /**
          * List a user's projects, their organizations, and the projects of these organizations
-         * @description Token optional. A token with `PROJECT_READ` identifies the caller.
+         * @description Token optional. A token with `PROJECT_READ` identifies the caller. Fine-grained tokens work within their limits.
          */
         get: operations["listAllUserProjects"];
         put?: never;
@@ -397,7 +397,7 @@ export interface paths {
          * List the items that need the attention of a publisher
          * @description Only for the user themselves.
          *
-         *     Requires a token with `PROJECT_READ` and `THREAD_READ` and `NOTIFICATION_READ`.
+         *     Requires a token with `PROJECT_READ` and `THREAD_READ` and `NOTIFICATION_READ`. Rejects fine-grained tokens.
          */
         get: operations["listAttention"];
         put?: never;
@@ -418,13 +418,13 @@ export interface paths {
         get?: never;
         /**
          * Hide an item of the attention list for 30 days
-         * @description Requires a token with `NOTIFICATION_WRITE`.
+         * @description Requires a token with `NOTIFICATION_WRITE`. Rejects fine-grained tokens.
          */
         put: operations["dismissAttention"];
         post?: never;
         /**
          * Show a hidden item of the attention list again
-         * @description Requires a token with `NOTIFICATION_WRITE`.
+         * @description Requires a token with `NOTIFICATION_WRITE`. Rejects fine-grained tokens.
          */
         delete: operations["restoreAttention"];
         options?: never;
@@ -445,9 +445,31 @@ export interface paths {
          * Export all data stored about the caller
          * @description Requires a session. Omits passwords and other secrets.
          *
-         *     Requires a token with `SESSION_ACCESS`. Counts as 20 requests at the rate limit.
+         *     Requires a token with `SESSION_ACCESS`. Rejects fine-grained tokens. Counts as 20 requests at the rate limit.
          */
         post: operations["exportData"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/leaked-token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke a token that was found in public
+         * @description Revokes a token of any kind and notifies its owner by email. Returns 204 for every text, so that the response does not tell whether the token worked.
+         *
+         *     Counts as 5 requests at the rate limit.
+         */
+        post: operations["revokeLeakedToken"];
         delete?: never;
         options?: never;
         head?: never;
@@ -585,7 +607,7 @@ export interface paths {
          * Set a password with the old password or the flow of a reset link
          * @description Ends all other sessions.
          *
-         *     Token optional, with any scope. Counts as 5 requests at the rate limit.
+         *     Token optional, with any scope. Rejects fine-grained tokens. Counts as 5 requests at the rate limit.
          */
         patch: operations["changePassword"];
         trace?: never;
@@ -607,7 +629,7 @@ export interface paths {
          * Change the email address
          * @description Sends a link to the previous email address that can undo the change for 7 days.
          *
-         *     Requires a token with `USER_AUTH_WRITE`. Counts as 5 requests at the rate limit.
+         *     Requires a token with `USER_AUTH_WRITE`. Rejects fine-grained tokens. Counts as 5 requests at the rate limit.
          */
         patch: operations["changeEmail"];
         trace?: never;
@@ -623,7 +645,7 @@ export interface paths {
         put?: never;
         /**
          * Resend the verification link
-         * @description Requires a token with `USER_AUTH_WRITE`.
+         * @description Requires a token with `USER_AUTH_WRITE`. Rejects fine-grained tokens.
          */
         post: operations["resendVerification"];
         delete?: never;
@@ -680,7 +702,7 @@ export interface paths {
         put?: never;
         /**
          * Start two-factor setup: create a secret for an authenticator app
-         * @description Requires a token with `USER_AUTH_WRITE`.
+         * @description Requires a token with `USER_AUTH_WRITE`. Rejects fine-grained tokens.
          */
         post: operations["startTwoFactor"];
         delete?: never;
@@ -702,12 +724,12 @@ export interface paths {
          * Enable two-factor sign-in with a first code
          * @description Returns the backup codes. They cannot be read again.
          *
-         *     Requires a token with `USER_AUTH_WRITE`. Counts as 5 requests at the rate limit.
+         *     Requires a token with `USER_AUTH_WRITE`. Rejects fine-grained tokens. Counts as 5 requests at the rate limit.
          */
         post: operations["enableTwoFactor"];
         /**
          * Disable two-factor sign-in with a two-factor code or a backup code
-         * @description Requires a token with `USER_AUTH_WRITE`. Counts as 5 requests at the rate limit.
+         * @description Requires a token with `USER_AUTH_WRITE`. Rejects fine-grained tokens. Counts as 5 requests at the rate limit.
          */
         delete: operations["disableTwoFactor"];
         options?: never;
@@ -724,7 +746,7 @@ export interface paths {
         };
         /**
          * List the caller's sessions, newest first
-         * @description Requires a token with `SESSION_READ`.
+         * @description Requires a token with `SESSION_READ`. Rejects fine-grained tokens.
          */
         get: operations["listSessions"];
         put?: never;
@@ -747,7 +769,7 @@ export interface paths {
         post?: never;
         /**
          * End a session by its ID or secret
-         * @description Requires a token with `SESSION_DELETE`.
+         * @description Requires a token with `SESSION_DELETE`. Rejects fine-grained tokens.
          */
         delete: operations["deleteSession"];
         options?: never;
@@ -784,13 +806,15 @@ export interface paths {
         };
         /**
          * List the caller's access tokens, newest first
-         * @description Requires a token with `PAT_READ`.
+         * @description Requires a token with `PAT_READ`. Rejects fine-grained tokens.
          */
         get: operations["listAccessTokens"];
         put?: never;
         /**
          * Create an access token; its secret is returned only once
-         * @description Requires a token with `PAT_CREATE`.
+         * @description With `limits`, the token is fine-grained: it covers only these projects and organizations, or works only from these networks.
+         *
+         *     Requires a token with `PAT_CREATE`. Rejects fine-grained tokens.
          */
         post: operations["createAccessToken"];
         delete?: never;
@@ -811,16 +835,38 @@ export interface paths {
         post?: never;
         /**
          * Revoke an access token by its ID or secret
-         * @description Requires a token with `PAT_DELETE`.
+         * @description Requires a token with `PAT_DELETE`. Rejects fine-grained tokens.
          */
         delete: operations["deleteAccessToken"];
         options?: never;
         head?: never;
         /**
          * Change the name or the expiry of an access token
-         * @description Requires a token with `PAT_WRITE`.
+         * @description Requires a token with `PAT_WRITE`. Rejects fine-grained tokens.
          */
         patch: operations["updateAccessToken"];
+        trace?: never;
+    };
+    "/_internal/leaked-tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke tokens that a code host has found
+         * @description For the code host whose keys the operator has configured (`LEAK_REPORT_KEYS_URL`); otherwise 404. The body is a JSON array of at most 100 objects with `token`, `type` and `url`, signed in the headers `Github-Public-Key-Identifier` and `Github-Public-Key-Signature` (ECDSA P-256 with SHA-256 over the body).
+         *
+         *     Counts as 5 requests at the rate limit.
+         */
+        post: operations["reportLeakedTokens"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/_internal/auth/code-host": {
@@ -836,12 +882,12 @@ export interface paths {
          * Link the account at the code host that owns a token
          * @description Depot then accepts personal tokens of the linked account as credentials. Deprecated: use access tokens.
          *
-         *     Requires a token with `SESSION_ACCESS`.
+         *     Requires a token with `SESSION_ACCESS`. Rejects fine-grained tokens.
          */
         post: operations["linkCodeHost"];
         /**
          * Remove the link to the code host
-         * @description Requires a token with `SESSION_ACCESS`.
+         * @description Requires a token with `SESSION_ACCESS`. Rejects fine-grained tokens.
          */
         delete: operations["unlinkCodeHost"];
         options?: never;
@@ -858,7 +904,7 @@ export interface paths {
         };
         /**
          * List the audit entries about the caller's account, newest first
-         * @description Requires a token with `SESSION_READ`.
+         * @description Requires a token with `SESSION_READ`. Rejects fine-grained tokens.
          */
         get: operations["listOwnAuditEntries"];
         put?: never;
@@ -878,7 +924,7 @@ export interface paths {
         };
         /**
          * List a user's OAuth applications; only for the user and admins
-         * @description Requires a token with `SESSION_ACCESS`.
+         * @description Requires a token with `SESSION_ACCESS`. Rejects fine-grained tokens.
          */
         get: operations["listUserApplications"];
         put?: never;
@@ -919,7 +965,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an OAuth application and revoke its tokens
-         * @description Requires a token with `SESSION_ACCESS`.
+         * @description Requires a token with `SESSION_ACCESS`. Rejects fine-grained tokens.
          */
         delete: operations["deleteApplication"];
         options?: never;
@@ -928,7 +974,7 @@ export interface paths {
          * Edit an OAuth application
          * @description Changing the scopes or removing a redirect URI cancels pending consent requests and unused authorization codes. Existing tokens keep their scopes.
          *
-         *     Requires a token with `SESSION_ACCESS`.
+         *     Requires a token with `SESSION_ACCESS`. Rejects fine-grained tokens.
          */
         patch: operations["updateApplication"];
         trace?: never;
@@ -961,7 +1007,7 @@ export interface paths {
         put?: never;
         /**
          * Create an OAuth application; its secret is returned only once
-         * @description Requires a token with `SESSION_ACCESS`.
+         * @description Requires a token with `SESSION_ACCESS`. Rejects fine-grained tokens.
          */
         post: operations["createApplication"];
         delete?: never;
@@ -981,7 +1027,7 @@ export interface paths {
         put?: never;
         /**
          * Replace the secret of an OAuth application
-         * @description Requires a token with `SESSION_ACCESS`.
+         * @description Requires a token with `SESSION_ACCESS`. Rejects fine-grained tokens.
          */
         post: operations["rotateApplicationSecret"];
         delete?: never;
@@ -1002,7 +1048,7 @@ export interface paths {
         post?: never;
         /**
          * Delete the icon of an application
-         * @description Requires a token with `SESSION_ACCESS`.
+         * @description Requires a token with `SESSION_ACCESS`. Rejects fine-grained tokens.
          */
         delete: operations["deleteApplicationIcon"];
         options?: never;
@@ -1011,7 +1057,7 @@ export interface paths {
          * Set the icon of an application
          * @description The body is the image, at most 262144 bytes.
          *
-         *     Requires a token with `SESSION_ACCESS`. Counts as 3 requests at the rate limit.
+         *     Requires a token with `SESSION_ACCESS`. Rejects fine-grained tokens. Counts as 3 requests at the rate limit.
          */
         patch: operations["setApplicationIcon"];
         trace?: never;
@@ -1027,7 +1073,7 @@ export interface paths {
          * Start an authorization request
          * @description Returns the consent request or, if the user has already granted these scopes, the next URL as text.
          *
-         *     Token optional, with any scope.
+         *     Token optional, with any scope. Rejects fine-grained tokens.
          */
         get: operations["authorize"];
         put?: never;
@@ -1049,7 +1095,7 @@ export interface paths {
         put?: never;
         /**
          * Grant an authorization request
-         * @description Requires a token with `SESSION_ACCESS`.
+         * @description Requires a token with `SESSION_ACCESS`. Rejects fine-grained tokens.
          */
         post: operations["acceptAuthorization"];
         delete?: never;
@@ -1069,7 +1115,7 @@ export interface paths {
         put?: never;
         /**
          * Deny an authorization request
-         * @description Requires a token with `SESSION_ACCESS`.
+         * @description Requires a token with `SESSION_ACCESS`. Rejects fine-grained tokens.
          */
         post: operations["rejectAuthorization"];
         delete?: never;
@@ -1087,14 +1133,14 @@ export interface paths {
         };
         /**
          * List the applications that the caller has authorized, newest first
-         * @description Requires a token with `SESSION_ACCESS`.
+         * @description Requires a token with `SESSION_ACCESS`. Rejects fine-grained tokens.
          */
         get: operations["listAuthorizations"];
         put?: never;
         post?: never;
         /**
          * Revoke an application's authorization and its tokens
-         * @description Requires a token with `SESSION_ACCESS`.
+         * @description Requires a token with `SESSION_ACCESS`. Rejects fine-grained tokens.
          */
         delete: operations["revokeAuthorization"];
         options?: never;
@@ -1167,12 +1213,12 @@ export interface paths {
         put?: never;
         /**
          * Follow a project
-         * @description Requires a token with `USER_WRITE`.
+         * @description Requires a token with `USER_WRITE`. Rejects fine-grained tokens.
          */
         post: operations["followProject"];
         /**
          * Unfollow a project
-         * @description Requires a token with `USER_WRITE`.
+         * @description Requires a token with `USER_WRITE`. Rejects fine-grained tokens.
          */
         delete: operations["unfollowProject"];
         options?: never;
@@ -1189,7 +1235,7 @@ export interface paths {
         };
         /**
          * List the projects that a user follows, most recently followed first
-         * @description Requires a token with `USER_READ`.
+         * @description Requires a token with `USER_READ`. Rejects fine-grained tokens.
          */
         get: operations["listUserFollows"];
         put?: never;
@@ -1211,7 +1257,7 @@ export interface paths {
          * List a user's notifications, newest first
          * @description Returns at most the newest 10,000. An event that has two types is listed once: the other type is only sent by email.
          *
-         *     Requires a token with `NOTIFICATION_READ`.
+         *     Requires a token with `NOTIFICATION_READ`. Rejects fine-grained tokens.
          */
         get: operations["listUserNotifications"];
         put?: never;
@@ -1231,21 +1277,21 @@ export interface paths {
         };
         /**
          * Get notifications by ID, newest first
-         * @description Requires a token with `NOTIFICATION_READ`.
+         * @description Requires a token with `NOTIFICATION_READ`. Rejects fine-grained tokens.
          */
         get: operations["listNotifications"];
         put?: never;
         post?: never;
         /**
          * Delete notifications
-         * @description Requires a token with `NOTIFICATION_WRITE`.
+         * @description Requires a token with `NOTIFICATION_WRITE`. Rejects fine-grained tokens.
          */
         delete: operations["deleteNotifications"];
         options?: never;
         head?: never;
         /**
          * Mark notifications as read
-         * @description Requires a token with `NOTIFICATION_WRITE`.
+         * @description Requires a token with `NOTIFICATION_WRITE`. Rejects fine-grained tokens.
          */
         patch: operations["markNotificationsRead"];
         trace?: never;
@@ -1259,21 +1305,21 @@ export interface paths {
         };
         /**
          * Get a notification
-         * @description Requires a token with `NOTIFICATION_READ`.
+         * @description Requires a token with `NOTIFICATION_READ`. Rejects fine-grained tokens.
          */
         get: operations["getNotification"];
         put?: never;
         post?: never;
         /**
          * Delete a notification
-         * @description Requires a token with `NOTIFICATION_WRITE`.
+         * @description Requires a token with `NOTIFICATION_WRITE`. Rejects fine-grained tokens.
          */
         delete: operations["deleteNotification"];
         options?: never;
         head?: never;
         /**
          * Mark a notification as read
-         * @description Requires a token with `NOTIFICATION_WRITE`.
+         * @description Requires a token with `NOTIFICATION_WRITE`. Rejects fine-grained tokens.
          */
         patch: operations["markNotificationRead"];
         trace?: never;
@@ -1289,7 +1335,7 @@ export interface paths {
          * Get the settings which notifications are emailed
          * @description Only for the user themselves.
          *
-         *     Requires a token with `NOTIFICATION_READ`.
+         *     Requires a token with `NOTIFICATION_READ`. Rejects fine-grained tokens.
          */
         get: operations["getNotificationSettings"];
         put?: never;
@@ -1301,7 +1347,7 @@ export interface paths {
          * Change which notifications are emailed
          * @description Only for the user themselves. Receipts and status changes of reports and transfers of projects exist only as emails; the list of notifications contains all other kinds.
          *
-         *     Requires a token with `NOTIFICATION_WRITE`.
+         *     Requires a token with `NOTIFICATION_WRITE`. Rejects fine-grained tokens.
          */
         patch: operations["updateNotificationSettings"];
         trace?: never;
@@ -1468,21 +1514,21 @@ export interface paths {
         };
         /**
          * Get a project by ID or slug
-         * @description Token optional. A token with `PROJECT_READ` identifies the caller.
+         * @description Token optional. A token with `PROJECT_READ` identifies the caller. Fine-grained tokens work within their limits.
          */
         get: operations["getProject"];
         put?: never;
         post?: never;
         /**
          * Delete a project with its versions, files and images
-         * @description Requires a token with `PROJECT_DELETE`.
+         * @description Requires a token with `PROJECT_DELETE`. Fine-grained tokens work within their limits.
          */
         delete: operations["deleteProject"];
         options?: never;
         head?: never;
         /**
          * Edit a project
-         * @description Requires a token with `PROJECT_WRITE`.
+         * @description Requires a token with `PROJECT_WRITE`. Fine-grained tokens work within their limits.
          */
         patch: operations["updateProject"];
         trace?: never;
@@ -1496,7 +1542,7 @@ export interface paths {
         };
         /**
          * Get projects by ID or slug
-         * @description Token optional. A token with `PROJECT_READ` identifies the caller.
+         * @description Token optional. A token with `PROJECT_READ` identifies the caller. Fine-grained tokens work within their limits.
          */
         get: operations["listProjects"];
         put?: never;
@@ -1506,7 +1552,7 @@ export interface paths {
         head?: never;
         /**
          * Edit the categories and links of several projects in one transaction
-         * @description Requires a token with `PROJECT_WRITE`.
+         * @description Requires a token with `PROJECT_WRITE`. Fine-grained tokens work within their limits.
          */
         patch: operations["updateProjects"];
         trace?: never;
@@ -1522,7 +1568,7 @@ export interface paths {
          * Check whether a project with an ID or slug exists
          * @description Returns the ID of the project.
          *
-         *     Token optional. A token with `PROJECT_READ` identifies the caller.
+         *     Token optional. A token with `PROJECT_READ` identifies the caller. Fine-grained tokens work within their limits.
          */
         get: operations["checkProject"];
         put?: never;
@@ -1542,7 +1588,7 @@ export interface paths {
         };
         /**
          * Get random approved and archived projects, each with the same probability
-         * @description Token optional. A token with `PROJECT_READ` identifies the caller.
+         * @description Token optional. A token with `PROJECT_READ` identifies the caller. Fine-grained tokens work within their limits.
          */
         get: operations["listRandomProjects"];
         put?: never;
@@ -1564,7 +1610,7 @@ export interface paths {
          * List projects with a similar name or icon
          * @description Contains approved and archived projects and those of which the caller is a member; for moderators, every project.
          *
-         *     Requires a token with `PROJECT_READ`.
+         *     Requires a token with `PROJECT_READ`. Fine-grained tokens work within their limits.
          */
         get: operations["listSimilarProjects"];
         put?: never;
@@ -1586,7 +1632,7 @@ export interface paths {
          * List what a project needs before its review
          * @description Only for members of the project and moderators. Submitting the project checks the needed items.
          *
-         *     Requires a token with `PROJECT_READ`.
+         *     Requires a token with `PROJECT_READ`. Fine-grained tokens work within their limits.
          */
         get: operations["getChecklist"];
         put?: never;
@@ -1609,7 +1655,7 @@ export interface paths {
         post?: never;
         /**
          * Delete the icon of a project
-         * @description Requires a token with `PROJECT_WRITE`.
+         * @description Requires a token with `PROJECT_WRITE`. Fine-grained tokens work within their limits.
          */
         delete: operations["deleteProjectIcon"];
         options?: never;
@@ -1618,7 +1664,7 @@ export interface paths {
          * Set the icon of a project
          * @description The body is the image, at most 262144 bytes.
          *
-         *     Requires a token with `PROJECT_WRITE`. Counts as 3 requests at the rate limit.
+         *     Requires a token with `PROJECT_WRITE`. Fine-grained tokens work within their limits. Counts as 3 requests at the rate limit.
          */
         patch: operations["setProjectIcon"];
         trace?: never;
@@ -1636,14 +1682,14 @@ export interface paths {
          * Add an image to the gallery
          * @description The body is the image: at most 5 MiB.
          *
-         *     Requires a token with `PROJECT_WRITE`. Counts as 15 requests at the rate limit.
+         *     Requires a token with `PROJECT_WRITE`. Fine-grained tokens work within their limits. Counts as 15 requests at the rate limit.
          */
         post: operations["addGalleryPicture"];
         /**
          * Delete a gallery image
          * @description The image leaves the gallery immediately. Its files are deleted after 10 minutes; until then, `PATCH` with its URL restores it.
          *
-         *     Requires a token with `PROJECT_WRITE`.
+         *     Requires a token with `PROJECT_WRITE`. Fine-grained tokens work within their limits.
          */
         delete: operations["removeGalleryPicture"];
         options?: never;
@@ -1652,7 +1698,7 @@ export interface paths {
          * Edit a gallery image, or restore a deleted one
          * @description An image that was deleted in the last 10 minutes is restored, also without any field.
          *
-         *     Requires a token with `PROJECT_WRITE`.
+         *     Requires a token with `PROJECT_WRITE`. Fine-grained tokens work within their limits.
          */
         patch: operations["updateGalleryPicture"];
         trace?: never;
@@ -1666,7 +1712,7 @@ export interface paths {
         };
         /**
          * List the projects and versions on which a project depends, newest first
-         * @description Token optional. A token with `PROJECT_READ` identifies the caller.
+         * @description Token optional. A token with `PROJECT_READ` identifies the caller. Fine-grained tokens work within their limits.
          */
         get: operations["listProjectDependencies"];
         put?: never;
@@ -1686,7 +1732,7 @@ export interface paths {
         };
         /**
          * List the projects whose listed versions depend on a project, most downloaded first
-         * @description Token optional. A token with `PROJECT_READ` identifies the caller.
+         * @description Token optional. A token with `PROJECT_READ` identifies the caller. Fine-grained tokens work within their limits.
          */
         get: operations["listProjectDependents"];
         put?: never;
@@ -1710,7 +1756,7 @@ export interface paths {
          * Create a project with versions and files, or a draft without them
          * @description Send multipart/form-data whose first part is `data` (JSON). For a draft without files, you can send this object as application/json instead.
          *
-         *     Requires a token with `PROJECT_CREATE`. Counts as 3 requests at the rate limit.
+         *     Requires a token with `PROJECT_CREATE`. Fine-grained tokens work within their limits. Counts as 3 requests at the rate limit.
          */
         post: operations["createProject"];
         delete?: never;
@@ -1728,13 +1774,13 @@ export interface paths {
         };
         /**
          * List the members of a team
-         * @description Token optional. A token with `PROJECT_READ` identifies the caller.
+         * @description Token optional. A token with `PROJECT_READ` identifies the caller. Fine-grained tokens work within their limits.
          */
         get: operations["listTeamMembers"];
         put?: never;
         /**
          * Invite a user to a team
-         * @description Requires a token with `PROJECT_WRITE`.
+         * @description Requires a token with `PROJECT_WRITE`. Fine-grained tokens work within their limits.
          */
         post: operations["inviteTeamMember"];
         delete?: never;
@@ -1742,7 +1788,7 @@ export interface paths {
         head?: never;
         /**
          * Edit several members and pending invitations in one transaction
-         * @description Requires a token with `PROJECT_WRITE`.
+         * @description Requires a token with `PROJECT_WRITE`. Fine-grained tokens work within their limits.
          */
         patch: operations["updateTeamMembers"];
         trace?: never;
@@ -1759,14 +1805,14 @@ export interface paths {
         post?: never;
         /**
          * Remove a member, leave a team, or withdraw or decline an invitation
-         * @description Requires a token with `PROJECT_WRITE`.
+         * @description Requires a token with `PROJECT_WRITE`. Fine-grained tokens work within their limits.
          */
         delete: operations["removeTeamMember"];
         options?: never;
         head?: never;
         /**
          * Edit a member or a pending invitation
-         * @description Requires a token with `PROJECT_WRITE`.
+         * @description Requires a token with `PROJECT_WRITE`. Fine-grained tokens work within their limits.
          */
         patch: operations["updateTeamMember"];
         trace?: never;
@@ -1782,7 +1828,7 @@ export interface paths {
         put?: never;
         /**
          * Accept an invitation to a team
-         * @description Requires a token with `PROJECT_WRITE`.
+         * @description Requires a token with `PROJECT_WRITE`. Fine-grained tokens work within their limits.
          */
         post: operations["joinTeam"];
         delete?: never;
@@ -1806,7 +1852,7 @@ export interface paths {
         head?: never;
         /**
          * Transfer the ownership of a team to an accepted member
-         * @description Requires a token with `PROJECT_WRITE`.
+         * @description Requires a token with `PROJECT_WRITE`. Fine-grained tokens work within their limits.
          */
         patch: operations["transferTeamOwnership"];
         trace?: never;
@@ -1820,7 +1866,7 @@ export interface paths {
         };
         /**
          * List the members of a project, then those of its organization
-         * @description Token optional. A token with `PROJECT_READ` identifies the caller.
+         * @description Token optional. A token with `PROJECT_READ` identifies the caller. Fine-grained tokens work within their limits.
          */
         get: operations["listProjectMembers"];
         put?: never;
@@ -1840,7 +1886,7 @@ export interface paths {
         };
         /**
          * List the members of several teams, one list per team
-         * @description Token optional. A token with `PROJECT_READ` identifies the caller.
+         * @description Token optional. A token with `PROJECT_READ` identifies the caller. Fine-grained tokens work within their limits.
          */
         get: operations["listTeams"];
         put?: never;
@@ -1860,7 +1906,7 @@ export interface paths {
         };
         /**
          * Get an organization by ID or slug
-         * @description Token optional. A token with `ORGANIZATION_READ` identifies the caller.
+         * @description Token optional. A token with `ORGANIZATION_READ` identifies the caller. Fine-grained tokens work within their limits.
          */
         get: operations["getOrganization"];
         put?: never;
@@ -1869,14 +1915,14 @@ export interface paths {
          * Delete an organization
          * @description The owner of the organization becomes the owner of its projects.
          *
-         *     Requires a token with `ORGANIZATION_DELETE`.
+         *     Requires a token with `ORGANIZATION_DELETE`. Fine-grained tokens work within their limits.
          */
         delete: operations["deleteOrganization"];
         options?: never;
         head?: never;
         /**
          * Edit an organization
-         * @description Requires a token with `ORGANIZATION_WRITE`.
+         * @description Requires a token with `ORGANIZATION_WRITE`. Fine-grained tokens work within their limits.
          */
         patch: operations["updateOrganization"];
         trace?: never;
@@ -1890,7 +1936,7 @@ export interface paths {
         };
         /**
          * Get organizations by ID or slug
-         * @description Token optional. A token with `ORGANIZATION_READ` identifies the caller.
+         * @description Token optional. A token with `ORGANIZATION_READ` identifies the caller. Fine-grained tokens work within their limits.
          */
         get: operations["listOrganizations"];
         put?: never;
@@ -1910,7 +1956,7 @@ export interface paths {
         };
         /**
          * List the members of an organization
-         * @description Token optional. A token with `ORGANIZATION_READ` identifies the caller.
+         * @description Token optional. A token with `ORGANIZATION_READ` identifies the caller. Fine-grained tokens work within their limits.
          */
         get: operations["listOrganizationMembers"];
         put?: never;
@@ -1930,7 +1976,7 @@ export interface paths {
         };
         /**
          * Get the organization that owns a project
-         * @description Token optional. A token with `PROJECT_READ` or `ORGANIZATION_READ` identifies the caller.
+         * @description Token optional. A token with `PROJECT_READ` or `ORGANIZATION_READ` identifies the caller. Fine-grained tokens work within their limits.
          */
         get: operations["getProjectOrganization"];
         put?: never;
@@ -1954,7 +2000,7 @@ export interface paths {
          * Create an organization
          * @description The caller becomes its owner.
          *
-         *     Requires a token with `ORGANIZATION_CREATE`.
+         *     Requires a token with `ORGANIZATION_CREATE`. Rejects fine-grained tokens.
          */
         post: operations["createOrganization"];
         delete?: never;
@@ -1972,7 +2018,7 @@ export interface paths {
         };
         /**
          * List an organization's projects, newest first
-         * @description Token optional. A token with `PROJECT_READ` identifies the caller.
+         * @description Token optional. A token with `PROJECT_READ` identifies the caller. Fine-grained tokens work within their limits.
          */
         get: operations["listOrganizationProjects"];
         put?: never;
@@ -1980,7 +2026,7 @@ export interface paths {
          * Transfer a project to an organization
          * @description Only for the owner of the project, who must be a member of the organization with ADD_PROJECT.
          *
-         *     Requires a token with `PROJECT_WRITE` and `ORGANIZATION_WRITE`.
+         *     Requires a token with `PROJECT_WRITE` and `ORGANIZATION_WRITE`. Fine-grained tokens work within their limits.
          */
         post: operations["addOrganizationProject"];
         delete?: never;
@@ -2001,7 +2047,7 @@ export interface paths {
         post?: never;
         /**
          * Transfer a project from an organization to one of its members
-         * @description Requires a token with `PROJECT_WRITE` and `ORGANIZATION_WRITE`.
+         * @description Requires a token with `PROJECT_WRITE` and `ORGANIZATION_WRITE`. Fine-grained tokens work within their limits.
          */
         delete: operations["removeOrganizationProject"];
         options?: never;
@@ -2021,7 +2067,7 @@ export interface paths {
         post?: never;
         /**
          * Delete the icon of an organization
-         * @description Requires a token with `ORGANIZATION_WRITE`.
+         * @description Requires a token with `ORGANIZATION_WRITE`. Fine-grained tokens work within their limits.
          */
         delete: operations["deleteOrganizationIcon"];
         options?: never;
@@ -2030,9 +2076,174 @@ export interface paths {
          * Set the icon of an organization
          * @description The body is the image, at most 262144 bytes.
          *
-         *     Requires a token with `ORGANIZATION_WRITE`. Counts as 3 requests at the rate limit.
+         *     Requires a token with `ORGANIZATION_WRITE`. Fine-grained tokens work within their limits. Counts as 3 requests at the rate limit.
          */
         patch: operations["setOrganizationIcon"];
+        trace?: never;
+    };
+    "/v3/project/{id}/trusted-publisher": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the trusted publishers of a project
+         * @description Members only. Contains the build services of this instance and warnings.
+         *
+         *     Requires a token with `PROJECT_READ`. Fine-grained tokens work within their limits.
+         */
+        get: operations["listProjectPublishers"];
+        put?: never;
+        /**
+         * Add a trusted publisher to a project
+         * @description Members with UPLOAD_VERSION and EDIT_DETAILS only, who confirm their password. The member is the author of the versions; if they leave, the publisher stops. Notifies the owners.
+         *
+         *     Requires a token with `PROJECT_WRITE`. Rejects fine-grained tokens. Counts as 5 requests at the rate limit.
+         */
+        post: operations["addProjectPublisher"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/project/{id}/trusted-publisher/{publisher_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a trusted publisher of a project
+         * @description Its tokens end immediately. Versions that it published remain.
+         *
+         *     Requires a token with `PROJECT_WRITE`. Fine-grained tokens work within their limits.
+         */
+        delete: operations["removeProjectPublisher"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/organization/{id}/trusted-publisher": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the trusted publishers of an organization
+         * @description Members only. Contains the build services of this instance and warnings.
+         *
+         *     Requires a token with `ORGANIZATION_READ`. Fine-grained tokens work within their limits.
+         */
+        get: operations["listOrganizationPublishers"];
+        put?: never;
+        /**
+         * Add a trusted publisher to an organization
+         * @description Members with UPLOAD_VERSION and EDIT_DETAILS only, who confirm their password. The member is the author of the versions; if they leave, the publisher stops. Notifies the owners.
+         *
+         *     Requires a token with `ORGANIZATION_WRITE`. Rejects fine-grained tokens. Counts as 5 requests at the rate limit.
+         */
+        post: operations["addOrganizationPublisher"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/organization/{id}/trusted-publisher/{publisher_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a trusted publisher of an organization
+         * @description Its tokens end immediately. Versions that it published remain.
+         *
+         *     Requires a token with `ORGANIZATION_WRITE`. Fine-grained tokens work within their limits.
+         */
+        delete: operations["removeOrganizationPublisher"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/depot-publishing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the audience and the endpoint for builds */
+        get: operations["getPublishingMetadata"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_internal/oidc/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Exchange the token of a build for a token that publishes
+         * @description For trusted publishers. A rejected token is 400 with `details.code`: `malformed`, `unknown_issuer`, `unknown_key`, `signature`, `audience`, `expired`, `not_yet_valid`, `replayed`, `no_publisher`, `event`. If the keys of the build service cannot be read, the response is 424.
+         *
+         *     Counts as 5 requests at the rate limit.
+         */
+        post: operations["exchangeBuildToken"];
+        /**
+         * End the build's token before it expires
+         * @description The token is in the header `Authorization`.
+         */
+        delete: operations["endPublisherToken"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/rate-limit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the caller's rate limit and the remaining requests
+         * @description Costs no request, and works also when the limit is reached.
+         *
+         *     Counts as 0 requests at the rate limit.
+         */
+        get: operations["getRateLimit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v3/limits/projects": {
@@ -2044,7 +2255,7 @@ export interface paths {
         };
         /**
          * Get the number of projects that the caller owns, and the limit
-         * @description Requires a token.
+         * @description Requires a token. Rejects fine-grained tokens.
          */
         get: operations["getProjectLimit"];
         put?: never;
@@ -2064,7 +2275,7 @@ export interface paths {
         };
         /**
          * Get the number of organizations that the caller owns, and the limit
-         * @description Requires a token.
+         * @description Requires a token. Rejects fine-grained tokens.
          */
         get: operations["getOrganizationLimit"];
         put?: never;
@@ -2084,7 +2295,7 @@ export interface paths {
         };
         /**
          * Get the number of collections that the caller owns, and the limit
-         * @description Requires a token.
+         * @description Requires a token. Rejects fine-grained tokens.
          */
         get: operations["getCollectionLimit"];
         put?: never;
@@ -2104,21 +2315,21 @@ export interface paths {
         };
         /**
          * Get a version by ID
-         * @description Token optional. A token with `VERSION_READ` identifies the caller.
+         * @description Token optional. A token with `VERSION_READ` identifies the caller. Fine-grained tokens and those of trusted publishers work within their limits.
          */
         get: operations["getVersion"];
         put?: never;
         post?: never;
         /**
          * Delete a version with its files
-         * @description Requires a token with `VERSION_DELETE`.
+         * @description Requires a token with `VERSION_DELETE`. Fine-grained tokens work within their limits.
          */
         delete: operations["deleteVersion"];
         options?: never;
         head?: never;
         /**
          * Edit a version
-         * @description Requires a token with `VERSION_WRITE`.
+         * @description Requires a token with `VERSION_WRITE`. Fine-grained tokens and those of trusted publishers work within their limits.
          */
         patch: operations["updateVersion"];
         trace?: never;
@@ -2132,7 +2343,7 @@ export interface paths {
         };
         /**
          * Get versions by ID
-         * @description Token optional. A token with `VERSION_READ` identifies the caller.
+         * @description Token optional. A token with `VERSION_READ` identifies the caller. Fine-grained tokens and those of trusted publishers work within their limits.
          */
         get: operations["listVersions"];
         put?: never;
@@ -2142,7 +2353,7 @@ export interface paths {
         head?: never;
         /**
          * Edit the status and simple fields of several versions in one transaction
-         * @description Requires a token with `VERSION_WRITE`.
+         * @description Requires a token with `VERSION_WRITE`. Fine-grained tokens and those of trusted publishers work within their limits.
          */
         patch: operations["updateVersions"];
         trace?: never;
@@ -2158,7 +2369,7 @@ export interface paths {
          * List the listed and archived versions of a project, newest first
          * @description Requires both scopes to see non-public projects and versions.
          *
-         *     Token optional. A token with `PROJECT_READ` or `VERSION_READ` identifies the caller.
+         *     Token optional. A token with `PROJECT_READ` or `VERSION_READ` identifies the caller. Fine-grained tokens and those of trusted publishers work within their limits.
          */
         get: operations["listProjectVersions"];
         put?: never;
@@ -2180,7 +2391,7 @@ export interface paths {
          * Get a listed or archived version of a project by version number or ID
          * @description Requires both scopes to see non-public projects and versions.
          *
-         *     Token optional. A token with `PROJECT_READ` or `VERSION_READ` identifies the caller.
+         *     Token optional. A token with `PROJECT_READ` or `VERSION_READ` identifies the caller. Fine-grained tokens and those of trusted publishers work within their limits.
          */
         get: operations["getProjectVersion"];
         put?: never;
@@ -2202,7 +2413,7 @@ export interface paths {
          * Get proposals for the fields of a version
          * @description The sources of a field are the manifest in the primary file, the name of the file and the previous version.
          *
-         *     Requires a token with `VERSION_READ`.
+         *     Requires a token with `VERSION_READ`. Fine-grained tokens and those of trusted publishers work within their limits.
          */
         get: operations["getVersionProposals"];
         put?: never;
@@ -2226,7 +2437,7 @@ export interface paths {
          * Publish a version with its files
          * @description Send multipart/form-data whose first part is `data` (JSON). Without files, you can send this object as application/json instead.
          *
-         *     Requires a token with `VERSION_CREATE`. Counts as 3 requests at the rate limit.
+         *     Requires a token with `VERSION_CREATE`. Fine-grained tokens and those of trusted publishers work within their limits. Counts as 3 requests at the rate limit.
          */
         post: operations["createVersion"];
         delete?: never;
@@ -2246,7 +2457,7 @@ export interface paths {
         put?: never;
         /**
          * Add files to a version
-         * @description Requires a token with `VERSION_WRITE`. Counts as 3 requests at the rate limit.
+         * @description Requires a token with `VERSION_WRITE`. Fine-grained tokens and those of trusted publishers work within their limits. Counts as 3 requests at the rate limit.
          */
         post: operations["addVersionFiles"];
         delete?: never;
@@ -2264,7 +2475,7 @@ export interface paths {
         };
         /**
          * Get the uploads of the account that no version has used yet
-         * @description Requires a token.
+         * @description Requires a token. Rejects fine-grained tokens.
          */
         get: operations["listUploads"];
         put?: never;
@@ -2272,7 +2483,7 @@ export interface paths {
          * Create a resumable upload (tus)
          * @description Needs the scope VERSION_CREATE or PROJECT_CREATE, and the header `Tus-Resumable: 1.0.0`. The header `Upload-Length` is the length of the file; `Upload-Defer-Length: 1` announces it later. `Upload-Metadata` has `filename` in Base64. The body can be the first part, as `application/offset+octet-stream`.
          *
-         *     Requires a token.
+         *     Requires a token. Rejects fine-grained tokens.
          */
         post: operations["createUpload"];
         delete?: never;
@@ -2292,7 +2503,7 @@ export interface paths {
          * Get the stored length of an upload
          * @description Needs the scope VERSION_CREATE or PROJECT_CREATE, and the header `Tus-Resumable: 1.0.0`. tus clients send HEAD, and read the headers `Upload-Offset` and `Upload-Length`.
          *
-         *     Requires a token.
+         *     Requires a token. Rejects fine-grained tokens.
          */
         get: operations["getUpload"];
         put?: never;
@@ -2300,14 +2511,14 @@ export interface paths {
          * Add a part to an upload, or delete it, where only POST is possible (tus)
          * @description Needs the scope VERSION_CREATE or PROJECT_CREATE, and the header `Tus-Resumable: 1.0.0`. The header `X-HTTP-Method-Override` is PATCH, DELETE or HEAD.
          *
-         *     Requires a token.
+         *     Requires a token. Rejects fine-grained tokens.
          */
         post: operations["overrideUploadMethod"];
         /**
          * Delete an upload (tus)
          * @description Needs the scope VERSION_CREATE or PROJECT_CREATE, and the header `Tus-Resumable: 1.0.0`.
          *
-         *     Requires a token.
+         *     Requires a token. Rejects fine-grained tokens.
          */
         delete: operations["deleteUpload"];
         options?: never;
@@ -2316,7 +2527,7 @@ export interface paths {
          * Add a part to an upload (tus)
          * @description Needs the scope VERSION_CREATE or PROJECT_CREATE, and the header `Tus-Resumable: 1.0.0`. `Upload-Offset` is the stored length. `Upload-Checksum` has the checksum of the body in Base64.
          *
-         *     Requires a token.
+         *     Requires a token. Rejects fine-grained tokens.
          */
         patch: operations["appendToUpload"];
         trace?: never;
@@ -2334,7 +2545,7 @@ export interface paths {
          * Get proposals for a version with these files, without storing anything
          * @description The files are parts of the form, or finished uploads that `file_parts` names; without parts, you can send the description as application/json.
          *
-         *     Requires a token with `VERSION_CREATE`. Counts as 3 requests at the rate limit.
+         *     Requires a token with `VERSION_CREATE`. Fine-grained tokens and those of trusted publishers work within their limits. Counts as 3 requests at the rate limit.
          */
         post: operations["proposeVersion"];
         delete?: never;
@@ -2352,14 +2563,14 @@ export interface paths {
         };
         /**
          * Get the version that contains a file, or the latest of several
-         * @description Token optional. A token with `VERSION_READ` identifies the caller.
+         * @description Token optional. A token with `VERSION_READ` identifies the caller. Fine-grained tokens and those of trusted publishers work within their limits.
          */
         get: operations["getVersionByHash"];
         put?: never;
         post?: never;
         /**
          * Delete a file from a version that has other files
-         * @description Requires a token with `VERSION_WRITE`.
+         * @description Requires a token with `VERSION_WRITE`. Fine-grained tokens work within their limits.
          */
         delete: operations["deleteVersionFile"];
         options?: never;
@@ -2376,7 +2587,7 @@ export interface paths {
         };
         /**
          * Redirect to the download URL of a file
-         * @description Token optional. A token with `VERSION_READ` identifies the caller.
+         * @description Token optional. A token with `VERSION_READ` identifies the caller. Fine-grained tokens and those of trusted publishers work within their limits.
          */
         get: operations["downloadByHash"];
         put?: never;
@@ -2396,13 +2607,13 @@ export interface paths {
         };
         /**
          * Get the versions that contain files
-         * @description Token optional. A token with `VERSION_READ` identifies the caller.
+         * @description Token optional. A token with `VERSION_READ` identifies the caller. Fine-grained tokens and those of trusted publishers work within their limits.
          */
         get: operations["getVersionsByHash"];
         put?: never;
         /**
          * Get the versions that contain files
-         * @description Token optional. A token with `VERSION_READ` identifies the caller.
+         * @description Token optional. A token with `VERSION_READ` identifies the caller. Fine-grained tokens and those of trusted publishers work within their limits.
          */
         post: operations["listVersionsByHash"];
         delete?: never;
@@ -2422,7 +2633,7 @@ export interface paths {
          * Get the projects that contain files
          * @description Includes non-public projects only if the token has both scopes.
          *
-         *     Token optional. A token with `VERSION_READ` or `PROJECT_READ` identifies the caller.
+         *     Token optional. A token with `VERSION_READ` or `PROJECT_READ` identifies the caller. Fine-grained tokens and those of trusted publishers work within their limits.
          */
         get: operations["getProjectsByHash"];
         put?: never;
@@ -2430,7 +2641,7 @@ export interface paths {
          * Get the projects that contain files
          * @description Includes non-public projects only if the token has both scopes.
          *
-         *     Token optional. A token with `VERSION_READ` or `PROJECT_READ` identifies the caller.
+         *     Token optional. A token with `VERSION_READ` or `PROJECT_READ` identifies the caller. Fine-grained tokens and those of trusted publishers work within their limits.
          */
         post: operations["listProjectsByHash"];
         delete?: never;
@@ -2448,13 +2659,13 @@ export interface paths {
         };
         /**
          * Get the latest version that can replace a file
-         * @description Token optional. A token with `VERSION_READ` identifies the caller.
+         * @description Token optional. A token with `VERSION_READ` identifies the caller. Fine-grained tokens and those of trusted publishers work within their limits.
          */
         get: operations["getUpdate"];
         put?: never;
         /**
          * Get the latest version that can replace a file
-         * @description Token optional. A token with `VERSION_READ` identifies the caller.
+         * @description Token optional. A token with `VERSION_READ` identifies the caller. Fine-grained tokens and those of trusted publishers work within their limits.
          */
         post: operations["findUpdate"];
         delete?: never;
@@ -2472,13 +2683,13 @@ export interface paths {
         };
         /**
          * Get the latest versions that can replace files
-         * @description Token optional. A token with `VERSION_READ` identifies the caller.
+         * @description Token optional. A token with `VERSION_READ` identifies the caller. Fine-grained tokens and those of trusted publishers work within their limits.
          */
         get: operations["getUpdates"];
         put?: never;
         /**
          * Get the latest versions that can replace files
-         * @description Token optional. A token with `VERSION_READ` identifies the caller.
+         * @description Token optional. A token with `VERSION_READ` identifies the caller. Fine-grained tokens and those of trusted publishers work within their limits.
          */
         post: operations["findUpdates"];
         delete?: never;
@@ -2496,13 +2707,13 @@ export interface paths {
         };
         /**
          * Get the latest versions that can replace files, as lists
-         * @description Token optional. A token with `VERSION_READ` identifies the caller.
+         * @description Token optional. A token with `VERSION_READ` identifies the caller. Fine-grained tokens and those of trusted publishers work within their limits.
          */
         get: operations["getUpdateLists"];
         put?: never;
         /**
          * Get the latest versions that can replace files, as lists
-         * @description Token optional. A token with `VERSION_READ` identifies the caller.
+         * @description Token optional. A token with `VERSION_READ` identifies the caller. Fine-grained tokens and those of trusted publishers work within their limits.
          */
         post: operations["findUpdateLists"];
         delete?: never;
@@ -2524,7 +2735,7 @@ export interface paths {
          * Get the latest versions that can replace files, with a filter for each file
          * @description The files of one project can have at most 32 different filters.
          *
-         *     Token optional. A token with `VERSION_READ` identifies the caller.
+         *     Token optional. A token with `VERSION_READ` identifies the caller. Fine-grained tokens and those of trusted publishers work within their limits.
          */
         post: operations["findIndividualUpdates"];
         delete?: never;
@@ -2544,7 +2755,7 @@ export interface paths {
          * Get the Maven metadata of a project
          * @description Serves `maven-metadata.xml` and its checksums `maven-metadata.xml.sha1` and `.sha512`.
          *
-         *     Token optional. A token with `PROJECT_READ` identifies the caller.
+         *     Token optional. A token with `PROJECT_READ` identifies the caller. Fine-grained tokens work within their limits.
          */
         get: operations["getMavenMetadata"];
         put?: never;
@@ -2566,7 +2777,7 @@ export interface paths {
          * Get the POM or a file of a version by Maven coordinates
          * @description The version is a version number, an ID, or `number-loader,gameversion`. Redirects to files. With the suffix `.sha1` or `.sha512`, returns the checksum of the file.
          *
-         *     Token optional. A token with `PROJECT_READ` identifies the caller.
+         *     Token optional. A token with `PROJECT_READ` identifies the caller. Fine-grained tokens work within their limits.
          */
         get: operations["getMavenFile"];
         put?: never;
@@ -2588,7 +2799,7 @@ export interface paths {
          * Get the latest version for each game version, for the update checker of a loader
          * @description Serves `{loader}_updates.json`. Query parameters named after other loaders add their versions (`include`), return only their versions (`only`) or omit them (`none`, the default).
          *
-         *     Token optional. A token with `PROJECT_READ` identifies the caller.
+         *     Token optional. A token with `PROJECT_READ` identifies the caller. Fine-grained tokens work within their limits.
          */
         get: operations["getUpdateFile"];
         put?: never;
@@ -2691,7 +2902,7 @@ export interface paths {
          * Download a file of a version
          * @description Supports a single byte range (206). The content at a URL never changes; its ETag is the SHA-512 hash. If the operator serves files from an object store, redirects (302) to a URL that is valid for some minutes.
          *
-         *     Token optional. A token with `VERSION_READ` identifies the caller.
+         *     Token optional. A token with `VERSION_READ` identifies the caller. Fine-grained tokens and those of trusted publishers work within their limits.
          */
         get: operations["downloadFile"];
         put?: never;
@@ -2747,7 +2958,7 @@ export interface paths {
          * Download the files of a version and of its dependencies as one archive
          * @description Streams a ZIP archive without further compression, with at most 512 files and 4 GiB. Counts as a download of each version in it. Omits dependencies that the caller cannot see or that have no matching version. Default of `loaders` and `game_versions`: those of the version.
          *
-         *     Token optional. A token with `VERSION_READ` identifies the caller. Counts as 3 requests at the rate limit.
+         *     Token optional. A token with `VERSION_READ` identifies the caller. Fine-grained tokens and those of trusted publishers work within their limits. Counts as 3 requests at the rate limit.
          */
         get: operations["downloadVersionArchive"];
         put?: never;
@@ -2769,7 +2980,7 @@ export interface paths {
          * Download the projects of a collection as one archive
          * @description Contains the primary file of the newest version of each project that matches `loaders` and `game_versions`. Streams a ZIP archive without further compression, with at most 512 files and 4 GiB. Counts as a download of each version in it. Omits dependencies that the caller cannot see or that have no matching version.
          *
-         *     Token optional. A token with `COLLECTION_READ` or `PROJECT_READ` or `VERSION_READ` identifies the caller. Counts as 3 requests at the rate limit.
+         *     Token optional. A token with `COLLECTION_READ` or `PROJECT_READ` or `VERSION_READ` identifies the caller. Ignores fine-grained tokens. Counts as 3 requests at the rate limit.
          */
         get: operations["downloadCollectionArchive"];
         put?: never;
@@ -2791,7 +3002,7 @@ export interface paths {
         put?: never;
         /**
          * Report a page view
-         * @description Token optional. A token with `PROJECT_READ` identifies the caller.
+         * @description Token optional. A token with `PROJECT_READ` identifies the caller. Fine-grained tokens work within their limits.
          */
         post: operations["reportView"];
         delete?: never;
@@ -2813,7 +3024,7 @@ export interface paths {
          * Report playtime of versions
          * @description Counts at most 14,400 seconds per account and hour.
          *
-         *     Requires a token with `PERFORM_ANALYTICS`.
+         *     Requires a token with `PERFORM_ANALYTICS`. Rejects fine-grained tokens.
          */
         post: operations["reportPlaytime"];
         delete?: never;
@@ -2852,7 +3063,7 @@ export interface paths {
          * Query views, downloads, playtime, revenue and affiliate metrics by time slice
          * @description Covers the projects on which the caller has VIEW_ANALYTICS, and the affiliate codes of the caller. Returns CSV if the request has `Accept: text/csv`.
          *
-         *     Requires a token with `ANALYTICS`. Counts as 5 requests at the rate limit.
+         *     Requires a token with `ANALYTICS`. Fine-grained tokens work within their limits. Counts as 5 requests at the rate limit.
          */
         post: operations["queryAnalytics"];
         delete?: never;
@@ -2872,7 +3083,7 @@ export interface paths {
          * Get the downloads of a project by day, version, loader, game version and country
          * @description `series` is null if `public_statistics` is false and the caller does not have VIEW_ANALYTICS on the project. Numbers are cached for up to one minute.
          *
-         *     Token optional. A token with `PROJECT_READ` identifies the caller.
+         *     Token optional. A token with `PROJECT_READ` identifies the caller. Fine-grained tokens work within their limits.
          */
         get: operations["getProjectStatistics"];
         put?: never;
@@ -2892,7 +3103,7 @@ export interface paths {
         };
         /**
          * List the caller's affiliate codes, oldest first; admins get all codes
-         * @description Requires a token with `ANALYTICS`.
+         * @description Requires a token with `ANALYTICS`. Rejects fine-grained tokens.
          */
         get: operations["listAffiliateCodes"];
         put?: never;
@@ -2900,7 +3111,7 @@ export interface paths {
          * Create an affiliate code
          * @description Requires an admin or an account with the affiliate badge.
          *
-         *     Requires a token with `SESSION_ACCESS`.
+         *     Requires a token with `SESSION_ACCESS`. Rejects fine-grained tokens.
          */
         post: operations["createAffiliateCode"];
         delete?: never;
@@ -2918,21 +3129,21 @@ export interface paths {
         };
         /**
          * Get an affiliate code
-         * @description Requires a token with `ANALYTICS`.
+         * @description Requires a token with `ANALYTICS`. Rejects fine-grained tokens.
          */
         get: operations["getAffiliateCode"];
         put?: never;
         post?: never;
         /**
          * Delete an affiliate code; its earnings remain
-         * @description Requires a token with `SESSION_ACCESS`.
+         * @description Requires a token with `SESSION_ACCESS`. Rejects fine-grained tokens.
          */
         delete: operations["deleteAffiliateCode"];
         options?: never;
         head?: never;
         /**
          * Edit an affiliate code
-         * @description Requires a token with `SESSION_ACCESS`.
+         * @description Requires a token with `SESSION_ACCESS`. Rejects fine-grained tokens.
          */
         patch: operations["updateAffiliateCode"];
         trace?: never;
@@ -2946,7 +3157,7 @@ export interface paths {
         };
         /**
          * Get the caller's balance
-         * @description Requires a token with `PAYOUTS_READ`.
+         * @description Requires a token with `PAYOUTS_READ`. Rejects fine-grained tokens.
          */
         get: operations["getBalance"];
         put?: never;
@@ -2966,7 +3177,7 @@ export interface paths {
         };
         /**
          * List the caller's available earnings and payouts, oldest first
-         * @description Requires a token with `PAYOUTS_READ`.
+         * @description Requires a token with `PAYOUTS_READ`. Rejects fine-grained tokens.
          */
         get: operations["getPayoutHistory"];
         put?: never;
@@ -2986,14 +3197,14 @@ export interface paths {
         };
         /**
          * Get a collection
-         * @description Token optional. A token with `COLLECTION_READ` identifies the caller.
+         * @description Token optional. A token with `COLLECTION_READ` identifies the caller. Ignores fine-grained tokens.
          */
         get: operations["getCollection"];
         put?: never;
         post?: never;
         /**
          * Delete a collection
-         * @description Requires a token with `COLLECTION_DELETE`.
+         * @description Requires a token with `COLLECTION_DELETE`. Rejects fine-grained tokens.
          */
         delete: operations["deleteCollection"];
         options?: never;
@@ -3002,7 +3213,7 @@ export interface paths {
          * Edit a collection
          * @description The creator can edit all fields and set the status to `listed` or `unlisted`. Moderators can only change the status.
          *
-         *     Requires a token with `COLLECTION_WRITE`.
+         *     Requires a token with `COLLECTION_WRITE`. Rejects fine-grained tokens.
          */
         patch: operations["updateCollection"];
         trace?: never;
@@ -3016,7 +3227,7 @@ export interface paths {
         };
         /**
          * Get collections by ID
-         * @description Token optional. A token with `COLLECTION_READ` identifies the caller.
+         * @description Token optional. A token with `COLLECTION_READ` identifies the caller. Ignores fine-grained tokens.
          */
         get: operations["listCollections"];
         put?: never;
@@ -3038,7 +3249,7 @@ export interface paths {
          * List a user's collections, newest first
          * @description Other users see only listed collections.
          *
-         *     Token optional. A token with `COLLECTION_READ` identifies the caller.
+         *     Token optional. A token with `COLLECTION_READ` identifies the caller. Ignores fine-grained tokens.
          */
         get: operations["listUserCollections"];
         put?: never;
@@ -3060,7 +3271,7 @@ export interface paths {
         put?: never;
         /**
          * Create a collection
-         * @description Requires a token with `COLLECTION_CREATE`.
+         * @description Requires a token with `COLLECTION_CREATE`. Rejects fine-grained tokens.
          */
         post: operations["createCollection"];
         delete?: never;
@@ -3081,7 +3292,7 @@ export interface paths {
         post?: never;
         /**
          * Delete the icon of a collection
-         * @description Requires a token with `COLLECTION_WRITE`.
+         * @description Requires a token with `COLLECTION_WRITE`. Rejects fine-grained tokens.
          */
         delete: operations["deleteCollectionIcon"];
         options?: never;
@@ -3090,7 +3301,7 @@ export interface paths {
          * Set the icon of a collection
          * @description The body is the image, at most 262143 bytes.
          *
-         *     Requires a token with `COLLECTION_WRITE`. Counts as 3 requests at the rate limit.
+         *     Requires a token with `COLLECTION_WRITE`. Rejects fine-grained tokens. Counts as 3 requests at the rate limit.
          */
         patch: operations["setCollectionIcon"];
         trace?: never;
@@ -3108,7 +3319,7 @@ export interface paths {
          * Upload an image for use in a text
          * @description The body is the image, at most 1048576 bytes. The token must have the scope of the context: project PROJECT_WRITE, version VERSION_WRITE, report REPORT_WRITE, thread_message THREAD_WRITE. Depot deletes an image that no text uses within one day.
          *
-         *     Requires a token. Counts as 15 requests at the rate limit.
+         *     Requires a token. Rejects fine-grained tokens. Counts as 15 requests at the rate limit.
          */
         post: operations["createImage"];
         delete?: never;
@@ -3126,7 +3337,7 @@ export interface paths {
         };
         /**
          * Get a report
-         * @description Requires a token with `REPORT_READ`.
+         * @description Requires a token with `REPORT_READ`. Rejects fine-grained tokens.
          */
         get: operations["getReport"];
         put?: never;
@@ -3135,7 +3346,7 @@ export interface paths {
          * Delete a report and its thread
          * @description Only for moderators.
          *
-         *     Requires a token with `REPORT_DELETE`.
+         *     Requires a token with `REPORT_DELETE`. Rejects fine-grained tokens.
          */
         delete: operations["deleteReport"];
         options?: never;
@@ -3144,7 +3355,7 @@ export interface paths {
          * Edit, close or reopen a report
          * @description Only moderators can close and reopen reports. Depot then notifies the reporter. Reopening removes the outcome.
          *
-         *     Requires a token with `REPORT_WRITE`.
+         *     Requires a token with `REPORT_WRITE`. Rejects fine-grained tokens.
          */
         patch: operations["updateReport"];
         trace?: never;
@@ -3160,7 +3371,7 @@ export interface paths {
          * Get reports by ID
          * @description Returns reports in the requested order. Only moderators receive the reports of other users.
          *
-         *     Requires a token with `REPORT_READ`.
+         *     Requires a token with `REPORT_READ`. Rejects fine-grained tokens.
          */
         get: operations["listReports"];
         put?: never;
@@ -3182,13 +3393,13 @@ export interface paths {
          * List reports, by default the open ones
          * @description Pages are ordered from the oldest reports to the newest. Within a page, the newest report comes first.
          *
-         *     Requires a token with `REPORT_READ`.
+         *     Requires a token with `REPORT_READ`. Rejects fine-grained tokens.
          */
         get: operations["listOpenReports"];
         put?: never;
         /**
          * Report a project, a version or a user
-         * @description Requires a token with `REPORT_CREATE`.
+         * @description Requires a token with `REPORT_CREATE`. Rejects fine-grained tokens.
          */
         post: operations["createReport"];
         delete?: never;
@@ -3248,13 +3459,13 @@ export interface paths {
         };
         /**
          * Get a thread
-         * @description Requires a token with `THREAD_READ`.
+         * @description Requires a token with `THREAD_READ`. Rejects fine-grained tokens.
          */
         get: operations["getThread"];
         put?: never;
         /**
          * Post a message to a thread
-         * @description Requires a token with `THREAD_WRITE`.
+         * @description Requires a token with `THREAD_WRITE`. Rejects fine-grained tokens.
          */
         post: operations["postThreadMessage"];
         delete?: never;
@@ -3274,7 +3485,7 @@ export interface paths {
          * Get threads by ID
          * @description Returns threads in the requested order and skips threads that the caller cannot read.
          *
-         *     Requires a token with `THREAD_READ`.
+         *     Requires a token with `THREAD_READ`. Rejects fine-grained tokens.
          */
         get: operations["listThreads"];
         put?: never;
@@ -3299,7 +3510,7 @@ export interface paths {
          * Delete a message
          * @description Removes the text and images of the message. The message remains in the thread with the type `deleted`.
          *
-         *     Requires a token with `THREAD_WRITE`.
+         *     Requires a token with `THREAD_WRITE`. Rejects fine-grained tokens.
          */
         delete: operations["deleteThreadMessage"];
         options?: never;
@@ -3338,7 +3549,7 @@ export interface paths {
          * Get a project's position in the moderation queue
          * @description Only for members of the project and moderators.
          *
-         *     Requires a token with `PROJECT_READ`.
+         *     Requires a token with `PROJECT_READ`. Rejects fine-grained tokens.
          */
         get: operations["getQueuePlace"];
         put?: never;
@@ -3360,7 +3571,7 @@ export interface paths {
          * Get the scan result of a version's files
          * @description Only for members of the project and moderators.
          *
-         *     Requires a token with `VERSION_READ`.
+         *     Requires a token with `VERSION_READ`. Fine-grained tokens and those of trusted publishers work within their limits.
          */
         get: operations["getVersionScan"];
         put?: never;
@@ -4880,7 +5091,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
                 kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "job";
@@ -4966,6 +5177,13 @@ export interface components {
              * @enum {object|null}
              */
             tax_compliance: never | null;
+        };
+        /** BuildToken */
+        BuildToken: {
+            /** @description The OpenID Connect token of the build */
+            token: string;
+            /** @description ID or slug of the project; required if the build is a trusted publisher of several projects */
+            project?: string;
         };
         /** Category */
         Category: {
@@ -5730,6 +5948,28 @@ export interface components {
             /** @description The jobs that match the filter, last changed first */
             jobs: components["schemas"]["Job"][];
         };
+        /** LeakedToken */
+        LeakedToken: {
+            token: string;
+        };
+        /** LeakedTokenOutcome */
+        LeakedTokenOutcome: {
+            token_raw: string;
+            token_type: string;
+            /**
+             * @description `true_positive`: the token worked and is revoked now
+             * @enum {string}
+             */
+            label: "true_positive" | "false_positive";
+        };
+        /** LeakedTokenReports */
+        LeakedTokenReports: {
+            token: string;
+            /** @description The code host's name of the kind */
+            type?: string;
+            /** @description URL of the page with the token */
+            url?: string;
+        }[];
         /** License */
         License: {
             short: string;
@@ -5866,7 +6106,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
                 kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "job";
@@ -6001,9 +6241,10 @@ export interface components {
             scopes: number | string[];
             /**
              * Format: date-time
-             * @description Time of expiry, at most 10 years from now
+             * @description Time of expiry, at most 10 years from now; the operator can set an earlier limit
              */
             expires: string;
+            limits?: components["schemas"]["TokenLimits"];
         };
         /** NewRevenue */
         NewRevenue: {
@@ -6029,6 +6270,34 @@ export interface components {
             title: string;
             /** @description Markdown. Pages replace `{project}`, `{version}` and `{file}` by names when a moderator inserts the text */
             body: string;
+        };
+        /** NewTrustedPublisher */
+        NewTrustedPublisher: {
+            /** @description URL of the build service; one of `issuers` in the list of trusted publishers */
+            issuer: string;
+            /** @description Owner and name, such as `lanterns/lamp` */
+            repository: string;
+            /** @description ID of the repository at the service. Default: the first build sets it */
+            repository_id?: string | null;
+            /** @description ID of the repository's owner. Default: the first build sets it */
+            owner_id?: string | null;
+            /** @description File of the workflow, such as `release.yml`, or its path in the repository */
+            workflow: string;
+            /** @description Environment of the job. Default: any or none */
+            environment?: string | null;
+            /** @description Full name of the branch or tag, in which `*` stands for any characters: `refs/tags/*`. Default: any */
+            ref_pattern?: string | null;
+            /**
+             * @description Whether the branch or tag must be protected
+             * @default false
+             */
+            protected_ref_only: boolean;
+            /** @description Reusable workflows in which the job can run, such as `lanterns/ci/.github/workflows/publish.yml` */
+            called_workflows?: string[];
+            /** @description The caller's password, or a personal token of the linked code-host account if the account has no password. Not required if the session was confirmed within the last 10 minutes */
+            password?: string;
+            /** @description Two-factor code or backup code; required with `password` if two-factor sign-in is enabled */
+            code?: string;
         };
         /**
          * NextProject
@@ -6074,6 +6343,8 @@ export interface components {
                 project_message: boolean;
                 /** @description Versions that the scanner holds back. Default: false */
                 version_quarantined: boolean;
+                /** @description Trusted publishers that were added or have stopped. Default: true */
+                trusted_publisher: boolean;
                 /** @description Profile texts and collections that moderators remove. Default: false */
                 content_taken_down: boolean;
                 /** @description Receipts of reports by the user. Default: true */
@@ -6104,6 +6375,8 @@ export interface components {
                 project_message?: boolean | null;
                 /** @description Versions that the scanner holds back. Default: false */
                 version_quarantined?: boolean | null;
+                /** @description Trusted publishers that were added or have stopped. Default: true */
+                trusted_publisher?: boolean | null;
                 /** @description Profile texts and collections that moderators remove. Default: false */
                 content_taken_down?: boolean | null;
                 /** @description Receipts of reports by the user. Default: true */
@@ -6306,7 +6579,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
                 kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "job";
@@ -6426,17 +6699,26 @@ export interface components {
             expires: string;
             /** Format: date-time */
             last_used: string | null;
+            /** @description Network of the last use: 24 bits of an IPv4 address, 48 bits of an IPv6 address */
+            last_network: string | null;
+            limits: {
+                projects: string[] | null;
+                organizations: string[] | null;
+                addresses: string[] | null;
+            } | null;
         };
         /** PersonalAccessTokenChanges */
         PersonalAccessTokenChanges: {
             name?: string;
             /**
              * Format: date-time
-             * @description Time of expiry, at most 10 years from now
+             * @description Time of expiry, at most 10 years from now; the operator can set an earlier limit
              */
             expires?: string;
             /** @description Always rejected, because the scopes of a token cannot be changed */
             scopes?: unknown;
+            /** @description Always rejected, because the limits of a token cannot be changed */
+            limits?: unknown;
         };
         /** PictureSize */
         PictureSize: {
@@ -6736,6 +7018,11 @@ export interface components {
             moderation_message_body?: string | null;
             /** @description The last event of the review that the moderator has seen, from the queue. 409 with the later event if it is out of date. Only for moderators */
             seen?: string;
+            /**
+             * @description `trusted_only`: only trusted publishers publish versions. Members see it with the trusted publishers
+             * @enum {string}
+             */
+            publishing?: "any" | "trusted_only";
             /** @enum {string} */
             monetization_status?: "monetized" | "demonetized" | "force-demonetized";
         };
@@ -6898,6 +7185,42 @@ export interface components {
                  */
                 confidence: "high" | "medium" | "low";
             }[];
+        };
+        /**
+         * Provenance
+         * @description Where the version was built; only for versions of trusted publishers
+         */
+        Provenance: {
+            /** @description `ci`: a trusted publisher published the version */
+            published: string;
+            /** @description URL of the build service */
+            issuer: string;
+            repository: string;
+            repository_id: string | null;
+            commit: string;
+            /** @description Branch or tag, in full */
+            ref: string;
+            /** @description Path of the workflow in the repository */
+            workflow: string;
+            /** @description Page of the build; null for services of another kind */
+            run_url: string | null;
+            event: string;
+            runner: string | null;
+        };
+        /** PublisherToken */
+        PublisherToken: {
+            /** @description Token that publishes versions for 15 minutes */
+            access_token: string;
+            token_type: string;
+            /** @description Seconds */
+            expires_in: number;
+            /** @description IDs of the projects in which the token publishes */
+            projects: string[];
+            publisher: {
+                id: string;
+                repository: string;
+                workflow: string;
+            };
         };
         /** QueuePlace */
         QueuePlace: {
@@ -7890,6 +8213,56 @@ export interface components {
             /** @description Whether only moderators can see the author */
             hide_identity: boolean;
         };
+        /**
+         * TokenLimits
+         * @description With projects or organizations, the token acts as a member of these only, and never as a moderator or admin. With addresses, it works only from these
+         */
+        TokenLimits: {
+            /** @description IDs of projects of which the caller is a member */
+            projects?: string[];
+            /** @description IDs of organizations of which the caller is a member. The token covers their present and future projects */
+            organizations?: string[];
+            /** @description IP addresses and networks, such as `192.0.2.0/24`, from which the token works. Default: it works everywhere */
+            addresses?: string[];
+        } | null;
+        /** TrustedPublisher */
+        TrustedPublisher: {
+            id: string;
+            project_id: string | null;
+            organization_id: string | null;
+            issuer: string;
+            /** @description Owner and name, as the build service last wrote them */
+            repository: string;
+            /** @description ID of the repository; null before the first build */
+            repository_id: string | null;
+            owner_id: string | null;
+            workflow: string;
+            environment: string | null;
+            ref_pattern: string | null;
+            protected_ref_only: boolean;
+            called_workflows: string[];
+            /** @description ID of the user who added it, the author of its versions */
+            created_by: string | null;
+            /** @description False after that user has left the project or organization */
+            works: boolean;
+            /** Format: date-time */
+            created: string;
+            /** Format: date-time */
+            last_used: string | null;
+        };
+        /** TrustedPublishers */
+        TrustedPublishers: {
+            publishing: ("any" | "trusted_only") | (never | null);
+            /** @description Build services that the operator accepts */
+            issuers: {
+                issuer: string;
+                name: string;
+                kind: string;
+            }[];
+            /** @description Problems of the configuration, as sentences */
+            warnings: string[];
+            publishers: components["schemas"]["TrustedPublisher"][];
+        };
         /** TwoFactorRequired */
         TwoFactorRequired: {
             /** @enum {string} */
@@ -8173,6 +8546,7 @@ export interface components {
             loaders: string[];
             /** @description Sort key for lists, ascending; null if not set */
             ordering: number | null;
+            provenance?: components["schemas"]["Provenance"];
         } & {
             [key: string]: unknown;
         };
@@ -9409,6 +9783,30 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    revokeLeakedToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LeakedToken"];
+            };
+        };
+        responses: {
+            /** @description No body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            default: components["responses"]["Error"];
+        };
+    };
     createAccount: {
         parameters: {
             query?: never;
@@ -9999,6 +10397,35 @@ export interface operations {
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    reportLeakedTokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LeakedTokenReports"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LeakedTokenOutcome"][];
+                };
+            };
+            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            424: components["responses"]["424.auth_error"];
             default: components["responses"]["Error"];
         };
     };
@@ -12624,6 +13051,298 @@ export interface operations {
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    listProjectPublishers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description ID or slug of the project */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrustedPublishers"];
+                };
+            };
+            /** @description Not modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            default: components["responses"]["Error"];
+        };
+    };
+    addProjectPublisher: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description ID or slug of the project */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTrustedPublisher"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrustedPublisher"];
+                };
+            };
+            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    removeProjectPublisher: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description ID or slug of the project */
+                id: string;
+                /** @description ID of the trusted publisher */
+                publisher_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    listOrganizationPublishers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description ID or slug of the organization */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrustedPublishers"];
+                };
+            };
+            /** @description Not modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            default: components["responses"]["Error"];
+        };
+    };
+    addOrganizationPublisher: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description ID or slug of the organization */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTrustedPublisher"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrustedPublisher"];
+                };
+            };
+            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    removeOrganizationPublisher: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description ID or slug of the organization */
+                id: string;
+                /** @description ID of the trusted publisher */
+                publisher_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getPublishingMetadata: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        audience: string;
+                        token_endpoint: string;
+                    };
+                };
+            };
+            /** @description Not modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    exchangeBuildToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BuildToken"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PublisherToken"];
+                };
+            };
+            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            424: components["responses"]["424.auth_error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    endPublisherToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getRateLimit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RateLimit"];
+                };
+            };
             default: components["responses"]["Error"];
         };
     };
@@ -16646,7 +17365,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Action of the entries */
-                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
                 /** @description ID of the account that acted */
                 actor?: string;
                 /** @description ID of an account that acted or that the entry is about */
@@ -16688,7 +17407,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Action of the entries */
-                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
                 /** @description ID of the account that acted */
                 actor?: string;
                 /** @description ID of an account that acted or that the entry is about */

@@ -1,12 +1,13 @@
 // Queries of team memberships for policies and notifications.
 import { sql } from 'kysely'
+import type { Viewer } from '#lib/access/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
-import type { Membership, ProjectFacts } from './project-policy.ts'
+import { isCovered, type Membership, type ProjectFacts } from './project-policy.ts'
 
-/** Returns the account's memberships by project ID. Omits projects in which the account has no membership. */
+/** Returns the viewer's memberships by project ID. Omits projects without one, and those that the token does not cover. */
 export async function listMemberships(
   db: Db,
-  accountId: string,
+  viewer: Pick<Viewer, 'id' | 'limits'>,
   projectIds: readonly string[],
 ): Promise<Map<string, Membership>> {
   if (projectIds.length === 0) return new Map()
@@ -15,7 +16,7 @@ export async function listMemberships(
     .leftJoin('organization', 'organization.id', 'project.organization_id')
     .innerJoin('team_member', (join) =>
       join
-        .on('team_member.account_id', '=', accountId)
+        .on('team_member.account_id', '=', viewer.id)
         .on((eb) =>
           eb.or([
             eb('team_member.team_id', '=', eb.ref('project.team_id')),
@@ -31,6 +32,7 @@ export async function listMemberships(
       sql<boolean>`team_member.team_id = project.team_id`.as('in_project_team'),
     ])
     .where(sql<boolean>`project.id = any(${[...projectIds]}::text[])`)
+    .where(isCovered(viewer))
     .execute()
   const memberships = new Map<string, Membership>()
   for (const { id, in_project_team, ...row } of rows) {
@@ -40,13 +42,13 @@ export async function listMemberships(
   return memberships
 }
 
-/** Returns the account's rows in the teams of the project and of its organization, including pending invitations. */
+/** Returns the viewer's rows in the teams of the project and of its organization, including pending invitations. */
 export async function findMembership(
   db: Db,
-  accountId: string,
+  viewer: Pick<Viewer, 'id' | 'limits'>,
   project: Pick<ProjectFacts, 'id'>,
 ): Promise<Membership> {
-  return (await listMemberships(db, accountId, [project.id])).get(project.id) ?? {}
+  return (await listMemberships(db, viewer, [project.id])).get(project.id) ?? {}
 }
 
 /** Returns the distinct account IDs of the accepted members of the project's team and of its organization. */

@@ -76,7 +76,7 @@ export function requireMember(viewer: Viewer, membership: Membership): void {
 export function visibleTo(viewer: Viewer | null): RawBuilder<SqlBool> {
   if (isModerator(viewer)) return sql<SqlBool>`true`
   const isPublic = sql<SqlBool>`project.status in (${sql.join(PUBLIC_STATUSES)})`
-  return viewer === null ? isPublic : sql<SqlBool>`(${isPublic} or ${hasTeamRow(viewer.id, { acceptedOnly: false })})`
+  return viewer === null ? isPublic : sql<SqlBool>`(${isPublic} or ${hasTeamRow(viewer, { acceptedOnly: false })})`
 }
 
 /** SQL form of `isListedFor`, over rows of `project`. */
@@ -88,12 +88,19 @@ export function listedFor(viewer: Viewer | null): RawBuilder<SqlBool> {
 
 /** SQL form of `isMember`, over rows of `project`. */
 export function memberOf(viewer: Viewer): RawBuilder<SqlBool> {
-  return hasTeamRow(viewer.id, { acceptedOnly: true })
+  return hasTeamRow(viewer, { acceptedOnly: true })
 }
 
-function hasTeamRow(accountId: string, { acceptedOnly }: { acceptedOnly: boolean }): RawBuilder<SqlBool> {
-  return sql<SqlBool>`exists (select 1 from team_member where team_member.account_id = ${accountId}
+/** SQL form of `coversProject`, over rows of `project`. */
+export function isCovered({ limits }: Pick<Viewer, 'limits'>): RawBuilder<SqlBool> {
+  if (limits === undefined) return sql<SqlBool>`true`
+  return sql<SqlBool>`(project.id = any(${limits.projects}::text[])
+    or project.organization_id = any(${limits.organizations}::text[]))`
+}
+
+function hasTeamRow(viewer: Viewer, { acceptedOnly }: { acceptedOnly: boolean }): RawBuilder<SqlBool> {
+  return sql<SqlBool>`exists (select 1 from team_member where team_member.account_id = ${viewer.id}
     and (team_member.team_id = project.team_id or team_member.accepted and team_member.team_id =
       (select organization.team_id from organization where organization.id = project.organization_id))
-    and ${acceptedOnly ? sql`team_member.accepted` : sql`true`})`
+    and ${acceptedOnly ? sql`team_member.accepted` : sql`true`} and ${isCovered(viewer)})`
 }

@@ -23,7 +23,8 @@ export function iconRoutes(app: App, deps: Deps, owner: IconOwner, prefix = '/v3
   const { noun } = owner
   const path = owner.path.replace('/v3', prefix)
   const resource = `${/^[AEIO]/.test(noun) ? 'an' : 'a'} ${noun.toLowerCase()}`
-  const config = { auth: { scope: owner.scopes } }
+  const { limitedTokens } = owner
+  const config = { auth: { scope: owner.scopes }, ...(limitedTokens === undefined ? {} : { limitedTokens }) }
   const params = NAMED_BY[noun] ?? IdParams
   openScope(app, (scope) => {
     leaveBodiesUnparsed(scope)

@@ -17,6 +17,7 @@ export type IconOwner = {
   noun: string
   /** Required scopes. */
   scopes: readonly ScopeName[]
+  limitedTokens?: 'resource'
   /** Maximum size of the image. */
   maxBytes: number
   /**

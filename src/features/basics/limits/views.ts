@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { Timestamp } from '#lib/schema/schema-parts.ts'
 
 export const QuotaView = Type.Object(
   {
@@ -9,4 +10,17 @@ export const QuotaView = Type.Object(
     max: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], { description: 'Limit; null without a limit' }),
   },
   { title: 'Quota' },
+)
+
+export const RateLimitView = Type.Object(
+  {
+    limit: Type.Integer({ minimum: 1, description: 'Requests per minute' }),
+    remaining: Type.Integer({ minimum: 0, description: 'Requests that are possible now' }),
+    reset: Timestamp,
+    reset_seconds: Type.Integer({
+      minimum: 0,
+      description: 'Seconds until all requests of the limit are possible again',
+    }),
+  },
+  { title: 'RateLimit' },
 )

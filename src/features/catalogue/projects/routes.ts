@@ -39,7 +39,7 @@ export function projectReads(app: App, deps: Deps, api = V3, randomQuery: TSchem
 }
 
 function readsByName(app: App, deps: Deps, { prefix, project: { schema, toJson } }: CatalogueForms): void {
-  const config = { auth: { read: ['PROJECT_READ'] }, cache: 'public' } as const
+  const config = { auth: { read: ['PROJECT_READ'] }, limitedTokens: 'resource', cache: 'public' } as const
   app.get(
     `${prefix}/project/:id`,
     {
@@ -96,7 +96,7 @@ function projectEdits(app: App, deps: Deps): void {
     '/v3/project/:id',
     {
       attachValidation: true,
-      config: { auth: { scope: ['PROJECT_WRITE'] } },
+      config: { auth: { scope: ['PROJECT_WRITE'] }, limitedTokens: 'resource' },
       schema: {
         operationId: 'updateProject',
         summary: 'Edit a project',
@@ -137,7 +137,7 @@ export function sharedProjectRoutes(app: App, deps: Deps, prefix = '/v3'): void 
   app.delete(
     `${prefix}/project/:id`,
     {
-      config: { auth: { scope: ['PROJECT_DELETE'] } },
+      config: { auth: { scope: ['PROJECT_DELETE'] }, limitedTokens: 'resource' },
       schema: {
         operationId: 'deleteProject',
         summary: 'Delete a project with its versions, files and images',
@@ -157,7 +157,7 @@ function bulkRoute(app: App, deps: Deps): void {
   app.patch(
     '/v3/projects',
     {
-      config: { auth: { scope: ['PROJECT_WRITE'] } },
+      config: { auth: { scope: ['PROJECT_WRITE'] }, limitedTokens: 'resource' },
       schema: {
         operationId: 'updateProjects',
         summary: 'Edit the categories and links of several projects in one transaction',
@@ -178,7 +178,7 @@ function randomRoute(app: App, deps: Deps, api: CatalogueForms, querystring: TSc
   app.get(
     `${prefix}/projects_random`,
     {
-      config: { auth: { read: ['PROJECT_READ'] } },
+      config: { auth: { read: ['PROJECT_READ'] }, limitedTokens: 'resource' },
       schema: {
         operationId: 'listRandomProjects',
         summary: 'Get random approved and archived projects, each with the same probability',

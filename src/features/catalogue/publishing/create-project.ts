@@ -23,7 +23,7 @@ import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
 import { dropClaims, publishFiles, withClaims } from '#ports/files/claims.ts'
 import { insertProject } from './insert-project.ts'
-import { requireAddProject } from './policy.ts'
+import { requireAddProject, requireCreation } from './policy.ts'
 import { prepareProject } from './prepare-project.ts'
 import { type NewProject, parseProjectData } from './requests.ts'
 
@@ -47,6 +47,7 @@ export async function createProject(
     const refusals = new Refusals()
     const description = parseProjectData(data, deps.taxonomy, refusals)
     const { organization_id: organizationId } = description.columns
+    requireCreation(viewer, organizationId)
     await refusals.wait(async () => {
       if (organizationId === null) return
       requireAddProject(viewer, await getOrganizationPermissions(deps.db, organizationId, viewer.id))

@@ -20,7 +20,12 @@ export function publishingRoutes(app: App, deps: Deps): void {
     scope.post(
       '/v3/project',
       {
-        config: { auth: { scope: ['PROJECT_CREATE'] }, formData: { schema: ProjectData }, cost: COSTS.archive },
+        config: {
+          auth: { scope: ['PROJECT_CREATE'] },
+          limitedTokens: 'resource',
+          formData: { schema: ProjectData },
+          cost: COSTS.archive,
+        },
         schema: {
           operationId: 'createProject',
           summary: 'Create a project with versions and files, or a draft without them',

@@ -22,7 +22,7 @@ function memberRoute(app: App, deps: Deps): void {
   app.get(
     '/v3/version/:id/scan',
     {
-      config: { auth: { scope: ['VERSION_READ'] }, cache: 'private' },
+      config: { auth: { scope: ['VERSION_READ'] }, limitedTokens: 'versions', cache: 'private' },
       schema: {
         operationId: 'getVersionScan',
         summary: "Get the scan result of a version's files",

@@ -47,7 +47,7 @@ export async function listReadableThreads(db: Db, viewer: Viewer, ids: readonly 
     .where('thread.id', 'in', ids)
     .execute()
   const projectIds = canReadAllThreads(viewer) ? [] : rows.flatMap(({ project_id }) => project_id ?? [])
-  const memberships = await listMemberships(db, viewer.id, projectIds)
+  const memberships = await listMemberships(db, viewer, projectIds)
   const byId = new Map(rows.map((row) => [row.id, row]))
   return ids
     .flatMap((id) => byId.get(id) ?? [])

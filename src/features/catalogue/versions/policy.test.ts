@@ -60,7 +60,7 @@ test('the policy and its SQL twin agree on every status of version and project, 
     const memberships =
       viewer === null
         ? new Map()
-        : await listMemberships(t.deps.db, viewer.id, [...new Set(rows.map(({ project_id }) => project_id))])
+        : await listMemberships(t.deps.db, viewer, [...new Set(rows.map(({ project_id }) => project_id))])
     const bySql = await t.deps.db
       .selectFrom('version')
       .innerJoin('project', 'project.id', 'version.project_id')

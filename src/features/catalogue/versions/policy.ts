@@ -36,6 +36,14 @@ export function requireCounterRights(viewer: Viewer): void {
   if (!isModerator(viewer)) throw forbidden('Only moderators can change downloads')
 }
 
+/** @throws ApiError 403 if the project accepts versions of trusted publishers only, and this is not the token of one. */
+export function requireTrustedPublisher(viewer: Viewer, project: { publishing: string }): void {
+  if (project.publishing !== 'trusted_only' || viewer.token.kind === 'publisher') return
+  throw forbidden(
+    'This project accepts versions only from trusted publishers (its setting `publishing` is `trusted_only`)',
+  )
+}
+
 /** SQL twin of `canSeeVersion`, over rows of `version` joined with their `project`. */
 export function versionVisibleTo(viewer: Viewer | null): RawBuilder<SqlBool> {
   if (isModerator(viewer)) return visibleTo(viewer)

@@ -35,6 +35,23 @@ const DependencyView = Type.Object(
   { title: 'Dependency' },
 )
 
+const ProvenanceView = Type.Object(
+  {
+    published: Type.String({ description: '`ci`: a trusted publisher published the version' }),
+    issuer: Type.String({ description: 'URL of the build service' }),
+    repository: Type.String(),
+    repository_id: Nullable(Type.String()),
+    commit: Type.String(),
+    ref: Type.String({ description: 'Branch or tag, in full' }),
+    workflow: Type.String({ description: 'Path of the workflow in the repository' }),
+    run_url: Nullable(Type.String({ description: 'Page of the build; null for services of another kind' })),
+    event: Type.String(),
+    runner: Nullable(Type.String()),
+  },
+  { title: 'Provenance', description: 'Where the version was built; only for versions of trusted publishers' },
+)
+export type ProvenanceView = Static<typeof ProvenanceView>
+
 export const VersionView = Type.Object(
   {
     id: Type.String(),
@@ -67,6 +84,7 @@ export const VersionView = Type.Object(
     dependencies: Type.Array(DependencyView),
     loaders: Type.Array(Type.String()),
     ordering: Nullable(Type.Integer({ description: 'Sort key for lists, ascending; null if not set' })),
+    provenance: Type.Optional(ProvenanceView),
   },
   { title: 'Version', additionalProperties: Type.Unknown({ description: 'Value of a loader field' }) },
 )
@@ -144,5 +162,6 @@ export function toVersionView(
     })) as VersionView['dependencies'],
     loaders,
     ordering: row.ordering,
+    ...(row.provenance === null ? {} : { provenance: row.provenance as ProvenanceView }),
   }
 }

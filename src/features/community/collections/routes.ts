@@ -24,7 +24,7 @@ export function collectionRoutes(app: App, deps: Deps): void {
 }
 
 function collectionReads(app: App, deps: Pick<Deps, 'db' | 'cache' | 'config'>): void {
-  const config = { auth: { read: ['COLLECTION_READ'] }, cache: 'public' } as const
+  const config = { auth: { read: ['COLLECTION_READ'] }, limitedTokens: 'anonymous', cache: 'public' } as const
   const list = { 200: Type.Array(CollectionView) }
   app.get(
     '/v3/collection/:id',

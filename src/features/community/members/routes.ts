@@ -9,7 +9,7 @@ import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { listProjectMembers, listTeams } from './member-lists.ts'
 
-const read = { auth: { read: ['PROJECT_READ'] }, cache: 'public' } as const
+const read = { auth: { read: ['PROJECT_READ'] }, limitedTokens: 'resource', cache: 'public' } as const
 
 /** Registers the routes. The v2 API has another prefix and another form of members. */
 export function memberRoutes(

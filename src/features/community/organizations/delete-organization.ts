@@ -10,7 +10,13 @@ import type { Tx } from '#platform/db/db.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
 import { requirePermissionIn } from './policy.ts'
-import { addMovedProjects, findMember, getOrganizationRow, lockOrganization, type OrganizationRow } from './queries.ts'
+import {
+  addMovedProjects,
+  findViewerIn,
+  getOrganizationRow,
+  lockOrganization,
+  type OrganizationRow,
+} from './queries.ts'
 
 /**
  * Deletes an organization with its team. Its owner becomes the owner of all its projects. Its other members are removed
@@ -24,7 +30,7 @@ export async function deleteOrganization(
 ): Promise<void> {
   const id = await transaction(deps, async (tx, changed) => {
     const row = await lockWithProjects(tx, name)
-    requirePermissionIn(viewer, await findMember(tx, row.team_id, viewer.id), 'DELETE_ORGANIZATION')
+    requirePermissionIn(viewer, await findViewerIn(tx, viewer, row), 'DELETE_ORGANIZATION')
     const members = await tx
       .selectFrom('team_member')
       .select(['team_id', 'account_id', 'accepted', 'is_owner'])

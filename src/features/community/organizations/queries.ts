@@ -4,7 +4,7 @@ import { findMembership } from '#features/basics/access/memberships.ts'
 import { canSeeProject, type Membership, type ProjectFacts } from '#features/basics/access/project-policy.ts'
 import type { MemberRow } from '#features/community/teams/queries.ts'
 import { hasOrganizationPermission, type OrganizationPermission } from '#lib/access/permissions.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
+import { coversOrganization, type Viewer } from '#lib/access/viewer.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
@@ -54,6 +54,15 @@ export async function findMember(db: Db, teamId: string, accountId: string): Pro
   return row === undefined ? undefined : { ...row, payouts_split: Number(row.payouts_split) }
 }
 
+/** Returns the viewer's row in an organization's team; undefined also if their token does not cover the organization. */
+export async function findViewerIn(
+  db: Db,
+  viewer: Viewer,
+  organization: Pick<OrganizationRow, 'id' | 'team_id'>,
+): Promise<MemberRow | undefined> {
+  return coversOrganization(viewer, organization.id) ? findMember(db, organization.team_id, viewer.id) : undefined
+}
+
 /**
  * Adds everything that a change of owner affects to the change set: the projects, their teams and their versions, whose
  * owner decides who can see hidden ones.
@@ -90,7 +99,7 @@ export async function lockVisibleProject(
     .forNoKeyUpdate()
     .executeTakeFirst()
   if (project === undefined) throw absent()
-  const membership = await findMembership(tx, viewer.id, project)
+  const membership = await findMembership(tx, viewer, project)
   if (!canSeeProject(viewer, project, membership)) throw absent()
   return { project, membership }
 }

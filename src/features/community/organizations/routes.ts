@@ -32,7 +32,7 @@ import { checkNewOrganization, NewOrganization, OrganizationPatch } from './requ
 import { organizationIconOwner, updateOrganization } from './update-organization.ts'
 import { OrganizationView } from './views.ts'
 
-const read = { auth: { read: ['ORGANIZATION_READ'] }, cache: 'public' } as const
+const read = { auth: { read: ['ORGANIZATION_READ'] }, limitedTokens: 'resource', cache: 'public' } as const
 
 export function organizationRoutes(app: App, deps: Deps): void {
   reads(app, deps)
@@ -94,7 +94,7 @@ function reads(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'config'
   app.get(
     '/v3/project/:id/organization',
     {
-      config: { auth: { read: ['PROJECT_READ', 'ORGANIZATION_READ'] }, cache: 'public' },
+      config: { auth: { read: ['PROJECT_READ', 'ORGANIZATION_READ'] }, limitedTokens: 'resource', cache: 'public' },
       schema: {
         operationId: 'getProjectOrganization',
         summary: 'Get the organization that owns a project',
@@ -136,7 +136,7 @@ function writes(app: App, deps: Deps): void {
   app.patch(
     '/v3/organization/:id',
     {
-      config: { auth: { scope: ['ORGANIZATION_WRITE'] } },
+      config: { auth: { scope: ['ORGANIZATION_WRITE'] }, limitedTokens: 'resource' },
       schema: {
         operationId: 'updateOrganization',
         summary: 'Edit an organization',
@@ -157,7 +157,7 @@ function writes(app: App, deps: Deps): void {
   app.delete(
     '/v3/organization/:id',
     {
-      config: { auth: { scope: ['ORGANIZATION_DELETE'] } },
+      config: { auth: { scope: ['ORGANIZATION_DELETE'] }, limitedTokens: 'resource' },
       schema: {
         operationId: 'deleteOrganization',
         summary: 'Delete an organization',

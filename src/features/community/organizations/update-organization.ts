@@ -9,7 +9,7 @@ import { onUnique } from '#platform/db/pg-errors.ts'
 import type { Deps } from '#ports/deps.ts'
 import { getOrganizationView } from './organization-cache.ts'
 import { requirePermissionIn } from './policy.ts'
-import { assertSlugFree, findMember, getOrganizationRow, lockOrganization, slugTaken } from './queries.ts'
+import { assertSlugFree, findViewerIn, getOrganizationRow, lockOrganization, slugTaken } from './queries.ts'
 import { type OrganizationPatch, toOrganizationColumns } from './requests.ts'
 
 type OrganizationEdit = {
@@ -44,7 +44,7 @@ async function saveOrganization(
   const update = toOrganizationColumns(patch)
   await transaction(deps, async (tx, changed) => {
     const row = await lockOrganization(tx, name, 'change')
-    requirePermissionIn(viewer, await findMember(tx, row.team_id, viewer.id), 'EDIT_DETAILS')
+    requirePermissionIn(viewer, await findViewerIn(tx, viewer, row), 'EDIT_DETAILS')
     requireRevision(row, revision)
     if (Object.keys(update).length === 0) return
     if (update.slug !== undefined) await assertSlugFree(tx, update.slug, row.id)
@@ -66,15 +66,16 @@ export function organizationIconOwner(db: Db): IconOwner {
     path: '/v3/organization',
     noun: 'Organization',
     scopes: ['ORGANIZATION_WRITE'],
+    limitedTokens: 'resource',
     maxBytes: ICON_BYTES_MAX,
     authorize: async (viewer, name) => {
       const row = await getOrganizationRow(db, name)
-      requirePermissionIn(viewer, await findMember(db, row.team_id, viewer.id), 'EDIT_DETAILS')
+      requirePermissionIn(viewer, await findViewerIn(db, viewer, row), 'EDIT_DETAILS')
       return row.id
     },
     write: async (tx, changed, { id, viewer, icon }) => {
       const row = await lockOrganization(tx, id, 'change')
-      requirePermissionIn(viewer, await findMember(tx, row.team_id, viewer.id), 'EDIT_DETAILS')
+      requirePermissionIn(viewer, await findViewerIn(tx, viewer, row), 'EDIT_DETAILS')
       await tx
         .updateTable('organization')
         .set({ icon_url: icon?.key ?? null, raw_icon_url: icon?.rawKey ?? null, color: icon?.color ?? null })

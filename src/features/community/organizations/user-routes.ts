@@ -19,7 +19,7 @@ export function userProjectRoute(app: App, deps: ProjectReader, { prefix, projec
   app.get(
     `${prefix}/user/:id/projects`,
     {
-      config: { auth: { read: ['PROJECT_READ'] }, cache: 'public' },
+      config: { auth: { read: ['PROJECT_READ'] }, limitedTokens: 'resource', cache: 'public' },
       schema: {
         operationId: 'listUserProjects',
         summary: 'List the projects of which a user is a team member, newest first',
@@ -41,7 +41,7 @@ export function userListRoutes(app: App, deps: ProjectReader): void {
   app.get(
     '/v3/user/:id/organizations',
     {
-      config: { auth: { read: ['ORGANIZATION_READ'] }, cache: 'public' },
+      config: { auth: { read: ['ORGANIZATION_READ'] }, limitedTokens: 'resource', cache: 'public' },
       schema: {
         operationId: 'listUserOrganizations',
         summary: 'List the organizations of which a user is an accepted member',
@@ -58,7 +58,7 @@ export function userListRoutes(app: App, deps: ProjectReader): void {
   app.get(
     '/v3/user/:id/all-projects',
     {
-      config: { auth: { read: ['PROJECT_READ'] }, cache: 'public' },
+      config: { auth: { read: ['PROJECT_READ'] }, limitedTokens: 'resource', cache: 'public' },
       schema: {
         operationId: 'listAllUserProjects',
         summary: "List a user's projects, their organizations, and the projects of these organizations",

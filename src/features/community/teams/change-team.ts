@@ -4,7 +4,7 @@
 
 import { canSeeProject, type Membership, projectPermissions } from '#features/basics/access/project-policy.ts'
 import { defaultProjectPermissions, organizationPermissions } from '#features/basics/access/team-policy.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
+import { coversOrganization, coversProject, type Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
@@ -70,11 +70,18 @@ export async function changeTeamOf(
       team: rowOf(accountId, teamId),
       organization: rowOf(accountId, owner?.team_id),
     })
-    const caller = rowsOf(viewer.id)
+    const caller = coversSubject(viewer, subject)
+      ? rowsOf(viewer.id)
+      : { id: viewer.id, team: undefined, organization: undefined }
     const bits = bitsOf(viewer, subject, caller)
     changed.add('team', teamId)
     await change(tx, (id) => ({ teamId, revision, subject, caller, target: rowsOf(id), bits }), changed)
   })
+}
+
+function coversSubject(viewer: Viewer, subject: LockedTeam['subject']): boolean {
+  if ('organization' in subject) return coversOrganization(viewer, subject.organization.id)
+  return coversProject(viewer, subject.project)
 }
 
 function bitsOf(viewer: Viewer, subject: LockedTeam['subject'], caller: MemberRows): LockedTeam['bits'] {

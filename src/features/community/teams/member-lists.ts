@@ -2,7 +2,7 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { canSeeRow, isAcceptedIn } from '#features/basics/access/team-policy.ts'
 import { listCachedUsers, type UserReader } from '#features/people/users/user-cache.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
+import { coversOrganization, coversProject, type Viewer } from '#lib/access/viewer.ts'
 import { invalidInput } from '#lib/errors.ts'
 import type { TeamRead } from './queries.ts'
 import { type MemberWriter, type ShownMember, toMemberJson } from './views.ts'
@@ -17,10 +17,17 @@ const RESPONSE_MEMBERS_MAX = 30_000
  * @param owning the team of the organization that owns the team's project: its members see what team members see.
  */
 export function shownMembers(team: TeamRead, viewer: Viewer | null, owning?: TeamRead): ShownMember[] {
-  const asMember = isAcceptedIn(team.members, viewer) || isAcceptedIn(owning?.members ?? [], viewer)
+  const reader = viewer !== null && coversTeam(viewer, team, owning) ? viewer : null
+  const asMember = isAcceptedIn(team.members, reader) || isAcceptedIn(owning?.members ?? [], reader)
   return team.members
-    .filter((row) => canSeeRow(row, viewer, asMember))
+    .filter((row) => canSeeRow(row, reader, asMember))
     .map((row) => ({ row, asMember, revision: team.revision }))
+}
+
+/** Returns whether the viewer's token covers the project or organization of a team. */
+function coversTeam(viewer: Viewer, team: TeamRead, owning: TeamRead | undefined): boolean {
+  if (team.organization_id !== null) return coversOrganization(viewer, team.organization_id)
+  return coversProject(viewer, { id: team.project_id ?? '', organization_id: owning?.organization_id ?? null })
 }
 
 /** Returns the visible rows of a project's team, then the accepted members of its organization without duplicates. */

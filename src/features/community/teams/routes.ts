@@ -24,7 +24,7 @@ import { transferOwnership } from './transfer-ownership.ts'
 type TeamDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'log' | 'metrics'>
 
 /** The same routes and scope apply to the teams of organizations. */
-const write = { auth: { scope: ['PROJECT_WRITE'] } } as const
+const write = { auth: { scope: ['PROJECT_WRITE'] }, limitedTokens: 'resource' } as const
 
 /** `prefix`: the v2 API has the same routes. */
 export function teamRoutes(app: App, deps: TeamDeps, prefix = '/v3'): void {

@@ -28,5 +28,5 @@ export async function maySeeStatistics(
   project: ProjectFacts & { isPublic: boolean },
 ): Promise<boolean> {
   if (project.isPublic || canSeeAllAnalytics(viewer)) return true
-  return viewer !== null && canSeeAnalytics(viewer, await findMembership(db, viewer.id, project))
+  return viewer !== null && canSeeAnalytics(viewer, await findMembership(db, viewer, project))
 }

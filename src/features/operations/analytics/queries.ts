@@ -1,6 +1,8 @@
 // Database queries for analytics: played versions, the projects of a user, revenue and conversions.
 import { sql } from 'kysely'
+import { isCovered } from '#features/basics/access/project-policy.ts'
 import type { VersionFacts } from '#features/catalogue/versions/policy.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
 import { isNamed } from '#platform/db/names.ts'
 import { type SliceGrid, sliceEdges } from '#ports/analytics-store/slices.ts'
@@ -38,14 +40,18 @@ async function listProjectLoaders(db: Db, projectIds: readonly string[]): Promis
 }
 
 /** Returns at most `limit` IDs of projects whose team, or organization's team, has the account as an accepted member. */
-export async function listProjectIdsOfMember(db: Db, accountId: string, limit: number): Promise<string[]> {
+export async function listProjectIdsOfMember(
+  db: Db,
+  viewer: Pick<Viewer, 'id' | 'limits'>,
+  limit: number,
+): Promise<string[]> {
   // Each half uses an index. A single query with `or` would read every project.
   const { rows } = await sql<{ id: string }>`
-    with teams as (select team_id from team_member where account_id = ${accountId} and accepted)
-    select id from project where team_id in (select team_id from teams)
+    with teams as (select team_id from team_member where account_id = ${viewer.id} and accepted)
+    select id from project where team_id in (select team_id from teams) and ${isCovered(viewer)}
     union
     select project.id from project join organization on organization.id = project.organization_id
-      where organization.team_id in (select team_id from teams)
+      where organization.team_id in (select team_id from teams) and ${isCovered(viewer)}
     limit ${limit}`.execute(db)
   return rows.map(({ id }) => id)
 }

@@ -17,7 +17,13 @@ export function analyticsRoutes(app: App, deps: Pick<Deps, 'db' | 'analytics'>):
   app.post(
     '/v3/analytics',
     {
-      config: { auth: { scope: ['ANALYTICS'] }, keepProtoKeys: true, cost: COSTS.analytics, whenReadOnly: 'answers' },
+      config: {
+        auth: { scope: ['ANALYTICS'] },
+        limitedTokens: 'resource',
+        keepProtoKeys: true,
+        cost: COSTS.analytics,
+        whenReadOnly: 'answers',
+      },
       schema: {
         operationId: 'queryAnalytics',
         summary: 'Query views, downloads, playtime, revenue and affiliate metrics by time slice',

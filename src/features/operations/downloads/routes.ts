@@ -23,7 +23,7 @@ export function downloadRoutes(app: App, deps: DownloadDeps): void {
   app.get(
     '/data/:project_id/versions/:version_id/:filename',
     {
-      config: { auth: { read: ['VERSION_READ'] } },
+      config: { auth: { read: ['VERSION_READ'] }, limitedTokens: 'versions' },
       schema: {
         operationId: 'downloadFile',
         summary: 'Download a file of a version',

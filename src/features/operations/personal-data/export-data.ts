@@ -6,6 +6,7 @@ import { listVisibleProjects, type ProjectReader } from '#features/catalogue/pro
 import { listCollectionsOf } from '#features/community/collections/queries.ts'
 import { toCollectionView } from '#features/community/collections/views.ts'
 import { listCachedOrganizations, toOrganizationViews } from '#features/community/organizations/organization-cache.ts'
+import { listAccessTokens } from '#features/people/accounts/access-tokens/queries.ts'
 import { toAccessTokenView } from '#features/people/accounts/access-tokens/views.ts'
 import { toSessionView } from '#features/people/accounts/sessions/views.ts'
 import { listAllNotificationsOf } from '#features/people/notifications/queries.ts'
@@ -65,12 +66,7 @@ async function toOwnFacts(db: Db, { id, code_host_id, raw_avatar_url }: AccountR
 
 async function exportRows({ db, config }: ExportReader, { id, token }: Viewer): Promise<Record<string, Buffer>> {
   const sessions = await db.selectFrom('session').selectAll().where('account_id', '=', id).orderBy('created').execute()
-  const pats = await db
-    .selectFrom('personal_access_token')
-    .selectAll()
-    .where('account_id', '=', id)
-    .orderBy('created')
-    .execute()
+  const pats = await listAccessTokens(db, id)
   const parts: Record<string, Buffer> = {
     sessions: await writeJsonArray(sessions, (row) =>
       toSessionView(row, { secret: null, current: token.kind === 'session' && row.id === token.id }),

@@ -84,6 +84,8 @@ const COMPOSERS: { [Kind in MailJob['kind']]: (mail: Mail, job: MailJob & { kind
     const token = await tokens.executeTakeFirst()
     return token && messages.tokenCreatedMail({ ...context, tokenName: token.name })
   },
+  'token-leaked': ({ context }, { token_kind, url }) =>
+    messages.tokenLeakedMail({ ...context, tokenKind: token_kind, url }),
 }
 
 async function compose<Kind extends MailJob['kind']>(

@@ -4,6 +4,9 @@
 /** `message` is the moderator's explanation. */
 type StatusChanged = { project_id: string; old_status: string; new_status: string; message?: string }
 
+/** Exactly one ID is null. */
+type PublisherOwner = { project_id: string | null; organization_id: string | null }
+
 export type NotificationBodies = {
   project_update: { project_id: string; version_id: string }
   team_invite: { project_id: string; team_id: string; invited_by: string; role: string }
@@ -14,6 +17,8 @@ export type NotificationBodies = {
   project_status_neutral: StatusChanged
   moderation_message_received: { project_id: string }
   version_quarantined: { project_id: string; version_id: string }
+  publisher_added: PublisherOwner & { repository: string; user_id: string }
+  publisher_stopped: PublisherOwner & { repository: string }
   report_submitted: { report_id: string }
   report_status_updated: { report_id: string }
   content_taken_down: { item: 'collection' | 'user'; message?: string }
@@ -103,6 +108,16 @@ const TEXTS: { readonly [Type in NotificationType]: TextOf<NotificationBodies[Ty
     text: 'The file scanner reported a file in a version of your project. The version is hidden until a moderator decides.',
     link: `/project/${project_id}/version/${version_id}`,
   }),
+  publisher_added: ({ repository, ...owner }) => ({
+    name: 'A trusted publisher was added',
+    text: `Builds of the repository ${repository} can publish versions now. If nobody in your team did this, remove the trusted publisher.`,
+    link: publisherPage(owner),
+  }),
+  publisher_stopped: ({ repository, ...owner }) => ({
+    name: 'A trusted publisher has stopped',
+    text: `Builds of the repository ${repository} cannot publish any more, because the member who added the trusted publisher has left. Another member can add it again.`,
+    link: publisherPage(owner),
+  }),
   report_submitted: ({ report_id }) => ({
     name: 'Your report was received',
     text: 'Thank you for your report. A moderator will review it.',
@@ -152,6 +167,10 @@ function invitationActions(teamId: string, accountId: string): NotificationActio
     { name: 'Accept', action_route: ['POST', `team/${teamId}/join`] },
     { name: 'Deny', action_route: ['DELETE', `team/${teamId}/members/${accountId}`] },
   ]
+}
+
+function publisherPage({ project_id, organization_id }: PublisherOwner): string {
+  return project_id === null ? `/organization/${organization_id}` : `/project/${project_id}`
 }
 
 function pageOfReport(reportId: string | null): string {

@@ -46,7 +46,7 @@ export function userReads(app: App, deps: UserDeps, prefix = '/v3', { schema, to
   app.get(
     `${prefix}/user`,
     {
-      config: { auth: { scope: ['USER_READ'] }, cache: 'private' },
+      config: { auth: { scope: ['USER_READ'] }, limitedTokens: 'own', cache: 'private' },
       schema: {
         operationId: 'getOwnUser',
         summary: "Get the caller's account",
@@ -61,7 +61,7 @@ export function userReads(app: App, deps: UserDeps, prefix = '/v3', { schema, to
   app.get(
     `${prefix}/user/:id`,
     {
-      config: { auth: { read: ['USER_READ'] }, cache: 'public' },
+      config: { auth: { read: ['USER_READ'] }, limitedTokens: 'anonymous', cache: 'public' },
       schema: {
         operationId: 'getUser',
         summary: 'Get a user by ID or username',

@@ -1,12 +1,15 @@
 // Authenticates callers by the Authorization header, and checks the requirements of each route.
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify'
 import { hasScope, type ScopeName } from '#lib/access/scopes.ts'
 import type { Secret } from '#lib/access/secret.ts'
 import { parseAuthorization, secretsEqual } from '#lib/access/tokens.ts'
 import { isAdmin, isModerator, type Viewer } from '#lib/access/viewer.ts'
 import { ApiError, forbidden, notFound } from '#lib/errors.ts'
-import type { RouteAuth } from '../route-config.ts'
+import type { LimitedTokens } from '../route-config.ts'
 import type { TokenDirectory } from './token-directory.ts'
+
+/** Maximum number of IDs of a token's limits in the message of an error. */
+const NAMED_MAX = 5
 
 export type AuthOptions = { tokens: TokenDirectory; adminKey: Secret | undefined }
 
@@ -31,17 +34,21 @@ export function requireScope(viewer: Viewer, scope: ScopeName): void {
   if (!hasScope(viewer.scopes, scope)) throw missingScope(scope)
 }
 
-/** Returns the onRequest hook that enforces `auth`; undefined for public routes, which ignore tokens. */
-export function authHook(auth: RouteAuth, role: 'moderator' | 'admin' | undefined, { tokens, adminKey }: AuthOptions) {
+/** Returns the onRequest hook that enforces the config of a route; undefined for public routes, which ignore tokens. */
+export function authHook(
+  { auth, role, limitedTokens }: Pick<FastifyContextConfig, 'auth' | 'role' | 'limitedTokens'>,
+  { tokens, adminKey }: AuthOptions,
+) {
   if (auth === 'public') return undefined
   if (auth === 'operator') return operatorHook(tokens, adminKey)
-  if ('read' in auth) return readHook(auth.read, tokens)
+  if ('read' in auth) return readHook(auth.read, limitedTokens, tokens)
   const required = auth.scope
   return async (req: FastifyRequest): Promise<void> => {
     const viewer = await tokens.authenticate(req.headers.authorization, req)
     if (viewer === 'missing') throw unauthenticated('A token in the Authorization header is required')
     if (viewer === 'suspended') throw unauthenticated('The account of this token is suspended')
     if (viewer === 'invalid') throw unauthenticated('The token is unknown, expired or revoked')
+    requireUnlimited(viewer, limitedTokens)
     for (const scope of required) requireScope(viewer, scope)
     if (role === 'moderator' && !isModerator(viewer)) throw forbidden('Only moderators can do this')
     if (role === 'admin' && !isAdmin(viewer)) throw forbidden('Only admins can do this')
@@ -50,15 +57,38 @@ export function authHook(auth: RouteAuth, role: 'moderator' | 'admin' | undefine
 }
 
 /** A caller whose token is invalid or lacks the scopes is anonymous. */
-function readHook(anyOf: readonly ScopeName[], tokens: TokenDirectory) {
+function readHook(anyOf: readonly ScopeName[], limitedTokens: LimitedTokens | undefined, tokens: TokenDirectory) {
   const accept = (req: FastifyRequest, viewer: Viewer | string): void => {
-    if (typeof viewer === 'object' && anyOf.some((scope) => hasScope(viewer.scopes, scope))) req.viewer = viewer
+    if (typeof viewer === 'string' || !anyOf.some((scope) => hasScope(viewer.scopes, scope))) return
+    if (viewer.limits !== undefined && isIgnored(viewer, limitedTokens)) return
+    req.viewer = viewer
   }
   return (req: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
     // Avoids a promise for anonymous reads, which are the most frequent.
     if (req.headers.authorization === undefined) return done()
-    tokens.authenticate(req.headers.authorization, req).then((viewer) => done(void accept(req, viewer)), done)
+    tokens
+      .authenticate(req.headers.authorization, req)
+      .then((viewer) => accept(req, viewer))
+      .then(() => done(), done)
   }
+}
+
+/** Returns whether a read ignores this fine-grained token. @throws ApiError 403 if the route states no treatment. */
+function isIgnored(viewer: Viewer, limitedTokens: LimitedTokens | undefined): boolean {
+  if (limitedTokens === 'anonymous') return true
+  if (viewer.token.kind === 'publisher') return limitedTokens !== 'versions'
+  requireUnlimited(viewer, limitedTokens)
+  return false
+}
+
+/** @throws ApiError 403 naming the limits, for a fine-grained token that the route does not accept. */
+function requireUnlimited({ limits, token }: Viewer, limitedTokens: LimitedTokens | undefined): void {
+  if (limits === undefined || limitedTokens === 'versions') return
+  if (token.kind === 'publisher') throw forbidden('The token of a trusted publisher can only publish versions')
+  if (limitedTokens !== undefined) return
+  const names = [...limits.projects, ...limits.organizations].slice(0, NAMED_MAX).join(', ')
+  const message = `This token is limited to projects or organizations (${names}), which this operation does not support`
+  throw new ApiError('forbidden', message, { details: { limits } })
 }
 
 function operatorHook(tokens: TokenDirectory, adminKey: Secret | undefined) {

@@ -1,21 +1,28 @@
 // Finds the account of a token by the token's hash. Cached tokens need no query.
+
+import { BlockList, isIPv6 } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
-import { ALL_SCOPES } from '#lib/access/scopes.ts'
-import { parseAuthorization, parseToken, type TokenKind } from '#lib/access/tokens.ts'
-import type { Role, Viewer } from '#lib/access/viewer.ts'
+import { ALL_SCOPES, intersectScopes, scopeBitsOf } from '#lib/access/scopes.ts'
+import { parseAuthorization, parseToken } from '#lib/access/tokens.ts'
+import type { Role, TokenLimits, Viewer } from '#lib/access/viewer.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { Db } from '#platform/db/db.ts'
 import { callerOf } from '../limits/client-address.ts'
+import { findPublisherToken } from './publisher-tokens.ts'
+import type { UsedKind } from './token-use.ts'
 
 /** Owner, scopes and expiry of a token. The ID in the cache is the hash in hexadecimal. */
 type TokenEntry = {
   hash: string
   id: string
-  kind: TokenKind
+  kind: UsedKind
   accountId: string
   scopes: number
   expiresAtMs: number
+  limits: TokenLimits | undefined
+  /** Networks from which the token works; undefined: everywhere. */
+  networks: BlockList | undefined
 }
 
 /** The properties of an account that determine the permissions of its tokens. */
@@ -28,7 +35,14 @@ type AccountEntry = {
 }
 
 // A command that ends a token must announce its hash as `token`; one that changes an account, its ID as `viewer`.
-const TOKEN = { name: 'token' as const, idOf: (token: TokenEntry) => token.hash, sizeOf: () => 200 }
+const TOKEN = {
+  name: 'token' as const,
+  idOf: (token: TokenEntry) => token.hash,
+  sizeOf: ({ limits, networks }: TokenEntry) =>
+    200 +
+    30 * ((limits?.projects.length ?? 0) + (limits?.organizations.length ?? 0)) +
+    200 * (networks?.rules.length ?? 0),
+}
 const VIEWER = {
   name: 'viewer' as const,
   idOf: (account: AccountEntry) => account.id,
@@ -52,7 +66,9 @@ export type TokenDirectoryOptions = {
   cache: EntityCache
   now: () => number
   /** Called at each use, to update `last_used` and the IP address of a session. Must not block. */
-  onUse: (use: { kind: TokenKind; id: string; req: FastifyRequest }) => void
+  onUse: (use: { kind: UsedKind; id: string; req: FastifyRequest }) => void
+  /** Called for each use of a valid token from an IP address that its limits exclude. Must not reject. */
+  onForeignAddress: (use: { tokenId: string; accountId: string; address: string }) => Promise<void>
   foreignTokens?: ForeignTokens
 }
 
@@ -71,15 +87,21 @@ export function createTokenDirectory(options: TokenDirectoryOptions): TokenDirec
         const foreign = (await options.foreignTokens?.(text)) ?? 'invalid'
         return foreign === 'invalid' ? foreign : { ...foreign, caller: callerOf(req), address: req.clientAddress }
       }
+      const { kind } = parsed
+      if (kind === 'publisher') return findPublisherToken(db, { hash: parsed.hash, now: now(), req })
       const hash = parsed.hash.toString('hex')
-      const token = tokens.peek(hash) ?? (await tokens.get(hash, (hashes) => listTokens(db, parsed.kind, hashes)))
+      const token = tokens.peek(hash) ?? (await tokens.get(hash, (hashes) => listTokens(db, kind, hashes)))
       if (token === undefined || token.expiresAtMs <= now()) return 'invalid'
       const account =
         accounts.peek(token.accountId) ?? (await accounts.get(token.accountId, (ids) => listAccounts(db, ids)))
       if (account === undefined) return 'invalid'
       if (account.suspendedUntilMs !== null && account.suspendedUntilMs > now()) return 'suspended'
+      if (token.networks !== undefined && !isInside(token.networks, req.clientAddress)) {
+        await options.onForeignAddress({ tokenId: token.id, accountId: account.id, address: req.clientAddress })
+        return 'invalid'
+      }
       options.onUse({ kind: token.kind, id: token.id, req })
-      return {
+      const viewer = {
         id: account.id,
         role: account.role,
         emailVerified: account.emailVerified,
@@ -88,24 +110,66 @@ export function createTokenDirectory(options: TokenDirectoryOptions): TokenDirec
         address: req.clientAddress,
         token: { kind: token.kind, id: token.id },
       }
+      return token.limits === undefined ? viewer : { ...viewer, role: 'developer', limits: token.limits }
     },
   }
 }
 
-async function listTokens(db: Db, kind: TokenKind, hashes: string[]): Promise<TokenEntry[]> {
+/** A fine-grained token does not read the email address and the payouts of its account. */
+const LIMITED_SCOPES = ALL_SCOPES - scopeBitsOf(['USER_READ_EMAIL', 'PAYOUTS_READ', 'PAYOUTS_WRITE'])
+
+type TokenRow = { id: string; account_id: string; hash: string; scopes: number; expires: Date } & {
+  project_ids: string[] | null
+  organization_ids: string[] | null
+  addresses: string[] | null
+}
+
+async function listTokens(db: Db, kind: UsedKind, hashes: string[]): Promise<TokenEntry[]> {
   const table = { session: 'session', pat: 'personal_access_token', oauth: 'oauth_token' }[kind]
   const scopes = kind === 'session' ? sql<number>`${sql.lit(ALL_SCOPES)}::bigint` : sql<number>`scopes`
-  const { rows } = await sql<{ id: string; account_id: string; hash: string; scopes: number; expires: Date }>`
-    select id, account_id, encode(token_hash, 'hex') as hash, ${scopes} as scopes, expires from ${sql.table(table)}
+  const limits =
+    kind === 'pat'
+      ? sql`project_ids, organization_ids, addresses::text[] as addresses`
+      : sql`null as project_ids, null as organization_ids, null as addresses`
+  const { rows } = await sql<TokenRow>`
+    select id, account_id, encode(token_hash, 'hex') as hash, ${scopes} as scopes, expires, ${limits} from ${sql.table(table)}
     where token_hash = any(${hashes.map((hash) => Buffer.from(hash, 'hex'))}::bytea[])`.execute(db)
-  return rows.map((row) => ({
-    hash: row.hash,
-    id: row.id,
-    kind,
-    accountId: row.account_id,
-    scopes: row.scopes,
-    expiresAtMs: row.expires.getTime(),
-  }))
+  return rows.map((row) => {
+    const limits = limitsOf(row)
+    return {
+      hash: row.hash,
+      id: row.id,
+      kind,
+      accountId: row.account_id,
+      scopes: limits === undefined ? row.scopes : intersectScopes(row.scopes, LIMITED_SCOPES),
+      expiresAtMs: row.expires.getTime(),
+      limits,
+      networks: row.addresses === null ? undefined : toNetworks(row.addresses),
+    }
+  })
+}
+
+function limitsOf({ project_ids, organization_ids }: TokenRow): TokenLimits | undefined {
+  if (project_ids === null && organization_ids === null) return undefined
+  return { projects: project_ids ?? [], organizations: organization_ids ?? [] }
+}
+
+/** `ranges` are networks in the form of PostgreSQL: `192.0.2.0/24`. */
+function toNetworks(ranges: readonly string[]): BlockList {
+  const networks = new BlockList()
+  for (const range of ranges) {
+    const [network = '', bits = ''] = range.split('/')
+    networks.addSubnet(network, Number(bits), familyOf(network))
+  }
+  return networks
+}
+
+function isInside(networks: BlockList, address: string): boolean {
+  return networks.check(address, familyOf(address))
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIPv6(address) ? 'ipv6' : 'ipv4'
 }
 
 async function listAccounts(db: Db, ids: string[]): Promise<AccountEntry[]> {

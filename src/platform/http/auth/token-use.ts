@@ -2,15 +2,18 @@
 
 import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
-import type { TokenKind } from '#lib/access/tokens.ts'
+import { networkOf } from '#lib/address-key.ts'
 import { MINUTE_MS } from '#lib/time.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 
+/** Kinds of tokens with a last use. */
+export type UsedKind = 'session' | 'pat' | 'oauth'
+
 type Use = { at: Date; ip: string; userAgent: string }
 
 export type TokenUse = {
-  record(use: { kind: TokenKind; id: string; req: FastifyRequest }): void
+  record(use: { kind: UsedKind; id: string; req: FastifyRequest }): void
   /** Writes the recorded uses. Also called when the server closes. */
   flush(): Promise<void>
 }
@@ -63,7 +66,9 @@ async function writeTokenUse(
   uses: Map<string, Use>,
 ): Promise<void> {
   const rows = [...uses]
-  await sql`update ${sql.table(table)} as token set last_used = used.at
-    from unnest(${rows.map(([id]) => id)}::text[], ${rows.map(([, { at }]) => at)}::timestamptz[]) as used (id, at)
+  const network = table === 'oauth_token' ? sql`` : sql`, last_network = used.network`
+  await sql`update ${sql.table(table)} as token set last_used = used.at ${network}
+    from unnest(${rows.map(([id]) => id)}::text[], ${rows.map(([, { at }]) => at)}::timestamptz[],
+      ${rows.map(([, { ip }]) => networkOf(ip))}::text[]) as used (id, at, network)
     where token.id = used.id`.execute(db)
 }

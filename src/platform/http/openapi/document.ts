@@ -54,6 +54,7 @@ function describeUnvalidated(schema: Json, config: FastifyContextConfig | undefi
   const form = config?.formData
   if ('body' in schema) return read
   if (consumes.includes('image/*') || consumes.includes('application/offset+octet-stream')) read['body'] = Bytes
+  if (config?.rawBody !== undefined) read['body'] = config.rawBody
   if (form !== undefined) {
     const required = form.isOptional === true ? {} : { required: ['data'] }
     read['body'] = { type: 'object', ...required, properties: { data: form.schema }, additionalProperties: Bytes }

@@ -1,6 +1,7 @@
 // Texts of the API description that do not belong to one route: introduction, tags, access rules and statuses.
 import type { FastifyContextConfig } from 'fastify'
 import { SCOPES, type ScopeName } from '#lib/access/scopes.ts'
+import type { LimitedTokens } from '../route-config.ts'
 import { permissionTables, scopeTable } from './bit-tables.ts'
 
 export const INTRODUCTION = `A content hosting service: projects, versions and files, with search, teams and analytics.
@@ -57,6 +58,7 @@ export const TAGS = [
   { name: 'teams', description: 'Members of projects and organizations, and their permissions' },
   { name: 'organizations', description: 'Groups that own projects' },
   { name: 'limits', description: 'Number of projects, organizations and collections that an account may own' },
+  { name: 'publishing', description: 'Trusted publishers: builds that publish without a stored secret' },
   { name: 'images', description: 'Images in descriptions, changelogs, reports and messages' },
   { name: 'reports', description: 'Reports of content and users to moderators' },
   { name: 'threads', description: 'Conversations with moderators, about a project or a report' },
@@ -76,7 +78,11 @@ export type TagName = (typeof TAGS)[number]['name']
 /** Describes the required credentials and the cost of a route; undefined for public routes of cost 1. */
 export function describeAccess(config: FastifyContextConfig): string | undefined {
   const { cost = 1 } = config
-  const parts = [describeCaller(config), cost === 1 ? undefined : `Counts as ${cost} requests at the rate limit.`]
+  const parts = [
+    describeCaller(config),
+    describeLimits(config),
+    cost === 1 ? undefined : `Counts as ${cost} requests at the rate limit.`,
+  ]
   const sentences = parts.filter((part) => part !== undefined)
   return sentences.length === 0 ? undefined : sentences.join(' ')
 }
@@ -90,6 +96,18 @@ function describeCaller({ auth, role }: FastifyContextConfig): string | undefine
   return role === undefined
     ? requirement
     : `${requirement} ${role === 'admin' ? 'Admins' : 'Moderators and admins'} only.`
+}
+
+const LIMITS: Readonly<Record<LimitedTokens, string>> = {
+  resource: 'Fine-grained tokens work within their limits.',
+  versions: 'Fine-grained tokens and those of trusted publishers work within their limits.',
+  own: 'Fine-grained tokens work, without private data.',
+  anonymous: 'Ignores fine-grained tokens.',
+}
+
+function describeLimits({ auth, role, limitedTokens }: FastifyContextConfig): string | undefined {
+  if (auth === 'public' || auth === 'operator' || role !== undefined) return undefined
+  return limitedTokens === undefined ? 'Rejects fine-grained tokens.' : LIMITS[limitedTokens]
 }
 
 function optionalToken(scopes: readonly ScopeName[]): string {

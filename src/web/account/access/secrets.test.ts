@@ -21,7 +21,9 @@ test('no log line holds what opens an account: passwords, sessions, tokens, secr
   const session = person.cookies.get('__Host-depot-session') ?? assert.fail('no session')
   const shown = (body: string) => /id="secret" value="([^"]+)"/.exec(body)?.[1] ?? assert.fail(body)
   const tokens = '/account/tokens'
-  const token = shown((await person.send(tokens, tokens, { name: 'logged', days: '7', scope: 'USER_READ' })).body)
+  const token = shown(
+    (await person.send(tokens, tokens, { name: 'logged', days: '7', scope: 'USER_READ', reviewed: 'yes' })).body,
+  )
   const page = '/account/applications/new'
   const made = await person.send(page, page, { name: 'Logged', redirect_uris: CALLBACK, scope: 'USER_READ' })
   const secret = shown(made.body)

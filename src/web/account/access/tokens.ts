@@ -2,14 +2,18 @@
 
 import type { FastifyReply } from 'fastify'
 import { actorOf } from '#features/basics/audit/actor.ts'
-import { createAccessToken } from '#features/people/accounts/access-tokens/create-access-token.ts'
-import { listAccessTokens } from '#features/people/accounts/access-tokens/queries.ts'
+import { checkAccessToken, createAccessToken } from '#features/people/accounts/access-tokens/create-access-token.ts'
+import type { TokenLimits } from '#features/people/accounts/access-tokens/limits.ts'
+import {
+  type AccessTokenRow,
+  listAccessTokens,
+  listTokenResources,
+} from '#features/people/accounts/access-tokens/queries.ts'
 import { deleteAccessToken } from '#features/people/accounts/access-tokens/update-access-token.ts'
-import type { AccessTokenRow } from '#features/people/accounts/access-tokens/views.ts'
 import { parseId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { timeAgo } from '#platform/html/format.ts'
-import { buttonForm, form, selectField, textField } from '#platform/html/forms.ts'
+import { buttonForm, form, hiddenField, selectField, textField } from '#platform/html/forms.ts'
 import { html, type Markup } from '#platform/html/html.ts'
 import { badge, note } from '#platform/html/lists.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
@@ -18,15 +22,18 @@ import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { showSettings } from '../account-layout.ts'
 import { scopeChoice, scopeGroups, scopesOf } from './scope-groups.ts'
+import { limitChoice, limitsLine, readLimits, type TypedLimits, tokenSentences } from './token-limits.ts'
 
-const LABELS = { name: 'The name', scopes: 'The choice', expires: 'The expiry' }
+const LABELS = { name: 'The name', scopes: 'The choice', expires: 'The expiry', limits: 'The limit' }
 /** Lifetimes that the form offers, in days. */
 const LIFETIMES = [7, 30, 90, 365]
 
-type Typed = { name: string; chosen: string[]; days: string; refusal?: FormRefusal }
+type Typed = TypedLimits & { name: string; chosen: string[]; days: string; refusal?: FormRefusal }
+
+const EMPTY: Typed = { name: '', chosen: [], days: '90', resources: [], networks: '' }
 
 export function tokenPages(pages: Pages): void {
-  pages.own('GET', PATHS.tokens, 'showTokens', (request) => showTokens(request, { name: '', chosen: [], days: '90' }))
+  pages.own('GET', PATHS.tokens, 'showTokens', (request) => showTokens(request, EMPTY))
   pages.own('POST', PATHS.tokens, 'makeToken', makeToken)
   pages.own('POST', `${PATHS.tokens}/revoke`, 'revokeAccessToken', async ({ deps, viewer, field, redirect }) => {
     const token = { id: parseId(field('id'), 'id') }
@@ -39,6 +46,7 @@ async function showTokens(request: OwnRequest, typed: Typed): Promise<FastifyRep
   const { deps, viewer, page } = request
   const { t } = page.language
   const tokens = await listAccessTokens(deps.db, viewer.id)
+  const known = await listTokenResources(deps.db, viewer.id)
   const action = pathTo(page, PATHS.tokens)
   const errors = errorsOf(typed)
   const choices = LIFETIMES.map((days) => ({
@@ -49,7 +57,8 @@ async function showTokens(request: OwnRequest, typed: Typed): Promise<FastifyRep
   const content = html`${textField(page, { name: 'name', label: t('field.name'), hint: t('tokens.name.hint'), value: typed.name, minLength: 3, maxLength: 255, autocomplete: 'off', errors })}
 ${selectField(page, { name: 'days', label: t('tokens.lifetime'), choices })}
 ${scopeChoice(page, { ...typed, name: 'scopes', legend: t('tokens.may') })}
-<div><button class="main">${t('tokens.make')}</button></div>`
+${limitChoice(page, { ...typed, known })}
+<div><button class="main">${t('tokens.review')}</button></div>`
   const body = html`<section class="section"><h2>${t('tokens.yours')}</h2>
 ${tokens.length === 0 ? html`<p class="soft">${t('tokens.empty')}</p>` : html`<ul class="items">${tokens.map((token) => tokenItem(page, token))}</ul>`}
 </section>
@@ -69,29 +78,68 @@ function tokenItem(page: PageContext, token: AccessTokenRow): Markup {
 <h3>${token.name} ${token.expires.getTime() <= now && badge('warn', t('tokens.expired'))}</h3>
 <p class="hint">${rich('tokens.expires', { at: timeAgo(language, token.expires, now) })} ${used}</p>
 <details><summary>${t('tokens.permissions', { count: names.length })}</summary><span class="mono">${names.length === 0 ? t('tokens.none') : names.join(', ')}</span></details>
+${limitsLine(page, token)}
 </div>
 ${buttonForm(page, { action: `${pathTo(page, PATHS.tokens)}/revoke`, text: t('revoke'), kind: 'danger', isTight: true, label: t('revoke.named', { name: token.name }), fields: { id: token.id } })}
 </li>`
 }
 
+/** The first request shows what the token can do; the second, from that page, creates it. */
 async function makeToken(request: OwnRequest): Promise<FastifyReply> {
   const { deps, viewer, page, field, fields } = request
   const [name, days, chosen] = [field('name'), field('days'), fields('scope')]
-  const { value: created, refusal } = await attempt(
-    () =>
-      createAccessToken(deps, {
-        actor: actorOf(viewer),
-        accountId: viewer.id,
-        name,
-        scopes: scopesOf(chosen),
-        expires: new Date(deps.now() + Number(days === '' ? Number.NaN : days) * DAY_MS),
-      }),
-    LABELS,
-  )
-  if (refusal !== undefined) return showTokens(request, { name, chosen, days, refusal })
+  const typed: Typed = { name, chosen, days, resources: fields('resource'), networks: field('networks') }
+  const token = {
+    accountId: viewer.id,
+    name,
+    scopes: scopesOf(chosen),
+    expires: new Date(deps.now() + Number(days === '' ? Number.NaN : days) * DAY_MS),
+    limits: readLimits(typed),
+  }
+  if (field('reviewed') !== 'yes') {
+    const { refusal } = await attempt(() => checkAccessToken(deps, token), LABELS)
+    return refusal === undefined
+      ? reviewToken(request, typed, token)
+      : showTokens(request, { ...typed, refusal: atField(refusal) })
+  }
+  const actor = actorOf(viewer)
+  const { value: created, refusal } = await attempt(() => createAccessToken(deps, { ...token, actor }), LABELS)
+  if (refusal !== undefined) return showTokens(request, { ...typed, refusal: atField(refusal) })
   // A response to the form, not a redirect, because no page with a URL can show the token.
   const body = secretView(page, { what: 'token', name: created.row.name, secret: created.token, next: PATHS.tokens })
   return showSettings(request, { title: page.language.t('secret.token.title'), body })
+}
+
+/** The form has one field for networks, and one for projects and organizations. */
+function atField(refusal: FormRefusal): FormRefusal {
+  if (refusal.field?.startsWith('limits') !== true) return refusal
+  return { ...refusal, field: refusal.field.startsWith('limits.addresses') ? 'networks' : 'limits' }
+}
+
+async function reviewToken(
+  request: OwnRequest,
+  typed: Typed,
+  { scopes, limits, expires }: { scopes: number; limits: TokenLimits | null; expires: Date },
+): Promise<FastifyReply> {
+  const { deps, viewer, page } = request
+  const { t } = page.language
+  const known = await listTokenResources(deps.db, viewer.id)
+  const values = [
+    ['name', typed.name],
+    ['days', typed.days],
+    ['networks', typed.networks],
+    ['reviewed', 'yes'],
+    ...typed.chosen.map((name) => ['scope', name]),
+    ...typed.resources.map((name) => ['resource', name]),
+  ] as [string, string][]
+  const content = html`${values.map(([name, value]) => hiddenField(name, value))}
+${tokenSentences(page, { scopes, limits, known, expires })}
+<div><button class="main">${t('tokens.make')}</button></div>
+<p><a href="${pathTo(page, PATHS.tokens)}">${t('work.cancel')}</a></p>`
+  const body = html`<section class="section"><h2><bdi>${typed.name}</bdi></h2>
+${form(page, { action: pathTo(page, PATHS.tokens), content })}
+</section>`
+  return showSettings(request, { title: t('tokens.review.title'), body })
 }
 
 /** Shows a secret, once. */

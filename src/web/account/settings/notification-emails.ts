@@ -22,7 +22,14 @@ import { showSettings } from '../account-layout.ts'
 const GROUPS: readonly { legend: MessageKey; kinds: readonly EmailKind[]; isForAdmins?: boolean }[] = [
   {
     legend: 'notifications.email.projects',
-    kinds: ['invitation', 'project_transferred', 'project_status', 'project_message', 'version_quarantined'],
+    kinds: [
+      'invitation',
+      'project_transferred',
+      'project_status',
+      'project_message',
+      'version_quarantined',
+      'trusted_publisher',
+    ],
   },
   { legend: 'notifications.email.followed', kinds: ['project_update'] },
   {

@@ -25,8 +25,18 @@ function showKeys(request: OwnRequest) {
 
 function kindsTable(page: PageContext): Part {
   const { t } = page.language
-  const names = { pat: t('ops.keys.pat'), oauth: t('ops.keys.oauth'), session: t('ops.keys.session') }
-  const ends = { pat: t('ops.keys.pat.end'), oauth: t('ops.keys.oauth.end'), session: t('ops.keys.session.end') }
+  const names = {
+    pat: t('ops.keys.pat'),
+    oauth: t('ops.keys.oauth'),
+    session: t('ops.keys.session'),
+    publisher: t('ops.keys.publisher'),
+  }
+  const ends = {
+    pat: t('ops.keys.pat.end'),
+    oauth: t('ops.keys.oauth.end'),
+    session: t('ops.keys.session.end'),
+    publisher: t('ops.keys.publisher.end'),
+  }
   const columns = [
     { label: t('ops.keys.kind') },
     { label: t('ops.keys.prefix') },

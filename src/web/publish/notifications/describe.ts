@@ -92,13 +92,17 @@ function textOf(
   if (!isMessageKey(key)) return notificationText(body, account_id).text
   const {
     role = '',
+    repository = '',
     old_status = '',
     new_status = '',
-  } = body as Partial<NotificationBodies['team_invite'] & NotificationBodies['status_change']>
+  } = body as Partial<
+    NotificationBodies['team_invite'] & NotificationBodies['status_change'] & NotificationBodies['publisher_stopped']
+  >
   return rich(key, {
     project: named(names.project) ?? t('notifications.a-project'),
     organization: named(names.organization) ?? t('notifications.an-organization'),
     role: html`<bdi>${role}</bdi>`,
+    repository: html`<bdi>${repository}</bdi>`,
     before: statusName(page, 'project', old_status),
     after: statusName(page, 'project', new_status),
   })
@@ -121,5 +125,6 @@ function pathOf(
   if (project === undefined) return organization === undefined ? undefined : organizationPath(organization.slug)
   const path = projectPath(project)
   if (typeof body['version_id'] === 'string') return `${path}/version/${body['version_id']}`
+  if (body.type === 'publisher_added' || body.type === 'publisher_stopped') return `${path}/settings/publishing`
   return body.type === 'team_invite' ? path : `${path}/settings/review`
 }

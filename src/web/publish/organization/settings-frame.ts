@@ -25,6 +25,7 @@ const SECTIONS: readonly Section[] = [
   { below: '', label: 'manage.general', icon: 'cog' },
   { below: '/members', label: 'people.members', icon: 'users' },
   { below: '/projects', label: 'publish.projects', icon: 'box' },
+  { below: '/publishing', label: 'publishers.title', icon: 'key' },
   { below: '/delete', label: 'organizations.delete', icon: 'trash', isDanger: true },
 ]
 

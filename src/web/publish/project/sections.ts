@@ -37,6 +37,7 @@ export const SECTIONS: readonly { title?: MessageKey; items: readonly Section[] 
       { below: '/organization', label: 'people.organization', icon: 'building' },
       { below: '/analytics', label: 'numbers.title', icon: 'chart' },
       { below: '/revenue', label: 'revenue.project', icon: 'coins' },
+      { below: '/publishing', label: 'publishers.title', icon: 'key' },
       { below: '/visibility', label: 'people.visibility', icon: 'eye' },
       { below: '/review', label: 'publish.review', icon: 'gavel' },
       { below: '/transfer', label: 'people.transfer', icon: 'transfer' },

@@ -74,7 +74,7 @@ export async function loadProject(
     view,
     path: projectPath(view),
     isFollowed: followed.includes(project.id),
-    isMember: viewer !== null && isMember(await findMembership(deps.db, viewer.id, project)),
+    isMember: viewer !== null && isMember(await findMembership(deps.db, viewer, project)),
     offer: await (offered === undefined ? findOffer(request, view) : offerOwn(request, offered)),
     isOwnOffer: offered !== undefined,
     dependentCount: await dependents.get(project.id, () => countDependents(deps.dbRead, project.id)),

@@ -9,7 +9,7 @@ import {
 } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { listVersionIdsFor } from '#features/catalogue/versions/lookup/version-list.ts'
 import { findVersionIdByNumber } from '#features/catalogue/versions/queries.ts'
-import type { VersionView } from '#features/catalogue/versions/views.ts'
+import type { ProvenanceView, VersionView } from '#features/catalogue/versions/views.ts'
 import { isModerator } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
@@ -158,8 +158,19 @@ function detailsPanel({ page, deps }: PageRequest, { version }: VersionData, sca
   const { t } = language
   const games = versionRuns(deps.taxonomy, fieldTexts(version, 'game_versions'))
   const runs = environmentText(language, version.project_types, fieldText(version, 'environment'))
-  return html`<section class="panel"><h2>${t('site.details')}</h2><dl class="pairs"><dt>${t('site.version')}</dt><dd><bdi>${version.version_number}</bdi></dd><dt>${t('site.facet.v')}</dt><dd>${games.join(', ')}</dd><dt>${t('site.facet.l')}</dt><dd>${version.loaders.map(tagName).join(', ')}</dd>${runs !== undefined && html`<dt>${t('site.facet.e')}</dt><dd>${runs}</dd>`}<dt>${t('site.published')}</dt><dd>${exactTime(language, new Date(version.date_published))}</dd><dt>${t('site.column.downloads')}</dt><dd>${countOf(language, version.downloads)}</dd>${scan}<dt>${t('site.version-id')}</dt><dd><code id="version-id">${version.id}</code></dd></dl>
+  return html`<section class="panel"><h2>${t('site.details')}</h2><dl class="pairs"><dt>${t('site.version')}</dt><dd><bdi>${version.version_number}</bdi></dd><dt>${t('site.facet.v')}</dt><dd>${games.join(', ')}</dd><dt>${t('site.facet.l')}</dt><dd>${version.loaders.map(tagName).join(', ')}</dd>${runs !== undefined && html`<dt>${t('site.facet.e')}</dt><dd>${runs}</dd>`}<dt>${t('site.published')}</dt><dd>${exactTime(language, new Date(version.date_published))}</dd><dt>${t('site.column.downloads')}</dt><dd>${countOf(language, version.downloads)}</dd>${scan}${version.provenance !== undefined && builtFrom(page, version.provenance)}<dt>${t('site.version-id')}</dt><dd><code id="version-id">${version.id}</code></dd></dl>
 <p class="lone">${copyButton(page, { id: 'version-id', what: t('site.version-id') })}<a class="lone" href="${pathTo(page, reportPath('version', version.id))}">${icon(page, 'flag')}${t('site.report.version')}</a></p></section>`
+}
+
+/** States where a trusted publisher built the version, with a link to the build if its service has a known kind. */
+function builtFrom({ language }: PageContext, { commit, repository, workflow, run_url: run }: ProvenanceView): Markup {
+  const short = html`<code title="${commit}">${commit.slice(0, 10)}</code>`
+  const text = language.rich('project.built.text', {
+    commit: short,
+    repository: html`<bdi>${repository}</bdi>`,
+    workflow: html`<bdi>${workflow.slice(workflow.lastIndexOf('/') + 1)}</bdi>`,
+  })
+  return html`<dt>${language.t('project.built')}</dt><dd>${text}${run !== null && html` <a href="${run}" rel="nofollow noopener">${language.t('project.built.run')}</a>`}</dd>`
 }
 
 function filesPanel(page: PageContext, offer: Offer): Markup {

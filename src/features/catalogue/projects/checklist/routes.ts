@@ -13,7 +13,7 @@ export function checklistRoute(app: App, deps: ProjectReader): void {
   app.get(
     '/v3/project/:id/checklist',
     {
-      config: { auth: { scope: ['PROJECT_READ'] }, cache: 'private' },
+      config: { auth: { scope: ['PROJECT_READ'] }, limitedTokens: 'resource', cache: 'private' },
       schema: {
         operationId: 'getChecklist',
         summary: 'List what a project needs before its review',

@@ -11,6 +11,7 @@ export function projectIconOwner(deps: ProjectReader & Pick<Deps, 'now'>): IconO
     path: '/v3/project',
     noun: 'Project',
     scopes: ['PROJECT_WRITE'],
+    limitedTokens: 'resource',
     maxBytes: ICON_BYTES_MAX,
     authorize: async (viewer, name) => {
       const { project, membership } = await getProjectAsMember(deps, viewer, name)

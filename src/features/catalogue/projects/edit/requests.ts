@@ -32,6 +32,12 @@ export const ProjectPatch = Type.Object(
           'The last event of the review that the moderator has seen, from the queue. 409 with the later event if it is out of date. Only for moderators',
       }),
     ),
+    publishing: Type.Optional(
+      Type.Enum(['any', 'trusted_only'], {
+        description:
+          '`trusted_only`: only trusted publishers publish versions. Members see it with the trusted publishers',
+      }),
+    ),
     monetization_status: Type.Optional(Type.Enum(['monetized', 'demonetized', 'force-demonetized'])),
   },
   { title: 'ProjectPatch' },

@@ -119,6 +119,7 @@ function columnsOf(
     }),
     moderation_message: (moderation_message) => ({ moderation_message }),
     moderation_message_body: (moderation_message_body) => ({ moderation_message_body }),
+    publishing: (publishing) => ({ publishing }),
     monetization_status: (monetization_status) => ({ monetization_status }),
   }
 }
@@ -142,6 +143,7 @@ function changesPublicFields(patch: ProjectPatch): boolean {
     moderation_message_body,
     monetization_status,
     public_statistics,
+    publishing,
     requested_status,
     scheduled_at,
     seen,

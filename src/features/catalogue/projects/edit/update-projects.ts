@@ -76,7 +76,7 @@ function checkPatch(taxonomy: Taxonomy, patch: ProjectBulkPatch): void {
 
 async function lockEditable(tx: Tx, viewer: Viewer, ids: readonly string[]): Promise<ProjectRow[]> {
   const rows = new Map((await lockProjects(tx, ids)).map((project) => [project.id, project]))
-  const memberships = await listMemberships(tx, viewer.id, ids)
+  const memberships = await listMemberships(tx, viewer, ids)
   const projects = ids.map((id) => {
     const project = rows.get(id)
     if (project === undefined || !canSeeProject(viewer, project, memberships.get(id) ?? {})) {

@@ -13,7 +13,7 @@ import { addGalleryImage } from './add-gallery-image.ts'
 import { removeGalleryImage, updateGalleryImage } from './edit-gallery.ts'
 import { GALLERY_BYTES_MAX, ImageQuery, NewImageQuery, toGalleryImageFields, UrlQuery } from './requests.ts'
 
-const config = { auth: { scope: ['PROJECT_WRITE'] } } as const
+const config = { auth: { scope: ['PROJECT_WRITE'] }, limitedTokens: 'resource' } as const
 const about = { params: ProjectParams }
 
 export function galleryRoutes(app: App, deps: Deps, prefix: string): void {

@@ -93,7 +93,7 @@ export async function getProject(reader: ProjectReader, viewer: Viewer | null, n
   const project = await findProject(reader, name)
   if (project === undefined) throw notFound('project')
   if (isPublicStatus(project.status)) return project
-  const membership = viewer === null ? {} : await findMembership(reader.db, viewer.id, project)
+  const membership = viewer === null ? {} : await findMembership(reader.db, viewer, project)
   if (!canSeeProject(viewer, project, membership)) throw notFound('project')
   return project
 }
@@ -106,7 +106,7 @@ export async function getProjectAsMember(
 ): Promise<{ project: CachedProject; membership: Membership }> {
   const project = await findProject(reader, name)
   if (project === undefined) throw notFound('project')
-  const membership = await findMembership(reader.db, viewer.id, project)
+  const membership = await findMembership(reader.db, viewer, project)
   if (!canSeeProject(viewer, project, membership)) throw notFound('project')
   return { project, membership }
 }
@@ -127,7 +127,7 @@ export async function listVisibleProjects(
   const projects = [...byId.values()]
   const hiddenIds = projects.flatMap(({ id, status }) => (isPublicStatus(status) ? [] : [id]))
   const memberships =
-    viewer === null ? new Map<string, Membership>() : await listMemberships(reader.db, viewer.id, hiddenIds)
+    viewer === null ? new Map<string, Membership>() : await listMemberships(reader.db, viewer, hiddenIds)
   return projects.filter((project) => canSeeProject(viewer, project, memberships.get(project.id) ?? {}))
 }
 

@@ -124,8 +124,7 @@ test('the policy and its SQL twin agree on every status and every kind of member
     { ...base, id: moderator.id, role: 'moderator' },
   ] as const
   for (const viewer of viewers) {
-    const memberships =
-      viewer === null ? new Map<string, Membership>() : await listMemberships(t.deps.db, viewer.id, ids)
+    const memberships = viewer === null ? new Map<string, Membership>() : await listMemberships(t.deps.db, viewer, ids)
     const select = (where: ReturnType<typeof visibleTo>) =>
       t.deps.db.selectFrom('project').select('id').where('id', 'in', ids).where(where).execute()
     const visible = new Set((await select(visibleTo(viewer))).map(({ id }) => id))

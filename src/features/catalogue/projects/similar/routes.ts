@@ -12,7 +12,7 @@ export function similarRoute(app: App, deps: ProjectReader): void {
   app.get(
     '/v3/project/similar',
     {
-      config: { auth: { scope: ['PROJECT_READ'] }, cache: 'private' },
+      config: { auth: { scope: ['PROJECT_READ'] }, limitedTokens: 'resource', cache: 'private' },
       schema: {
         operationId: 'listSimilarProjects',
         summary: 'List projects with a similar name or icon',

@@ -21,7 +21,7 @@ export async function listDependencies(
   viewer: Viewer | null,
   projectId: string,
 ): Promise<{ projects: CachedProject[]; versions: CachedVersion[] }> {
-  const membership = viewer === null ? {} : await findMembership(reader.db, viewer.id, { id: projectId })
+  const membership = viewer === null ? {} : await findMembership(reader.db, viewer, { id: projectId })
   const seesAll = seesHiddenVersions(viewer, membership)
   const ids = await listDependencyIds(reader.db, projectId, seesAll ? VERSION_STATUSES : PUBLIC_VERSION_STATUSES)
   const projects = await listVisibleProjects(reader, viewer, ids.projects)

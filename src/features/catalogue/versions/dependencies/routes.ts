@@ -23,7 +23,7 @@ export function dependencyRoute(app: App, deps: Deps, api = V3): void {
   app.get(
     `${prefix}/project/:id/dependencies`,
     {
-      config: { auth: { read: ['PROJECT_READ'] }, cache: 'public' },
+      config: { auth: { read: ['PROJECT_READ'] }, limitedTokens: 'resource', cache: 'public' },
       schema: {
         operationId: 'listProjectDependencies',
         summary: 'List the projects and versions on which a project depends, newest first',
@@ -48,7 +48,7 @@ function dependentRoute(app: App, deps: Deps): void {
   app.get(
     '/v3/project/:id/dependents',
     {
-      config: { auth: { read: ['PROJECT_READ'] }, cache: 'public' },
+      config: { auth: { read: ['PROJECT_READ'] }, limitedTokens: 'resource', cache: 'public' },
       schema: {
         operationId: 'listProjectDependents',
         summary: 'List the projects whose listed versions depend on a project, most downloaded first',

@@ -30,7 +30,7 @@ function singleReads(app: App, deps: Deps, { prefix, version: { schema, toJson }
   app.get(
     `${prefix}/version_file/:hash`,
     {
-      config: { auth: { read: ['VERSION_READ'] }, cache: 'public' },
+      config: { auth: { read: ['VERSION_READ'] }, limitedTokens: 'versions', cache: 'public' },
       schema: {
         operationId: 'getVersionByHash',
         summary: 'Get the version that contains a file, or the latest of several',
@@ -47,7 +47,7 @@ function singleReads(app: App, deps: Deps, { prefix, version: { schema, toJson }
   app.get(
     `${prefix}/version_file/:hash/download`,
     {
-      config: { auth: { read: ['VERSION_READ'] } },
+      config: { auth: { read: ['VERSION_READ'] }, limitedTokens: 'versions' },
       schema: {
         operationId: 'downloadByHash',
         summary: 'Redirect to the download URL of a file',
@@ -68,9 +68,9 @@ const projectsOfFiles = {
   summary: 'Get the projects that contain files',
   description: 'Includes non-public projects only if the token has both scopes.',
 }
-const readVersions = { auth: { read: ['VERSION_READ'] } } as const
+const readVersions = { auth: { read: ['VERSION_READ'] }, limitedTokens: 'versions' } as const
 const both = ['VERSION_READ', 'PROJECT_READ'] as const
-const readProjects = { auth: { read: both } } as const
+const readProjects = { auth: { read: both }, limitedTokens: 'versions' } as const
 
 function bulkReads(app: App, deps: Deps, { prefix, version, project }: CatalogueForms): void {
   app.post(
@@ -141,7 +141,7 @@ function deletion(app: App, deps: Deps, { prefix }: CatalogueForms): void {
   app.delete(
     `${prefix}/version_file/:hash`,
     {
-      config: { auth: { scope: ['VERSION_WRITE'] } },
+      config: { auth: { scope: ['VERSION_WRITE'] }, limitedTokens: 'resource' },
       schema: {
         operationId: 'deleteVersionFile',
         summary: 'Delete a file from a version that has other files',

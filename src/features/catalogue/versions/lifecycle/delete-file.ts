@@ -25,7 +25,7 @@ export async function deleteFile(
   viewer: Viewer,
   { id, versionId, projectId }: { id: string; versionId: string; projectId: string },
 ): Promise<void> {
-  const membership = await findMembership(deps.db, viewer.id, { id: projectId })
+  const membership = await findMembership(deps.db, viewer, { id: projectId })
   await transaction(deps, async (tx, changed) => {
     const locked = await lockVersion(tx, versionId)
     const isDraft = locked?.version.is_new_draft ?? false

@@ -20,7 +20,7 @@ export function versionEditRoutes(app: App, deps: Deps): void {
     '/v3/version/:id',
     {
       attachValidation: true,
-      config: { auth: { scope: ['VERSION_WRITE'] } },
+      config: { auth: { scope: ['VERSION_WRITE'] }, limitedTokens: 'versions' },
       schema: {
         operationId: 'updateVersion',
         summary: 'Edit a version',
@@ -50,7 +50,7 @@ function bulkRoute(app: App, deps: Deps): void {
   app.patch(
     '/v3/versions',
     {
-      config: { auth: { scope: ['VERSION_WRITE'] } },
+      config: { auth: { scope: ['VERSION_WRITE'] }, limitedTokens: 'versions' },
       schema: {
         operationId: 'updateVersions',
         summary: 'Edit the status and simple fields of several versions in one transaction',
@@ -71,7 +71,7 @@ export function versionDeletionRoute(app: App, deps: Deps, prefix = '/v3'): void
   app.delete(
     `${prefix}/version/:id`,
     {
-      config: { auth: { scope: ['VERSION_DELETE'] } },
+      config: { auth: { scope: ['VERSION_DELETE'] }, limitedTokens: 'resource' },
       schema: { operationId: 'deleteVersion', summary: 'Delete a version with its files', params: IdParams },
     },
     async (req, reply) => {

@@ -20,7 +20,7 @@ import { draftExpiry } from '../drafts/completeness.ts'
 import { listDraftFiles } from '../drafts/draft-files.ts'
 import { type CheckedFiles, checkDraftFiles, completeDraft, type NextVersion } from '../drafts/publish-draft.ts'
 import { getVersion, versionViewer } from '../lookup/version-cache.ts'
-import { requireCounterRights } from '../policy.ts'
+import { requireCounterRights, requireTrustedPublisher } from '../policy.ts'
 import { insertDependencies, resolveDependencies } from '../publish/dependencies.ts'
 import { checkDependencies, type DependencyInput } from '../publish/requests.ts'
 import { type LockedVersion, lockVersion, type VersionRow } from '../queries.ts'
@@ -83,6 +83,7 @@ async function saveVersion(deps: Deps, viewer: Viewer, { id, patch, revision }: 
     if (version.is_new_draft) {
       const next = { ...version, ...columns, fields }
       const publishes = update.status !== undefined && update.status !== 'draft'
+      if (publishes && version.provenance === null) requireTrustedPublisher(viewer, project)
       Object.assign(update, await draftChanges(tx, deps, { next, checked, publishes }))
     }
     if (patch.changelog !== undefined) await dropUnusedImages(tx, { context: 'version', id }, patch.changelog)

@@ -53,7 +53,7 @@ export async function updateVersions(
 async function lockEditable(tx: Tx, viewer: Viewer, ids: readonly string[]): Promise<LockedVersion[]> {
   const rows = new Map((await lockVersions(tx, ids)).map((locked) => [locked.version.id, locked]))
   const projectIds = [...new Set([...rows.values()].map(({ project }) => project.id))]
-  const memberships = await listMemberships(tx, viewer.id, projectIds)
+  const memberships = await listMemberships(tx, viewer, projectIds)
   const locked = ids.map((id) => {
     const row = rows.get(id)
     const facts = row === undefined ? undefined : { id, status: row.version.status, project: row.project }

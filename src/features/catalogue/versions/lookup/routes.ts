@@ -19,7 +19,7 @@ export function versionReadRoutes(app: App, deps: Deps, api = V3, listQuery: TSc
 
 function versionReads(app: App, deps: Deps, api: CatalogueForms): void {
   const { prefix, version: form } = api
-  const config = { auth: { read: ['VERSION_READ'] }, cache: 'public' } as const
+  const config = { auth: { read: ['VERSION_READ'] }, limitedTokens: 'versions', cache: 'public' } as const
   app.get(
     `${prefix}/version/:id`,
     {
@@ -60,7 +60,7 @@ const BOTH_SCOPES = 'Requires both scopes to see non-public projects and version
 function projectVersionReads(app: App, deps: Deps, api: CatalogueForms, listQuery: TSchema): void {
   const { prefix, version: form } = api
   const both = ['PROJECT_READ', 'VERSION_READ'] as const
-  const config = { auth: { read: both }, cache: 'public' } as const
+  const config = { auth: { read: both }, limitedTokens: 'versions', cache: 'public' } as const
   app.get(
     `${prefix}/project/:id/version`,
     {

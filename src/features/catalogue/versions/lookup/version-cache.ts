@@ -107,7 +107,7 @@ export async function filterVisibleVersions<Facts extends VersionFacts>(
 ): Promise<Facts[]> {
   const hidden = versions.filter((version) => !isPublicVersion(version))
   const projectIds = [...new Set(hidden.map(({ project }) => project.id))]
-  const memberships = viewer === null ? new Map<string, Membership>() : await listMemberships(db, viewer.id, projectIds)
+  const memberships = viewer === null ? new Map<string, Membership>() : await listMemberships(db, viewer, projectIds)
   return versions.filter((version) => canSeeVersion(viewer, version, memberships.get(version.project.id) ?? {}))
 }
 
@@ -136,7 +136,7 @@ export async function getVersionAsMember(
 ): Promise<{ version: CachedVersion; membership: Membership }> {
   const [version] = await listCachedVersions(reader, [id])
   if (version === undefined) throw notFound('version')
-  const membership = await findMembership(reader.db, viewer.id, version.project)
+  const membership = await findMembership(reader.db, viewer, version.project)
   if (!canSeeVersion(viewer, version, membership)) throw notFound('version')
   return { version, membership }
 }

@@ -18,7 +18,7 @@ export function proposalRoutes(app: App, deps: Deps): void {
   app.get(
     '/v3/version/:id/proposals',
     {
-      config: { auth: { scope: ['VERSION_READ'] } },
+      config: { auth: { scope: ['VERSION_READ'] }, limitedTokens: 'versions' },
       schema: {
         operationId: 'getVersionProposals',
         summary: 'Get proposals for the fields of a version',
@@ -41,7 +41,12 @@ export function proposalRoutes(app: App, deps: Deps): void {
     scope.post(
       '/v3/version/proposals',
       {
-        config: { auth: { scope: ['VERSION_CREATE'] }, formData: { schema: ProposalData }, cost: COSTS.archive },
+        config: {
+          auth: { scope: ['VERSION_CREATE'] },
+          limitedTokens: 'versions',
+          formData: { schema: ProposalData },
+          cost: COSTS.archive,
+        },
         schema: {
           operationId: 'proposeVersion',
           summary: 'Get proposals for a version with these files, without storing anything',

@@ -14,6 +14,7 @@ import { refreshDraft } from '../drafts/draft-files.ts'
 import { holdForScan } from '../lifecycle/scan-gate.ts'
 import { choosePrimaryOf } from '../manifests/manifest.ts'
 import { listDeclaredIds } from '../manifests/queries.ts'
+import { requireTrustedPublisher } from '../policy.ts'
 import { findPrimaryManifests } from '../proposals/queries.ts'
 import { lockVersion, type VersionRow } from '../queries.ts'
 import { findNamedUploads, takeUploads, withUploads } from '../uploads/use-uploads.ts'
@@ -58,7 +59,8 @@ export async function addFiles(
         if (locked === undefined) throw notFound('version')
         const projectId = locked.project.id
         // Checked again because the membership might have ended during the upload.
-        requirePermission(viewer, await findMembership(tx, viewer.id, locked.project), 'UPLOAD_VERSION')
+        requirePermission(viewer, await findMembership(tx, viewer, locked.project), 'UPLOAD_VERSION')
+        requireTrustedPublisher(viewer, locked.project)
         await rejectTooManyFiles(tx, versionId, files.length)
         await insertFiles(tx, { versionId, projectId, files: await withPrimary(tx, locked.version, files) })
         await takeUploads(tx, uploads, { now: deps.now() })

@@ -15,6 +15,7 @@ import { withStoredFiles } from '#ports/files/claims.ts'
 import { draftExpiry, INCOMPLETE_DRAFTS_MAX } from '../drafts/completeness.ts'
 import { announceVersion } from '../lifecycle/show-version.ts'
 import { type CachedVersion, getVersion } from '../lookup/version-cache.ts'
+import { requireTrustedPublisher } from '../policy.ts'
 import {
   findNamedUploads,
   type NamedUploads,
@@ -102,23 +103,24 @@ export async function requirePublisher(db: Db, viewer: Viewer, projectId: string
   if (!isIdForm(projectId)) throw validationError('project_id', 'is not a base62 identifier')
   const project = await db
     .selectFrom('project')
-    .select(['id', 'status', 'team_id', 'organization_id'])
+    .select(['id', 'status', 'team_id', 'organization_id', 'publishing'])
     .where('id', '=', projectId)
     .executeTakeFirst()
   return (await requireUploader(db, viewer, project)).id
 }
 
 /** @throws ApiError like `requirePublisher`. */
-async function requireUploader<Project extends ProjectFacts>(
+async function requireUploader<Project extends ProjectFacts & { publishing: string }>(
   db: Db,
   viewer: Viewer,
   project: Project | undefined,
 ): Promise<Project> {
-  const membership = project === undefined ? {} : await findMembership(db, viewer.id, project)
+  const membership = project === undefined ? {} : await findMembership(db, viewer, project)
   if (project === undefined || !canSeeProject(viewer, project, membership)) {
     throw validationError('project_id', 'must be the ID of a project that you can see')
   }
   requirePermission(viewer, membership, 'UPLOAD_VERSION')
+  requireTrustedPublisher(viewer, project)
   return project
 }
 

@@ -55,6 +55,7 @@ export async function insertVersion(
       draft_expires: draftExpires,
       fields: JSON.stringify(version.fields),
       date_published: publishedAt,
+      provenance: provenanceOf(viewer),
     })
     .execute()
   await recordAudit(tx, {
@@ -162,4 +163,10 @@ async function claimContents(tx: Tx, projectId: string, files: readonly Prepared
       throw invalidInput('Another project already contains this file', part)
     }
   }
+}
+
+/** Returns the value of the column: the claims of the build that the viewer's token belongs to. */
+function provenanceOf({ token }: Viewer) {
+  if (token.kind !== 'publisher') return null
+  return sql<string>`(select provenance from publisher_token where id = ${token.id})`
 }

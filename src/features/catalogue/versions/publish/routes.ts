@@ -25,7 +25,12 @@ export function versionUploadRoutes(app: App, deps: Deps): void {
     scope.post(
       '/v3/version',
       {
-        config: { auth: { scope: ['VERSION_CREATE'] }, formData: { schema: VersionData }, cost: COSTS.archive },
+        config: {
+          auth: { scope: ['VERSION_CREATE'] },
+          limitedTokens: 'versions',
+          formData: { schema: VersionData },
+          cost: COSTS.archive,
+        },
         schema: {
           operationId: 'createVersion',
           summary: 'Publish a version with its files',
@@ -57,6 +62,7 @@ export function fileUploadRoute(app: App, deps: Deps, prefix = '/v3'): void {
       {
         config: {
           auth: { scope: ['VERSION_WRITE'] },
+          limitedTokens: 'versions',
           formData: { schema: FilesData, isOptional: true },
           cost: COSTS.archive,
         },

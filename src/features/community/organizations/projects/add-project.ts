@@ -11,7 +11,7 @@ import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
 import { requireFreeProject, requirePermissionIn, requireProjectOwner } from '../policy.ts'
-import { addMovedProjects, findMember, getOrganizationRow, lockVisibleProject } from '../queries.ts'
+import { addMovedProjects, findMember, findViewerIn, getOrganizationRow, lockVisibleProject } from '../queries.ts'
 
 /**
  * Transfers a project to an organization. Removes its owner and the owner of the organization from the project's team,
@@ -30,7 +30,7 @@ export async function addProject(
     const { project, membership } = await lockVisibleProject(tx, viewer, projectName, absent)
     requireFreeProject(project, membership)
     if ((await shareOrganization(tx, organization.id)) === undefined) throw notFound('organization')
-    const member = await findMember(tx, organization.team_id, viewer.id)
+    const member = await findViewerIn(tx, viewer, organization)
     requireProjectOwner(viewer, { membership, member })
     await tx.updateTable('project').set({ organization_id: organization.id }).where('id', '=', project.id).execute()
     const rows = await deleteOwnerRows(tx, { teamId: project.team_id, organizationTeamId: organization.team_id })
@@ -95,7 +95,7 @@ export async function removeProjects(
       projects.push(project)
     }
     await shareOrganization(tx, organization.id)
-    requirePermissionIn(viewer, await findMember(tx, organization.team_id, viewer.id), 'REMOVE_PROJECT')
+    requirePermissionIn(viewer, await findViewerIn(tx, viewer, organization), 'REMOVE_PROJECT')
     const newOwner = await findMember(tx, organization.team_id, newOwnerId)
     if (newOwner?.accepted !== true)
       throw validationError('new_owner', 'must be an accepted member of this organization')

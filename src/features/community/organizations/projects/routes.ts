@@ -15,13 +15,13 @@ import { getOrganization } from '../organization-cache.ts'
 import { ProjectAddition, ProjectParams, ProjectRemoval } from '../requests.ts'
 import { addProject, removeProjects } from './add-project.ts'
 
-const move = { auth: { scope: ['PROJECT_WRITE', 'ORGANIZATION_WRITE'] } } as const
+const move = { auth: { scope: ['PROJECT_WRITE', 'ORGANIZATION_WRITE'] }, limitedTokens: 'resource' } as const
 
 export function organizationProjectRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'config'>): void {
   app.get(
     '/v3/organization/:id/projects',
     {
-      config: { auth: { read: ['PROJECT_READ'] }, cache: 'public' },
+      config: { auth: { read: ['PROJECT_READ'] }, limitedTokens: 'resource', cache: 'public' },
       schema: {
         operationId: 'listOrganizationProjects',
         summary: "List an organization's projects, newest first",

@@ -40,7 +40,7 @@ export async function recordView(
 async function isVisible(deps: ViewDeps, viewer: Viewer | null, project: CachedProject): Promise<boolean> {
   if (isPublicStatus(project.status)) return true
   if (viewer === null) return false
-  return canSeeProject(viewer, project, await findMembership(deps.db, viewer.id, project))
+  return canSeeProject(viewer, project, await findMembership(deps.db, viewer, project))
 }
 
 /**

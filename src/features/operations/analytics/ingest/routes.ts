@@ -11,7 +11,7 @@ export function analyticsIngestRoutes(app: App, deps: ViewDeps): void {
   app.post(
     '/analytics/view',
     {
-      config: { auth: { read: ['PROJECT_READ'] } },
+      config: { auth: { read: ['PROJECT_READ'] }, limitedTokens: 'resource' },
       schema: {
         operationId: 'reportView',
         summary: 'Report a page view',

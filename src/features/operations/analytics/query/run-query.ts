@@ -26,7 +26,8 @@ export async function runAnalyticsQuery(
   const needs = (source: string) => query.metrics.some(({ metric }) => METRICS[metric].source === source)
   const projects = needs('project_id') ? await listReadableProjects(db, viewer, query.projectIds) : []
   const ids = projects.map(({ id }) => id)
-  const codes = needs('affiliate_code_id') ? await listAffiliateCodeIdsOf(db, viewer.id) : []
+  const codes =
+    needs('affiliate_code_id') && viewer.limits === undefined ? await listAffiliateCodeIdsOf(db, viewer.id) : []
   const sourcesFor = (metric: MetricKey) => (METRICS[metric].source === 'project_id' ? ids : codes)
   return runQueryOver(deps, { query, sourcesFor, signal, caller: viewer.caller })
 }
@@ -73,13 +74,13 @@ export async function listReadableProjects(
 ): Promise<ReadableProject[]> {
   const ids =
     names === undefined
-      ? await listProjectIdsOfMember(db, viewer.id, SOURCES_MAX + 1)
+      ? await listProjectIdsOfMember(db, viewer, SOURCES_MAX + 1)
       : await listProjectIdsByNames(db, names)
   if (ids.length > SOURCES_MAX) {
     throw invalidInput(`You have more than ${SOURCES_MAX} projects. List at most ${SOURCES_MAX} of them`, 'project_ids')
   }
   if (canSeeAllAnalytics(viewer)) return ids.map((id) => ({ id, seesRevenue: true }))
-  const memberships = await listMemberships(db, viewer.id, ids)
+  const memberships = await listMemberships(db, viewer, ids)
   return ids.flatMap((id) => {
     const membership = memberships.get(id) ?? {}
     return canSeeAnalytics(viewer, membership) ? [{ id, seesRevenue: canSeeRevenue(viewer, membership) }] : []

@@ -35,7 +35,7 @@ function versionArchive(app: App, deps: DownloadDeps): void {
   app.get(
     '/v3/version/:id/archive',
     {
-      config: { auth: { read: ['VERSION_READ'] }, cost: COSTS.archive },
+      config: { auth: { read: ['VERSION_READ'] }, limitedTokens: 'versions', cost: COSTS.archive },
       schema: {
         operationId: 'downloadVersionArchive',
         summary: 'Download the files of a version and of its dependencies as one archive',
@@ -67,7 +67,7 @@ function collectionArchive(app: App, deps: DownloadDeps): void {
   app.get(
     '/v3/collection/:id/archive',
     {
-      config: { auth: { read: scopes }, cost: COSTS.archive },
+      config: { auth: { read: scopes }, limitedTokens: 'anonymous', cost: COSTS.archive },
       schema: {
         operationId: 'downloadCollectionArchive',
         summary: 'Download the projects of a collection as one archive',

@@ -34,7 +34,7 @@ import {
 import { receiveTranslated } from './receive.ts'
 import { ProjectSchedule, scheduleFieldNames } from './version-requests.ts'
 
-const WRITE = { auth: { scope: ['PROJECT_WRITE'] } } as const
+const WRITE = { auth: { scope: ['PROJECT_WRITE'] }, limitedTokens: 'resource' } as const
 
 export function projectWriteRoutesV2(app: App, deps: Deps): void {
   creation(app, deps)
@@ -52,7 +52,12 @@ function creation(app: App, deps: Deps): void {
     scope.post(
       '/project',
       {
-        config: { auth: { scope: ['PROJECT_CREATE'] }, formData: { schema: ProjectDataV2 }, cost: COSTS.archive },
+        config: {
+          auth: { scope: ['PROJECT_CREATE'] },
+          limitedTokens: 'resource',
+          formData: { schema: ProjectDataV2 },
+          cost: COSTS.archive,
+        },
         schema: {
           operationId: 'createProjectV2',
           summary: 'Create a project with versions and files, or a draft without versions',

@@ -49,7 +49,12 @@ function creation(app: App, deps: Deps): void {
     scope.post(
       '/version',
       {
-        config: { auth: { scope: ['VERSION_CREATE'] }, formData: { schema: VersionDataV2 }, cost: COSTS.archive },
+        config: {
+          auth: { scope: ['VERSION_CREATE'] },
+          limitedTokens: 'versions',
+          formData: { schema: VersionDataV2 },
+          cost: COSTS.archive,
+        },
         schema: {
           operationId: 'createVersionV2',
           summary: 'Publish a version with its files',
@@ -88,7 +93,7 @@ function translateVersion(deps: Deps): Translate {
 }
 
 function edits(app: App, deps: Deps): void {
-  const config = { auth: { scope: ['VERSION_WRITE'] } } as const
+  const config = { auth: { scope: ['VERSION_WRITE'] }, limitedTokens: 'versions' } as const
   app.patch(
     '/version/:id',
     {

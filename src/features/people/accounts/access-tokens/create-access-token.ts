@@ -10,35 +10,65 @@ import { transaction } from '#platform/cache/transaction.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
+import { checkLimits, networksColumn, type TokenLimits } from './limits.ts'
+import { type AccessTokenRow, TOKEN_COLUMNS } from './queries.ts'
 import { checkExpiry, checkTokenName } from './requests.ts'
-import type { AccessTokenRow } from './views.ts'
 
 /** Maximum number of tokens of an account, including expired tokens that are not deleted yet. */
 const TOKENS_MAX = 200
 
-type NewAccessToken = { actor: Actor; accountId: string; name: string; scopes: number; expires: Date }
+type NewAccessToken = {
+  actor: Actor
+  accountId: string
+  name: string
+  scopes: number
+  expires: Date
+  /** Null: the token can do what its scopes allow, everywhere. */
+  limits: TokenLimits | null
+}
+
+/** Checks a new token without creating it. @throws ApiError `validation_error` naming the field. */
+export async function checkAccessToken(
+  { db, config, now }: Pick<Deps, 'db' | 'config' | 'now'>,
+  { accountId, limits, ...fields }: Omit<NewAccessToken, 'actor'>,
+): Promise<void> {
+  checkFields({ config, now: now() }, fields)
+  await checkLimits(db, accountId, limits)
+}
+
+function checkFields(
+  { config, now }: { config: Deps['config']; now: number },
+  { name, scopes, expires }: Pick<NewAccessToken, 'name' | 'scopes' | 'expires'>,
+): void {
+  checkTokenName(name)
+  const problem = grantProblem(scopes, 'an access token')
+  if (problem !== undefined) throw validationError('scopes', problem)
+  checkExpiry(expires, now, config)
+}
 
 /**
  * Creates a personal access token and notifies its owner by email. `token` is the secret, which cannot be read again.
  * @throws ApiError `validation_error` naming the field, `limit_reached`.
  */
 export async function createAccessToken(
-  deps: Pick<Deps, 'db' | 'cache' | 'log' | 'metrics' | 'now'>,
-  { actor, accountId, name, scopes, expires }: NewAccessToken,
+  deps: Pick<Deps, 'db' | 'cache' | 'config' | 'log' | 'metrics' | 'now'>,
+  { actor, accountId, name, scopes, expires, limits }: NewAccessToken,
 ): Promise<{ row: AccessTokenRow; token: string }> {
   const now = deps.now()
-  checkTokenName(name)
-  const problem = grantProblem(scopes, 'an access token')
-  if (problem !== undefined) throw validationError('scopes', problem)
-  checkExpiry(expires, now)
+  checkFields({ config: deps.config, now }, { name, scopes, expires })
   const { token, hash } = newToken('pat')
   const row = await transaction(deps, async (tx) => {
     await lockAccount(tx, accountId)
     await requireRoom(tx, accountId, { table: 'personal_access_token', max: TOKENS_MAX, things: 'access tokens' })
+    const { addresses, ...resources } = await checkLimits(tx, accountId, limits)
     const inserted = await tx
       .insertInto('personal_access_token')
-      .values({ id: newId(), account_id: accountId, name, token_hash: hash, scopes, created: new Date(now), expires })
-      .returningAll()
+      .values({
+        ...{ id: newId(), account_id: accountId, name, token_hash: hash, scopes, created: new Date(now), expires },
+        ...resources,
+        addresses: networksColumn(addresses),
+      })
+      .returning(TOKEN_COLUMNS)
       .executeTakeFirstOrThrow()
     await enqueue(tx, 'accounts.send-mail', { kind: 'token-created', account_id: accountId, token_id: inserted.id })
     await recordAudit(tx, {
@@ -46,7 +76,13 @@ export async function createAccessToken(
       actor,
       subject: { kind: 'access_token', id: inserted.id },
       accountIds: [accountId],
-      details: { scopes: scopeNames(scopes), expires: expires.toISOString() },
+      details: {
+        scopes: scopeNames(scopes),
+        expires: expires.toISOString(),
+        ...(resources.project_ids === null ? {} : { projects: resources.project_ids }),
+        ...(resources.organization_ids === null ? {} : { organizations: resources.organization_ids }),
+        ...(addresses === null ? {} : { networks: addresses.length }),
+      },
     })
     return inserted
   })

@@ -36,15 +36,17 @@ export function accessTokenRoutes(app: App, deps: AccountDeps): void {
       schema: {
         operationId: 'createAccessToken',
         summary: 'Create an access token; its secret is returned only once',
+        description:
+          'With `limits`, the token is fine-grained: it covers only these projects and organizations, or works only from these networks.',
         body: NewToken,
         response: { 201: AccessTokenView },
       },
     },
     async (req, reply) => {
-      const { name, expires } = req.body
+      const { name, expires, limits = null } = req.body
       const scopes = toScopeBits(req.body.scopes, 'scopes')
       const viewer = requireViewer(req)
-      const input = { actor: actorOf(viewer), accountId: viewer.id, name, scopes, expires: new Date(expires) }
+      const input = { actor: actorOf(viewer), accountId: viewer.id, name, scopes, expires: new Date(expires), limits }
       const { row, token } = await createAccessToken(deps, input)
       return reply.status(201).send(toAccessTokenView(row, token))
     },

@@ -10,11 +10,11 @@ import { type TokenPatch, toTokenColumns } from './requests.ts'
 
 /** Changes the name or the expiry of a token. @throws ApiError `validation_error` naming the field, 404. */
 export async function updateAccessToken(
-  deps: Pick<Deps, 'db' | 'cache' | 'now'>,
+  deps: Pick<Deps, 'db' | 'cache' | 'config' | 'now'>,
   viewer: Viewer,
   { id, patch }: { id: string; patch: TokenPatch },
 ): Promise<void> {
-  const values = toTokenColumns(patch, deps.now())
+  const values = toTokenColumns(patch, { now: deps.now(), config: deps.config })
   await transaction(deps, async (tx, changed) => {
     const row = await tx
       .updateTable('personal_access_token')

@@ -1,7 +1,7 @@
-import type { Selectable } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { Nullable, Timestamp, toView } from '#lib/schema/schema-parts.ts'
-import type { PersonalAccessToken } from '#platform/db/schema.ts'
+import { TokenLimitsView } from './limits.ts'
+import type { AccessTokenRow } from './queries.ts'
 
 export const AccessTokenView = Type.Object(
   {
@@ -15,13 +15,18 @@ export const AccessTokenView = Type.Object(
     created: Timestamp,
     expires: Timestamp,
     last_used: Nullable(Timestamp),
+    last_network: Nullable(
+      Type.String({ description: 'Network of the last use: 24 bits of an IPv4 address, 48 bits of an IPv6 address' }),
+    ),
+    limits: TokenLimitsView,
   },
   { title: 'PersonalAccessToken' },
 )
 export type AccessTokenView = Static<typeof AccessTokenView>
 
-export type AccessTokenRow = Selectable<PersonalAccessToken>
-
 export function toAccessTokenView(row: AccessTokenRow, secret: string | null): AccessTokenView {
-  return toView(AccessTokenView, { ...row, access_token: secret, user_id: row.account_id })
+  const { project_ids: projects, organization_ids: organizations, addresses } = row
+  const isLimited = projects !== null || organizations !== null || addresses !== null
+  const limits = isLimited ? { projects, organizations, addresses } : null
+  return toView(AccessTokenView, { ...row, limits, access_token: secret, user_id: row.account_id })
 }

@@ -140,6 +140,7 @@ test('another process rejects the tokens once it is notified of the change', asy
     cache: createEntityCache({ maxBytes: 1024 }),
     now: t.deps.now,
     onUse: () => {},
+    onForeignAddress: async () => {},
   })
   const authenticate = () => elsewhere.authenticate(pat.token, { clientAddress: '127.0.0.1' } as never)
   assert.equal(typeof (await authenticate()), 'object')

@@ -1,0 +1,190 @@
+// Exchanges a token of a build for a token that publishes in one project or organization for 15 minutes.
+import { sql } from 'kysely'
+import type { Actor } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { newToken, parseToken } from '#lib/access/tokens.ts'
+import { ApiError, invalidInput } from '#lib/errors.ts'
+import { newId } from '#lib/ids.ts'
+import { MINUTE_MS } from '#lib/time.ts'
+import { transaction } from '#platform/cache/transaction.ts'
+import type { CiIssuer } from '#platform/config/ci-issuers.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import { recordEvent } from '#platform/telemetry/events.ts'
+import type { Deps } from '#ports/deps.ts'
+import { subjectOf } from '../publisher-owner.ts'
+import { findProjectId, listCandidates, type PublisherFacts } from '../queries.ts'
+import { type BuildClaims, isProposed, readClaims } from './claims.ts'
+import type { IssuerKeys } from './issuer-keys.ts'
+import { matchPublishers } from './match-publisher.ts'
+import { type ExchangeFacts, RefusedToken } from './refusal.ts'
+import { type VerifiedToken, verifyToken } from './verify-token.ts'
+
+const LIFETIME_MS = 15 * MINUTE_MS
+/** Maximum number of projects in the response. The token of an organization works for all of them. */
+const PROJECTS_MAX = 1_000
+
+export type ExchangeDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now' | 'log' | 'metrics'> & { keys: IssuerKeys }
+
+export type ExchangedToken = {
+  access_token: string
+  token_type: 'Bearer'
+  expires_in: number
+  projects: string[]
+  publisher: { id: string; repository: string; workflow: string }
+}
+
+type Exchange = { text: string; project: string | undefined; address: string }
+
+/** Writes an audit entry for each outcome. @throws RefusedToken, ApiError 424, 400 naming `project`. */
+export async function exchangeToken(deps: ExchangeDeps, exchange: Exchange): Promise<ExchangedToken> {
+  const actor: Actor = { kind: 'anonymous', address: exchange.address }
+  try {
+    const result = await exchangeVerified(deps, exchange, actor)
+    recordEvent(deps, 'publishing.exchanged', { publisher_id: result.publisher.id })
+    return result
+  } catch (error) {
+    if (error instanceof RefusedToken || (error instanceof ApiError && error.status < 500)) {
+      const code = error instanceof RefusedToken ? error.refusal : error.kind
+      const facts: ExchangeFacts = error instanceof RefusedToken ? error.facts : {}
+      await recordAudit(deps.db, { action: 'publishing.refused', actor, details: { code, ...facts } })
+      recordEvent(deps, 'publishing.refused')
+    }
+    throw error
+  }
+}
+
+async function exchangeVerified(
+  deps: ExchangeDeps,
+  { text, project }: Exchange,
+  actor: Actor,
+): Promise<ExchangedToken> {
+  const { issuers, audience } = deps.config.ci
+  const now = deps.now()
+  const verified = await verifyToken(text, { issuers, audience, keys: deps.keys, now })
+  const build = readClaims(verified.issuer, verified.payload)
+  const facts = { issuer: verified.issuer.issuer, repository: build.repository, run: build.run }
+  const projectId = project === undefined ? undefined : await findProjectId(deps.db, project)
+  if (project !== undefined && projectId === undefined) {
+    throw new RefusedToken('no_publisher', 'No project with a trusted publisher has this ID or slug', facts)
+  }
+  const publisher = await choosePublisher(deps.db, { issuer: verified.issuer, build, projectId, facts })
+  if (isProposed(verified.issuer, build)) {
+    throw new RefusedToken(
+      'event',
+      `Builds of the event \`${build.event}\` cannot publish, because others can propose their code`,
+      facts,
+    )
+  }
+  const { token, hash } = newToken('publisher')
+  const projects = await transaction(deps, async (tx) => {
+    await claimToken(tx, verified, facts)
+    await pinRepository(tx, publisher, build, now)
+    const ownProject = publisher.project_id ?? projectId ?? null
+    await tx
+      .insertInto('publisher_token')
+      .values({
+        id: newId(),
+        publisher_id: publisher.id,
+        token_hash: hash,
+        project_id: ownProject,
+        provenance: JSON.stringify(toProvenance(verified.issuer, build)),
+        created: new Date(now),
+        expires: new Date(now + LIFETIME_MS),
+      })
+      .execute()
+    const subject = subjectOf(publisher)
+    const accountIds = publisher.created_by === null ? [] : [publisher.created_by]
+    const details = { ...facts, publisher: publisher.id, commit: build.commit }
+    await recordAudit(tx, { action: 'publishing.exchanged', actor, subject, accountIds, details })
+    return ownProject === null ? listProjectIds(tx, publisher.organization_id ?? '') : [ownProject]
+  })
+  return {
+    access_token: token,
+    token_type: 'Bearer',
+    expires_in: LIFETIME_MS / 1000,
+    projects,
+    publisher: { id: publisher.id, repository: build.repository, workflow: publisher.workflow },
+  }
+}
+
+type Choice = { issuer: CiIssuer; build: BuildClaims; projectId: string | undefined; facts: ExchangeFacts }
+
+/** @throws RefusedToken `no_publisher` with the first difference; 400 naming `project` if several projects match. */
+async function choosePublisher(db: Db, { issuer, build, projectId, facts }: Choice): Promise<PublisherFacts> {
+  const { repository, repositoryId } = build
+  const candidates = await listCandidates(db, { issuer: issuer.issuer, repository, repositoryId, projectId })
+  const { matching, difference } = matchPublishers(candidates, build)
+  const [publisher] = matching
+  if (publisher === undefined) {
+    const reason = difference ?? `no trusted publisher names the repository \`${repository}\``
+    throw new RefusedToken('no_publisher', `The build is not a trusted publisher: ${reason}`, facts)
+  }
+  const owners = new Set(matching.map(({ project_id, organization_id }) => project_id ?? organization_id))
+  if (owners.size > 1 && projectId === undefined) {
+    throw invalidInput('The build is a trusted publisher of several projects. Name one of them in `project`', 'project')
+  }
+  return matching.find(({ project_id }) => project_id !== null) ?? publisher
+}
+
+/** @throws RefusedToken `replayed` if the token was exchanged before, also in a concurrent request. */
+async function claimToken(
+  tx: Tx,
+  { issuer, tokenId, rememberUntil }: VerifiedToken,
+  facts: ExchangeFacts,
+): Promise<void> {
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto('used_ci_token')
+    .values({ issuer: issuer.issuer, token_id: tokenId, expires: rememberUntil })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirstOrThrow()
+  if (numInsertedOrUpdatedRows === 0n)
+    throw new RefusedToken('replayed', 'The token was already used. Request a new token', facts)
+}
+
+/** The IDs of the first build identify the repository from now on; its name can change. */
+async function pinRepository(tx: Tx, publisher: PublisherFacts, build: BuildClaims, now: number): Promise<void> {
+  await tx
+    .updateTable('trusted_publisher')
+    .set({
+      repository: build.repository,
+      repository_id: publisher.repository_id ?? build.repositoryId ?? null,
+      owner_id: publisher.owner_id ?? build.ownerId ?? null,
+      last_used: new Date(now),
+    })
+    .where('id', '=', publisher.id)
+    .execute()
+}
+
+/** The claims that the version shows. */
+function toProvenance({ issuer }: CiIssuer, build: BuildClaims): Record<string, string | null> {
+  return {
+    published: 'ci',
+    issuer,
+    repository: build.repository,
+    repository_id: build.repositoryId ?? null,
+    commit: build.commit,
+    ref: build.ref,
+    workflow: build.workflow,
+    run_url: build.runUrl ?? null,
+    event: build.event,
+    runner: build.runner ?? null,
+  }
+}
+
+async function listProjectIds(db: Db, organizationId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('project')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .orderBy('id')
+    .limit(PROJECTS_MAX)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Ends a token of a build before its time. Does nothing for other texts. */
+export async function endPublisherToken(db: Db, text: string | undefined): Promise<void> {
+  const token = text === undefined ? undefined : parseToken(text)
+  if (token?.kind !== 'publisher') return
+  await sql`delete from publisher_token where token_hash = ${token.hash}`.execute(db)
+}

@@ -1,0 +1,16 @@
+// The request of the exchange.
+import Type from 'typebox'
+
+export const BuildToken = Type.Object(
+  {
+    token: Type.String({ minLength: 1, maxLength: 64 * 1024, description: 'The OpenID Connect token of the build' }),
+    project: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description: 'ID or slug of the project; required if the build is a trusted publisher of several projects',
+      }),
+    ),
+  },
+  { title: 'BuildToken' },
+)

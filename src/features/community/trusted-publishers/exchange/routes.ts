@@ -1,0 +1,64 @@
+// Routes of the exchange, which a build calls without credentials of Depot.
+import { tokenText, unauthenticated } from '#platform/http/auth/auth.ts'
+import { mountInternal } from '#platform/http/mounts.ts'
+import { done } from '#platform/http/responses/declared-responses.ts'
+import { COSTS } from '#platform/http/route-config.ts'
+import type { App } from '#platform/http/server.ts'
+import { type ExchangeDeps, endPublisherToken, exchangeToken } from './exchange-token.ts'
+import { createIssuerKeys } from './issuer-keys.ts'
+import { REFUSALS } from './refusal.ts'
+import { BuildToken } from './requests.ts'
+import { PublisherToken, PublishingMetadata } from './views.ts'
+
+export function exchangeRoutes(app: App, deps: Omit<ExchangeDeps, 'keys'>): void {
+  const { baseUrl } = deps.config.http
+  app.get(
+    '/.well-known/depot-publishing',
+    {
+      config: { auth: 'public', cache: 'shared' },
+      schema: {
+        operationId: 'getPublishingMetadata',
+        summary: 'Get the audience and the endpoint for builds',
+        response: { 200: PublishingMetadata },
+      },
+    },
+    () => ({ audience: deps.config.ci.audience, token_endpoint: `${baseUrl}/_internal/oidc/token` }),
+  )
+  const keys = createIssuerKeys(deps.now)
+  mountInternal(app, (scope) => {
+    scope.post(
+      '/oidc/token',
+      {
+        config: { auth: 'public', cost: COSTS.password },
+        schema: {
+          operationId: 'exchangeBuildToken',
+          summary: 'Exchange the token of a build for a token that publishes',
+          description: `For trusted publishers. A rejected token is 400 with \`details.code\`: ${REFUSALS.map((code) => `\`${code}\``).join(', ')}. If the keys of the build service cannot be read, the response is 424.`,
+          body: BuildToken,
+          response: { 200: PublisherToken },
+        },
+      },
+      async (req) => {
+        const { token, project } = req.body
+        return exchangeToken({ ...deps, keys }, { text: token.trim(), project, address: req.clientAddress })
+      },
+    )
+    scope.delete(
+      '/oidc/token',
+      {
+        config: { auth: 'public' },
+        schema: {
+          operationId: 'endPublisherToken',
+          summary: "End the build's token before it expires",
+          description: 'The token is in the header `Authorization`.',
+        },
+      },
+      async (req, reply) => {
+        const text = tokenText(req)
+        if (text === undefined) throw unauthenticated('A token in the Authorization header is required')
+        await endPublisherToken(deps.db, text)
+        return done(reply)
+      },
+    )
+  })
+}

@@ -1,0 +1,46 @@
+// Organization settings: trusted publishers of all its projects.
+import type { FastifyReply } from 'fastify'
+import { getPublishers, type PublisherOverview } from '#features/community/trusted-publishers/publisher-overview.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import type { FormState } from '#web/kit/work/form-page.ts'
+import { addFrom, PUBLISHER_LABELS, publisherParts, removeFrom } from '../publishers/publisher-parts.ts'
+import { loadManagedOrganization, type ManagedOrganization, may } from './managed-organization.ts'
+import { organizationFormOf, showOrganizationSettings } from './settings-frame.ts'
+
+type PublishingOrganization = ManagedOrganization & { overview: PublisherOverview }
+
+const ownerOf = ({ organization }: ManagedOrganization) => ({ kind: 'organization', name: organization.id }) as const
+
+export function organizationPublishingPages(pages: Pages): void {
+  organizationFormOf<PublishingOrganization>(pages, {
+    below: '/publishing',
+    name: 'manageOrganizationPublishing',
+    load: loadPublishing,
+    show: showPublishing,
+    commands: {
+      add: (request, data, state) => addFrom(request, ownerOf(data), state),
+      remove: (request, data, state) => removeFrom(request, ownerOf(data), state),
+    },
+    labels: PUBLISHER_LABELS,
+  })
+}
+
+async function loadPublishing(request: OwnRequest): Promise<PublishingOrganization> {
+  const data = await loadManagedOrganization(request)
+  return { ...data, overview: await getPublishers(request.deps, request.viewer, ownerOf(data)) }
+}
+
+function showPublishing(request: OwnRequest, data: PublishingOrganization, state: FormState): Promise<FastifyReply> {
+  const { t } = request.page.language
+  const { overview, view, settings } = data
+  const isEditable = may(data, 'EDIT_DETAILS') || state.isSubmitted
+  const path = `${settings}/publishing`
+  return showOrganizationSettings(request, data, {
+    section: '/publishing',
+    heading: t('publishers.title'),
+    text: t('publishers.organization.text'),
+    needs: 'EDIT_DETAILS',
+    form: state,
+    body: publisherParts(request, state, { overview, name: view.name, path, isEditable }),
+  })
+}

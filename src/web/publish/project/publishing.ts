@@ -1,0 +1,72 @@
+// Project settings: trusted publishers, and whether only they publish.
+import type { FastifyReply } from 'fastify'
+import { getPublishers, type PublisherOverview } from '#features/community/trusted-publishers/publisher-overview.ts'
+import { form } from '#platform/html/forms.ts'
+import { html, type Part } from '#platform/html/html.ts'
+import { pathTo } from '#platform/html/page-context.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
+import { addFrom, PUBLISHER_LABELS, publisherParts, removeFrom } from '../publishers/publisher-parts.ts'
+import { loadManagedProject, type ManagedProject, may, saveFields } from './managed-project.ts'
+import { projectFormOf, showProjectSettings } from './settings-frame.ts'
+
+type PublishedProject = ManagedProject & { overview: PublisherOverview }
+
+const ownerOf = ({ project }: ManagedProject) => ({ kind: 'project', name: project.id }) as const
+
+export function publishingPages(pages: Pages, taxonomy: Taxonomy): void {
+  projectFormOf<PublishedProject>(pages, taxonomy, {
+    below: '/settings/publishing',
+    name: 'managePublishing',
+    load: loadPublishing,
+    show: showPublishing,
+    commands: {
+      add: (request, data, state) => addFrom(request, ownerOf(data), state),
+      remove: (request, data, state) => removeFrom(request, ownerOf(data), state),
+      save,
+    },
+    labels: PUBLISHER_LABELS,
+  })
+}
+
+async function loadPublishing(request: OwnRequest): Promise<PublishedProject> {
+  const data = await loadManagedProject(request)
+  return { ...data, overview: await getPublishers(request.deps, request.viewer, ownerOf(data)) }
+}
+
+async function save(request: OwnRequest, data: ManagedProject, state: FormState): Promise<Outcome> {
+  await saveFields(request, data, { publishing: state.text('publishing') })
+  return { done: 'saved' }
+}
+
+function showPublishing(request: OwnRequest, data: PublishedProject, state: FormState): Promise<FastifyReply> {
+  const { t } = request.page.language
+  const path = `${data.settings}/publishing`
+  const isEditable = (may(data, 'EDIT_DETAILS') && may(data, 'UPLOAD_VERSION')) || state.isSubmitted
+  const { overview, view } = data
+  return showProjectSettings(request, data, {
+    section: '/publishing',
+    title: t('manage.title', { section: t('publishers.title'), name: view.name }),
+    heading: t('publishers.title'),
+    text: t('publishers.text'),
+    needs: { permission: 'EDIT_DETAILS', name: t('work.permission.EDIT_DETAILS') },
+    form: state,
+    body: html`${publisherParts(request, state, { overview, name: view.name, path, isEditable })}${isEditable && onlyPart(request, data, path)}`,
+  })
+}
+
+/** A button that turns the restriction on or off. */
+function onlyPart({ page }: OwnRequest, { overview }: PublishedProject, path: string): Part {
+  const { t } = page.language
+  const isOnly = overview.publishing === 'trusted_only'
+  const content = html`<input type="hidden" name="publishing" value="${isOnly ? 'any' : 'trusted_only'}">
+<div class="line"><button name="do" value="save">${t(isOnly ? 'publishers.only.end' : 'publishers.only.begin')}</button></div>`
+  return sheetPart({
+    id: 'only',
+    title: t('publishers.only'),
+    text: t(isOnly ? 'publishers.only.on' : 'publishers.only.off'),
+    content: form(page, { action: pathTo(page, path), content }),
+  })
+}

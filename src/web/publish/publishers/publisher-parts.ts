@@ -1,0 +1,122 @@
+// Trusted publishers in the settings of projects and organizations: the list, the form of a new one, and their commands.
+import { addPublisher } from '#features/community/trusted-publishers/add-publisher.ts'
+import type { PublisherOverview } from '#features/community/trusted-publishers/publisher-overview.ts'
+import type { OwnerName } from '#features/community/trusted-publishers/publisher-owner.ts'
+import type { PublisherFacts } from '#features/community/trusted-publishers/queries.ts'
+import { removePublisher } from '#features/community/trusted-publishers/remove-publisher.ts'
+import { NewPublisher } from '#features/community/trusted-publishers/requests.ts'
+import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
+import { parseId } from '#lib/ids.ts'
+import { timeAgo } from '#platform/html/format.ts'
+import { buttonForm, form, passwordField, selectField, textField } from '#platform/html/forms.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { note } from '#platform/html/lists.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import { checkValues } from '#web/kit/forms.ts'
+import type { OwnRequest } from '#web/kit/pages.ts'
+import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
+
+/** Names of the fields in error messages. */
+export const PUBLISHER_LABELS = {
+  issuer: 'The build service',
+  repository: 'The repository',
+  workflow: 'The workflow',
+  environment: 'The environment',
+  ref_pattern: 'The branch or tag',
+  password: 'The password',
+  code: 'The code',
+}
+
+const OPTIONAL = ['environment', 'ref_pattern', 'password', 'code'] as const
+
+export async function addFrom(request: OwnRequest, owner: OwnerName, state: FormState): Promise<Outcome> {
+  const { deps, viewer, accounts } = request
+  const filled = OPTIONAL.flatMap((name) => {
+    const value = state.text(name).trim()
+    return value === '' ? [] : [[name, name === 'password' ? state.text(name) : value] as const]
+  })
+  const body = checkValues(NewPublisher, {
+    issuer: state.text('issuer'),
+    repository: state.text('repository').trim(),
+    workflow: state.text('workflow').trim(),
+    ...Object.fromEntries(filled),
+  })
+  await addPublisher({ ...deps, confirmOwner: createConfirmOwner(accounts) }, viewer, { ...owner, body })
+  return { done: 'publisher-added' }
+}
+
+export async function removeFrom({ deps, viewer }: OwnRequest, owner: OwnerName, state: FormState): Promise<Outcome> {
+  await removePublisher(deps, viewer, { ...owner, id: parseId(state.argument, 'id') })
+  return { done: 'publisher-removed' }
+}
+
+type Shown = { overview: PublisherOverview; name: string; path: string; isEditable: boolean }
+
+/** Shows the publishers, and for members who can change them the form of a new one. */
+export function publisherParts(request: OwnRequest, state: FormState, of: Shown): Part {
+  const { page } = request
+  const { t } = page.language
+  const { overview, isEditable } = of
+  const list =
+    overview.publishers.length === 0
+      ? html`<p class="soft">${t('publishers.none')}</p>`
+      : html`<ul class="items">${overview.publishers.map((row) => publisherItem(page, row, of))}</ul>`
+  return [
+    overview.warnings.length > 0 &&
+      note(page, 'warn', html`${overview.warnings.map((text) => html`<p lang="en">${text}</p>`)}`),
+    sheetPart({ id: 'publishers', content: list }),
+    isEditable && overview.issuers.length > 0 && newPublisher(request, state, of),
+  ]
+}
+
+function publisherItem(page: PageContext, row: PublisherFacts, { overview, path, isEditable }: Shown): Markup {
+  const { language, now } = page
+  const { t, rich } = language
+  const service = overview.issuers.find(({ issuer }) => issuer === row.issuer)?.name ?? row.issuer
+  const used =
+    row.last_used === null ? t('never-used') : rich('last-used', { at: timeAgo(language, row.last_used, now) })
+  const conditions = [row.environment, row.ref_pattern].filter((text) => text !== null)
+  return html`<li class="row"><div class="grow">
+<h4><bdi>${row.repository}</bdi></h4>
+<p class="hint">${service}, <code>${row.workflow}</code>${conditions.map((text) => html`, <code>${text}</code>`)}. ${used}</p>
+${!row.works && html`<p class="hint">${t('publishers.stopped')}</p>`}
+</div>
+${isEditable && buttonForm(page, { action: pathTo(page, path), text: t('publishers.remove'), kind: 'danger', isTight: true, label: t('publishers.remove.named', { name: row.repository }), fields: { do: `remove.${row.id}` } })}
+</li>`
+}
+
+function newPublisher({ page, account }: OwnRequest, state: FormState, { overview, name, path }: Shown): Markup {
+  const { t } = page.language
+  const field = (key: keyof typeof PUBLISHER_LABELS, isOptional = false) =>
+    textField(page, {
+      name: key,
+      label: t(`publishers.${key}` as 'publishers.repository'),
+      hint: t(`publishers.${key}.hint` as 'publishers.repository.hint'),
+      value: state.text(key),
+      maxLength: 256,
+      autocomplete: 'off',
+      isName: true,
+      isOptional,
+      errors: state.errors,
+    })
+  const choices = overview.issuers.map(({ issuer, name: label }) => ({
+    value: issuer,
+    label,
+    isChosen: issuer === state.text('issuer'),
+  }))
+  const content = html`${selectField(page, { name: 'issuer', label: t('publishers.issuer'), choices, errors: state.errors })}
+${field('repository')}
+${field('workflow')}
+${field('environment', true)}
+${field('ref_pattern', true)}
+${passwordField(page, { name: 'password', label: t('publishers.password'), hint: t('publishers.password.hint'), autocomplete: 'current-password', isOptional: true, errors: state.errors })}
+${account.totp_secret !== null && textField(page, { name: 'code', label: t('publishers.code'), value: '', autocomplete: 'one-time-code', isOptional: true, errors: state.errors })}
+<div class="line"><button class="main" name="do" value="add">${t('publishers.add')}</button></div>`
+  return sheetPart({
+    id: 'new-publisher',
+    title: t('publishers.new'),
+    text: t('publishers.may', { name }),
+    content: form(page, { action: pathTo(page, path), className: 'stack', content }),
+  })
+}
