@@ -8,31 +8,15 @@ import { createHash, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
+import { createDepot, type Depot, DepotError, Form } from '#client/index.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const run = promisify(execFile)
+const USER_AGENT = 'depot-example/1.0 (example@example.org)'
 
 async function depot(...args: string[]): Promise<Record<string, string>> {
   const { stdout } = await run(process.execPath, [join(ROOT, 'bin/depot.mjs'), ...args, '--json'])
   return JSON.parse(stdout)
-}
-
-type Answer = { status: number; body: Record<string, unknown> }
-
-async function call(url: string, init: RequestInit & { token?: string } = {}): Promise<Answer> {
-  const headers = {
-    'User-Agent': 'depot-example/1.0 (example@example.org)',
-    ...(init.token === undefined ? {} : { Authorization: init.token }),
-  }
-  const response = await fetch(url, { ...init, headers: { ...headers, ...init.headers } })
-  const text = await response.text()
-  return { status: response.status, body: text === '' ? {} : JSON.parse(text) }
-}
-
-function expect(answer: Answer, status: number, step: string): Answer {
-  if (answer.status !== status) throw new Error(`${step}: ${answer.status} ${JSON.stringify(answer.body)}`)
-  console.log(`${step}: ${answer.status}`)
-  return answer
 }
 
 /** Ends the program if no server responds, before it creates accounts. */
@@ -87,30 +71,33 @@ async function main(): Promise<void> {
   const author = await person(`${slug}-author`, 'developer')
   const moderator = await person(`${slug}-moderator`, 'moderator')
 
-  const form = new FormData()
-  form.append('data', JSON.stringify(data))
-  form.append('file', new Blob([jar]), 'lantern-1.0.0.jar')
-  const created = expect(await call(`${url}/v3/project`, { method: 'POST', token: author, body: form }), 201, 'publish')
-  expect(await call(`${url}/v3/project/${slug}`), 404, 'read while it waits for review')
-  const approve = {
-    method: 'PATCH',
-    token: moderator,
-    body: JSON.stringify({ status: 'approved' }),
-    headers: { 'Content-Type': 'application/json' },
-  }
-  expect(await call(`${url}/v3/project/${slug}`, approve), 204, 'approve')
+  const params = { path: { id: slug } }
+  const [asAuthor, asModerator, anonymous] = [author, moderator, undefined].map((token) =>
+    createDepot({ url, userAgent: USER_AGENT, ...(token === undefined ? {} : { token }) }),
+  ) as [Depot, Depot, Depot]
 
-  const project = expect(await call(`${url}/v3/project/${slug}`), 200, 'read without an account')
-  const [versionId] = project.body['versions'] as string[]
-  const version = expect(await call(`${url}/v3/version/${versionId}`), 200, 'read the version')
-  const [file] = version.body['files'] as { url: string; hashes: { sha512: string; sha1: string } }[]
-  if (file === undefined) throw new Error('The version has no file')
-  const download = await fetch(file.url, { headers: { 'User-Agent': 'depot-example/1.0' } })
+  const file = new File([jar], 'lantern-1.0.0.jar')
+  const { id } = await asAuthor.post('/v3/project', { body: new Form(data, { file }) })
+  console.log('published')
+  const hidden = await anonymous.get('/v3/project/{id}', { params }).catch((error: unknown) => error)
+  if (!(hidden instanceof DepotError && hidden.status === 404))
+    throw new Error('Everyone can read it before its review')
+  console.log('hidden while it waits for review: 404')
+  await asModerator.patch('/v3/project/{id}', { params, body: { status: 'approved' } })
+  console.log('approved')
+
+  const { versions } = await anonymous.get('/v3/project/{id}', { params })
+  const { files } = await anonymous.get('/v3/version/{id}', { params: { path: { id: versions[0] ?? '' } } })
+  const [published] = files
+  if (published === undefined) throw new Error('The version has no file')
+  console.log('read without an account')
+  const download = await fetch(published.url, { headers: { 'User-Agent': USER_AGENT } })
   const bytes = Buffer.from(await download.arrayBuffer())
   const sha512 = createHash('sha512').update(bytes).digest('hex')
   console.log(`download: ${download.status}, ${bytes.length} bytes, SHA-512 ${sha512.slice(0, 16)}…`)
-  if (sha512 !== file.hashes.sha512 || !bytes.equals(jar)) throw new Error('The download is not what was published')
-  console.log(`The hashes agree. Project ${String(created.body['id'])}: ${url}/v3/project/${slug}`)
+  if (sha512 !== published.hashes.sha512 || !bytes.equals(jar))
+    throw new Error('The download is not what was published')
+  console.log(`The hashes agree. Project ${id}: ${url}/v3/project/${slug}`)
 }
 
 await main()

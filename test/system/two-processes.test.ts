@@ -4,9 +4,10 @@ import assert from 'node:assert/strict'
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { createDepot, type Depot } from '#client/index.ts'
 import { HOUR_MS } from '#lib/time.ts'
 import { type TestDatabase, testDatabase } from '#test/support/app/database.ts'
-import { form, modJar, projectData, versionData } from '#test/support/http/forms.ts'
+import { modJar, projectData, versionData } from '#test/support/http/forms.ts'
 import { depot, makeDataDir, type RunningDepot, startDepot } from '#test/support/processes/running-depot.ts'
 
 const BYPASS_KEY = 'two-processes-bypass-key-0123456789abc'
@@ -52,35 +53,28 @@ function stagingOf(dataDir: string): string {
   return join(dataDir, 'files/staging')
 }
 
-type Answer = { status: number; json: Record<string, unknown> }
-
-async function call(
-  at: number,
-  path: string,
-  init: { method?: string; token?: string; json?: object; form?: Awaited<ReturnType<typeof form>> } = {},
-): Promise<Answer> {
-  const response = await fetch(`${processes[at % processes.length]?.url}${path}`, {
-    method: init.method ?? 'GET',
-    headers: {
-      'user-agent': 'depot-tests/1.0',
-      'x-ratelimit-key': BYPASS_KEY,
-      'x-admin-key': ADMIN_KEY,
-      ...(init.json === undefined ? {} : { 'content-type': 'application/json' }),
-      ...init.form?.headers,
-      ...(init.token === undefined ? {} : { authorization: init.token }),
+/** A client of one of the processes. */
+function clientOf(at: number, token?: string): Depot {
+  return createDepot({
+    url: processes[at % processes.length]?.url ?? '',
+    userAgent: 'depot-tests/1.0',
+    ...(token === undefined ? {} : { token }),
+    fetch: (input, init) => {
+      const headers = new Headers(init?.headers)
+      headers.set('x-ratelimit-key', BYPASS_KEY)
+      headers.set('x-admin-key', ADMIN_KEY)
+      return fetch(input, { ...init, headers })
     },
-    ...(init.json === undefined ? {} : { body: JSON.stringify(init.json) }),
-    ...(init.form === undefined ? {} : { body: new Uint8Array(init.form.payload) }),
   })
-  const text = await response.text()
-  return { status: response.status, json: text.startsWith('{') ? JSON.parse(text) : {} }
 }
 
+const statusesOf = async (sent: Promise<{ response: Response }>[]): Promise<number[]> =>
+  (await Promise.all(sent)).map(({ response }) => response.status).sort()
+
 async function signUp(at: number, username: string): Promise<string> {
-  const json = { username, email: `${username}@example.org`, password: PASSWORD }
-  const answer = await call(at, '/_internal/auth/create', { method: 'POST', json })
-  assert.equal(answer.status, 201, JSON.stringify(answer.json))
-  return String(answer.json['session'])
+  const body = { username, email: `${username}@example.org`, password: PASSWORD }
+  const { session } = await clientOf(at).post('/_internal/auth/create', { body })
+  return String(session)
 }
 
 /** Numbers that look random and are the same in each run. */
@@ -97,15 +91,13 @@ test('with random reads and writes, clients see their own writes, and others see
   const token = await signUp(0, 'weaver')
   const ids: string[] = []
   for (let n = 0; n < THINGS; n += 1) {
-    const made = await call(n, '/v3/collection', { method: 'POST', token, json: { name: 'Number 0' } })
-    assert.equal(made.status, 201)
-    ids.push(String(made.json['id']))
+    const { id } = await clientOf(n, token).post('/v3/collection', { body: { name: 'Number 0' } })
+    ids.push(id)
   }
   const written = ids.map(() => ({ number: 0, at: performance.now() }))
   const numberAt = async (at: number, thing: number): Promise<number> => {
-    const answer = await call(at, `/v3/collection/${ids[thing]}`)
-    assert.equal(answer.status, 200)
-    return Number(String(answer.json['name']).split(' ')[1])
+    const { name } = await clientOf(at).get('/v3/collection/{id}', { params: { path: { id: ids[thing] ?? '' } } })
+    return Number(name.split(' ')[1])
   }
   const times: number[] = []
   let oldest = 0
@@ -113,8 +105,8 @@ test('with random reads and writes, clients see their own writes, and others see
     const [at, thing] = [random(2), random(THINGS)]
     const last = written[thing] ?? { number: 0, at: 0 }
     if (random(3) === 0) {
-      const json = { name: `Number ${step}` }
-      assert.equal((await call(at, `/v3/collection/${ids[thing]}`, { method: 'PATCH', token, json })).status, 204)
+      const params = { path: { id: ids[thing] ?? '' } }
+      await clientOf(at, token).patch('/v3/collection/{id}', { params, body: { name: `Number ${step}` } })
       written[thing] = { number: step, at: performance.now() }
       assert.equal(await numberAt(at, thing), step, 'its own write')
       continue
@@ -145,29 +137,26 @@ test('processes a request that both processes receive concurrently once: a payme
     .values({ id: 'AAAAaaaa', account_id: account?.id ?? '', source_name: 'Shop' })
     .execute()
   for (let n = 0; n < 5; n += 1) {
-    const json = { external_id: `sale-${n}`, affiliate_code_id: 'AAAAaaaa', amount: '10.00', at: SOLD }
-    const path = '/_internal/admin/affiliate-conversion'
-    const answers = await Promise.all([0, 1].map((at) => call(at, path, { method: 'POST', json })))
-    assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 201])
-    const organization = { slug: `guild-${n}`, name: 'A guild', description: 'A group of weavers' }
-    const made = await Promise.all(
-      [0, 1].map((at) => call(at, '/v3/organization', { method: 'POST', token: author, json: organization })),
-    )
-    assert.deepEqual(made.map(({ status }) => status).sort(), [201, 409])
+    const sale = { external_id: `sale-${n}`, affiliate_code_id: 'AAAAaaaa', amount: '10.00', at: SOLD }
+    const sold = [0, 1].map((at) => clientOf(at).api.POST('/_internal/admin/affiliate-conversion', { body: sale }))
+    assert.deepEqual(await statusesOf(sold), [200, 201])
+    const guild = { slug: `guild-${n}`, name: 'A guild', description: 'A group of weavers' }
+    const made = [0, 1].map((at) => clientOf(at, author).api.POST('/v3/organization', { body: guild }))
+    assert.deepEqual(await statusesOf(made), [201, 409])
   }
   const { rows } = await database.pool.query('select count(*)::int as count from affiliate_conversion')
   assert.equal(rows[0]?.count, 5)
 
   // Each of two payouts would take all that there is.
-  const balance = await call(0, '/v3/payout/balance', { token: author })
-  const pay = (at: number, external_id: string): Promise<Answer> => {
-    const json = { external_id, user_id: account?.id, amount: balance.json['available'] }
-    return call(at, '/_internal/admin/payout', { method: 'POST', json })
+  const balance = await clientOf(0, author).get('/v3/payout/balance')
+  const pay = (at: number, external_id: string) => {
+    const body = { external_id, user_id: account?.id ?? '', amount: balance.available }
+    return clientOf(at).api.POST('/_internal/admin/payout', { body })
   }
-  const paid = await Promise.all([pay(0, 'first'), pay(1, 'second'), pay(0, 'first'), pay(1, 'second')])
-  assert.equal(paid.filter(({ status }) => status === 201).length, 1, JSON.stringify(paid))
-  const after = await call(1, '/v3/payout/balance', { token: author })
-  assert.deepEqual([Number(after.json['available']), after.json['withdrawn_lifetime']], [0, balance.json['available']])
+  const paid = await statusesOf([pay(0, 'first'), pay(1, 'second'), pay(0, 'first'), pay(1, 'second')])
+  assert.equal(paid.filter((status) => status === 201).length, 1, JSON.stringify(paid))
+  const after = await clientOf(1, author).get('/v3/payout/balance')
+  assert.deepEqual([Number(after.available), after.withdrawn_lifetime], [0, balance.available])
 
   const mails = async (): Promise<number> => {
     const names = await Promise.all(folders.map(({ dataDir }) => readdir(join(dataDir, 'outbox')).catch(() => [])))
@@ -178,8 +167,7 @@ test('processes a request that both processes receive concurrently once: a payme
       ?.count
   const sentBefore = await mails()
   for (let n = 0; n < 6; n += 1) {
-    const answer = await call(n, '/_internal/auth/password/reset', { method: 'POST', json: { username: 'seller' } })
-    assert.equal(answer.status, 204)
+    await clientOf(n).post('/_internal/auth/password/reset', { body: { username: 'seller' } })
   }
   // Both processes work on the one queue.
   while ((await waiting()) > 0) await new Promise((resolve) => setTimeout(resolve, 20))
@@ -200,31 +188,25 @@ test('publishes scheduled versions once and notifies followers once, though both
     DATABASE_URL: database.connectionString,
   })
   assert.equal(made.code, 0, made.stderr)
-  const login = await call(0, '/_internal/auth/login', {
-    method: 'POST',
-    json: { username: 'warden', password: PASSWORD },
-  })
-  const token = String(login.json['session'])
-  const project = await call(0, '/v3/project', { method: 'POST', token, json: projectData('clockwork') })
-  const id = String(project.json['id'])
+  const login = await clientOf(0).post('/_internal/auth/login', { body: { username: 'warden', password: PASSWORD } })
+  assert.ok('session' in login)
+  const warden = (at: number) => clientOf(at, String(login.session))
+  const { id } = await warden(0).post('/v3/project', { body: projectData('clockwork') as never })
   const publish = async (n: number): Promise<string> => {
-    const data = versionData({ project_id: id, version_number: `1.0.${n}` })
-    const files = [{ name: 'file', filename: `clockwork-${n}.jar`, bytes: modJar(`clockwork ${n}`) }]
-    const version = await call(n, '/v3/version', { method: 'POST', token, form: await form(data, files) })
-    assert.equal(version.status, 201, JSON.stringify(version.json))
-    return String(version.json['id'])
+    const version = versionData({ project_id: id, version_number: `1.0.${n}` })
+    const file = new File([new Uint8Array(modJar(`clockwork ${n}`))], `clockwork-${n}.jar`)
+    return (await warden(n).publish(version as never, [file])).id
   }
   await publish(0)
-  const approved = await call(1, `/v3/project/${id}`, { method: 'PATCH', token, json: { status: 'approved' } })
-  assert.equal(approved.status, 204, JSON.stringify(approved.json))
+  await warden(1).patch('/v3/project/{id}', { params: { path: { id } }, body: { status: 'approved' } })
   const ids = await Promise.all([1, 2, 3, 4].map(publish))
   const scheduled_at = new Date(Date.now() + 3_600_000).toISOString()
   for (const version of ids) {
-    const json = { status: 'scheduled', requested_status: 'listed', scheduled_at }
-    assert.equal((await call(0, `/v3/version/${version}`, { method: 'PATCH', token, json })).status, 204)
+    const body = { status: 'scheduled', requested_status: 'listed', scheduled_at } as const
+    await warden(0).patch('/v3/version/{id}', { params: { path: { id: version } }, body })
   }
   const follower = await signUp(1, 'listener')
-  assert.equal((await call(1, `/v3/project/${id}/follow`, { method: 'POST', token: follower })).status, 204)
+  await clientOf(1, follower).post('/v3/project/{id}/follow', { params: { path: { id } } })
 
   // The hour has passed.
   await database.pool.query("update version set scheduled_at = now() - interval '1 second' where id = any($1)", [ids])
