@@ -10,7 +10,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
+import { createDepot, type Depot, Form } from '#client/index.ts'
 import { makeZip } from '#test/support/factories/archives.ts'
+import { modJar, versionData } from '#test/support/http/forms.ts'
 import { depot, makeDataDir, type RunningDepot, startDepot } from '#test/support/processes/running-depot.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -97,6 +99,25 @@ describe('behind nginx', { skip: NGINX === undefined ? 'nginx is not installed' 
   }
   const json = (answer: Answer) => JSON.parse(answer.body.toString('utf8'))
 
+  function clientOf(token?: string): Depot {
+    return createDepot({ url: 'https://depot.example.org', fetch: asFetch, ...(token === undefined ? {} : { token }) })
+  }
+  /** `fetch` accepts neither the certificate nor the name of the test. */
+  async function asFetch(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+    const { pathname, search } = new URL(String(input))
+    const request = new Request(input, init)
+    const body = init.body == null ? undefined : Buffer.from(await request.arrayBuffer())
+    const headers = Object.fromEntries(request.headers)
+    const answer = await ask(pathname + search, {
+      method: request.method,
+      headers,
+      ...(body === undefined ? {} : { body }),
+    })
+    const hasBody = answer.status !== 204 && answer.status !== 304
+    const received = Object.entries(answer.headers).map(([name, value]) => [name, String(value)] as [string, string])
+    return new Response(hasBody ? new Uint8Array(answer.body) : null, { status: answer.status, headers: received })
+  }
+
   test('a large file is published, downloaded whole and by ranges, and answers "not modified"', async () => {
     const manifest = { id: 'lantern', version: '1.0.0', schemaVersion: 1, name: 'Lantern' }
     const large = randomBytes(LARGE_BYTES)
@@ -104,25 +125,15 @@ describe('behind nginx', { skip: NGINX === undefined ? 'nginx is not installed' 
       { name: 'fabric.mod.json', data: Buffer.from(JSON.stringify(manifest)) },
       { name: 'large.bin', data: large },
     ])
-    const form = new FormData()
-    form.append('data', readFileSync(join(ROOT, 'examples/project.json'), 'utf8'))
-    form.append('file', new Blob([new Uint8Array(jar)]), 'lantern-1.0.0.jar')
-    const multipart = new Response(form)
-    const created = await ask('/v3/project', {
-      method: 'POST',
-      headers: { authorization: tokens.author, 'content-type': multipart.headers.get('content-type') ?? '' },
-      body: Buffer.from(await multipart.arrayBuffer()),
-    })
-    assert.equal(created.status, 201, created.body.toString('utf8').slice(0, 300))
-    const { id, versions } = json(created)
-    const approved = await ask(`/v3/project/${id}`, {
-      method: 'PATCH',
-      headers: { authorization: tokens.moderator, 'content-type': 'application/json' },
-      body: Buffer.from('{"status":"approved"}'),
-    })
-    assert.equal(approved.status, 204)
+    const data = JSON.parse(readFileSync(join(ROOT, 'examples/project.json'), 'utf8'))
+    const form = new Form(data, { file: new File([new Uint8Array(jar)], 'lantern-1.0.0.jar') })
+    const { id, versions } = await clientOf(tokens.author).post('/v3/project', { body: form })
+    const params = { path: { id } }
+    await clientOf(tokens.moderator).patch('/v3/project/{id}', { params, body: { status: 'approved' } })
 
-    const [file] = json(await ask(`/v3/version/${versions[0]}`)).files
+    const { files } = await clientOf().get('/v3/version/{id}', { params: { path: { id: versions[0] ?? '' } } })
+    const [file] = files
+    assert.ok(file !== undefined)
     const address = new URL(file.url)
     assert.equal(address.origin, `https://depot.example.org:${port}`, 'addresses are public ones')
     const whole = await ask(address.pathname)
@@ -136,6 +147,15 @@ describe('behind nginx', { skip: NGINX === undefined ? 'nginx is not installed' 
     assert.deepEqual([again.status, again.body.length], [304, 0])
     const outside = await ask(address.pathname, { headers: { range: `bytes=${jar.length}-` } })
     assert.equal(outside.status, 416)
+  })
+
+  test('a large file is uploaded in parts', async () => {
+    const project = await clientOf(tokens.author).get('/v3/project/{id}', { params: { path: { id: 'lantern' } } })
+    const jar = modJar('uploaded', [{ name: 'large.bin', data: randomBytes(LARGE_BYTES), stored: true }])
+    const file = new File([new Uint8Array(jar)], 'lantern-1.1.0.jar')
+    const version = { ...versionData({ version_number: '1.1.0' }), project_id: project.id }
+    const { files } = await clientOf(tokens.author).publish(version as never, [file])
+    assert.equal(files[0]?.hashes.sha512, createHash('sha512').update(jar).digest('hex'))
   })
 
   test('a client is known by its real IP address, whatever its headers contain', async () => {
