@@ -122,6 +122,7 @@ export const LAYERS: readonly Layer[] = [
       analytics: 'Collects and counts views, downloads and playtime ([analytics.md](features/analytics.md))',
       backup: 'Writes, restores and verifies backups; moves stores ([operating.md](operating.md))',
       'build-tools': 'Endpoints for build tools and loaders: Maven and update files',
+      changes: 'The change feed of the public catalogue ([changes.md](features/changes.md))',
       downloads: 'Sends files and counts downloads ([analytics.md](features/analytics.md))',
       overview: 'The state of the instance for operators: problems, figures, jobs, storage, email, errors',
       'personal-data': 'Exports and deletes what is stored about a user',

@@ -719,6 +719,37 @@ create table project_snapshot (
   constraint project_snapshot_reason_check CHECK ((reason = ANY (ARRAY['approval'::text, 'message'::text, 'submission'::text])))
 );
 
+create table public_change (
+  kind text not null,
+  subject_id text collate "C" not null,
+  number bigint not null,
+  project_id text collate "C",
+  is_present boolean not null,
+  revision bigint not null,
+  changed timestamp with time zone not null,
+  constraint public_change_number_key UNIQUE (number),
+  constraint public_change_pkey PRIMARY KEY (kind, subject_id)
+);
+
+create table public_change_head (
+  only_row boolean default true not null,
+  epoch text not null,
+  last bigint default 0 not null,
+  forgotten bigint default 0 not null,
+  database text not null,
+  constraint public_change_head_epoch_check CHECK ((epoch ~ '^[0-9A-Za-z]{8}$'::text)),
+  constraint public_change_head_only_row_check CHECK (only_row),
+  constraint public_change_head_pkey PRIMARY KEY (only_row)
+);
+
+create table public_change_note (
+  kind text not null,
+  subject_id text collate "C" not null,
+  transaction xid8 default pg_current_xact_id() not null,
+  constraint public_change_note_kind_check CHECK ((kind = ANY (ARRAY['project'::text, 'version'::text, 'user'::text, 'organization'::text, 'collection'::text]))),
+  constraint public_change_note_pkey PRIMARY KEY (transaction, kind, subject_id)
+);
+
 create table publisher_token (
   id text collate "C" not null,
   publisher_id text collate "C" not null,
@@ -1288,6 +1319,12 @@ CREATE INDEX project_snapshot_project_id_idx ON public.project_snapshot USING bt
 
 CREATE INDEX project_visibility_idx ON public.project USING btree (id) INCLUDE (status);
 
+CREATE INDEX public_change_kind_idx ON public.public_change USING btree (kind, number);
+
+CREATE INDEX public_change_project_id_idx ON public.public_change USING btree (project_id) WHERE (project_id IS NOT NULL);
+
+CREATE INDEX public_change_removed_idx ON public.public_change USING btree (changed) WHERE (NOT is_present);
+
 CREATE INDEX publisher_token_expires_idx ON public.publisher_token USING btree (expires);
 
 CREATE INDEX publisher_token_project_id_idx ON public.publisher_token USING btree (project_id);
@@ -1391,6 +1428,44 @@ CREATE TRIGGER audit_entry_append_only BEFORE DELETE OR UPDATE ON public.audit_e
 CREATE TRIGGER audit_entry_no_truncate BEFORE TRUNCATE ON public.audit_entry FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
 
 CREATE TRIGGER collection_revision BEFORE UPDATE ON public.collection FOR EACH ROW EXECUTE FUNCTION raise_revision();
+
+CREATE TRIGGER feed_account_deleted AFTER DELETE ON public.account FOR EACH ROW EXECUTE FUNCTION public_subject_changed('user');
+
+CREATE TRIGGER feed_account_updated AFTER UPDATE ON public.account FOR EACH ROW WHEN ((old.revision <> new.revision)) EXECUTE FUNCTION public_subject_changed('user');
+
+CREATE TRIGGER feed_author_deleted AFTER DELETE ON public.author FOR EACH ROW WHEN ((old.teams > 0)) EXECUTE FUNCTION public_author_changed();
+
+CREATE TRIGGER feed_author_inserted AFTER INSERT ON public.author FOR EACH ROW WHEN ((new.teams > 0)) EXECUTE FUNCTION public_author_changed();
+
+CREATE TRIGGER feed_author_updated AFTER UPDATE ON public.author FOR EACH ROW WHEN (((old.teams > 0) <> (new.teams > 0))) EXECUTE FUNCTION public_author_changed();
+
+CREATE TRIGGER feed_collection_deleted AFTER DELETE ON public.collection FOR EACH ROW WHEN ((old.status = 'listed'::text)) EXECUTE FUNCTION public_subject_changed('collection');
+
+CREATE TRIGGER feed_collection_inserted AFTER INSERT ON public.collection FOR EACH ROW WHEN ((new.status = 'listed'::text)) EXECUTE FUNCTION public_subject_changed('collection');
+
+CREATE TRIGGER feed_collection_updated AFTER UPDATE ON public.collection FOR EACH ROW WHEN (((old.revision <> new.revision) AND (('listed'::text = old.status) OR ('listed'::text = new.status)))) EXECUTE FUNCTION public_subject_changed('collection');
+
+CREATE TRIGGER feed_organization_deleted AFTER DELETE ON public.organization FOR EACH ROW EXECUTE FUNCTION public_subject_changed('organization');
+
+CREATE TRIGGER feed_organization_updated AFTER UPDATE ON public.organization FOR EACH ROW WHEN ((old.revision <> new.revision)) EXECUTE FUNCTION public_subject_changed('organization');
+
+CREATE TRIGGER feed_owner_deleted AFTER DELETE ON public.project FOR EACH ROW WHEN ((is_searchable(old.status) AND (old.organization_id IS NOT NULL))) EXECUTE FUNCTION public_owner_changed();
+
+CREATE TRIGGER feed_owner_inserted AFTER INSERT ON public.project FOR EACH ROW WHEN ((is_searchable(new.status) AND (new.organization_id IS NOT NULL))) EXECUTE FUNCTION public_owner_changed();
+
+CREATE TRIGGER feed_owner_updated AFTER UPDATE OF status, organization_id ON public.project FOR EACH ROW WHEN (((is_searchable(old.status) <> is_searchable(new.status)) OR (old.organization_id IS DISTINCT FROM new.organization_id))) EXECUTE FUNCTION public_owner_changed();
+
+CREATE TRIGGER feed_project_deleted AFTER DELETE ON public.project FOR EACH ROW WHEN (is_searchable(old.status)) EXECUTE FUNCTION public_subject_changed('project');
+
+CREATE TRIGGER feed_project_inserted AFTER INSERT ON public.project FOR EACH ROW WHEN (is_searchable(new.status)) EXECUTE FUNCTION public_subject_changed('project');
+
+CREATE TRIGGER feed_project_updated AFTER UPDATE ON public.project FOR EACH ROW WHEN (((old.revision <> new.revision) AND (is_searchable(old.status) OR is_searchable(new.status)))) EXECUTE FUNCTION public_subject_changed('project');
+
+CREATE TRIGGER feed_version_deleted AFTER DELETE ON public.version FOR EACH ROW WHEN (is_listed(old.status)) EXECUTE FUNCTION public_subject_changed('version');
+
+CREATE TRIGGER feed_version_inserted AFTER INSERT ON public.version FOR EACH ROW WHEN (is_listed(new.status)) EXECUTE FUNCTION public_subject_changed('version');
+
+CREATE TRIGGER feed_version_updated AFTER UPDATE ON public.version FOR EACH ROW WHEN (((old.revision <> new.revision) AND (is_listed(old.status) OR is_listed(new.status)))) EXECUTE FUNCTION public_subject_changed('version');
 
 CREATE TRIGGER file_address_kept AFTER INSERT ON public.file FOR EACH ROW EXECUTE FUNCTION keep_file_address();
 
@@ -1741,6 +1816,13 @@ AS $function$
     'pack', 'plugin', 'addon', 'edition', 'continued', 'fork', 'port', 'rebom', 'redux', 'remastered', 'unofficial', 'updated'])
 $function$;
 
+CREATE OR REPLACE FUNCTION public.note_public_change(changed_kind text, changed_id text)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into public_change_note (kind, subject_id) values (changed_kind, changed_id) on conflict do nothing
+$function$;
+
 CREATE OR REPLACE FUNCTION public.note_search_change(changed_ids text[])
  RETURNS void
  LANGUAGE plpgsql
@@ -1774,6 +1856,84 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.number_public_changes(batch integer)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  head public_change_head;
+  noted_kinds text[];
+  noted_ids text[];
+  moved text[];
+begin
+  if not exists (select from public_change_note) then
+    return false;
+  end if;
+  select * into head from public_change_head for update skip locked;
+  if not found then
+    return false;
+  end if;
+  if head.database <> public_change_database() then
+    update public_change_head set epoch = public_change_epoch(), database = public_change_database();
+  end if;
+  with taken as (
+    delete from public_change_note
+    where (transaction, kind, subject_id) in (
+      select transaction, kind, subject_id from public_change_note order by transaction limit batch)
+    returning kind, subject_id, transaction
+  ), subject as (
+    select kind, subject_id, max(transaction) as transaction from taken group by kind, subject_id
+  )
+  select array_agg(kind order by transaction, kind = 'version', kind, subject_id),
+    array_agg(subject_id order by transaction, kind = 'version', kind, subject_id)
+  into noted_kinds, noted_ids from subject;
+  if noted_ids is null then
+    return false;
+  end if;
+
+  moved := array(select number_subjects(noted_kinds, noted_ids));
+  if cardinality(moved) > 0 then
+    with version_of_moved as (
+      select version.id from version where version.project_id = any(moved) and is_listed(version.status)
+      union
+      select subject_id from public_change where project_id = any(moved) and is_present
+    )
+    select array_agg('version'::text), array_agg(id order by id) into noted_kinds, noted_ids from version_of_moved;
+    perform number_subjects(noted_kinds, noted_ids);
+  end if;
+  return true;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.number_subjects(kinds text[], ids text[])
+ RETURNS SETOF text
+ LANGUAGE sql
+AS $function$
+  with changed as (
+    select subject.kind, subject.id, subject.place, state.project_id, coalesce(state.is_present, false) as is_present,
+      state.revision, coalesce(known.is_present, false) as was_present
+    from unnest(kinds, ids) with ordinality as subject (kind, id, place)
+    left join public_states(kinds, ids) state on state.kind = subject.kind and state.subject_id = subject.id
+    left join public_change known on known.kind = subject.kind and known.subject_id = subject.id
+    where case when coalesce(state.is_present, false)
+      then known.is_present is distinct from true or known.revision <> state.revision
+      else known.is_present end
+  ), head as (
+    update public_change_head set last = last + (select count(*) from changed)
+    where exists (select from changed) returning last
+  ), numbered as (
+    insert into public_change (kind, subject_id, number, project_id, is_present, revision, changed)
+    select kind, id, (select last from head) - count(*) over () + row_number() over (order by place), project_id, is_present,
+      coalesce(revision, 1), now()
+    from changed
+    on conflict (kind, subject_id) do update set number = excluded.number,
+      project_id = coalesce(excluded.project_id, public_change.project_id), is_present = excluded.is_present,
+      revision = case when excluded.is_present then excluded.revision else public_change.revision end,
+      changed = excluded.changed
+  )
+  select id from changed where kind = 'project' and is_present <> was_present
+$function$;
+
 CREATE OR REPLACE FUNCTION public.organization_team(owner_id text)
  RETURNS text
  LANGUAGE sql
@@ -1802,6 +1962,84 @@ begin
     perform count_project(new, 1);
   end if;
   return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.public_author_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_public_change('user', case when tg_op = 'DELETE' then old.account_id else new.account_id end);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.public_change_database()
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select concat_ws('.', (select system_identifier from pg_control_system()),
+    (select timeline_id from pg_control_checkpoint()),
+    (select oid from pg_database where datname = current_database()), 'public_change'::regclass::oid)
+$function$;
+
+CREATE OR REPLACE FUNCTION public.public_change_epoch()
+ RETURNS text
+ LANGUAGE sql
+AS $function$
+  select string_agg(substr('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz', 1 + floor(random() * 62)::int, 1), '')
+  from generate_series(1, 8)
+$function$;
+
+CREATE OR REPLACE FUNCTION public.public_owner_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op <> 'INSERT' and old.organization_id is not null then
+    perform note_public_change('organization', old.organization_id);
+  end if;
+  if tg_op <> 'DELETE' and new.organization_id is not null then
+    perform note_public_change('organization', new.organization_id);
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.public_states(kinds text[], ids text[])
+ RETURNS TABLE(kind text, subject_id text, project_id text, is_present boolean, revision bigint)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  with subject as (select * from unnest(kinds, ids) as subject (kind, id))
+  select 'project', project.id, null, is_searchable(project.status), project.revision
+    from subject join project on project.id = subject.id where subject.kind = 'project'
+  union all
+  select 'version', version.id, version.project_id, is_listed(version.status) and is_searchable(project.status), version.revision
+    from subject join version on version.id = subject.id join project on project.id = version.project_id
+    where subject.kind = 'version'
+  union all
+  select 'user', account.id, null, account.deletion_due is null and coalesce(author.teams, 0) > 0, account.revision
+    from subject join account on account.id = subject.id left join author on author.account_id = account.id
+    where subject.kind = 'user'
+  union all
+  select 'organization', organization.id, null,
+      exists (select from project where organization_id = organization.id and is_searchable(status)), organization.revision
+    from subject join organization on organization.id = subject.id where subject.kind = 'organization'
+  union all
+  select 'collection', collection.id, null, collection.status = 'listed', collection.revision
+    from subject join collection on collection.id = subject.id where subject.kind = 'collection'
+$function$;
+
+CREATE OR REPLACE FUNCTION public.public_subject_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_public_change(tg_argv[0], case when tg_op = 'DELETE' then old.id else new.id end);
+  return null;
 end
 $function$;
 
@@ -1917,6 +2155,36 @@ begin
     bits := bits / 62;
   end loop;
   return id;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.rebuild_public_changes()
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from public_change_head;
+  insert into public_change_head (epoch, database) values (public_change_epoch(), public_change_database());
+  delete from public_change_note;
+  delete from public_change;
+  insert into public_change (kind, subject_id, number, project_id, is_present, revision, changed)
+  select kind, subject_id, row_number() over (order by place, changed, subject_id), project_id, true, revision, now()
+  from (
+    select 1 as place, 'user' as kind, account.id as subject_id, null as project_id, account.revision, account.created as changed
+      from account join author on author.account_id = account.id where author.teams > 0 and account.deletion_due is null
+    union all
+    select 2, 'organization', organization.id, null, organization.revision, organization.created from organization
+      where exists (select from project where organization_id = organization.id and is_searchable(status))
+    union all
+    select 3, 'project', id, null, revision, updated from project where is_searchable(status)
+    union all
+    select 4, 'version', version.id, version.project_id, version.revision, version.date_published
+      from version join project on project.id = version.project_id
+      where is_listed(version.status) and is_searchable(project.status)
+    union all
+    select 5, 'collection', id, null, revision, updated from collection where status = 'listed'
+  ) shown;
+  update public_change_head set last = coalesce((select max(number) from public_change), 0);
 end
 $function$;
 

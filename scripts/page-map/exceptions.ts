@@ -42,6 +42,10 @@ export const NO_PAGE: readonly { reason: string; api: readonly string[] }[] = [
     ],
   },
   {
+    reason: 'Programs follow the catalogue with it; pages have Atom feeds',
+    api: ['listChanges', 'streamChanges'],
+  },
+  {
     reason: 'Programs upload files in parts with it; the page that uploads a version sends whole files',
     api: ['createUpload', 'listUploads', 'getUpload', 'appendToUpload', 'deleteUpload', 'overrideUploadMethod'],
   },

@@ -20,6 +20,7 @@ export const ERRORS = {
   method_not_allowed: { error: 'invalid_input', status: 405 },
   conflict: { error: 'conflict', status: 409 },
   api_deprecated: { error: 'api_deprecated', status: 410 },
+  cursor_expired: { error: 'cursor_expired', status: 410 },
   precondition_failed: { error: 'invalid_input', status: 412 },
   content_too_large: { error: 'invalid_input', status: 413 },
   unsupported_media_type: { error: 'invalid_input', status: 415 },
@@ -63,6 +64,10 @@ export const ERROR_EXAMPLES: Readonly<Record<ErrorKind, { description: string; d
   method_not_allowed: { description: 'This page does not accept the method PUT. Use one of: GET, HEAD' },
   conflict: ofField('slug', 'is taken', 'This slug '),
   api_deprecated: { description: 'This version of the API was removed; use version 3' },
+  cursor_expired: {
+    description: 'The cursor is ahead of this instance. Start again without `since`.',
+    details: { reason: 'ahead', start: '/v3/changes' },
+  },
   precondition_failed: ofField('tus-resumable', 'must be 1.0.0', 'The header Tus-Resumable '),
   content_too_large: ofField('upload-length', 'The body goes beyond the length of the upload'),
   unsupported_media_type: ofField(

@@ -54,6 +54,8 @@ import { createDownloadTrends } from '#features/operations/analytics/statistics/
 import { createProjectStatistics } from '#features/operations/analytics/statistics/project-statistics.ts'
 import { projectStatisticsRoutes } from '#features/operations/analytics/statistics/routes.ts'
 import { buildToolRoutes } from '#features/operations/build-tools/routes.ts'
+import { changeJobs } from '#features/operations/changes/jobs.ts'
+import { changeRoutes } from '#features/operations/changes/routes.ts'
 import { downloadJobs } from '#features/operations/downloads/jobs.ts'
 import { downloadOperatorRoutes } from '#features/operations/downloads/operator-routes.ts'
 import { downloadRoutes } from '#features/operations/downloads/routes.ts'
@@ -204,6 +206,7 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
   })
   tagged(app, 'build tools', (scope) => buildToolRoutes(scope, deps))
   tagged(app, 'search', (scope) => searchRoutes(scope, deps))
+  tagged(app, 'changes', (scope) => changeRoutes(scope, deps))
   tagged(app, 'statistics', (scope) => statisticsRoutes(scope, deps))
   tagged(app, 'files', (scope) => downloadRoutes(scope, { ...deps, caps }))
   tagged(app, 'analytics', (scope) => {
@@ -299,6 +302,7 @@ function allHandlers(deps: Deps): JobHandlers {
     ...downloadJobs(deps),
     ...versionJobs(deps),
     ...statisticsJobs(deps),
+    ...changeJobs(deps),
     ...notificationJobs(deps),
     ...followJobs(deps),
     ...releaseJobs(deps),
@@ -323,6 +327,8 @@ export const SCHEDULE: Schedule = [
   { job: 'audit.expire', everyMinutes: DAY, atMinute: 4 * HOUR + 13 },
   { job: 'downloads.reconcile', everyMinutes: DAY, atMinute: 3 * HOUR + 43 },
   { job: 'statistics.fold', everyMinutes: 5 },
+  { job: 'changes.number', everyMinutes: 1 },
+  { job: 'changes.forget', everyMinutes: DAY, atMinute: 4 * HOUR + 33 },
   { job: 'overview.expire', everyMinutes: HOUR, atMinute: 57 },
   { job: 'storage.measure', everyMinutes: DAY, atMinute: 2 * HOUR + 33 },
   { job: 'images.sweep', everyMinutes: HOUR, atMinute: 37 },

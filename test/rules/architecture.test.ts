@@ -139,7 +139,7 @@ test('no source file is longer than 350 lines', () => {
   assert.deepEqual(long, [])
 })
 
-/** Maximum number of files in one folder. Generated files do not count. */
+/** Maximum number of files in one folder. Generated files do not count, and migrations are never merged. */
 const FILES_IN_FOLDER_MAX = 20
 
 test(`no folder has more than ${FILES_IN_FOLDER_MAX} files`, () => {
@@ -149,7 +149,7 @@ test(`no folder has more than ${FILES_IN_FOLDER_MAX} files`, () => {
   })
   const folders = new Set(tracked.trim().split('\n').map(dirname))
   const full = [...folders]
-    .filter((folder) => folder !== '.' && folder !== 'docs/generated')
+    .filter((folder) => !['.', 'docs/generated', 'migrations'].includes(folder))
     .map((folder) => ({ folder, files: readdirSync(join(ROOT, folder), { withFileTypes: true }) }))
     .map(({ folder, files }) => ({ folder, count: files.filter((file) => file.isFile()).length }))
     .filter(({ count }) => count > FILES_IN_FOLDER_MAX)

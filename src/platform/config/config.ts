@@ -118,6 +118,10 @@ export type Config = {
   }
   /** Publishing from builds without a stored secret. */
   ci: { issuers: readonly CiIssuer[]; audience: string }
+  changes: {
+    /** Retention of removed objects in the change feed. */
+    keptDays: number
+  }
   analytics: {
     store: AnalyticsStoreConfig
     /** Lower-case header name. */

@@ -1,4 +1,4 @@
-// Settings of accounts: registration, captcha, email and the audit log.
+// Settings of accounts: registration, captcha, email, the audit log, builds and the change feed.
 import { parseCiIssuers } from './ci-issuers.ts'
 import { isMailbox, isMailServerAddress, isOriginList, isScriptAddress } from './env-values.ts'
 import { address, choice, count, optional, optionalFlag } from './variable.ts'
@@ -71,6 +71,13 @@ export const ACCOUNT_VARIABLES = {
     range: [0, 36_500],
     default: 30,
     example: '7',
+  }),
+  CHANGES_KEPT_DAYS: count({
+    description:
+      'Days for which the change feed lists removed objects. Programs that have not read the feed for longer must start again.',
+    range: [1, 3650],
+    default: 90,
+    example: '30',
   }),
   CAPTCHA_VERIFY_URL: address({
     description:

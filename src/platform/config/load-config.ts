@@ -130,6 +130,7 @@ function group(env: Env): Omit<Config, 'variables'> {
     mail: mailConfig(env, dataDir, baseUrl),
     scanner: scannerConfig(env),
     audit: { retentionDays: env.AUDIT_RETENTION, addressDays: env.AUDIT_ADDRESS_RETENTION },
+    changes: { keptDays: env.CHANGES_KEPT_DAYS },
     accounts: accountsConfig(env),
     ci: {
       issuers: env.CI_ISSUERS === undefined ? DEFAULT_CI_ISSUERS : (parseCiIssuers(env.CI_ISSUERS) ?? []),

@@ -553,6 +553,30 @@ export interface ProjectSnapshot {
   state: Json;
 }
 
+export interface PublicChange {
+  changed: Timestamp;
+  is_present: boolean;
+  kind: string;
+  number: number;
+  project_id: string | null;
+  revision: number;
+  subject_id: string;
+}
+
+export interface PublicChangeHead {
+  database: string;
+  epoch: string;
+  forgotten: Generated<number>;
+  last: Generated<number>;
+  only_row: Generated<boolean>;
+}
+
+export interface PublicChangeNote {
+  kind: 'project' | 'version' | 'user' | 'organization' | 'collection';
+  subject_id: string;
+  transaction: Generated<string>;
+}
+
 export interface PublisherToken {
   created: Generated<Timestamp>;
   expires: Timestamp;
@@ -909,6 +933,9 @@ export interface DB {
   project_decision: ProjectDecision;
   project_likeness: ProjectLikeness;
   project_snapshot: ProjectSnapshot;
+  public_change: PublicChange;
+  public_change_head: PublicChangeHead;
+  public_change_note: PublicChangeNote;
   publisher_token: PublisherToken;
   quota_override: QuotaOverride;
   rate_limit_grant: RateLimitGrant;

@@ -135,7 +135,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     globalDecompression: false,
     encodings: ['zstd', 'br', 'gzip'],
     threshold: COMPRESS_BYTES_MIN,
-    customTypes: /^application\/(json|xml)|^text\/|^image\/svg/,
+    customTypes: /^application\/(json|xml)|^text\/(?!event-stream)|^image\/svg/,
     removeContentLengthHeader: true,
   })
   app.addHook('onRoute', (route) => {

@@ -44,6 +44,8 @@ export interface Jobs {
   'statistics.fold': Record<string, never>
   'storage.measure': Record<string, never>
   'uploads.expire': Record<string, never>
+  'changes.number': Record<string, never>
+  'changes.forget': Record<string, never>
   'versions.expire-drafts': Record<string, never>
   'versions.notify-followers': { version_id: string }
   'versions.release': { version_id: string }

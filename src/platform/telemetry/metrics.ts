@@ -50,6 +50,11 @@ export function createMetrics(options: { process: boolean; ofAll?: (() => Promis
       buckets: [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300],
       registers,
     }),
+    changeStreams: new Gauge({
+      name: 'depot_change_streams',
+      help: 'Open streams of the change feed',
+      registers,
+    }),
     downloadDrift: new Gauge({
       name: 'depot_download_drift',
       help: 'Difference between download counters and download events at the last reconciliation, by counter',

@@ -282,6 +282,11 @@ const OPERATIONS: Record<string, Sample> = {
   searchProjectsByBody: { body: { query: 'lantern' } },
   rebuildSearch: {},
 
+  // Changes
+  listChanges: {},
+  // The stream of an unknown epoch ends immediately.
+  streamChanges: { query: { since: '00000000-0' } },
+
   // Versions and files
   getVersion: at('version'),
   listVersions: ids('version'),

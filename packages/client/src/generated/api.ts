@@ -2874,6 +2874,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v3/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the changes of the public catalogue
+         * @description Lists the public projects, versions, users, organizations and collections that became public, changed or were removed, in the order of the commits. Each object has one entry, its latest. Without `since`, the list starts with the oldest entry and contains the whole public catalogue. Request again with `since` = `next` while `more` is true, and later to get new changes. Counters, such as downloads, are not changes.
+         */
+        get: operations["listChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/changes/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stream the changes of the public catalogue as server-sent events
+         * @description The event `change` has the data of an entry of `GET /v3/changes`, and its cursor as ID. If the cursor cannot be continued, the event `expired` ends the stream. A client can have 4 streams.
+         */
+        get: operations["streamChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v3/statistics": {
         parameters: {
             query?: never;
@@ -5193,6 +5233,36 @@ export interface components {
             project_type: string;
             header: string;
         };
+        /** Change */
+        Change: {
+            /** @description Value of `since` that continues after this change */
+            cursor: string;
+            /** @enum {string} */
+            kind: "project" | "version" | "user" | "organization" | "collection";
+            id: string;
+            /** @description Project of a version */
+            project_id?: string;
+            /**
+             * @description `removed`: deleted, or no longer public. The removal of a project includes its versions
+             * @enum {string}
+             */
+            state: "present" | "removed";
+            /** @description Revision when the change was numbered; not for `removed` */
+            revision?: number;
+            /** Format: date-time */
+            changed: string;
+        };
+        /** Changes */
+        Changes: {
+            /** @description In the order of their commits; each object once */
+            changes: components["schemas"]["Change"][];
+            /** @description Value of `since` for the next page, also if this page is empty */
+            next: string;
+            /** @description Whether there are more changes at present */
+            more: boolean;
+            /** @description Cursor of the newest change */
+            latest: string;
+        };
         /** ChecklistItem */
         ChecklistItem: {
             /** @description Name of the item */
@@ -5533,7 +5603,7 @@ export interface components {
         /** Error */
         Error: {
             /**
-             * @description Error code: one of `LimitReached`, `analytics_database_error`, `api_deprecated`, `auth_error`, `cache_database_error`, `captcha_error`, `chat_provider_error`, `conflict`, `database_error`, `decoding_error`, `file_hosting_error`, `internal_error`, `invalid_auth_method`, `invalid_credentials`, `invalid_input`, `json_error`, `mail_error`, `not_found`, `payment_provider_error`, `payments_error`, `ratelimit_error`, `search_error`, `service_unavailable`, `unauthorized`, `validation_error`, `xml_error`
+             * @description Error code: one of `LimitReached`, `analytics_database_error`, `api_deprecated`, `auth_error`, `cache_database_error`, `captcha_error`, `chat_provider_error`, `conflict`, `cursor_expired`, `database_error`, `decoding_error`, `file_hosting_error`, `internal_error`, `invalid_auth_method`, `invalid_credentials`, `invalid_input`, `json_error`, `mail_error`, `not_found`, `payment_provider_error`, `payments_error`, `ratelimit_error`, `search_error`, `service_unavailable`, `unauthorized`, `validation_error`, `xml_error`
              * @example validation_error
              */
             error: string;
@@ -8837,6 +8907,15 @@ export interface components {
         };
         /** @description Conflicts with existing data: `conflict` */
         "409.conflict": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Permanently removed: `cursor_expired` */
+        "410.cursor_expired": {
             headers: {
                 [name: string]: unknown;
             };
@@ -14886,6 +14965,86 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listChanges: {
+        parameters: {
+            query?: {
+                /**
+                 * @description `next` of the page before, or the `cursor` of a change. Default: the start, which lists the whole public catalogue
+                 * @example k3Fp9QzA-128374
+                 */
+                since?: string;
+                /** @description Maximum number of changes */
+                limit?: number;
+                /**
+                 * @description JSON array of kinds: project, version, user, organization, collection. Default, also for an empty array: all kinds
+                 * @example ["project","version"]
+                 */
+                kinds?: readonly string[] | string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Changes"];
+                };
+            };
+            /** @description Not modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            410: components["responses"]["410.cursor_expired"];
+            default: components["responses"]["Error"];
+        };
+    };
+    streamChanges: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Cursor after which the stream starts. Default: it starts with the next change
+                 * @example k3Fp9QzA-128374
+                 */
+                since?: string;
+                /**
+                 * @description JSON array of kinds: project, version, user, organization, collection. Default, also for an empty array: all kinds
+                 * @example ["project","version"]
+                 */
+                kinds?: readonly string[] | string;
+            };
+            header?: {
+                /**
+                 * @description Cursor of the last change that the client received. It takes precedence over `since`
+                 * @example k3Fp9QzA-128374
+                 */
+                "last-event-id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
             };
             default: components["responses"]["Error"];
         };

@@ -10,6 +10,7 @@ export type ErrorCode =
   | 'captcha_error'
   | 'chat_provider_error'
   | 'conflict'
+  | 'cursor_expired'
   | 'database_error'
   | 'decoding_error'
   | 'file_hosting_error'

@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { createGunzip, gunzip } from 'node:zlib'
+import { sql } from 'kysely'
 import pgCopy from 'pg-copy-streams'
 import { SYSTEM } from '#features/basics/audit/actor.ts'
 import { reconcileDownloads } from '#features/operations/downloads/reconcile-downloads.ts'
@@ -285,6 +286,8 @@ async function claimKeys({ pool }: Pick<Deps, 'pool'>, client: Client): Promise<
 /** Migrates to the newest schema, reconciles the download counters, and requests a new search index. */
 async function finishRestore(deps: RestoreDeps): Promise<void> {
   await migrate(deps.pool)
+  // In a new epoch, so that programs that followed the former instance start again.
+  await sql`select rebuild_public_changes()`.execute(deps.db)
   await reconcileDownloads({ ...deps, store: deps.analytics })
   await requestRebuild(deps, SYSTEM)
 }

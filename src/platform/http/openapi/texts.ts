@@ -64,6 +64,7 @@ export const TAGS = [
   { name: 'threads', description: 'Conversations with moderators, about a project or a report' },
   { name: 'moderation', description: 'Queues of projects and file scans for moderators' },
   { name: 'analytics', description: 'Reporting and querying of views, downloads and playtime' },
+  { name: 'changes', description: 'Changes of the public catalogue' },
   { name: 'statistics', description: 'Size of the catalogue' },
   { name: 'payouts', description: 'Balance and payout history of the caller' },
   { name: 'affiliates', description: 'Affiliate codes and their use' },

@@ -1,0 +1,13 @@
+// Background jobs of the change feed.
+import { DAY_MS } from '#lib/time.ts'
+import type { Deps } from '#ports/deps.ts'
+import { forgetRemovals, numberChanges } from './queries.ts'
+
+export const changeJobs = ({ db, now, config }: Pick<Deps, 'db' | 'now' | 'config'>) => ({
+  // Idempotent: readers number changes as well. Without readers, notes would accumulate.
+  'changes.number': async (_payload: Record<string, never>, signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted && (await numberChanges(db)));
+  },
+  // Idempotent: a second run finds nothing.
+  'changes.forget': (): Promise<void> => forgetRemovals(db, new Date(now() - config.changes.keptDays * DAY_MS)),
+})
