@@ -1,12 +1,12 @@
 // Names and icons of the taxonomy's terms, and the texts and colours that describe a project.
 import { releasesOf } from '#features/operations/search/facet-counts.ts'
 import type { IconName } from '#platform/html/icons.ts'
-import type { Language, MessageKey } from '#platform/html/languages.ts'
+import { type Language, type MessageKey, messageOr } from '#platform/html/languages.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { Setup } from '#web/kit/cookies.ts'
 import type { ProjectType } from '#web/kit/paths.ts'
 
-/** Names that `tagName` cannot derive. */
+/** Proper names that `termName` cannot derive. */
 const NAMES: Readonly<Record<string, string>> = {
   neoforge: 'NeoForge',
   liteloader: 'LiteLoader',
@@ -14,17 +14,20 @@ const NAMES: Readonly<Record<string, string>> = {
   optifine: 'OptiFine',
   nilloader: 'NilLoader',
   'bta-babric': 'BTA (Babric)',
-  'java-agent': 'Java agent',
-  mrpack: 'Modpack',
-  datapack: 'Data pack',
 }
 
-/** Returns the name of a tag: `world-generation` becomes `World generation`. */
-export function tagName(tag: string): string {
-  if (Object.hasOwn(NAMES, tag)) return NAMES[tag] ?? tag
-  const words = tag.replace(/[-_]+/g, ' ').trim()
+/** Returns the English name of a term: `kitchen-sink` becomes `Kitchen sink`. */
+export function termName(term: string): string {
+  if (Object.hasOwn(NAMES, term)) return NAMES[term] ?? term
+  const words = term.replace(/[-_]+/g, ' ').trim()
   return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`
 }
+
+/** Returns the name of a category or loader. The names of loaders are proper names, and those of other tags are English. */
+export const tagName = (language: Language, tag: string): string => messageOr(language, `tags.${tag}`, termName(tag))
+
+export const tagNames = (language: Language, tags: readonly string[]): string[] =>
+  tags.map((tag) => tagName(language, tag))
 
 export const TYPE_ICONS: Readonly<Record<ProjectType, IconName>> = {
   mod: 'box',
@@ -187,7 +190,8 @@ export function serviceName(platform: string): string | undefined {
 }
 
 /** Returns the name of a setup: `1.21.4 on Fabric`; empty if the visitor chose nothing. */
-export function setupName({ t }: Language, { gameVersion, loader }: Setup): string {
-  if (gameVersion === '') return tagName(loader)
-  return loader === '' ? gameVersion : t('site.setup.both', { version: gameVersion, loader: tagName(loader) })
+export function setupName(language: Language, { gameVersion, loader }: Setup): string {
+  if (gameVersion === '') return tagName(language, loader)
+  const values = { version: gameVersion, loader: tagName(language, loader) }
+  return loader === '' ? gameVersion : language.t('site.setup.both', values)
 }

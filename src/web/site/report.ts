@@ -18,7 +18,7 @@ import { attempt, checkValues, errorsOf, type FormRefusal } from '#web/kit/forms
 import { PATHS, projectPath, reportPath, userPath, versionPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { versionOf, viewOf } from './lists/rows.ts'
-import { tagName } from './names.ts'
+import { termName } from './names.ts'
 
 const TEXT_MAX = 65_536
 
@@ -121,5 +121,5 @@ const REASONS = ['spam', 'copyright', 'inappropriate', 'malicious', 'name-squatt
 /** Returns the name of a reason. Reasons that the operator added have no message. */
 export function reasonName(language: Language, reason: string): string {
   const named = REASONS.find((name) => name === reason)
-  return named === undefined ? tagName(reason) : language.t(`site.report.${named}`)
+  return named === undefined ? termName(reason) : language.t(`site.report.${named}`)
 }

@@ -17,7 +17,9 @@ export function setupForm({ page, deps, setup }: Pick<PageRequest, 'page' | 'dep
     html`<option${attributes({ value, selected: value === chosen })}>${name}</option>`
   const versions = releasesOf(deps.taxonomy).map((version) => option(version, version, setup.gameVersion))
   const loaders = SETUP_TYPES.map((type) => {
-    const names = setupLoaders(deps.taxonomy, [type]).map((loader) => option(loader, tagName(loader), setup.loader))
+    const names = setupLoaders(deps.taxonomy, [type]).map((loader) =>
+      option(loader, tagName(language, loader), setup.loader),
+    )
     return names.length > 0 && html`<optgroup label="${typesName(language, type)}">${names}</optgroup>`
   })
   return html`<form class="setup" id="setup" method="post" action="${pathTo(page, PATHS.setup)}" aria-labelledby="setup-head" autocomplete="off" data-send>${hiddenField('return', page.address)}<h2 id="setup-head">${icon(page, 'joystick')}${language.t('site.setup')}<button class="tight">${language.t('site.setup.set')}</button></h2><div class="pair"><label>${language.t('site.setup.version')}<select name="game_version">${option('', any, setup.gameVersion)}${versions}</select></label><label>${language.t('site.setup.loader')}<select name="loader">${option('', any, setup.loader)}${loaders}</select></label></div><p class="small">${language.t('site.setup.text')}</p></form>`

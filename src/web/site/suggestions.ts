@@ -60,7 +60,7 @@ function options(
         ({ name, kind }): Option => ({
           path: withQuery(PATHS.search, { [KEYS[kind]]: name }),
           image: icon(page, kind === 'category' ? tagIcon(name) : kind === 'loader' ? 'plug' : 'joystick'),
-          name: tagName(name),
+          name: tagName(language, name),
         }),
       ),
     },

@@ -7,7 +7,7 @@ import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { listTable, nameCell } from '#platform/html/work/tables.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import { organizationPath, projectPath } from '#web/kit/paths.ts'
-import { tagName } from '../../site/names.ts'
+import { termName } from '../../site/names.ts'
 import { moderatedUser } from '../frame.ts'
 import { rowTile } from '../queue/queue-table.ts'
 import type { Changes, Review } from './load-review.ts'
@@ -57,7 +57,7 @@ export function linksPart(page: PageContext, { changes }: Review): Part {
     const url = html`${isChanged && before !== null && html`<del dir="ltr">${before}</del> `}${after !== null && html`<a href="${after}" rel="noopener noreferrer nofollow ugc" dir="ltr">${after}</a>`}`
     const least = html`<span class="least">${state}</span>`
     const near = others !== null && html`<span class="near">${t('moderate.link.others', { count: others })}</span>`
-    return { isHot: isChanged, cells: [html`${tagName(platform)}${least}`, html`${url}${near}`, state, count] }
+    return { isHot: isChanged, cells: [html`${termName(platform)}${least}`, html`${url}${near}`, state, count] }
   })
   const content = listTable(page, {
     caption: t('moderate.links'),

@@ -42,7 +42,7 @@ export async function nameParts(
   const named: PartRow[] = []
   if (isDerived(metric, by)) {
     for (const [name, amounts] of addByTrait(parts, versions, by === 'loader' ? 'loaders' : 'game_versions'))
-      named.push({ key: name, name: by === 'loader' ? tagName(name) : name, ...amounts })
+      named.push({ key: name, name: by === 'loader' ? tagName(page.language, name) : name, ...amounts })
   } else if (by === 'version') {
     for (const { id, project_id, version_number } of versions) {
       const project = subject.project === undefined ? subject.projects.get(project_id)?.name : undefined
@@ -72,7 +72,7 @@ function toRow(
     return { key, name: project.name, path }
   }
   if (by === 'country') return { key, name: countryName(language, key) }
-  return { key, name: by === 'loader' ? tagName(key) : key }
+  return { key, name: by === 'loader' ? tagName(language, key) : key }
 }
 
 type Version = Awaited<ReturnType<typeof listCountedVersions>>[number]

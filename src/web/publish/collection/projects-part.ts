@@ -12,7 +12,7 @@ import type { OwnRequest } from '#web/kit/pages.ts'
 import { PATHS, projectPath } from '#web/kit/paths.ts'
 import type { FormState } from '#web/kit/work/form-page.ts'
 import { tile, versionOf, viewOf } from '#web/site/lists/rows.ts'
-import { tagName } from '#web/site/names.ts'
+import { setupName } from '#web/site/names.ts'
 import { setupFilter } from '#web/site/project/offer.ts'
 import { type ManagedCollection, shownIds } from './managed-collection.ts'
 
@@ -89,11 +89,8 @@ function setupText(page: PageContext, setup: Setup): Part {
   const { t } = page.language
   const change = html`<a href="${pathTo(page, PATHS.setup)}">${t('reports.follows.change-setup')}</a>`
   if (!isSet(setup)) return html`${t('collections.order')} ${t('collections.no-setup')} ${change}`
-  return html`${t('collections.order')} ${t('collections.setup', { setup: setupName(setup) })} ${change}`
+  return html`${t('collections.order')} ${t('collections.setup', { setup: setupName(page.language, setup) })} ${change}`
 }
-
-const setupName = ({ gameVersion, loader }: Setup): string =>
-  [gameVersion, loader === '' ? '' : tagName(loader)].filter(Boolean).join(', ')
 
 type Entry = { state: FormState; entered: ReadonlySet<string>; place: number; count: number }
 

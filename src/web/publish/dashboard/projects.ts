@@ -1,5 +1,6 @@
 // All projects of the user and of their organizations: sort order and page in the URL, and changes of several projects.
 // A second page shows the changes of each project before they are applied to all of them or to none.
+
 import type { FastifyReply } from 'fastify'
 import { ProjectBulkPatch } from '#features/catalogue/projects/edit/requests.ts'
 import { type ProjectChange, planUpdates, updateProjects } from '#features/catalogue/projects/edit/update-projects.ts'
@@ -7,6 +8,7 @@ import { listAttention } from '#features/community/attention/list-attention.ts'
 import { validationError } from '#lib/errors.ts'
 import { form, hiddenField, selectField, textField } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
+import type { Language } from '#platform/html/languages.ts'
 import { pager } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { sheetHead, sheetPart } from '#platform/html/work/frame.ts'
@@ -16,7 +18,7 @@ import { checkValues, refusedField } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, pageNumber, withQuery } from '#web/kit/paths.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
-import { tagName } from '#web/site/names.ts'
+import { tagName, tagNames, termName } from '#web/site/names.ts'
 import { noProjects } from './dashboard.ts'
 import { listOwnProjects, showDashboardPage } from './dashboard-frame.ts'
 import { isShown, loadOwnerFilter, ownerSegments } from './owner-filter.ts'
@@ -96,18 +98,22 @@ function changeTable(page: PageContext, changes: readonly ProjectChange[]): Mark
     rows: changes.map(({ name, before, after }) => ({
       cells: [
         html`<bdi>${name}</bdi>`,
-        html`<del>${valuesText(before, after)}</del>`,
-        html`<ins>${valuesText(after, before)}</ins>`,
+        html`<del>${valuesText(page.language, before, after)}</del>`,
+        html`<ins>${valuesText(page.language, after, before)}</ins>`,
       ],
     })),
   })
 }
 
 /** Returns the categories and links that the other values do not have. */
-function valuesText(values: ProjectChange['before'], others: ProjectChange['before']): string {
-  const categories = values.categories.filter((name) => !others.categories.includes(name)).map(tagName)
+function valuesText(language: Language, values: ProjectChange['before'], others: ProjectChange['before']): string {
+  const categories = values.categories.filter((name) => !others.categories.includes(name))
   const links = Object.entries(values.link_urls).filter(([platform, url]) => others.link_urls[platform] !== url)
-  return [...categories, ...links.map(([platform, url]) => `${tagName(platform)}: ${url}`)].join(', ') || '–'
+  return (
+    [...tagNames(language, categories), ...links.map(([platform, url]) => `${termName(platform)}: ${url}`)].join(
+      ', ',
+    ) || '–'
+  )
 }
 
 function applyForm(page: PageContext, state: FormState, changes: readonly ProjectChange[]): Markup {
@@ -165,7 +171,11 @@ function bulkEdit(page: PageContext, taxonomy: Taxonomy, { state, table }: { sta
       isOptional: true,
       choices: [
         { value: '', label: t('publish.bulk.none') },
-        ...[...values].map((value) => ({ value, label: tagName(value), isChosen: state.text(name) === value })),
+        ...[...values].map((value) => ({
+          value,
+          label: tagName(page.language, value),
+          isChosen: state.text(name) === value,
+        })),
       ],
     })
   const categories = [...taxonomy.categoryNames].sort()

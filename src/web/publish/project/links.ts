@@ -10,7 +10,7 @@ import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { conflictNote, editBase } from '#web/kit/work/edits.ts'
 import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
-import { tagName } from '#web/site/names.ts'
+import { termName } from '#web/site/names.ts'
 import { type ManagedProject, may, saveFields } from './managed-project.ts'
 import { projectForm, showProjectSettings } from './settings-frame.ts'
 
@@ -23,7 +23,7 @@ export function linkPages(pages: Pages, taxonomy: Taxonomy): void {
     name: 'manageLinks',
     show: showLinks,
     commands: { save },
-    labels: Object.fromEntries(names.map((name) => [`${PREFIX}${name}`, `The URL (${tagName(name)})`])),
+    labels: Object.fromEntries(names.map((name) => [`${PREFIX}${name}`, `The URL (${termName(name)})`])),
   })
 }
 
@@ -58,7 +58,7 @@ function showLinks(request: OwnRequest, data: ManagedProject, state: FormState) 
 
 function platformName({ language: { t } }: PageContext, name: string): string {
   const key = `site.link.${name}`
-  return isMessageKey(key) ? t(key, { name }) : tagName(name)
+  return isMessageKey(key) ? t(key, { name }) : termName(name)
 }
 
 function linksForm(request: OwnRequest, data: ManagedProject, state: FormState): Markup {

@@ -13,7 +13,7 @@ import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { conflictNote, editBase } from '#web/kit/work/edits.ts'
 import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
-import { tagName } from '#web/site/names.ts'
+import { tagName, tagNames } from '#web/site/names.ts'
 import { type ManagedProject, may, saveFields } from './managed-project.ts'
 import { projectForm, showProjectSettings } from './settings-frame.ts'
 
@@ -119,7 +119,7 @@ function tagsForm(request: OwnRequest, data: ManagedProject, state: FormState): 
       name,
       hint,
       error: error !== undefined && html`<p class="error"><span>${error.message}</span></p>`,
-      options: names.map((value) => ({ value, label: tagName(value), isChosen: chosen.has(value) })),
+      options: names.map((value) => ({ value, label: tagName(page.language, value), isChosen: chosen.has(value) })),
     })
   }
   const tags = html`${editBase(state, current)}${conflictNote(page, state.conflicts, labels)}
@@ -158,10 +158,11 @@ ${textField(page, { name: EXPRESSION, label: t('manage.licence.expression'), hin
 ${textField(page, { name: 'license_url', label: t('manage.licence.url'), value: state.text('license_url', view.license.url ?? ''), type: 'url', maxLength: 2048, isOptional: true, errors })}`
 }
 
-function facts({ language: { t } }: PageContext, { view }: ManagedProject): Markup {
+function facts({ language }: PageContext, { view }: ManagedProject): Markup {
+  const { t } = language
   const rows = [
-    [t('manage.tags.featured'), view.categories.map(tagName).join(', ')],
-    [t('manage.tags.more'), view.additional_categories.map(tagName).join(', ')],
+    [t('manage.tags.featured'), tagNames(language, view.categories).join(', ')],
+    [t('manage.tags.more'), tagNames(language, view.additional_categories).join(', ')],
     [t('manage.licence'), view.license.name === '' ? view.license.id : view.license.name],
   ]
   const content = html`<dl class="pairs wide">${rows.map(([label, value]) => html`<dt>${label}</dt><dd dir="auto">${value === '' ? t('work.empty') : value}</dd>`)}</dl>`

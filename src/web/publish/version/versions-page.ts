@@ -14,7 +14,7 @@ import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { pageNumber, withQuery } from '#web/kit/paths.ts'
 import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
-import { tagName } from '#web/site/names.ts'
+import { tagNames } from '#web/site/names.ts'
 import { type ManagedProject, may } from '../project/managed-project.ts'
 import { projectForm, showProjectSettings } from '../project/settings-frame.ts'
 import { listAllVersions, type VersionListRow } from './queries.ts'
@@ -115,7 +115,7 @@ function cellsOf(page: PageContext, data: ManagedProject, row: VersionListRow): 
     row.draft_expires === null
       ? `${data.path}/version/${row.id}/edit`
       : withQuery(`${data.path}/versions/new`, { draft: row.id })
-  const runs = [...row.loaders.map(tagName), ...row.game_versions].slice(0, NAMED_MAX).join(', ')
+  const runs = [...tagNames(language, row.loaders), ...row.game_versions].slice(0, NAMED_MAX).join(', ')
   const published = timeAgo(language, row.date_published, page.now)
   return [
     nameCell({

@@ -113,6 +113,7 @@ test('the header offers to publish, and to sign up unless that is closed', async
 })
 
 test('operators choose heading, text and sections; their texts are shown as text', async () => {
+  await t.searchable()
   const before = await home()
   for (const name of ['rising', 'downloads', 'newest', 'releases', 'collections'])
     assert.ok(before.includes(`aria-labelledby="by-${name}"`), name)

@@ -31,7 +31,7 @@ function valueName(language: Language, facet: Facet, value: string): string {
     case 'v':
       return value
     default:
-      return tagName(value)
+      return tagName(language, value)
   }
 }
 

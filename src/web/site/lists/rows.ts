@@ -156,7 +156,7 @@ export function hitRow(
   const name = html`<a href="${pathTo(page, row.path)}"><bdi>${row.name}</bdi></a>${channelBadge(page, row)}${newBadge(page, row)}${by}`
   const categories = row.categories.slice(0, SHOWN_CATEGORIES).map(
     (category) => html`
-<li>${icon(page, tagIcon(category))}<a href="${pathTo(page, withQuery(PATHS.search, { c: category }))}">${tagName(category)}</a></li>`,
+<li>${icon(page, tagIcon(category))}<a href="${pathTo(page, withQuery(PATHS.search, { c: category }))}">${tagName(page.language, category)}</a></li>`,
   )
   const meta = [
     range !== undefined && html`<li class="fits">${icon(page, 'check')}${range}</li>`,

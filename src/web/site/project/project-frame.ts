@@ -12,7 +12,7 @@ import { feedLinks, listPath, PROJECT_TYPES, reportPath, withQuery } from '#web/
 import type { PageRequest } from '#web/kit/request.ts'
 import type { ShownPage } from '#web/kit/send-page.ts'
 import { fieldTexts, tile } from '../lists/rows.ts'
-import { hueClass, releasesIn, setupName, tagName, typesName } from '../names.ts'
+import { hueClass, releasesIn, setupName, tagName, tagNames, typesName } from '../names.ts'
 import { cardOf } from './card.ts'
 import { type Offer, primaryFile } from './offer.ts'
 import type { ProjectData } from './project-data.ts'
@@ -80,7 +80,7 @@ function projectBreadcrumbs(page: PageContext, { view }: ProjectData): Markup {
   const deeper =
     category === undefined
       ? []
-      : [{ href: pathTo(page, withQuery(listPath(type), { c: category })), label: tagName(category) }]
+      : [{ href: pathTo(page, withQuery(listPath(type), { c: category })), label: tagName(page.language, category) }]
   return breadcrumbs(page, [list, ...deeper])
 }
 
@@ -189,7 +189,7 @@ function offerHeading({ page }: PageRequest, { setup, isCompatible }: Offer): st
 function madeFor({ page, deps }: PageRequest, version: VersionView): string {
   const gameVersions = fieldTexts(version, 'game_versions')
   const gameVersion = releasesIn(deps.taxonomy, gameVersions)[0] ?? gameVersions[0] ?? ''
-  const loader = version.loaders.map(tagName).join(', ')
+  const loader = tagNames(page.language, version.loaders).join(', ')
   if (gameVersion === '') return loader
   return page.language.t('site.setup.both', { version: gameVersion, loader })
 }

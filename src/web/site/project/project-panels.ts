@@ -8,7 +8,7 @@ import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { Setup } from '#web/kit/cookies.ts'
 import { listPath, organizationPath, PROJECT_TYPES, projectPath, userPath, withQuery } from '#web/kit/paths.ts'
 import { tile, viewOf } from '../lists/rows.ts'
-import { environmentText, releasesIn, serviceName, tagName, typeName } from '../names.ts'
+import { environmentText, releasesIn, serviceName, tagName, termName, typeName } from '../names.ts'
 import { galleryImage, galleryOrder } from './gallery-image.ts'
 import { imagePath } from './gallery-page.ts'
 import { licenceKind, licencePage } from './licence-kind.ts'
@@ -76,11 +76,11 @@ export function compatibility(
     const id = cells.get(version)
     if (id === undefined) return html`<td><span class="vh">${language.t('site.fits.no')}</span></td>`
     const isOwn = version === setup.gameVersion && loader === setup.loader
-    return html`<td class="yes${isOwn && ' you'}"><a href="${pathTo(page, `${path}/version/${id}`)}">${icon(page, 'check')}<span class="vh">${language.t('site.fits.newest', { loader: tagName(loader), version })}</span></a></td>`
+    return html`<td class="yes${isOwn && ' you'}"><a href="${pathTo(page, `${path}/version/${id}`)}">${icon(page, 'check')}<span class="vh">${language.t('site.fits.newest', { loader: tagName(language, loader), version })}</span></a></td>`
   }
   const body = rows.map(
     ([loader, cells]) =>
-      html`<tr><th scope="row">${tagName(loader)}</th>${columns.map((version) => cell(loader, cells, version))}</tr>
+      html`<tr><th scope="row">${tagName(language, loader)}</th>${columns.map((version) => cell(loader, cells, version))}</tr>
 `,
   )
   return html`<section class="panel"><h2>${language.t('site.fits')}</h2><div class="scroll"><table class="matrix"><thead><tr><td></td>${columns.map((version) => html`<th scope="col">${version}</th>`)}</tr></thead><tbody>
@@ -111,7 +111,7 @@ export function linksPanel(page: PageContext, { view }: ProjectData): Part {
             ? language.t(`site.link.${platform as 'source'}`)
             : donation
               ? language.t('project.link.donate')
-              : tagName(platform)))
+              : termName(platform)))
     return html`<li><a href="${url}" rel="nofollow ugc noopener">${icon(page, isKnown ? (LINK_ICONS[platform] ?? 'link') : 'gift')}${label}</a></li>`
   })
   return html`<section class="panel"><h2>${language.t('site.links')}</h2><ul class="links">${items}</ul></section>`
@@ -151,7 +151,7 @@ export function detailsPanel(page: PageContext, { view, offer }: ProjectData): M
   const type = PROJECT_TYPES.find((name) => view.project_types.includes(name))
   const tags = [...view.categories, ...view.additional_categories].map(
     (category) =>
-      html`<li><a href="${pathTo(page, withQuery(listPath(type), { c: category }))}">${tagName(category)}</a></li>`,
+      html`<li><a href="${pathTo(page, withQuery(listPath(type), { c: category }))}">${tagName(page.language, category)}</a></li>`,
   )
   return html`<section class="panel"><h2>${language.t('site.details')}</h2><dl class="pairs"><dt>${language.t('site.licence')}</dt><dd>${shown}${summary}</dd>${tags.length > 0 && html`<dt>${language.t('site.facet.c')}</dt><dd><ul class="tags">${tags}</ul></dd>`}${offer !== undefined && passedScan(page, offer)}<dt>${language.t('site.published')}</dt><dd><time datetime="${view.published}">${dayText(language, new Date(view.published))}</time></dd><dt>${language.t('site.project-id')}</dt><dd><code>${view.id}</code></dd></dl></section>`
 }

@@ -180,7 +180,7 @@ function barsOf(language: Language, { series, numbers }: Downloads, dimension: D
         value: downloads,
       }))
     case 'loader':
-      return series.loaders.map(({ loader, downloads }) => ({ label: tagName(loader), value: downloads }))
+      return series.loaders.map(({ loader, downloads }) => ({ label: tagName(language, loader), value: downloads }))
     case 'game-version':
       return series.game_versions.map(({ game_version, downloads }) => ({ label: game_version, value: downloads }))
     case 'country':

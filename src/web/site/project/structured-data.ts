@@ -4,7 +4,7 @@ import type { VersionView } from '#features/catalogue/versions/views.ts'
 import type { PageContext } from '#platform/html/page-context.ts'
 import { listPath, PROJECT_TYPES } from '#web/kit/paths.ts'
 import { fieldTexts } from '../lists/rows.ts'
-import { tagName, typesName } from '../names.ts'
+import { tagNames, typesName } from '../names.ts'
 import { primaryFile } from './offer.ts'
 import type { ProjectData } from './project-data.ts'
 
@@ -35,7 +35,7 @@ export function versionStructure(
 ): object[] {
   const { url } = page.site
   const file = primaryFile(version)
-  const requirements = [...fieldTexts(version, 'game_versions'), ...version.loaders.map(tagName)]
+  const requirements = [...fieldTexts(version, 'game_versions'), ...tagNames(page.language, version.loaders)]
   return [
     {
       ...software(view),

@@ -11,7 +11,7 @@ import { icon, pathTo } from '#platform/html/page-context.ts'
 import { pageNumber } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { fieldTexts, versionOf } from '../lists/rows.ts'
-import { tagName, versionRuns } from '../names.ts'
+import { tagNames, versionRuns } from '../names.ts'
 import { primaryFile } from '../project/offer.ts'
 import { loadProject } from '../project/project-data.ts'
 import { projectPage } from '../project/project-frame.ts'
@@ -67,7 +67,7 @@ function changeItem(
   const { language } = page
   const file = primaryFile(version)
   const games = versionRuns(deps.taxonomy, fieldTexts(version, 'game_versions')).slice(0, RUNS_MAX)
-  const fits = [...version.loaders.map(tagName), ...games].join(', ')
+  const fits = [...tagNames(language, version.loaders), ...games].join(', ')
   const download =
     file !== undefined &&
     html`<a class="button tight" href="${file.url}" download>${icon(page, 'download')}${fileSize(language, file.size)}<span class="vh"> ${language.t('site.get.download', { name: version.version_number })}</span></a>`

@@ -3,7 +3,7 @@ import type { Manifest } from '#features/catalogue/versions/manifests/manifest.t
 import { fileSize, visibleName } from '#platform/html/format.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { icon, type PageContext } from '#platform/html/page-context.ts'
-import { tagName } from '../names.ts'
+import { tagNames } from '../names.ts'
 import type { Folder } from './version-contents.ts'
 
 /** Maximum number of folders and files that a tree shows, and that one folder in it shows. */
@@ -64,6 +64,6 @@ export function manifestView(page: PageContext, manifest: Manifest): Markup {
   )
   const games = gameVersions?.ranges.join(gameVersions.form === 'listed' ? ', ' : ' · ')
   return html`<details><summary>${icon(page, 'file')} <code>${entry}</code></summary>
-<dl class="pairs wide">${pair(t('project.manifest.id'), id === undefined ? undefined : html`<code>${id}</code>`)}${pair(t('project.manifest.name'), text(name))}${pair(t('site.version'), text(number))}${pair(t('site.facet.l'), loaders.length === 0 ? undefined : loaders.map(tagName).join(', '))}${pair(t('site.facet.v'), games === undefined ? undefined : html`<code>${games}</code>`)}${pair(t('site.facet.e'), environment === undefined ? undefined : html`<code>${environment}</code>`)}${pair(t('site.tab.dependencies'), declared.length === 0 ? undefined : html`<ul>${declared}</ul>`)}</dl></details>
+<dl class="pairs wide">${pair(t('project.manifest.id'), id === undefined ? undefined : html`<code>${id}</code>`)}${pair(t('project.manifest.name'), text(name))}${pair(t('site.version'), text(number))}${pair(t('site.facet.l'), loaders.length === 0 ? undefined : tagNames(page.language, loaders).join(', '))}${pair(t('site.facet.v'), games === undefined ? undefined : html`<code>${games}</code>`)}${pair(t('site.facet.e'), environment === undefined ? undefined : html`<code>${environment}</code>`)}${pair(t('site.tab.dependencies'), declared.length === 0 ? undefined : html`<ul>${declared}</ul>`)}</dl></details>
 `
 }

@@ -5,7 +5,7 @@ import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { icon, type PageContext } from '#platform/html/page-context.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { fieldTexts } from '../lists/rows.ts'
-import { tagName, versionRuns } from '../names.ts'
+import { tagNames, versionRuns } from '../names.ts'
 import { type Dependency, primaryFile } from '../project/offer.ts'
 import type { ContentsFile } from './version-contents.ts'
 
@@ -31,7 +31,7 @@ export function comparison(page: PageContext, taxonomy: Taxonomy, of: Comparison
       versionRuns(taxonomy, list).join(', '),
     ),
     ...changeLines(page, language.t('site.facet.l'), setChange(now.version.loaders, before.version.loaders), (list) =>
-      list.map(tagName).join(', '),
+      tagNames(language, list).join(', '),
     ),
     ...dependencyLines(page, now.dependencies, before.dependencies),
     sizeLine(page, now.version, before.version),

@@ -12,7 +12,7 @@ import { icon, pathTo } from '#platform/html/page-context.ts'
 import { pageNumber, withQuery } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { fieldTexts, versionOf } from '../lists/rows.ts'
-import { releasesIn, tagName, versionRuns } from '../names.ts'
+import { releasesIn, tagName, tagNames, versionRuns } from '../names.ts'
 import { primaryFile } from '../project/offer.ts'
 import { loadProject, type ProjectData } from '../project/project-data.ts'
 import { projectPage } from '../project/project-frame.ts'
@@ -85,7 +85,7 @@ function filterForm({ page, deps }: PageRequest, { view, path }: ProjectData, fi
   const releases = releasesIn(deps.taxonomy, supported)
   // Snapshots follow the releases.
   const games = [...new Set([...releases, ...supported])].map((value) => ({ value, label: value }))
-  const loaders = view.loaders.map((value) => ({ value, label: tagName(value) }))
+  const loaders = view.loaders.map((value) => ({ value, label: tagName(language, value) }))
   const channels = VERSION_TYPES.map((value) => ({ value, label: language.t(`site.channel.${value}`) }))
   return html`<form class="narrowing" action="${pathTo(page, `${path}/versions`)}" autocomplete="off" data-send>${select('v', language.t('site.setup.version'), games, filters.gameVersions)}${select('l', language.t('site.setup.loader'), loaders, filters.loaders)}${select('t', language.t('site.channel'), channels, filters.channels)}<button>${language.t('site.show-results')}</button></form>`
 }
@@ -97,6 +97,6 @@ function versionRow({ page, deps }: PageRequest, paths: VersionPaths, version: V
   const games = versionRuns(deps.taxonomy, fieldTexts(version, 'game_versions')).slice(0, RUNS_MAX)
   const downloads = html`<span class="in-card"> ${language.t('site.downloads', { count: version.downloads })}</span>`
   const name = version.name !== version.version_number && html`<span class="soft" dir="auto">${version.name}</span>`
-  return html`<tr><th scope="row"><a href="${pathTo(page, paths.of(version))}"><bdi>${version.version_number}</bdi></a>${name}</th><td>${channelBadge(page, version)}</td><td class="fits">${games.join(', ')}</td><td class="late">${version.loaders.map(tagName).join(', ')}</td><td class="num late">${countOf(language, version.downloads)}${downloads}</td><td class="late">${timeAgo(language, new Date(version.date_published), page.now)}</td><td class="file">${file !== undefined && html`<a class="button tight" href="${file.url}" download>${icon(page, 'download')}${fileSize(language, file.size)}<span class="vh"> ${language.t('site.get.download', { name: version.version_number })}</span></a>`}</td></tr>
+  return html`<tr><th scope="row"><a href="${pathTo(page, paths.of(version))}"><bdi>${version.version_number}</bdi></a>${name}</th><td>${channelBadge(page, version)}</td><td class="fits">${games.join(', ')}</td><td class="late">${tagNames(language, version.loaders).join(', ')}</td><td class="num late">${countOf(language, version.downloads)}${downloads}</td><td class="late">${timeAgo(language, new Date(version.date_published), page.now)}</td><td class="file">${file !== undefined && html`<a class="button tight" href="${file.url}" download>${icon(page, 'download')}${fileSize(language, file.size)}<span class="vh"> ${language.t('site.get.download', { name: version.version_number })}</span></a>`}</td></tr>
 `
 }

@@ -11,7 +11,7 @@ import { fieldsOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
 import type { FormState } from '#web/kit/work/form-page.ts'
 import { fieldTexts } from '#web/site/lists/rows.ts'
-import { tagName } from '#web/site/names.ts'
+import { environmentText, tagName, termName } from '#web/site/names.ts'
 import type { ManagedProject } from '../../project/managed-project.ts'
 import { errorsOfPart } from './file-errors.ts'
 import { sourceText } from './source-text.ts'
@@ -85,12 +85,16 @@ function loaderChips(
     ({ name, project_types }) =>
       types.length === 0 || chosen.includes(name) || project_types.some((type) => types.includes(type)),
   )
-  const options = offered.map(({ name }) => ({ value: name, label: tagName(name), isChosen: chosen.includes(name) }))
+  const options = offered.map(({ name }) => ({
+    value: name,
+    label: tagName(page.language, name),
+    isChosen: chosen.includes(name),
+  }))
   const pack = deps.taxonomy.fields.get('mrpack_loaders')?.enumValues
   const packChosen = state.list('mrpack_loaders', values.mrpack_loaders)
   const isPack = options.some(({ value }) => value === 'mrpack')
   return html`${chips(page, { legend: t('upload.loaders'), name: 'loaders', hint, error: errorsOfPart(page, state, 'loaders'), options })}
-${isPack && pack !== undefined && chips(page, { legend: t('upload.pack-loaders'), name: 'mrpack_loaders', hint: packHint, error: errorsOfPart(page, state, 'mrpack_loaders'), options: [...pack.keys()].map((name) => ({ value: name, label: tagName(name), isChosen: packChosen.includes(name) })) })}`
+${isPack && pack !== undefined && chips(page, { legend: t('upload.pack-loaders'), name: 'mrpack_loaders', hint: packHint, error: errorsOfPart(page, state, 'mrpack_loaders'), options: [...pack.keys()].map((name) => ({ value: name, label: tagName(page.language, name), isChosen: packChosen.includes(name) })) })}`
 }
 
 function gameVersionChips(
@@ -144,7 +148,11 @@ function environmentField(
     errors: state.errors,
     choices: [
       { value: '', label: t('upload.environment.none'), isChosen: current === '' },
-      ...known.map((value) => ({ value, label: tagName(value), isChosen: value === current })),
+      ...known.map((value) => ({
+        value,
+        label: environmentText(page.language, [], value) ?? termName(value),
+        isChosen: value === current,
+      })),
     ],
   })
 }

@@ -6,7 +6,7 @@ import { attributes, html, type Part } from '#platform/html/html.ts'
 import { icon, type PageContext } from '#platform/html/page-context.ts'
 import type { FileRules } from '#platform/taxonomy/file-rules.ts'
 import type { FormState } from '#web/kit/work/form-page.ts'
-import { tagName } from '#web/site/names.ts'
+import { tagNames } from '#web/site/names.ts'
 import type { RefusedFile } from './receive-form.ts'
 
 /** ID of the row of a stored file, and of a refused file. */
@@ -54,7 +54,7 @@ export function errorOfStored(
     fileRules.rules.filter(({ extensions }) => extensions.includes(extension)).flatMap((rule) => rule.loaders),
   )
   const isOther = accepting.size > 0 && !loaders.some((loader) => accepting.has(loader))
-  const names = new Intl.ListFormat(language.tag).format([...accepting].map(tagName).sort())
+  const names = new Intl.ListFormat(language.tag).format(tagNames(language, [...accepting]).sort())
   return {
     field: fileId(file.hashes.sha512),
     message: `${file.filename}: ${error.message}`,

@@ -9,7 +9,7 @@ import type { OwnRequest } from '#web/kit/pages.ts'
 import { versionPath } from '#web/kit/paths.ts'
 import type { FormState } from '#web/kit/work/form-page.ts'
 import { fieldTexts } from '#web/site/lists/rows.ts'
-import { tagName, versionRuns } from '#web/site/names.ts'
+import { tagNames, versionRuns } from '#web/site/names.ts'
 import { lastZone } from '../../zone.ts'
 import type { DependencyData } from '../form/dependency-data.ts'
 import type { RefusedFile } from '../form/receive-form.ts'
@@ -101,7 +101,7 @@ async function comparisonPanel(
           [t('upload.compare.files'), sizeChange(previous.files.length, draft?.files.length ?? 0, String)],
           [t('upload.compare.size'), sizeChange(was ?? 0, is, (bytes) => fileSize(language, bytes))],
         ] as [string, Part][])),
-    [t('upload.loaders'), change(previous.loaders.map(tagName), values.loaders.map(tagName))],
+    [t('upload.loaders'), change(tagNames(page.language, previous.loaders), tagNames(page.language, values.loaders))],
     [t('upload.game-versions'), change(runs(games, values.game_versions), runs(values.game_versions, games))],
     [t('upload.dependencies'), change(rowsOf(previous).map(nameOf), dependencies.rows.map(nameOf))],
     ...(await entryChanges(request, { draft, previous })),
@@ -142,7 +142,7 @@ function previewPanel({ page, deps }: OwnRequest, { draft }: UploadData, { value
   const required = dependencies.rows
     .filter(({ type }) => type === 'required')
     .map(({ project, file, declared }) => dependencies.projects.get(project)?.name ?? (file || declared))
-  const runs = [...values.loaders.map(tagName), ...versionRuns(deps.taxonomy, values.game_versions)]
+  const runs = [...tagNames(page.language, values.loaders), ...versionRuns(deps.taxonomy, values.game_versions)]
   const facts = [
     primary !== undefined && fileSize(language, primary.size),
     t('upload.preview.today'),
