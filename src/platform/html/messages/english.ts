@@ -17,7 +17,6 @@ import publishers from './en/publishers.json' with { type: 'json' }
 import reports from './en/reports.json' with { type: 'json' }
 import revenue from './en/revenue.json' with { type: 'json' }
 import site from './en/site.json' with { type: 'json' }
-import tags from './en/tags.json' with { type: 'json' }
 import upload from './en/upload.json' with { type: 'json' }
 import work from './en/work.json' with { type: 'json' }
 
@@ -40,7 +39,6 @@ export const english = {
   ...reports,
   ...revenue,
   ...site,
-  ...tags,
   ...upload,
   ...work,
 }

@@ -17,7 +17,6 @@ import publishers from './de/publishers.json' with { type: 'json' }
 import reports from './de/reports.json' with { type: 'json' }
 import revenue from './de/revenue.json' with { type: 'json' }
 import site from './de/site.json' with { type: 'json' }
-import tags from './de/tags.json' with { type: 'json' }
 import upload from './de/upload.json' with { type: 'json' }
 import work from './de/work.json' with { type: 'json' }
 
@@ -40,7 +39,6 @@ export const german = {
   ...reports,
   ...revenue,
   ...site,
-  ...tags,
   ...upload,
   ...work,
 }
