@@ -30,6 +30,8 @@ create table upload (
   id text collate "C" primary key,
   -- Null after the account was deleted; the upload then expires.
   account_id text collate "C" references account (id) on delete set null,
+  -- The fine-grained token or the trusted publisher that owns the upload; null: the account.
+  token_owner text collate "C",
   -- Announced length; null until it is known.
   length bigint check (length >= 0),
   -- Bytes that are stored durably.

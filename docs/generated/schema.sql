@@ -1053,6 +1053,7 @@ create table trusted_publisher (
 create table upload (
   id text collate "C" not null,
   account_id text collate "C",
+  token_owner text collate "C",
   length bigint,
   received bigint default 0 not null,
   metadata text not null,

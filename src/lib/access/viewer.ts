@@ -19,7 +19,12 @@ export type Viewer = {
   readonly caller: string
   /** IP address of the caller, for the audit log. */
   readonly address: string
-  readonly token: { readonly kind: 'session' | 'pat' | 'oauth' | 'code-host' | 'publisher'; readonly id: string }
+  /** `publisherId`: the trusted publisher of a build's token. */
+  readonly token: {
+    readonly kind: 'session' | 'pat' | 'oauth' | 'code-host' | 'publisher'
+    readonly id: string
+    readonly publisherId?: string
+  }
   /** Absent: the token is not limited to resources. */
   readonly limits?: TokenLimits
 }

@@ -811,6 +811,7 @@ export interface Upload {
   length: number | null;
   metadata: string;
   received: Generated<number>;
+  token_owner: string | null;
   version_id: string | null;
 }
 

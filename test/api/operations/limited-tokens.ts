@@ -1,8 +1,7 @@
 // Fine-grained tokens on every operation: outside their limits, their account counts as somebody who is not a member.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { GRANTABLE_SCOPES } from '#lib/access/scopes.ts'
-import { hashToken } from '#lib/access/tokens.ts'
+import { limitedToken } from '#test/support/factories/token-factories.ts'
 import { matrix, routes } from './authorization-matrix.ts'
 import { t } from './fixture.ts'
 import { authorizationOf, buildRequest, send } from './requests.ts'
@@ -81,11 +80,5 @@ test('the token of a trusted publisher works only on routes that state it', () =
 async function tokenElsewhere(world: World, role: 'owner' | 'moderator'): Promise<string> {
   const person = await world.person(role)
   const other = await world.t.make.project({ owner: person })
-  const { token } = await world.t.make.pat(person, GRANTABLE_SCOPES)
-  await world.t.deps.db
-    .updateTable('personal_access_token')
-    .set({ project_ids: [other.id] })
-    .where('token_hash', '=', hashToken(token))
-    .execute()
-  return token
+  return limitedToken(world.t, person, { projects: [other.id] })
 }

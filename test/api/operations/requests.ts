@@ -2,11 +2,9 @@
 import assert from 'node:assert/strict'
 import type { InjectOptions } from 'fastify'
 import { GRANTABLE_SCOPES } from '#lib/access/scopes.ts'
-import { hashToken, newToken } from '#lib/access/tokens.ts'
-import { newId } from '#lib/ids.ts'
-import { DAY_MS } from '#lib/time.ts'
 import type { RouteEntry } from '#platform/http/route-config.ts'
 import { BYPASS_KEY, type TestApp } from '#test/support/app/test-app.ts'
+import { limitedToken, publisherToken } from '#test/support/factories/token-factories.ts'
 import { SAMPLES, type Sample } from './samples.ts'
 import { absentThing, createWorld, type Role, unknownToken, type World } from './world.ts'
 
@@ -102,20 +100,13 @@ export async function authorizationOf(world: World, caller: Caller): Promise<str
   if (caller === 'unknown') return unknownToken()
   if (caller === 'weak') return (await world.t.make.pat(await world.person('owner'), 0)).token
   if (caller === 'token') return (await world.t.make.pat(await world.person('admin'), GRANTABLE_SCOPES)).token
-  if (caller === 'limited') return limitedToken(world, [(await world.project()).id])
-  if (caller === 'publisher') return publisherToken(world)
+  const { t } = world
+  if (caller === 'limited') {
+    const limits = { projects: [(await world.project()).id], organizations: [(await world.organization()).id] }
+    return limitedToken(t, await world.person('owner'), limits)
+  }
+  if (caller === 'publisher') return publisherToken(t, await world.person('owner'), await world.project())
   return (await world.person(caller satisfies Role)).token
-}
-
-/** Returns a token of the owner that is limited to these projects and to their organization. */
-export async function limitedToken(world: World, projects: string[], scopes = GRANTABLE_SCOPES): Promise<string> {
-  const { token } = await world.t.make.pat(await world.person('owner'), scopes)
-  await world.t.deps.db
-    .updateTable('personal_access_token')
-    .set({ project_ids: projects, organization_ids: [(await world.organization()).id] })
-    .where('token_hash', '=', hashToken(token))
-    .execute()
-  return token
 }
 
 export async function send(t: TestApp, request: Request, authorization: string | undefined): Promise<Answer> {
@@ -140,47 +131,4 @@ export async function sendAsEach(t: TestApp, route: RouteEntry): Promise<Map<Cal
     request = await buildRequest(world, route)
   }
   return answers
-}
-
-const PROVENANCE = {
-  published: 'ci',
-  issuer: 'https://builds.example',
-  repository: 'lanterns/lamp',
-  repository_id: null,
-  commit: 'ab'.repeat(20),
-  ref: 'refs/tags/v1',
-  workflow: '.github/workflows/release.yml',
-  run_url: null,
-  event: 'push',
-  runner: null,
-}
-
-/** Returns the token of a build that publishes in the world's project. */
-async function publisherToken(world: World): Promise<string> {
-  const { db, now } = world.t.deps
-  const { token, hash } = newToken('publisher')
-  const [publisherId, project] = [newId(), await world.project()]
-  await db
-    .insertInto('trusted_publisher')
-    .values({
-      id: publisherId,
-      project_id: project.id,
-      issuer: 'https://builds.example',
-      repository: `lanterns/${publisherId}`,
-      workflow: 'release.yml',
-      created_by: await world.id('owner'),
-    })
-    .execute()
-  await db
-    .insertInto('publisher_token')
-    .values({
-      id: newId(),
-      publisher_id: publisherId,
-      token_hash: hash,
-      project_id: project.id,
-      provenance: JSON.stringify(PROVENANCE),
-      expires: new Date(now() + DAY_MS),
-    })
-    .execute()
-  return token
 }

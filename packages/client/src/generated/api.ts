@@ -2475,7 +2475,7 @@ export interface paths {
         };
         /**
          * Get the uploads of the account that no version has used yet
-         * @description Requires a token. Rejects fine-grained tokens.
+         * @description Requires a token. Fine-grained tokens and those of trusted publishers work within their limits.
          */
         get: operations["listUploads"];
         put?: never;
@@ -2483,7 +2483,7 @@ export interface paths {
          * Create a resumable upload (tus)
          * @description Needs the scope VERSION_CREATE or PROJECT_CREATE, and the header `Tus-Resumable: 1.0.0`. The header `Upload-Length` is the length of the file; `Upload-Defer-Length: 1` announces it later. `Upload-Metadata` has `filename` in Base64. The body can be the first part, as `application/offset+octet-stream`.
          *
-         *     Requires a token. Rejects fine-grained tokens.
+         *     Requires a token. Fine-grained tokens and those of trusted publishers work within their limits.
          */
         post: operations["createUpload"];
         delete?: never;
@@ -2503,7 +2503,7 @@ export interface paths {
          * Get the stored length of an upload
          * @description Needs the scope VERSION_CREATE or PROJECT_CREATE, and the header `Tus-Resumable: 1.0.0`. tus clients send HEAD, and read the headers `Upload-Offset` and `Upload-Length`.
          *
-         *     Requires a token. Rejects fine-grained tokens.
+         *     Requires a token. Fine-grained tokens and those of trusted publishers work within their limits.
          */
         get: operations["getUpload"];
         put?: never;
@@ -2511,14 +2511,14 @@ export interface paths {
          * Add a part to an upload, or delete it, where only POST is possible (tus)
          * @description Needs the scope VERSION_CREATE or PROJECT_CREATE, and the header `Tus-Resumable: 1.0.0`. The header `X-HTTP-Method-Override` is PATCH, DELETE or HEAD.
          *
-         *     Requires a token. Rejects fine-grained tokens.
+         *     Requires a token. Fine-grained tokens and those of trusted publishers work within their limits.
          */
         post: operations["overrideUploadMethod"];
         /**
          * Delete an upload (tus)
          * @description Needs the scope VERSION_CREATE or PROJECT_CREATE, and the header `Tus-Resumable: 1.0.0`.
          *
-         *     Requires a token. Rejects fine-grained tokens.
+         *     Requires a token. Fine-grained tokens and those of trusted publishers work within their limits.
          */
         delete: operations["deleteUpload"];
         options?: never;
@@ -2527,7 +2527,7 @@ export interface paths {
          * Add a part to an upload (tus)
          * @description Needs the scope VERSION_CREATE or PROJECT_CREATE, and the header `Tus-Resumable: 1.0.0`. `Upload-Offset` is the stored length. `Upload-Checksum` has the checksum of the body in Base64.
          *
-         *     Requires a token. Rejects fine-grained tokens.
+         *     Requires a token. Fine-grained tokens and those of trusted publishers work within their limits.
          */
         patch: operations["appendToUpload"];
         trace?: never;

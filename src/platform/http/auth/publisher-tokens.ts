@@ -12,6 +12,7 @@ const SCOPES = scopeBitsOf(['VERSION_CREATE', 'VERSION_READ', 'VERSION_WRITE'])
 
 type PublisherRow = {
   id: string
+  publisher_id: string
   account_id: string
   email_verified: boolean
   suspended: boolean
@@ -29,7 +30,7 @@ export async function findPublisherToken(
 ): Promise<Viewer | 'invalid' | 'suspended'> {
   const at = new Date(now)
   const { rows } = await sql<PublisherRow>`
-    select token.id, account.id as account_id, account.email_verified,
+    select token.id, token.publisher_id, account.id as account_id, account.email_verified,
       account.suspended_at is not null and coalesce(account.suspended_until > ${at}, true) as suspended,
       coalesce(token.project_id, publisher.project_id) as project_id,
       case when token.project_id is null then publisher.organization_id end as organization_id
@@ -49,7 +50,7 @@ export async function findPublisherToken(
     scopes: SCOPES,
     caller: callerOf(req),
     address: req.clientAddress,
-    token: { kind: 'publisher', id: row.id },
+    token: { kind: 'publisher', id: row.id, publisherId: row.publisher_id },
     limits: {
       projects: row.project_id === null ? [] : [row.project_id],
       organizations: row.organization_id === null ? [] : [row.organization_id],

@@ -20,6 +20,7 @@ import { lockVersion, type VersionRow } from '../queries.ts'
 import { findNamedUploads, takeUploads, withUploads } from '../uploads/use-uploads.ts'
 import { insertFiles } from './insert-version.ts'
 import { type PreparedFile, prepareFiles, type ReceivedFiles, withParts } from './prepare-files.ts'
+import { keepProvenance } from './provenance.ts'
 import { type AddedFiles, FILE_PARTS_MAX } from './requests.ts'
 
 export type FilesToAdd = {
@@ -63,6 +64,7 @@ export async function addFiles(
         requireTrustedPublisher(viewer, locked.project)
         await rejectTooManyFiles(tx, versionId, files.length)
         await insertFiles(tx, { versionId, projectId, files: await withPrimary(tx, locked.version, files) })
+        await keepProvenance(tx, viewer, locked.version)
         await takeUploads(tx, uploads, { now: deps.now() })
         await refreshDraft(tx, deps, locked.version)
         await holdForScan(tx, locked.version, { scanner: deps.config.scanner, now: deps.now() })

@@ -13,6 +13,7 @@ import { firstStatus, requestScan } from '../lifecycle/scan-gate.ts'
 import { insertManifests } from '../manifests/queries.ts'
 import { embeddedDependencies, insertDependencies, resolveDependencies } from './dependencies.ts'
 import type { PreparedFile } from './prepare-files.ts'
+import { provenanceOf } from './provenance.ts'
 import type { NewVersion } from './requests.ts'
 
 export type VersionToInsert = {
@@ -163,10 +164,4 @@ async function claimContents(tx: Tx, projectId: string, files: readonly Prepared
       throw invalidInput('Another project already contains this file', part)
     }
   }
-}
-
-/** Returns the value of the column: the claims of the build that the viewer's token belongs to. */
-function provenanceOf({ token }: Viewer) {
-  if (token.kind !== 'publisher') return null
-  return sql<string>`(select provenance from publisher_token where id = ${token.id})`
 }

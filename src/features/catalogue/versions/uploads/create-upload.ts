@@ -6,7 +6,7 @@ import type { Deps } from '#ports/deps.ts'
 import { appendToUpload, type UploadPatch } from './append-to-upload.ts'
 import { deleteUpload } from './delete-upload.ts'
 import { requireSize } from './policy.ts'
-import { firstExpiry, getUpload, lockUsage, requireRoomFor, type UploadRow } from './queries.ts'
+import { firstExpiry, getUpload, lockUsage, requireRoomFor, type UploadRow, uploadOwner } from './queries.ts'
 
 /**
  * If the part is refused or cut, no upload remains, because the client does not know its address.
@@ -23,7 +23,11 @@ export async function createUpload(
   await transaction(deps, async (tx) => {
     requireRoomFor(await lockUsage(tx, viewer), { count: 1, bytes: length ?? 0 })
     const expires = firstExpiry(deps.now())
-    await tx.insertInto('upload').values({ id, account_id: viewer.id, length, metadata, expires }).execute()
+    const { accountId, tokenOwner } = uploadOwner(viewer)
+    await tx
+      .insertInto('upload')
+      .values({ id, account_id: accountId, token_owner: tokenOwner, length, metadata, expires })
+      .execute()
   })
   if (part === undefined) return getUpload(deps, viewer, id)
   try {

@@ -1,5 +1,6 @@
 // Rows of unfinished uploads: reading, locking, limits and deletion.
 import { type Selectable, sql } from 'kysely'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
@@ -17,7 +18,16 @@ const DRAFT_EXPIRES_MS = 7 * DAY_MS
 /** Maximum number of keys per job. */
 const KEYS_PER_JOB = 1000
 
-type Owner = { id: string }
+/** `tokenOwner`: the fine-grained token or the trusted publisher that owns the uploads; null: the account. */
+type UploadOwner = { accountId: string; tokenOwner: string | null }
+
+/**
+ * Returns the owner of the caller's uploads. A token with limits has separate uploads, because those of its account can
+ * contain files of other projects.
+ */
+export function uploadOwner({ id, limits, token }: Viewer): UploadOwner {
+  return { accountId: id, tokenOwner: limits === undefined ? null : (token.publisherId ?? token.id) }
+}
 
 export function expiryOf({ version_id, expires }: Pick<UploadRow, 'version_id' | 'expires'>, now: number): Date {
   const next = new Date(now + EXPIRES_MS)
@@ -26,25 +36,32 @@ export function expiryOf({ version_id, expires }: Pick<UploadRow, 'version_id' |
 
 export const firstExpiry = (now: number): Date => new Date(now + EXPIRES_MS)
 
-/** @throws ApiError 404, also for an upload of another account. */
-export async function getUpload(deps: Pick<Deps, 'db' | 'now'>, owner: Owner, id: string): Promise<UploadRow> {
-  const row = await ownUploads(deps.db, owner, deps.now()).where('id', '=', id).executeTakeFirst()
+/** @throws ApiError 404, also for an upload of another owner. */
+export async function getUpload(deps: Pick<Deps, 'db' | 'now'>, viewer: Viewer, id: string): Promise<UploadRow> {
+  const row = await ownUploads(deps.db, viewer, deps.now()).where('id', '=', id).executeTakeFirst()
   if (row === undefined) throw notFound('upload')
   return row
 }
 
 /** Oldest first. */
-export function listUploads(deps: Pick<Deps, 'db' | 'now'>, owner: Owner): Promise<UploadRow[]> {
-  return ownUploads(deps.db, owner, deps.now()).orderBy('created').orderBy('id').execute()
+export function listUploads(deps: Pick<Deps, 'db' | 'now'>, viewer: Viewer): Promise<UploadRow[]> {
+  return ownUploads(deps.db, viewer, deps.now()).orderBy('created').orderBy('id').execute()
 }
 
-function ownUploads(db: Db, owner: Owner, now: number) {
-  return db.selectFrom('upload').selectAll().where('account_id', '=', owner.id).where('expires', '>', new Date(now))
+/** The uploads of the caller that have not expired. */
+export function ownUploads(db: Db, viewer: Viewer, now: number) {
+  const { accountId, tokenOwner } = uploadOwner(viewer)
+  return db
+    .selectFrom('upload')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('token_owner', 'is not distinct from', tokenOwner)
+    .where('expires', '>', new Date(now))
 }
 
 /** Locks an upload that no other request writes. @throws ApiError 404, 409 while another request writes. */
-export async function lockUpload(tx: Tx, owner: Owner, id: string, now: number): Promise<UploadRow> {
-  const row = await ownUploads(tx, owner, now)
+export async function lockUpload(tx: Tx, viewer: Viewer, id: string, now: number): Promise<UploadRow> {
+  const row = await ownUploads(tx, viewer, now)
     .select(sql<boolean>`coalesce(lease_until > clock_timestamp(), false)`.as('is_leased'))
     .where('id', '=', id)
     .forUpdate()
@@ -65,8 +82,8 @@ export function uploadConflict(
   })
 }
 
-/** Locks the account, so that concurrent requests count each other. Returns the bytes of its uploads and their number. */
-export async function lockUsage(tx: Tx, owner: Owner): Promise<{ count: number; bytes: number }> {
+/** Locks the account, so that concurrent requests count each other. Returns the bytes of all its uploads and their number. */
+export async function lockUsage(tx: Tx, owner: { id: string }): Promise<{ count: number; bytes: number }> {
   await tx.selectFrom('account').select('id').where('id', '=', owner.id).forNoKeyUpdate().execute()
   const { rows } = await sql<{ count: number; bytes: number }>`
     select count(*)::int as count, coalesce(sum(coalesce(length, received)), 0)::float8 as bytes

@@ -31,7 +31,7 @@ import { getUpload, listUploads } from './queries.ts'
 import { offsetHeaders, stateHeaders, UploadView, uploadView } from './views.ts'
 
 const PATH = '/v3/upload'
-const config = { auth: { scope: [] } }
+const config = { auth: { scope: [] }, limitedTokens: 'versions' } as const
 const NOTE = 'Needs the scope VERSION_CREATE or PROJECT_CREATE, and the header `Tus-Resumable: 1.0.0`.'
 
 export function uploadRoutes(app: App, deps: Deps): void {

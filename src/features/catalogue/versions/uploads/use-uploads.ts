@@ -9,7 +9,7 @@ import type { StagedFile } from '#ports/files/files.ts'
 import { checkFilename } from '../files/filename.ts'
 import { FILE_BYTES_MAX, type UploadedPart, withParts } from '../publish/prepare-files.ts'
 import { metadataOf } from './headers.ts'
-import { eraseUploads, keepForDraft, type UploadRow } from './queries.ts'
+import { eraseUploads, keepForDraft, ownUploads, type UploadRow } from './queries.ts'
 
 const PREFIX = 'upload:'
 
@@ -36,16 +36,8 @@ export async function findNamedUploads(
 ): Promise<NamedUploads> {
   const ids = names.filter(isUploadPart).map((name) => name.slice(PREFIX.length))
   if (ids.length === 0) return NO_UPLOADS
-  // Tokens with limits have no uploads, and those of their account can contain files of other projects.
-  const mayUse = viewer.limits === undefined
-  const rows = await deps.db
-    .selectFrom('upload')
-    .selectAll()
-    .where('account_id', '=', viewer.id)
-    .where('id', 'in', ids)
-    .where('expires', '>', new Date(deps.now()))
-    .execute()
-  const byId = new Map((mayUse ? rows : []).map((row) => [row.id, row]))
+  const rows = await ownUploads(deps.db, viewer, deps.now()).where('id', 'in', ids).execute()
+  const byId = new Map(rows.map((row) => [row.id, row]))
   const refusals = new Refusals()
   const finished: NamedUpload[] = []
   const unfinished: string[] = []
