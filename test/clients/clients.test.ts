@@ -37,6 +37,18 @@ const CLIENTS: ClientProgram[] = [
     program: { file: 'java', args: ['-cp', 'lib/*:classes', 'Program'] },
   },
   {
+    name: 'gradle',
+    needs: ['mvn', 'javac'],
+    install: [
+      { file: 'mvn', args: ['-q', '-B', 'dependency:copy-dependencies', '-DoutputDirectory=lib'] },
+      { file: 'javac', args: ['-cp', 'lib/*', '-d', 'classes', 'Program.java'] },
+    ],
+    program: {
+      file: 'java',
+      args: ['--add-opens', 'java.base/java.lang=ALL-UNNAMED', '-cp', 'lib/*:classes', 'Program'],
+    },
+  },
+  {
     name: 'rust',
     needs: ['cargo', 'openssl'],
     // Cargo compiles the dependencies once for all versions of the program.
