@@ -21,8 +21,8 @@ export const MANIFEST = {
 
 export type Publisher = Awaited<ReturnType<typeof openPublisher>>
 
-export async function openPublisher() {
-  const t: TestApp = await testApp()
+export async function openPublisher(env: Record<string, string> = {}) {
+  const t: TestApp = await testApp({ env })
   const url = await t.app.listen({ host: '127.0.0.1', port: 0 })
   const person = await t.make.account()
   const { token } = await t.make.pat(person)
@@ -31,6 +31,7 @@ export async function openPublisher() {
   return {
     t,
     url,
+    person,
     token,
     folder,
     async publish(

@@ -4,14 +4,20 @@ import { type RetryOptions, sendWithRetries } from '../retry.ts'
 import { UsageError } from './settings.ts'
 
 type Discovery = { audience: string; token_endpoint: string }
-type Exchanged = { access_token: string; expires_in: number }
+type Exchanged = { access_token: string; expires_in: number; projects: string[] }
 
 /** A token that is exchanged again before it expires, and revoked at the end. */
-export type Identity = { token: () => Promise<string>; end: () => Promise<void> }
+export type Identity = {
+  token: () => Promise<string>
+  /** Returns the ID of the project of a CI token. It cannot read a project that is not public. */
+  projectId: () => string | undefined
+  end: () => Promise<void>
+}
 
 const RENEW_BEFORE_MS = 60_000
 const TIMEOUT_MS = 30_000
 
+type Token = { token: string; expires: number; projectId: string | undefined }
 type Fetch = (address: string, init?: RequestInit) => Promise<Response>
 
 /** @throws UsageError without a token and outside CI. */
@@ -21,7 +27,9 @@ export async function findIdentity(
   retry: RetryOptions = {},
 ): Promise<Identity> {
   const fixed = env['DEPOT_TOKEN']
-  if (fixed !== undefined && fixed !== '') return { token: async () => fixed, end: async () => undefined }
+  if (fixed !== undefined && fixed !== '') {
+    return { token: async () => fixed, projectId: () => undefined, end: async () => undefined }
+  }
   if (!isInCi(env)) {
     throw new UsageError(
       'No token. Set DEPOT_TOKEN, or let the CI job have an identity: `permissions: id-token: write` on GitHub, `enable-openid-connect: true` on Forgejo, `id_tokens: DEPOT_ID_TOKEN` on GitLab.',
@@ -32,7 +40,7 @@ export async function findIdentity(
   const { audience, token_endpoint } = await discover(url, send)
   // A token in the environment can be exchanged only once.
   const isRenewable = !env['DEPOT_ID_TOKEN']
-  let current: { token: string; expires: number } | undefined
+  let current: Token | undefined
   return {
     async token() {
       if (current === undefined || (isRenewable && current.expires - Date.now() < RENEW_BEFORE_MS)) {
@@ -41,6 +49,7 @@ export async function findIdentity(
       }
       return current.token
     },
+    projectId: () => current?.projectId,
     async end() {
       if (current === undefined) return
       const headers = { Authorization: `Bearer ${current.token}` }
@@ -76,14 +85,11 @@ async function identityToken(env: NodeJS.ProcessEnv, audience: string, send: Fet
   return value
 }
 
-async function exchange(
-  endpoint: string,
-  body: { token: string; project: string },
-  send: Fetch,
-): Promise<{ token: string; expires: number }> {
+async function exchange(endpoint: string, body: { token: string; project: string }, send: Fetch): Promise<Token> {
   const headers = { 'Content-Type': 'application/json' }
   const response = await send(endpoint, { method: 'POST', headers, body: JSON.stringify(body) })
   if (!response.ok) throw await errorOf(response)
-  const { access_token, expires_in } = (await response.json()) as Exchanged
-  return { token: access_token, expires: Date.now() + expires_in * 1000 }
+  const { access_token, expires_in, projects } = (await response.json()) as Exchanged
+  const projectId = projects?.length === 1 ? projects[0] : undefined
+  return { token: access_token, expires: Date.now() + expires_in * 1000, projectId }
 }

@@ -11,6 +11,9 @@ export class Stopped extends Error {
   override readonly name = 'Stopped'
 }
 
+/** What the command needs to know about the project. */
+export type Project = Pick<Schemas['Project'], 'id' | 'name' | 'slug' | 'project_types'> & { status: string }
+
 export type Surroundings = {
   env: NodeJS.ProcessEnv
   cwd: string
@@ -25,7 +28,7 @@ export type Surroundings = {
 /** Returns the address of the version, or with `--json` an object that describes it. */
 export function outcome(
   settings: Settings,
-  project: Schemas['Project'],
+  project: Project,
   version: Schemas['Version'],
   warnings: readonly string[],
 ): string {
@@ -42,7 +45,7 @@ export function outcome(
   })
 }
 
-function addressOf({ url }: Settings, project: Schemas['Project'], version: Schemas['Version']): string {
+function addressOf({ url }: Settings, project: Project, version: Schemas['Version']): string {
   const { id, version_number, project_types } = version
   const name = /^\.*$|[/\\]/.test(version_number) ? id : encodeURIComponent(version_number)
   return `${url.replace(/\/+$/, '')}/${project.project_types[0] ?? project_types[0] ?? 'project'}/${project.slug}/version/${name}`
@@ -58,8 +61,18 @@ export function report(
   const message = describeError(error, url, env)
   const problems = error instanceof DepotError ? error.errors : []
   if (json) {
-    const { status, error: kind, requestId } = error instanceof DepotError ? error : {}
-    result(JSON.stringify({ exit_code: code, message, status, error: kind, errors: problems, request_id: requestId }))
+    const { status, error: kind, details, requestId } = error instanceof DepotError ? error : {}
+    result(
+      JSON.stringify({
+        exit_code: code,
+        message,
+        status,
+        error: kind,
+        errors: problems,
+        details,
+        request_id: requestId,
+      }),
+    )
     return code
   }
   note(`Error: ${message}`)
@@ -90,6 +103,8 @@ const isOfConnection = (error: Error): boolean =>
 function codeOf(error: Error): number {
   if (error instanceof UsageError) return EXIT.usage
   if (error instanceof Stopped) return EXIT.stopped
-  if (error instanceof DepotError) return error.status === 429 || error.status >= 500 ? EXIT.service : EXIT.rejected
+  // 424: the instance cannot reach the service that issued the identity of the job.
+  if (error instanceof DepotError)
+    return [424, 429].includes(error.status) || error.status >= 500 ? EXIT.service : EXIT.rejected
   return EXIT.service
 }

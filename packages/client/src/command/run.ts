@@ -9,11 +9,11 @@ import { readChangelog } from './changelog.ts'
 import { findFiles, openFile } from './files.ts'
 import { HELP } from './help.ts'
 import { findIdentity, type Identity } from './identity.ts'
-import { EXIT, outcome, report, type Surroundings } from './outcome.ts'
+import { EXIT, outcome, type Project, report, type Surroundings } from './outcome.ts'
 import { hashOf, openRemembered } from './remembered.ts'
 import { readSettings, type Settings, UsageError } from './settings.ts'
 import { describeVersion, primaryOf } from './version.ts'
-import { waitForPublic } from './wait.ts'
+import { NOT_PUBLIC, waitForPublic } from './wait.ts'
 
 /** Runs the command. @returns the exit code. */
 export async function run(args: readonly string[], around: Surroundings): Promise<number> {
@@ -33,11 +33,11 @@ export async function run(args: readonly string[], around: Surroundings): Promis
   }
 }
 
-type Project = Schemas['Project']
 type Run = {
   settings: Settings
   around: Surroundings
   depot: Depot
+  identity: Identity
   files: readonly File[]
   changelog: string | undefined
 }
@@ -55,7 +55,7 @@ async function start(settings: Settings, around: Surroundings): Promise<number> 
   const work = async () => {
     identity = await findIdentity(settings, env, retry)
     const depot = createDepot({ url: settings.url, userAgent: USER_AGENT, token: identity.token, retry })
-    return publish({ settings, around, depot, files, changelog })
+    return publish({ settings, around, depot, identity, files, changelog })
   }
   try {
     return await Promise.race([work(), whenStopped(signal)])
@@ -74,8 +74,8 @@ function whenStopped(signal: AbortSignal | undefined): Promise<never> {
 }
 
 async function publish(run: Run): Promise<number> {
-  const { settings, around, depot } = run
-  const project = await depot.get('/v3/project/{id}', { params: { path: { id: settings.project } } })
+  const { settings, around } = run
+  const project = await findProject(run)
   if (await skip(run, project, settings.version_number)) return EXIT.success
   const sent = await upload(run)
   try {
@@ -85,6 +85,16 @@ async function publish(run: Run): Promise<number> {
     const isFinal = error instanceof DepotError || error instanceof UsageError
     if (around.env['CI'] && isFinal) await sent.drop().catch(() => undefined)
     throw error
+  }
+}
+
+async function findProject({ settings, depot, identity }: Run): Promise<Project> {
+  try {
+    return await depot.get('/v3/project/{id}', { params: { path: { id: settings.project } } })
+  } catch (error) {
+    const id = identity.projectId()
+    if (id === undefined || !(error instanceof DepotError && error.status === 404)) throw error
+    return { id, name: settings.project, slug: settings.project, project_types: [], status: NOT_PUBLIC }
   }
 }
 

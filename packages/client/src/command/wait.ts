@@ -1,11 +1,13 @@
 // Waits until everyone can see a version.
 import { createDepot } from '../client.ts'
-import type { Schemas } from '../operations.ts'
 import { sleep } from '../retry.ts'
+import type { Project } from './outcome.ts'
 import type { Settings } from './settings.ts'
 
+/** Status of a project that the token cannot read. */
+export const NOT_PUBLIC = 'not public'
 /** Versions of these projects are not public, so waiting is useless. */
-const HIDDEN = ['draft', 'processing', 'rejected', 'withheld', 'private']
+const HIDDEN = [NOT_PUBLIC, 'draft', 'processing', 'rejected', 'withheld', 'private']
 
 /**
  * Reads the version without credentials until everyone can see it. The version is published, so failures of the instance
@@ -14,7 +16,7 @@ const HIDDEN = ['draft', 'processing', 'rejected', 'withheld', 'private']
  */
 export async function waitForPublic(
   { url, timeoutSeconds }: Settings,
-  { status }: Schemas['Project'],
+  { status }: Project,
   id: string,
   userAgent: string,
 ): Promise<boolean> {
