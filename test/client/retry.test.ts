@@ -173,3 +173,17 @@ test('the client sends its token and its name, and asks a function for the token
     ['Bearer token-2', 'test/1.0'],
   ])
 })
+
+test('an error of the function that returns the token is not repeated', async () => {
+  const server = await standIn(project)
+  servers.push(server)
+  let calls = 0
+  const token = () => {
+    calls += 1
+    return Promise.reject(new Error('No token'))
+  }
+  const depot = createDepot({ url: server.url, userAgent: 'test/1.0', token })
+  await assert.rejects(read(depot), /No token/)
+  await assert.rejects(depot.upload(new File(['x'], 'x.jar')), /No token/)
+  assert.deepEqual([calls, server.requests], [2, []])
+})

@@ -6,7 +6,7 @@ import type { paths } from './generated/api.ts'
 import type { Call, DryCall, Schemas } from './operations.ts'
 import { type Lists, makeLists } from './pages.ts'
 import { type NewVersion, type PublishOptions, publishVersion } from './publish.ts'
-import { asError, type RetryOptions, type Send, sendWithRetries } from './retry.ts'
+import { asError, asFinal, type RetryOptions, type Send, sendWithRetries } from './retry.ts'
 import { type Upload, type UploadOptions, uploadFile } from './upload.ts'
 
 /** A token, or a function that returns the current one. */
@@ -128,7 +128,7 @@ function makeTransport({
     retry,
     async send(address, init) {
       const headers = new Headers(init.headers)
-      const current = typeof token === 'function' ? await token() : token
+      const current = await currentToken(token)
       if (current !== undefined && !headers.has('authorization')) headers.set('authorization', `Bearer ${current}`)
       if (userAgent !== undefined) headers.set('user-agent', userAgent)
       const hasFiles = init.body instanceof FormData || init.body instanceof Blob
@@ -144,6 +144,15 @@ function makeTransport({
         throw init.signal?.aborted === true ? asError(init.signal.reason) : asError(error)
       })
     },
+  }
+}
+
+async function currentToken(token: TokenSource | undefined): Promise<string | undefined> {
+  if (typeof token !== 'function') return token
+  try {
+    return await token()
+  } catch (error) {
+    throw asFinal(error)
   }
 }
 

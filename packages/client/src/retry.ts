@@ -44,7 +44,7 @@ export async function sendWithRetries(
 
 /** Returns the seconds to wait before the next attempt; undefined if another attempt is useless or dangerous. */
 function pauseFor(outcome: Response | Error, url: string, method: string, attempt: number): number | undefined {
-  if (outcome instanceof Error && outcome.name === 'AbortError') return undefined
+  if (outcome instanceof Error && (outcome.name === 'AbortError' || isFinal(outcome))) return undefined
   const isRepeatable =
     REPEATABLE.includes(method.toUpperCase()) || READS.some((pattern) => pattern.test(new URL(url).pathname))
   if (outcome instanceof Error) return isRepeatable ? backoff(attempt) : undefined
@@ -56,6 +56,17 @@ function pauseFor(outcome: Response | Error, url: string, method: string, attemp
 
 /** Half a second, doubled with each attempt, with jitter so that many clients do not return together. */
 export const backoff = (attempt: number): number => 0.5 * 2 ** (attempt - 1) * (0.5 + Math.random())
+
+const final = new WeakSet<Error>()
+
+/** Marks an error that no repetition avoids, such as one of the function that returns the token. */
+export function asFinal(error: unknown): Error {
+  const marked = asError(error)
+  final.add(marked)
+  return marked
+}
+
+export const isFinal = (error: Error): boolean => final.has(error)
 
 export const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)))
 

@@ -2,7 +2,7 @@
 // continues where the server stopped.
 import type { Transport } from './client.ts'
 import { errorOf, retryAfterSeconds } from './errors.ts'
-import { asError, backoff, messageOf, type RetryOptions, sleep } from './retry.ts'
+import { asError, backoff, isFinal, messageOf, type RetryOptions, sleep } from './retry.ts'
 
 export type UploadProgress = { sent: number; total: number }
 
@@ -213,7 +213,7 @@ function makePatience(
 
 /** 409: another request writes. 460: the part was damaged on its way. */
 const isPassing = (failure: Response | Error): boolean =>
-  failure instanceof Error || [409, 429, 460].includes(failure.status) || failure.status >= 500
+  failure instanceof Error ? !isFinal(failure) : [409, 429, 460].includes(failure.status) || failure.status >= 500
 
 const pauseAfter = (failure: Response | Error, failures: number): number =>
   (failure instanceof Error ? undefined : retryAfterSeconds(failure)) ?? Math.min(backoff(failures), 5)
