@@ -23,6 +23,30 @@ test('style, script and fonts keep their weight', async () => {
   assert.ok((await weight('hyperlegible.woff2')) <= 36 * 1024)
 })
 
+test('nothing moves for visitors who prefer reduced motion', () => {
+  const moves = /(?:transition|animation)[a-z-]*: ?(?!none)|@view-transition|scroll-behavior: ?smooth/g
+  for (const sheet of ['site.css', 'work.css'] as const) {
+    const guarded = text(sheet)
+      .split('@media (prefers-reduced-motion: no-preference)')
+      .map((part, index) => (index === 0 ? part : part.slice(endOfBlock(part))))
+      .join('')
+    assert.deepEqual(guarded.match(moves), null, sheet)
+    if (sheet === 'site.css') assert.match(text(sheet), moves)
+  }
+  for (const script of ['site.js', 'work.js'] as const)
+    assert.doesNotMatch(text(script), /startViewTransition|\.animate\(|behavior: 'smooth'/)
+})
+
+/** Returns the end of the block in braces at the start of a text. */
+function endOfBlock(text: string): number {
+  let depth = 0
+  for (const { 0: brace, index } of text.matchAll(/[{}]/g)) {
+    depth += brace === '{' ? 1 : -1
+    if (depth === 0) return index + 1
+  }
+  return assert.fail('an open block')
+}
+
 test('each joined script is complete and can be parsed', () => {
   for (const [name, end] of [
     ['site.js', /requestSubmit/],

@@ -84,7 +84,7 @@ function followedSection(page: PageContext, releases: readonly Release[]): Marku
   const list =
     releases.length === 0
       ? html`<p class="soft note-line">${language.t('home.followed.none')}</p>`
-      : html`<ul class="people brief twofold">${releases.map((release) => releaseItem(page, release))}</ul>`
+      : html`<ul class="people latest twofold">${releases.map((release) => releaseItem(page, release))}</ul>`
   return html`<section class="sheet" aria-labelledby="by-followed">
 ${heading(page, of)}
 ${list}
@@ -94,7 +94,7 @@ ${list}
 function sideSection(page: PageContext, of: Heading & { items: readonly Markup[] }): Markup {
   return html`<section class="sheet" aria-labelledby="by-${of.id}">
 ${heading(page, of)}
-<ul class="people brief">${of.items}</ul>
+<ul class="people latest">${of.items}</ul>
 </section>`
 }
 
