@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createDepot, type Depot, DepotError, Form } from '#client/index.ts'
 import { BYPASS_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { apiClient } from '#test/support/http/api-client.ts'
 import { modJar, projectData, versionData } from '#test/support/http/forms.ts'
 
 let t: TestApp
@@ -18,16 +19,11 @@ before(async () => {
 })
 after(() => t?.close())
 
-async function openAs(username: string): Promise<Depot> {
-  const { token } = await t.make.pat(await t.make.account({ username }))
-  return createDepot({ url, token, userAgent: 'depot-tests/1.0', fetch: unlimited })
-}
-
 /** Tests of other parts have their own requests, so they do not count at the rate limit. */
-const unlimited: typeof fetch = (input, init) => {
-  const headers = new Headers(init?.headers)
-  headers.set('x-ratelimit-key', BYPASS_KEY)
-  return fetch(input, { ...init, headers })
+const open = (secret: string): Depot => apiClient(url, { token: secret, headers: { 'x-ratelimit-key': BYPASS_KEY } })
+
+async function openAs(username: string): Promise<Depot> {
+  return open((await t.make.pat(await t.make.account({ username }))).token)
 }
 
 const publish = (number: string) =>
@@ -94,16 +90,11 @@ test('a list is read page by page', async () => {
 
 test('a list with `next` is read to its end', async () => {
   const person = await t.make.account({ role: 'moderator' })
-  const approver = createDepot({
-    url,
-    token: (await t.make.pat(person)).token,
-    userAgent: 'depot-tests/1.0',
-    fetch: unlimited,
-  })
+  const approver = open((await t.make.pat(person)).token)
   for (const status of ['approved', 'rejected', 'approved'] as const) {
     await approver.patch('/v3/project/{id}', { params: { path: { id: projectId } }, body: { status } })
   }
-  const session = createDepot({ url, token: person.token, userAgent: 'depot-tests/1.0', fetch: unlimited })
+  const session = open(person.token)
   const entries: number[] = []
   for await (const entry of session.items('/_internal/moderation/log', { params: { query: { limit: 1 } } })) {
     entries.push(entry.id)
@@ -122,11 +113,10 @@ test('many IDs are one request per thousand, in their order', async () => {
   let requests = 0
   const counted = createDepot({
     url,
-    token: (await t.make.pat(await t.make.account())).token,
     userAgent: 'depot-tests/1.0',
     fetch: (...args) => {
       requests++
-      return unlimited(...args)
+      return fetch(...args)
     },
   })
   assert.deepEqual(await counted.many('/v3/projects', []), [])

@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { openArchive } from '#features/operations/backup/archive/archive-reader.ts'
 import { emptyDatabase, type TestDatabase } from '#test/support/app/database.ts'
+import { apiClient } from '#test/support/http/api-client.ts'
 import { depot, ENTRY, makeDataDir, startDepot } from '#test/support/processes/running-depot.ts'
 
 function folder(): string {
@@ -96,12 +97,12 @@ describe('a backup made while a server publishes and deletes projects', () => {
     const over = seeding.finally(() => {
       isOver = true
     })
-    const headers = { 'user-agent': 'tests', authorization: token, 'x-ratelimit-key': BYPASS_KEY }
+    const client = apiClient(url, { token, headers: { 'x-ratelimit-key': BYPASS_KEY } })
     let deleted = 0
     while (deleted < DELETED_MAX && (!isOver || deleted === 0)) {
-      const answer = await fetch(`${url}/v3/projects_random?count=1`, { headers })
-      for (const { id } of (await answer.json()) as { id: string }[]) {
-        if ((await fetch(`${url}/v3/project/${id}`, { method: 'DELETE', headers })).status === 204) deleted += 1
+      for (const { id } of await client.get('/v3/projects_random', { params: { query: { count: 1 } } })) {
+        const { response } = await client.api.DELETE('/v3/project/{id}', { params: { path: { id } } })
+        if (response.status === 204) deleted += 1
       }
     }
     await over

@@ -4,9 +4,10 @@ import assert from 'node:assert/strict'
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { createDepot, type Depot } from '#client/index.ts'
+import type { Depot } from '#client/index.ts'
 import { HOUR_MS } from '#lib/time.ts'
 import { type TestDatabase, testDatabase } from '#test/support/app/database.ts'
+import { apiClient } from '#test/support/http/api-client.ts'
 import { modJar, projectData, versionData } from '#test/support/http/forms.ts'
 import { depot, makeDataDir, type RunningDepot, startDepot } from '#test/support/processes/running-depot.ts'
 
@@ -54,19 +55,11 @@ function stagingOf(dataDir: string): string {
 }
 
 /** A client of one of the processes. */
-function clientOf(at: number, token?: string): Depot {
-  return createDepot({
-    url: processes[at % processes.length]?.url ?? '',
-    userAgent: 'depot-tests/1.0',
-    ...(token === undefined ? {} : { token }),
-    fetch: (input, init) => {
-      const headers = new Headers(init?.headers)
-      headers.set('x-ratelimit-key', BYPASS_KEY)
-      headers.set('x-admin-key', ADMIN_KEY)
-      return fetch(input, { ...init, headers })
-    },
+const clientOf = (at: number, token?: string): Depot =>
+  apiClient(processes[at % processes.length]?.url ?? '', {
+    token,
+    headers: { 'x-ratelimit-key': BYPASS_KEY, 'x-admin-key': ADMIN_KEY },
   })
-}
 
 const statusesOf = async (sent: Promise<{ response: Response }>[]): Promise<number[]> =>
   (await Promise.all(sent)).map(({ response }) => response.status).sort()
