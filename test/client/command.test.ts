@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { makeZip } from '#test/support/factories/archives.ts'
@@ -91,8 +92,8 @@ test('a dry run checks everything and publishes nothing', async () => {
   const wrong = ['--version-number', 'x'.repeat(33), '--channel', 'gamma']
   const { code, notes } = await p.publish(['--project', slug, 'lantern.jar', '--dry-run', ...wrong])
   assert.equal(code, 1)
-  assert.match(notes, /version_number: /)
-  assert.match(notes, /release_channel: /)
+  assert.match(notes, /version_number \(--version-number\): /)
+  assert.match(notes, /release_channel \(--channel\): /)
   assert.deepEqual((await p.t.anyone.get(`/v3/project/${slug}/version`)).json(), [])
 })
 
@@ -157,7 +158,7 @@ describe('exit codes', () => {
       DEPOT_TOKEN: p.token,
     })
     assert.equal(code, 3)
-    assert.match(notes, /HTTP 503\. Trying again in 0 seconds\./)
+    assert.match(notes, /HTTP 503\. Trying again in 0 s/)
     server.close()
   })
 
@@ -171,6 +172,61 @@ describe('exit codes', () => {
     const second = await p.publish(['--project', slug, 'lantern.jar', '--version-number', '1.2.1', '--no-wait'])
     assert.equal(second.code, 0, second.notes)
   })
+})
+
+describe('an address that is not the instance', () => {
+  const cases: [number, RegExp, (response: ServerResponse) => void][] = [
+    [2, /is not an instance of Depot/, (response) => response.writeHead(200).end('<h1>Home</h1>')],
+    [2, /redirects to https:\/\/depot\.example: use that URL/, (response) => redirect(response)],
+    [1, /HTTP 404 Not Found; the response is not from Depot/, (response) => response.writeHead(404).end('<h1>No</h1>')],
+  ]
+  const redirect = (response: ServerResponse) =>
+    response.writeHead(308, { location: 'https://depot.example/v3/project/p' }).end()
+  for (const [code, pattern, respond] of cases) {
+    test(`${pattern.source}`, async () => {
+      const server = await standIn((_, response) => respond(response))
+      p.writeJar('lantern.jar')
+      const env = { DEPOT_URL: server.url, DEPOT_TOKEN: p.token }
+      const outcome = await p.publish(['--project', 'p', 'lantern.jar'], env)
+      assert.equal(outcome.code, code, outcome.notes)
+      assert.match(outcome.notes, pattern)
+      assert.equal(server.requests.length, 1)
+      server.close()
+    })
+  }
+
+  test('nothing listens there', async () => {
+    const server = await standIn(() => undefined)
+    server.close()
+    p.writeJar('lantern.jar')
+    const env = { DEPOT_URL: server.url, DEPOT_TOKEN: p.token }
+    const { code, notes } = await p.publish(['--project', 'p', 'lantern.jar'], env)
+    assert.equal(code, 3)
+    assert.match(notes, /cannot be reached: connect ECONNREFUSED/)
+  })
+})
+
+test('a token that is not valid is named', async () => {
+  const slug = await p.newProject()
+  p.writeJar('lantern.jar')
+  const { code, notes } = await p.publish(['--project', slug, 'lantern.jar'], { DEPOT_TOKEN: `${p.token}x` })
+  assert.equal(code, 1)
+  assert.match(notes, /does not accept the token in DEPOT_TOKEN: The token is unknown/)
+  const spaced = await p.publish(['--project', slug, 'lantern.jar', '--dry-run'], { DEPOT_TOKEN: `${p.token}\n` })
+  assert.equal(spaced.code, 0, spaced.notes)
+})
+
+test('the errors of a version name their options; a similar option is proposed', async () => {
+  const slug = await p.newProject()
+  p.writeJar('lantern.jar')
+  const { notes } = await p.publish(['--project', slug, 'lantern.jar', '--channel', 'gamma'])
+  assert.match(notes, /Error: The instance rejected the version:\n {2}release_channel \(--channel\): must be one of/)
+  const unknown = await p.publish(['--projct', slug])
+  assert.match(unknown.notes, /Unknown option --projct\. Did you mean --project\?/)
+  const absent = await p.publish(['--project', slug, 'lantern.jar', '--dependency', 'no-such-project'])
+  assert.deepEqual([absent.code, /no project no-such-project, which --dependency names/.test(absent.notes)], [1, true])
+  const nowhere = await p.publish(['--project', 'no-such-project', 'lantern.jar'])
+  assert.match(nowhere.notes, /has no project no-such-project that this token can read/)
 })
 
 test('the help names every option', async () => {

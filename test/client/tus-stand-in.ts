@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type StandIn, standIn } from './stand-in.ts'
 
-type Fault = 'ok' | 'cut' | 'damage' | 'busy' | 'error' | 'lose'
+type Fault = 'ok' | 'large' | 'cut' | 'damage' | 'busy' | 'error' | 'lose'
 type Stored = { length: number; content: Buffer; metadata: string }
 
 export type TusStandIn = StandIn & { uploads: Map<string, Stored>; faults: Fault[] }
@@ -20,7 +20,7 @@ export async function tusStandIn(): Promise<TusStandIn> {
     const id = request.url?.split('/').at(-1) ?? ''
     const upload = uploads.get(id)
     if (upload === undefined) return void response.writeHead(404).end()
-    if (request.method === 'HEAD') {
+    if (request.method === 'GET') {
       return void response
         .writeHead(200, { 'upload-offset': upload.content.length, 'upload-length': upload.length })
         .end()
@@ -42,6 +42,7 @@ export async function tusStandIn(): Promise<TusStandIn> {
   ): void {
     const fault = faults.shift()
     if (fault === 'busy') return void response.writeHead(409, { 'retry-after': '0' }).end()
+    if (fault === 'large') return void response.writeHead(413).end('<h1>nginx</h1>')
     if (fault === 'error') return void response.writeHead(503, { 'retry-after': '0' }).end()
     if (Number(request.headers['upload-offset']) !== upload.content.length) return void response.writeHead(409).end()
     const damaged = fault === 'damage' ? Buffer.from(body).fill(0, 0, 1) : body

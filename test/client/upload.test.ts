@@ -33,7 +33,7 @@ test('a file arrives in parts, with its name and with progress', async () => {
     progress.map(({ sent }) => sent),
     [0, 30_000, 60_000, 90_000, 100_000],
   )
-  assert.ok(!server.requests.some((request) => request.startsWith('HEAD')))
+  assert.ok(!server.requests.some((request) => request.startsWith('GET')))
 })
 
 test('an empty file is complete immediately', async () => {
@@ -71,6 +71,18 @@ test('parts grow while they are fast, and shrink after a failure', async () => {
   // 1, 2, 4 MiB; half of the next part; then a quarter of its size, which grows again.
   const cut = 7 * MIB + Math.floor((big.size - 7 * MIB) / 2)
   assert.deepEqual(sent, [0, MIB, 3 * MIB, 7 * MIB, cut, big.size])
+})
+
+test('parts fit the limit of a proxy', async () => {
+  const big = new File([randomBytes(4_000_000)], 'big.jar')
+  server.faults.push('ok', 'large')
+  const sent: number[] = []
+  await depot.upload(big, { onProgress: (step) => sent.push(step.sent) })
+  const MIB = 1024 ** 2
+  assert.deepEqual([...new Set(sent)], [0, MIB, 2 * MIB, 3 * MIB, big.size])
+  for (let n = 0; n < 10; n++) server.faults.push('large')
+  await assert.rejects(depot.upload(big), (error: DepotError) => error.status === 413)
+  server.faults.length = 0
 })
 
 test('a damaged part is sent again, and so is one that another request or a failure of the server has delayed', async () => {

@@ -96,20 +96,23 @@ async function sendParts(
   { id, file, start }: { id: string; file: Blob; start: number | undefined },
   options: UploadOptions,
 ): Promise<'finished' | 'unknown'> {
-  const { onProgress, partBytes = PART_BYTES } = options
+  const { onProgress } = options
+  let { partBytes = PART_BYTES } = options
   const url = `${transport.baseUrl}/v3/upload/${id}`
   const patience = makePatience(transport.retry, options)
   let size = Math.min(partBytes, FIRST_PART_BYTES)
   let offset = start
   for (;;) {
     if (offset === undefined) {
-      const head = await transport.send(url, { method: 'HEAD', headers: TUS, ...withSignal(options) }).catch(asError)
-      if (isUnknown(head)) return 'unknown'
-      if (head instanceof Error || !head.ok) {
-        await patience.wait(head)
+      // Unlike HEAD, it says what is wrong.
+      const state = await transport.send(url, { method: 'GET', headers: TUS, ...withSignal(options) }).catch(asError)
+      if (isUnknown(state)) return 'unknown'
+      if (state instanceof Error || !state.ok) {
+        await patience.wait(state)
         continue
       }
-      offset = offsetOf(head)
+      offset = offsetOf(state)
+      await state.body?.cancel()
       patience.reach(offset)
     }
     onProgress?.({ sent: offset, total: file.size })
@@ -117,6 +120,11 @@ async function sendParts(
     const began = Date.now()
     const outcome = await sendPart(transport, url, file, { offset, size, options }).catch(asError)
     if (isUnknown(outcome)) return 'unknown'
+    if (isTooLarge(outcome) && size > SMALLEST_PART_BYTES) {
+      // The limit of a proxy.
+      size = partBytes = Math.floor(size / 2)
+      continue
+    }
     if (outcome instanceof Error || outcome.status !== 204) {
       size = Math.max(size / 4, Math.min(partBytes, SMALLEST_PART_BYTES))
       offset = undefined
@@ -133,6 +141,8 @@ async function sendParts(
 
 const isUnknown = (outcome: Response | Error): boolean =>
   !(outcome instanceof Error) && (outcome.status === 404 || outcome.status === 410)
+
+const isTooLarge = (outcome: Response | Error): boolean => !(outcome instanceof Error) && outcome.status === 413
 
 /** @throws Error if the response is not from a tus server, but for example from a proxy. */
 function offsetOf(response: Response): number {

@@ -1,4 +1,8 @@
-// The text of `depot-publish --help`.
+// The texts of `depot-publish --help` and `--version`.
+import { readFileSync } from 'node:fs'
+
+const MANIFEST = new URL('../../package.json', import.meta.url)
+export const VERSION = String(JSON.parse(readFileSync(MANIFEST, 'utf8')).version)
 
 export const HELP = `Usage: depot-publish --project PROJECT --files FILE… [options]
 
@@ -25,6 +29,8 @@ Publishes a version of a project with its files. Values that are not specified a
   --no-wait               Do not wait until the version is public
   --timeout SECONDS       Maximum time to wait (default: 600)
   --json                  Print the result as JSON
+  --version               Print the version of the command
+  -h, --help              Print this text
 
 The token is in DEPOT_TOKEN. Without it, the identity of the CI job is exchanged for a token.
 

@@ -26,7 +26,7 @@ export async function findIdentity(
   env: NodeJS.ProcessEnv,
   retry: RetryOptions = {},
 ): Promise<Identity> {
-  const fixed = env['DEPOT_TOKEN']
+  const fixed = env['DEPOT_TOKEN']?.trim()
   if (fixed !== undefined && fixed !== '') {
     return { token: async () => fixed, projectId: () => undefined, end: async () => undefined }
   }

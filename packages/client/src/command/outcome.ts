@@ -25,6 +25,11 @@ export type Surroundings = {
   signal?: AbortSignal
 }
 
+/** The project, or one that a dependency names, does not exist for the token. */
+export class AbsentError extends Error {
+  override readonly name = 'AbsentError'
+}
+
 /** Returns the address of the version, or with `--json` an object that describes it. */
 export function outcome(
   settings: Settings,
@@ -61,7 +66,7 @@ export function report(
   const message = describeError(error, url, env)
   const problems = error instanceof DepotError ? error.errors : []
   if (json) {
-    const { status, error: kind, details, requestId } = error instanceof DepotError ? error : {}
+    const { status, error: kind, details, retryAfter, requestId } = error instanceof DepotError ? error : {}
     result(
       JSON.stringify({
         exit_code: code,
@@ -70,24 +75,43 @@ export function report(
         error: kind,
         errors: problems,
         details,
+        retry_after: retryAfter,
         request_id: requestId,
       }),
     )
     return code
   }
-  note(`Error: ${message}`)
-  for (const { field, message } of problems) note(`  ${field === undefined ? '' : `${field}: `}${message}`)
+  const [first] = problems
+  // The message of the instance repeats its first problem.
+  const isList = first?.field !== undefined && message.includes(first.message)
+  note(`Error: ${isList ? 'The instance rejected the version:' : message}`)
+  for (const { field, message } of problems) note(`  ${field === undefined ? '' : `${optionOf(field)}: `}${message}`)
   if (error instanceof DepotError && error.requestId !== undefined) note(`  Request ${error.requestId}`)
   return code
+}
+
+/** Options by the first part of the field that they set. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  version_number: '--version-number',
+  version_title: '--name',
+  version_body: '--changelog',
+  release_channel: '--channel',
+  loaders: '--loaders',
+  game_versions: '--game-versions',
+  dependencies: '--dependency',
+  file_types: '--file-type',
+  status: '--status',
+}
+
+function optionOf(field: string): string {
+  const option = OPTIONS[field.split('.')[0] ?? '']
+  return option === undefined ? field : `${field} (${option})`
 }
 
 function describeError(error: Error, url: string | undefined, env: NodeJS.ProcessEnv): string {
   if (error instanceof DepotError) {
     if (error.status === 401 && env['DEPOT_TOKEN'] !== undefined && env['DEPOT_TOKEN'] !== '') {
       return `${url} does not accept the token in DEPOT_TOKEN: ${error.message}`
-    }
-    if (error.status === 429 && error.retryAfter !== undefined) {
-      return `${error.message}. Try again in ${Math.ceil(error.retryAfter)} seconds`
     }
     return error.error === 'unknown'
       ? `${url} answered ${error.message}; the response is not from Depot`
@@ -103,6 +127,7 @@ const isOfConnection = (error: Error): boolean =>
 function codeOf(error: Error): number {
   if (error instanceof UsageError) return EXIT.usage
   if (error instanceof Stopped) return EXIT.stopped
+  if (error instanceof AbsentError) return EXIT.rejected
   // 424: the instance cannot reach the service that issued the identity of the job.
   if (error instanceof DepotError)
     return [424, 429].includes(error.status) || error.status >= 500 ? EXIT.service : EXIT.rejected

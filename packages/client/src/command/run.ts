@@ -3,13 +3,13 @@ import { createDepot, type Depot } from '../client.ts'
 import { DepotError } from '../errors.ts'
 import type { DryRun, Schemas } from '../operations.ts'
 import { chooseUploads, describe, uploadAll } from '../publish.ts'
-import { asError, type RetryOptions } from '../retry.ts'
+import { asError, asFinal, type RetryOptions } from '../retry.ts'
 import { deleteUpload, type Upload, type UploadProgress } from '../upload.ts'
 import { readChangelog } from './changelog.ts'
 import { findFiles, openFile } from './files.ts'
-import { HELP } from './help.ts'
+import { HELP, VERSION } from './help.ts'
 import { findIdentity, type Identity } from './identity.ts'
-import { EXIT, outcome, type Project, report, type Surroundings } from './outcome.ts'
+import { AbsentError, EXIT, outcome, type Project, report, type Surroundings } from './outcome.ts'
 import { hashOf, openRemembered } from './remembered.ts'
 import { readSettings, type Settings, UsageError } from './settings.ts'
 import { describeVersion, primaryOf } from './version.ts'
@@ -21,8 +21,8 @@ export async function run(args: readonly string[], around: Surroundings): Promis
   let url: string | undefined
   try {
     const settings = readSettings(args, around.env, around.cwd)
-    if (settings === 'help') {
-      around.result(HELP)
+    if (settings === 'help' || settings === 'version') {
+      around.result(settings === 'help' ? HELP : VERSION)
       return EXIT.success
     }
     json = settings.json
@@ -49,12 +49,13 @@ async function start(settings: Settings, around: Surroundings): Promise<number> 
   primaryOf(settings, files)
   const changelog = await readChangelog(settings, cwd)
   const retry: RetryOptions = {
-    onRetry: ({ reason, seconds }) => note(`${reason}. Trying again in ${Math.ceil(seconds)} seconds.`),
+    onRetry: ({ reason, seconds }) => note(`${reason}. Trying again in ${Math.ceil(seconds)} s`),
   }
   let identity: Identity | undefined
   const work = async () => {
     identity = await findIdentity(settings, env, retry)
-    const depot = createDepot({ url: settings.url, userAgent: USER_AGENT, token: identity.token, retry })
+    const { token } = identity
+    const depot = createDepot({ url: settings.url, userAgent: USER_AGENT, token, retry, fetch: fetchDirectly })
     return publish({ settings, around, depot, identity, files, changelog })
   }
   try {
@@ -64,7 +65,16 @@ async function start(settings: Settings, around: Surroundings): Promise<number> 
   }
 }
 
-const USER_AGENT = 'depot-publish/0.1'
+const USER_AGENT = `depot-publish/${VERSION}`
+
+/** A redirect would lose the token. @throws UsageError for a redirect. */
+const fetchDirectly: typeof fetch = async (input, init) => {
+  const response = await fetch(input, { ...init, redirect: 'manual' })
+  const location = response.headers.get('location')
+  if (response.status < 300 || response.status > 399 || location === null) return response
+  const { origin } = new URL(String(input))
+  throw asFinal(new UsageError(`${origin} redirects to ${new URL(location, origin).origin}: use that URL`))
+}
 
 /** @throws the reason of the signal when it aborts. */
 function whenStopped(signal: AbortSignal | undefined): Promise<never> {
@@ -89,12 +99,17 @@ async function publish(run: Run): Promise<number> {
 }
 
 async function findProject({ settings, depot, identity }: Run): Promise<Project> {
+  const { url, project } = settings
   try {
-    return await depot.get('/v3/project/{id}', { params: { path: { id: settings.project } } })
+    const found = await depot.get('/v3/project/{id}', { params: { path: { id: project } } })
+    if (typeof found?.id !== 'string') throw new UsageError(`${url} is not an instance of Depot`)
+    return found
   } catch (error) {
+    const isAbsent = error instanceof DepotError && error.error === 'not_found'
+    if (!isAbsent) throw error
     const id = identity.projectId()
-    if (id === undefined || !(error instanceof DepotError && error.status === 404)) throw error
-    return { id, name: settings.project, slug: settings.project, project_types: [], status: NOT_PUBLIC }
+    if (id === undefined) throw new AbsentError(`${url} has no project ${project} that this token can read`)
+    return { id, name: project, slug: project, project_types: [], status: NOT_PUBLIC }
   }
 }
 

@@ -35,6 +35,7 @@ export type Settings = {
   json: boolean
 }
 
+const SEE_HELP = 'depot-publish --help lists the options.'
 export const CONFIG_FILE = 'depot-publish.json'
 const TIMEOUT_SECONDS = 600
 
@@ -61,7 +62,8 @@ const OPTIONS = {
   'no-wait': { type: 'boolean' },
   timeout: { type: 'string' },
   json: { type: 'boolean' },
-  help: { type: 'boolean' },
+  version: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
 } as const
 
 /** Types of the keys of the configuration file. */
@@ -85,17 +87,22 @@ const KEYS: Readonly<Record<string, 'text' | 'list' | 'texts' | 'yes/no' | 'obje
   fields: 'object',
 }
 
-/** Reads the settings. Returns `help` if the user requests it. @throws UsageError */
-export function readSettings(args: readonly string[], env: NodeJS.ProcessEnv, cwd: string): Settings | 'help' {
+/** Reads the settings. Returns `help` or `version` if the user requests them. @throws UsageError */
+export function readSettings(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  cwd: string,
+): Settings | 'help' | 'version' {
   const { values, positionals } = parse(args)
   if (values.help === true) return 'help'
+  if (values.version === true) return 'version'
   const config = readConfig(values.config, cwd)
   const url = values.url ?? config.url ?? env['DEPOT_URL']
   const project = values.project ?? config.project
   if (url === undefined)
     throw new UsageError('Name the instance with --url, or with the environment variable DEPOT_URL')
   if (!/^https?:\/\//.test(url)) throw new UsageError(`--url must begin with https:// or http://, got ${url}`)
-  if (project === undefined) throw new UsageError('Name the project with --project')
+  if (project === undefined) throw new UsageError(`Name the project with --project. ${SEE_HELP}`)
   const files = [...(values.files ?? []), ...positionals]
   const timeoutSeconds = values.timeout === undefined ? TIMEOUT_SECONDS : Number(values.timeout)
   if (!Number.isFinite(timeoutSeconds) || timeoutSeconds < 0)
@@ -132,8 +139,30 @@ function parse(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
   } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : error}. depot-publish --help lists the options.`)
+    const { message, code } = error as Error & { code?: string }
+    const option = /'(--?[^' ]+)/.exec(message)?.[1]
+    const text = code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' && option !== undefined ? unknown(option) : `${message}.`
+    throw new UsageError(`${text} ${SEE_HELP}`)
   }
+}
+
+function unknown(option: string): string {
+  const similar = Object.keys(OPTIONS).find((name) => distance(`--${name}`, option) <= 2)
+  return `Unknown option ${option}.${similar === undefined ? '' : ` Did you mean --${similar}?`}`
+}
+
+/** Returns the number of letters to insert, delete or replace. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, n) => n)
+  for (const [i, letter] of [...a].entries()) {
+    const next = [i + 1]
+    for (const [j, other] of [...b].entries()) {
+      const replaced = (row[j] ?? 0) + (letter === other ? 0 : 1)
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row.at(-1) ?? 0
 }
 
 function readConfig(name: string | undefined, cwd: string): Partial<Settings> {

@@ -1,8 +1,10 @@
 // The description of the version: what the user specified, completed by the proposals of the instance.
 import type { Depot } from '../client.ts'
+import { DepotError } from '../errors.ts'
 import type { Schemas } from '../operations.ts'
 import { type NewVersion, partOf } from '../publish.ts'
 import type { Upload } from '../upload.ts'
+import { AbsentError } from './outcome.ts'
 import { type Dependency, type Settings, UsageError } from './settings.ts'
 
 type Proposals = Schemas['Proposals']
@@ -104,7 +106,10 @@ async function describeDependencies(
 }
 
 async function findDependency(depot: Depot, { project, version, type }: Dependency): Promise<VersionDependency> {
-  const { id } = await depot.get('/v3/project/{id}', { params: { path: { id: project } } })
+  const { id } = await depot.get('/v3/project/{id}', { params: { path: { id: project } } }).catch((error: unknown) => {
+    if (!(error instanceof DepotError && error.status === 404)) throw error
+    throw new AbsentError(`The instance has no project ${project}, which --dependency names`)
+  })
   const dependency = { project_id: id, version_id: version ?? null, dependency_type: type ?? 'required' }
   return dependency as VersionDependency
 }
