@@ -11,6 +11,7 @@ import { benchCatalogue } from './catalogue.ts'
 import { benchDryRun } from './dry-run.ts'
 import { benchHttp } from './http.ts'
 import { printTable, type Row } from './kit/table.ts'
+import { benchPages } from './pages.ts'
 import { benchProcesses } from './processes.ts'
 import { benchRoutes } from './routes.ts'
 import { benchSearchHttp } from './search/http.ts'
@@ -30,6 +31,7 @@ const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   'search-http': { title: 'Search over HTTP', run: () => benchSearchHttp() },
   v2: { title: 'The older API against the newer one', run: benchV2 },
   site: { title: 'The public site against the API', run: benchSite },
+  pages: { title: 'Cached pages against the API at commit 6d01877', run: benchPages },
   tus: { title: 'Resumable uploads against the form', run: benchTus },
   uploads: { title: 'Uploads through the page against the API', run: benchUploads },
   'dry-run': { title: 'Dry runs against the requests', run: benchDryRun },

@@ -1,12 +1,16 @@
 // A load generator on raw sockets, in a separate process so that it does not share the server's core: node
 // bench/kit/load.ts PORT SECONDS CONNECTIONS REQUEST... A request is the path of a GET, or `POST PATH JSON`. Each
 // connection sends its next request when the response is complete. The client address header has a new value each time,
-// so that the limiter works but rejects nothing. Prints { requests, seconds, perSecond, p50Ms, p99Ms, worstMs, failed
+// so that the limiter works but rejects nothing. LOAD_HEADERS is a JSON object of further headers. A response fails
+// unless it has status 200 and contains LOAD_EXPECTS. Prints { requests, seconds, perSecond, p50Ms, p99Ms, worstMs, failed
 // }.
 import { connect } from 'node:net'
 
 const [port = '', seconds = '5', connections = '32', ...asked] = process.argv.slice(2)
 const HEAD_END = Buffer.from('\r\n\r\n')
+const EXPECTED = process.env['LOAD_EXPECTS'] ?? ''
+const more: Record<string, string> = JSON.parse(process.env['LOAD_HEADERS'] ?? '{}')
+const headers = Object.entries(more).map(([name, value]) => `\r\n${name}: ${value}`)
 
 let requests = 0
 let failed = 0
@@ -25,7 +29,7 @@ function nextRequest(): string {
   const n = requests
   const address = `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`
   const [line, rest] = parts[n % parts.length] ?? ['GET /', '\r\n\r\n']
-  return `${line} HTTP/1.1\r\nHost: bench\r\nUser-Agent: depot-bench/1.0\r\nX-Bench-Address: ${address}${rest}`
+  return `${line} HTTP/1.1\r\nHost: bench\r\nUser-Agent: depot-bench/1.0${headers.join('')}\r\nX-Bench-Address: ${address}${rest}`
 }
 
 function worker(): Promise<void> {
@@ -51,7 +55,7 @@ function worker(): Promise<void> {
       const length = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0)
       if (waiting.length < head + 4 + length) return
       waiting = waiting.subarray(head + 4 + length)
-      if (!text.startsWith('HTTP/1.1 200')) failed += 1
+      if (!text.startsWith('HTTP/1.1 200') || !text.includes(EXPECTED)) failed += 1
       times.push(performance.now() - startedAt)
       send()
     })

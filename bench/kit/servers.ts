@@ -22,17 +22,18 @@ export type Load = {
   failed: number
 }
 
+/** The settings of each server that is measured. */
+export const BENCH_ENVIRONMENT = {
+  CLIENT_ADDRESS_HEADER: ADDRESS_HEADER,
+  LOG_LEVEL: 'warn',
+  ADMIN_KEY,
+  RATE_LIMIT_BYPASS_KEY: BYPASS_KEY,
+  NODE_ENV: 'production',
+}
+
 /** One HTTP process unless `env` says more; by another Node where one is named. */
 export async function startBenchDepot(dataDir: string, env: Record<string, string> = {}, node = process.execPath) {
-  const all = {
-    CLIENT_ADDRESS_HEADER: ADDRESS_HEADER,
-    LOG_LEVEL: 'warn',
-    ADMIN_KEY,
-    RATE_LIMIT_BYPASS_KEY: BYPASS_KEY,
-    NODE_ENV: 'production',
-    ...env,
-  }
-  return startDepot(dataDir, all, [], node)
+  return startDepot(dataDir, { ...BENCH_ENVIRONMENT, ...env }, [], node)
 }
 
 export async function startBare(
@@ -48,11 +49,14 @@ export async function startBare(
   return { port, child, stop: () => void child.kill() }
 }
 
-/** Requests per second and latencies of these requests, asked in turn: paths of GETs, or `POST PATH JSON`. */
+/**
+ * Requests per second and latencies of these requests, asked in turn: paths of GETs, or `POST PATH JSON`. Fails unless
+ * each response has status 200 and contains `expects`.
+ */
 export async function load(
   port: number | string,
   requests: string[],
-  options: { seconds?: number; connections?: number } = {},
+  options: { seconds?: number; connections?: number; headers?: Record<string, string>; expects?: string } = {},
 ): Promise<Load> {
   const args = [
     join(HERE, 'load.ts'),
@@ -61,7 +65,9 @@ export async function load(
     String(options.connections ?? 32),
     ...requests,
   ]
-  const { stdout } = await run(process.execPath, args, { maxBuffer: 64 * 1024 * 1024 })
+  const { headers: more = {}, expects = '' } = options
+  const env = { ...process.env, LOAD_HEADERS: JSON.stringify(more), LOAD_EXPECTS: expects }
+  const { stdout } = await run(process.execPath, args, { maxBuffer: 64 * 1024 * 1024, env })
   const result: Load = JSON.parse(stdout)
   if (result.failed > 0)
     throw new Error(`${result.failed} of ${result.requests} requests failed: ${requests[0]?.slice(0, 200)}`)

@@ -30,7 +30,7 @@ export function webRoutes(
     ...features,
     cookie,
     site: createSite(deps),
-    pageCache: new PageCache(deps, cookie),
+    pageCache: new PageCache(deps),
     pageRoutes: new PageRoutes(),
     texts: createUserTexts(deps),
   }

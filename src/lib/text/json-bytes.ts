@@ -1,10 +1,10 @@
 // JSON as bytes: computes its strong ETag, and joins cached entities to lists and objects without parsing them.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { TSchema } from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
 
 export function entityTag(body: string | Uint8Array): string {
-  return `"${createHash('sha1').update(body).digest('base64url')}"`
+  return `"${hash('sha1', body, 'base64url')}"`
 }
 
 /** Response schema of a cached value, and its JSON. */

@@ -22,6 +22,7 @@ const KIND = /^[a-z][a-z0-9_-]{0,31}$/
 export type ChangeKind =
   | 'project'
   | 'version'
+  | 'follows'
   | 'user'
   | 'team'
   | 'organization'

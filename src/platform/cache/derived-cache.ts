@@ -25,8 +25,8 @@ export interface DerivedDefinition<V> {
 export interface DerivedEntryBuilder<V, Cache> {
   /** The cache to read through. A change of data from elsewhere must be announced as a change of an entity read here. */
   readonly cache: Cache
-  /** Caches the value, unless one of its dependencies changed after `begin`. */
-  store(key: string, value: V): void
+  /** Caches the value, unless one of its dependencies changed after `begin`. Returns whether it did not change. */
+  store(key: string, value: V): boolean
   /** Must be called in the end, whether or not a value was stored. */
   end(): void
 }
@@ -34,7 +34,7 @@ export interface DerivedEntryBuilder<V, Cache> {
 /** Approximate overhead of a dependency. */
 const SOURCE_OVERHEAD_BYTES = 150
 /** A value with more dependencies is not cached. */
-const SOURCES_MAX = 1000
+const SOURCES_MAX = 3000
 
 /** Identifies an entity by kind and ID, neither of which contains a line break. */
 const sourceOf = (kind: string, id: string): string => `${kind}\n${id}`
@@ -85,7 +85,9 @@ export class DerivedCache<V> implements CachePart {
     return {
       cache: recordReads(cache, sources),
       store: (key, value) => {
-        if (sources.size <= SOURCES_MAX && this.#guard.allows(load, sources)) this.#put(key, value, new Set(sources))
+        if (!this.#guard.allows(load, sources)) return false
+        if (sources.size <= SOURCES_MAX) this.#put(key, value, new Set(sources))
+        return true
       },
       end: () => this.#guard.end(load),
     }

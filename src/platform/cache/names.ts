@@ -5,6 +5,7 @@ const MIB = 1024 * 1024
 
 /** Caches of entities. An announced change removes the entity. */
 export const ENTITY_CACHES = {
+  follows: 'IDs of the projects that an account follows',
   organization: 'Organization as JSON, without its members',
   project: 'Public view of a project as JSON',
   settings: 'Settings of the instance',
@@ -19,7 +20,8 @@ export type EntityCacheName = keyof typeof ENTITY_CACHES
 
 /** Caches of values that depend on several entities. A change to any of them removes the value. */
 export const DERIVED_CACHES = {
-  page: 'HTML page for visitors without a session, for 1 minute',
+  'followed-releases': 'Newest releases of the projects that an account follows',
+  page: 'HTML page without its personal parts, for 1 minute or 1 second',
 } as const
 export type DerivedCacheName = keyof typeof DERIVED_CACHES
 

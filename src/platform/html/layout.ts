@@ -184,7 +184,7 @@ function notice(context: PageContext, label: MessageKey, text: string): Markup {
 }
 
 function header(context: PageContext, page: Page): Markup {
-  const { site, language, account } = context
+  const { site, language } = context
   const { navigation = [] } = site
   return html`<header class="page bar">
 <a class="brand" href="${pathTo(context, site.paths.home)}">${brandMark(context)}<span>${site.name}</span></a>
@@ -193,10 +193,13 @@ ${site.search !== undefined && searchForm(context, site.search, page.isWork === 
 ${navigation.map(
   (link) => html`<li class="wide">${linkTo(context, link)}</li>
 `,
-)}${account === undefined ? signInLinks(context) : accountLinks(context, account)}
+)}${context.personal(accountPart)}
 </ul></nav>
 </header>`
 }
+
+const accountPart = (context: PageContext): Part =>
+  context.account === undefined ? signInLinks(context) : accountLinks(context, context.account)
 
 function brandMark(context: PageContext): Markup {
   const { mark } = context.site

@@ -5,6 +5,8 @@ import { attributes, html, type Markup, type Part } from './html.ts'
 import type { IconName } from './icons.ts'
 import { icon, type PageContext } from './page-context.ts'
 
+const SEGMENTER = new Intl.Segmenter()
+
 /** Renders the avatar of a user or the icon of a resource, or the first letter of its name. */
 export function face(of: {
   name: string
@@ -20,8 +22,8 @@ export function face(of: {
     const srcset = of.rawUrl && of.rawUrl !== of.url ? `${of.url} 1x, ${of.rawUrl} 2x` : null
     return html`<img class="${classes}" src="${of.url}"${attributes({ srcset })} alt="" width="${side}" height="${side}">`
   }
-  const letter = [...new Intl.Segmenter().segment(of.name.trim())][0]?.segment ?? ''
-  return html`<span class="${classes}" aria-hidden="true">${letter.toUpperCase()}</span>`
+  const [first] = SEGMENTER.segment(of.name.trim())
+  return html`<span class="${classes}" aria-hidden="true">${first?.segment.toUpperCase()}</span>`
 }
 
 export type BadgeKind = 'good' | 'warn' | 'bad'

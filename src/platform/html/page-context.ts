@@ -1,7 +1,7 @@
 // The data about the instance and the visitor that every page uses.
 import type { Role } from '#lib/access/viewer.ts'
 import { type AssetName, type Assets, assetPath } from './assets.ts'
-import { html, type Markup } from './html.ts'
+import { html, type Markup, type Part } from './html.ts'
 import { type IconName, WORK_ICON_NAMES } from './icons.ts'
 import type { Language } from './languages.ts'
 
@@ -57,11 +57,15 @@ export type PageContext = {
   now: number
   /** Returns the CSRF token for forms of a signed-in user, and sets its cookie. */
   csrfToken(): string
+  /** Inserts a part that depends on the account. A cached page renders it again for each reader. */
+  personal(part: (reader: PageContext) => Part): Part
 }
 
 /** Returns the path of the public URL: empty, or `/depot` for https://example.org/depot. */
 export function basePath({ url }: Pick<Site, 'url'>): string {
-  return new URL(url).pathname.replace(/\/$/, '')
+  // Each link on a page calls this, so that parsing the URL would take a tenth of the time of a page.
+  const at = url.indexOf('/', url.indexOf('://') + 3)
+  return at < 0 ? '' : url.slice(at)
 }
 
 /** Returns the URL of a path of the instance. */

@@ -1,39 +1,51 @@
-// The cache of whole pages, for visitors without a session. docs/site.md lists the pages that it contains.
+// The cache of whole pages, without the parts that belong to one reader. docs/site.md lists the pages that it contains.
 
-import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyRequest } from 'fastify'
 import { bytesToKeep, entityTag } from '#lib/text/json-bytes.ts'
 import type { DerivedDefinition } from '#platform/cache/derived-cache.ts'
+import { prefersHtml } from '#platform/http/preferred-type.ts'
 import type { Coding } from '#platform/http/responses/content-coding.ts'
 import type { FastPathRoute } from '#platform/http/route-config.ts'
 import type { Deps } from '#ports/deps.ts'
-import { isSet, readChoices, type SessionCookie } from './cookies.ts'
+import { isSet, readChoices } from './cookies.ts'
+import type { PersonalPart } from './personal-parts.ts'
 
 const compressors: Readonly<Record<Coding, (bytes: Buffer) => Promise<Buffer>>> = {
   br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }),
   gzip: (bytes) => promisify(gzip)(bytes),
 }
 
-/** A rendered page. It is compressed when a browser first requests a compressed form. */
+/** A rendered page, as visitors without a session see it. It is compressed when a browser first requests a compressed form. */
 export type CachedPage = {
   /** Whether the page depends on the visitor's setup. Shared caches must not store it. */
   isPrivate: boolean
-  /** Time of rendering, in milliseconds since 1970. */
-  renderedAt: number
+  /** Time from which the page is too old, in milliseconds since 1970. */
+  expiresAt: number
   route: FastPathRoute
+  /** See `ShownPage`. */
+  insiders: ReadonlySet<string> | undefined
   bytes: Buffer
   etag: string
+  /** The positions of the parts that signed-in readers get instead of the part for visitors. */
+  personal: readonly { start: number; end: number; render: PersonalPart }[]
   /** Returns the compressed page, or a promise of it during the compression. */
   compressed(coding: Coding): Buffer | Promise<Buffer>
 }
 
+/** `texts` and the personal parts follow each other in turn. `visitors` are the parts for visitors. */
 export function createCachedPage(
-  document: string,
-  fields: Pick<CachedPage, 'isPrivate' | 'renderedAt' | 'route'>,
+  { texts, parts, visitors }: { texts: readonly string[]; parts: readonly PersonalPart[]; visitors: readonly string[] },
+  fields: Pick<CachedPage, 'isPrivate' | 'expiresAt' | 'route' | 'insiders'>,
 ): CachedPage {
-  const bytes = bytesToKeep(document)
+  const bytes = bytesToKeep(texts.map((text, index) => text + (visitors[index] ?? '')).join(''))
+  let at = 0
+  const personal = parts.map((render, index) => {
+    const start = at + Buffer.byteLength(texts[index] ?? '')
+    at = start + Buffer.byteLength(visitors[index] ?? '')
+    return { start, end: at, render }
+  })
   const forms = new Map<Coding, Buffer | Promise<Buffer>>()
   const compress = (coding: Coding): Promise<Buffer> => {
     const pending = compressors[coding](bytes).then((compressed) => {
@@ -43,7 +55,8 @@ export function createCachedPage(
     forms.set(coding, pending)
     return pending
   }
-  return { ...fields, bytes, etag: entityTag(bytes), compressed: (coding) => forms.get(coding) ?? compress(coding) }
+  const compressed = (coding: Coding) => forms.get(coding) ?? compress(coding)
+  return { ...fields, bytes, etag: entityTag(bytes), personal, compressed }
 }
 
 const PAGES: DerivedDefinition<CachedPage> = {
@@ -52,8 +65,13 @@ const PAGES: DerivedDefinition<CachedPage> = {
   sizeOf: ({ bytes }) => 1.5 * bytes.length,
 }
 
-/** Maximum age of a cached page. Pages contain relative times, with minutes as the smallest unit. */
-const AGE_MAX_MS = 60_000
+/**
+ * How long a page is cached. `until-changed`: until data on the page changes, at most a minute, because pages contain
+ * relative times with minutes as the smallest unit. `for-a-second`: the page also shows data whose changes are not
+ * announced, such as search results.
+ */
+export type Caching = 'until-changed' | 'for-a-second'
+const AGES_MAX_MS: Readonly<Record<Caching, number>> = { 'until-changed': 60_000, 'for-a-second': 1000 }
 /** No link on a page has a longer URL. */
 const URL_LENGTH_MAX = 1024
 
@@ -62,22 +80,39 @@ type CacheDeps = Pick<Deps, 'cache' | 'config' | 'taxonomy' | 'now'>
 /** The parts of a request that a cached page depends on. */
 type Head = Pick<FastifyRequest, 'url' | 'headers' | 'cookies'>
 
-/** Stores the page of one request, and records the entities that it depends on. */
-export type PageRecorder = { key: string; route: FastPathRoute; store(key: string, page: CachedPage): void }
+/** Stores the page of one request, which depends on the recorded entities. */
+export type PageRecorder = { route: FastPathRoute; expiresAt: number; store(page: CachedPage): void }
+
+/** A page that is being rendered; undefined in the end if it must not be sent to requests that came later. */
+type Pending = PromiseWithResolvers<CachedPage | undefined>
 
 export class PageCache {
   readonly #deps: CacheDeps
-  readonly #cookie: SessionCookie
+  /** First segments of the paths of cached pages, and whether only clients that prefer HTML get them. */
+  readonly #segments = new Map<string, { onlyHtml: boolean }>()
 
-  constructor(deps: CacheDeps, cookie: SessionCookie) {
+  /** The pages that are being rendered. */
+  readonly #pending = new Map<string, Pending>()
+
+  constructor(deps: CacheDeps) {
     this.#deps = deps
-    this.#cookie = cookie
   }
 
-  /** Returns the cache key of a request; undefined if its page can depend on the user. */
+  /** Adds the path of a route whose pages are cached. */
+  addPath(path: string, options: { onlyHtml: boolean }): void {
+    this.#segments.set(firstSegment(path), options)
+  }
+
+  /** Whether the cache can contain the page of a request. */
+  isPage({ url, headers }: Pick<Head, 'url' | 'headers'>): boolean {
+    const found = this.#segments.get(firstSegment(url))
+    return found !== undefined && (!found.onlyHtml || prefersHtml(headers.accept))
+  }
+
+  /** Returns the cache key of a request; undefined if its page is not cached. */
   keyOf(head: Head): string | undefined {
     const { url } = head
-    if (this.#cookie.read(head) !== undefined || url.length > URL_LENGTH_MAX) return undefined
+    if (url.length > URL_LENGTH_MAX) return undefined
     const { language, theme, setup } = readChoices(this.#deps, head)
     const choice = isSet(setup) ? `${setup.gameVersion}\n${setup.loader}` : ''
     return `${language.tag}\n${theme}\n${url}\n${choice}`
@@ -90,7 +125,15 @@ export class PageCache {
 
   find(key: string): CachedPage | undefined {
     const page = this.#deps.cache.derived(PAGES).peek(key)
-    return page !== undefined && this.#deps.now() - page.renderedAt < AGE_MAX_MS ? page : undefined
+    return page !== undefined && this.#deps.now() < page.expiresAt ? page : undefined
+  }
+
+  /**
+   * Waits for the page that another request is rendering. Returns undefined if there is none, and if something that the
+   * page shows has changed since it began.
+   */
+  async awaitPending(key: string): Promise<CachedPage | undefined> {
+    return this.#pending.get(key)?.promise
   }
 
   /**
@@ -98,21 +141,29 @@ export class PageCache {
    * to a recorded entity removes the page.
    */
   async record<T>(
-    { key, route }: { key: string; route: FastPathRoute },
+    { key, route, caching }: { key: string; route: FastPathRoute; caching: Caching },
     respond: (cache: Deps['cache'], recorder: PageRecorder) => Promise<T>,
   ): Promise<T> {
     const entry = this.#deps.cache.derived(PAGES).begin(this.#deps.cache)
+    const expiresAt = this.#deps.now() + AGES_MAX_MS[caching]
+    const pending: Pending = Promise.withResolvers()
+    if (!this.#pending.has(key)) this.#pending.set(key, pending)
+    const end = (page?: CachedPage): void => {
+      pending.resolve(page)
+      if (this.#pending.get(key) === pending) this.#pending.delete(key)
+    }
+    const store = (page: CachedPage): void => end(entry.store(key, page) ? page : undefined)
     try {
-      return await respond(entry.cache, { key, route, store: entry.store })
+      return await respond(entry.cache, { route, expiresAt, store })
     } finally {
+      end()
       entry.end()
     }
   }
 }
 
-/** Returns the cache key of a page that depends on these results in addition to the request. */
-export function resultsKey(key: string, results: readonly (Uint8Array | string)[]): string {
-  const hash = createHash('sha256')
-  for (const result of results) hash.update(result)
-  return `${key}\n${hash.digest('base64')}`
+/** Returns the text between the first and the second slash of a path or URL. */
+function firstSegment(url: string): string {
+  const end = url.slice(1).search(/[/?]/)
+  return end < 0 ? url.slice(1) : url.slice(1, end + 1)
 }

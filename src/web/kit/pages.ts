@@ -9,9 +9,10 @@ import { openScope } from '#platform/http/mounts.ts'
 import type { App } from '#platform/http/server.ts'
 import { showError } from './errors.ts'
 import { registerFormParsers, SMALL_FORMS } from './forms.ts'
+import type { Caching } from './page-cache.ts'
 import { type Area, type PageRequest, readRequest, type WebDeps } from './request.ts'
 import { protectPages } from './safety.ts'
-import { sendCachedPage } from './send-page.ts'
+import { sharedPages } from './shared-pages.ts'
 
 /** The request of a signed-in user. */
 export type OwnRequest = PageRequest & { viewer: Viewer; account: AccountRow }
@@ -26,23 +27,17 @@ export type PageOptions = Pick<FastifyContextConfig, 'whenReadOnly' | 'budget' |
   prefers?: 'html'
   /** Only for `own`: the response to visitors without a session. Default: the sign-in page. */
   whenSignedOut?: (request: PageRequest) => Promise<FastifyReply>
-  /**
-   * Caches the page for visitors without a session. `entities`: the page only depends on entities that it reads through
-   * `deps.cache`, or on data whose changes are announced as changes of these entities. `results`: the handler calls
-   * `showResults`.
-   */
-  dependsOn?: 'entities' | 'results'
+}
+
+/** Options of pages for everyone. */
+type OpenOptions = Omit<PageOptions, 'role' | 'whenSignedOut'> & {
+  /** Caches the page. The handler must read all data through the `deps` of its request, and gets no viewer. */
+  cached?: Caching
 }
 
 export type Pages = {
   /** Registers a page for everyone. `name` is its operation ID. */
-  open(
-    method: Method,
-    path: string,
-    name: string,
-    handler: Handler<PageRequest>,
-    options?: Omit<PageOptions, 'role' | 'whenSignedOut'>,
-  ): void
+  open(method: Method, path: string, name: string, handler: Handler<PageRequest>, options?: OpenOptions): void
   /** Registers a page for signed-in users. Other visitors are led to the sign-in page, and a GET leads them back. */
   own(method: Method, path: string, name: string, handler: Handler<OwnRequest>, options?: PageOptions): void
 }
@@ -54,10 +49,12 @@ export function registerArea(app: App, web: WebDeps, area: Area, addPages: (page
     await protectPages(scope, web.deps.config)
     scope.setErrorHandler((thrown: Error, req, reply) => showError(web, { area, thrown, req, reply }))
     const paths: Paths = { GET: new Set(), POST: new Map() }
-    const open: Pages['open'] = (method, path, name, handler, { prefers, dependsOn, ...config } = {}) => {
+    const open: Pages['open'] = (method, path, name, handler, { prefers, cached, ...config } = {}) => {
       if (method === 'GET') paths.GET.add(path)
       else paths.POST.set(path, name)
-      web.pageRoutes.add(method, path, { onlyHtml: prefers === 'html' })
+      const onlyHtml = prefers === 'html'
+      web.pageRoutes.add(method, path, { onlyHtml })
+      if (cached !== undefined) web.pageCache.addPath(path, { onlyHtml })
       const route = { url: path, operation: name, config: { auth: 'public', budget: 'page', ...config } } as const
       scope.route({
         method,
@@ -65,17 +62,10 @@ export function registerArea(app: App, web: WebDeps, area: Area, addPages: (page
         ...(prefers === undefined ? {} : { constraints: { prefers } }),
         config: route.config,
         schema: { operationId: name, hide: true },
-        handler: (req, reply) => {
-          const key = dependsOn === undefined ? undefined : web.pageCache.keyOf(req)
-          if (key === undefined) return readRequest(web, req, reply, { area }).then(handler)
-          const cached = dependsOn === 'entities' ? web.pageCache.find(key) : undefined
-          // Without a promise, a cached page is sent faster.
-          if (cached !== undefined) return void sendCachedPage(req, reply, cached)
-          return web.pageCache.record({ key, route }, async (cache, recorder) => {
-            const recording = { ...web, deps: { ...web.deps, cache } }
-            return handler(await readRequest(recording, req, reply, { area, recorder }))
-          })
-        },
+        handler:
+          cached === undefined
+            ? (req, reply) => readRequest(web, req, reply, { area }).then(handler)
+            : sharedPages(web, { area, route, caching: cached }, handler),
       })
     }
     addPages(

@@ -9,6 +9,7 @@ import { listCachedUsers } from '#features/people/users/user-cache.ts'
 import type { UserView } from '#features/people/users/views.ts'
 import { parseToken } from '#lib/access/tokens.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
+import type { Markup } from '#platform/html/html.ts'
 import { isMessageKey, type MessageKey, type MessageValues } from '#platform/html/languages.ts'
 import type { Page } from '#platform/html/layout.ts'
 import { type PageContext, pathTo, type Site } from '#platform/html/page-context.ts'
@@ -17,10 +18,11 @@ import type { RateGrantDirectory } from '#platform/http/limits/rate-grants.ts'
 import type { Deps } from '#ports/deps.ts'
 import { isSet, readChoices, type SessionCookie, type Setup } from './cookies.ts'
 import { type FormLimits, fieldOf, fieldsOf } from './forms.ts'
-import { type PageCache, type PageRecorder, resultsKey } from './page-cache.ts'
+import type { PageCache } from './page-cache.ts'
 import type { PageRoutes } from './page-routes.ts'
 import { signInPath, withQuery } from './paths.ts'
-import { type SendOptions, type ShownPage, sendCachedPage, sendPage } from './send-page.ts'
+import { type PersonalPart, PersonalParts, type Reader } from './personal-parts.ts'
+import { type SendOptions, type ShownPage, sendPage } from './send-page.ts'
 import { currentSite } from './site.ts'
 import type { UserTexts } from './user-texts.ts'
 
@@ -64,7 +66,7 @@ export type Done = MessageKey extends infer Key ? (Key extends `done.${infer Nam
 export type PageRequest = Omit<WebDeps, 'site' | 'tokens' | 'pageCache'> & {
   req: FastifyRequest
   reply: FastifyReply
-  /** The signed-in user. */
+  /** The signed-in user. A cached page has no viewer: everyone gets the same page, except for its personal parts. */
   viewer: Viewer | null
   page: PageContext
   setup: Setup
@@ -76,12 +78,9 @@ export type PageRequest = Omit<WebDeps, 'site' | 'tokens' | 'pageCache'> & {
   /** Returns the value of a form field, empty if it is missing. @throws ApiError if the form contains the field twice */
   field(name: string): string
   fields(name: string): string[]
+  /** Inserts a part of a cached page that differs between readers. The rest is rendered without a viewer. */
+  personal(part: PersonalPart): Markup
   show(page: ShownPage): FastifyReply
-  /**
-   * Shows a page of a route with `dependsOn: 'results'`. `results` must contain everything that the page depends on and
-   * does not read through `deps.cache`. Calls `render` only if no page with the same results is cached.
-   */
-  showResults(results: readonly (Uint8Array | string)[], render: () => Promise<ShownPage>): Promise<FastifyReply>
   /** Leads to another page of this site after a form, which can confirm what was done. */
   redirect(path: string, done?: Done): FastifyReply
   /** Leads to another path of this site permanently, with the query of the request. */
@@ -90,20 +89,25 @@ export type PageRequest = Omit<WebDeps, 'site' | 'tokens' | 'pageCache'> & {
   toSignIn(next?: string): FastifyReply
 }
 
-/** Identifies the viewer and reads their choices. */
+/** Sends a page that is rendered without a viewer, for all readers. */
+export type SharedShow = (options: SendOptions, page: ShownPage) => FastifyReply
+
+/** Identifies the viewer and reads their choices. With `showShared`, the request has no viewer. */
 export async function readRequest(
   web: WebDeps,
   req: FastifyRequest,
   reply: FastifyReply,
-  { area, recorder }: { area: Area; recorder?: PageRecorder },
+  { area, showShared }: { area: Area; showShared?: SharedShow },
 ): Promise<PageRequest> {
-  const { site, tokens, pageCache, ...shared } = web
+  const { site, tokens, pageCache: _, ...shared } = web
   const { deps, cookie } = shared
   // Fastify has not parsed the cookies if it rejected the request early.
   const token = req.cookies ? cookie.read(req) : undefined
-  req.viewer = await findViewer(tokens, req, token)
-  const [user] = req.viewer === null ? [] : await listCachedUsers(deps, [req.viewer.id])
+  if (showShared === undefined) req.viewer = await findViewer(tokens, req, token)
+  const viewer = showShared === undefined ? req.viewer : null
+  const [user] = viewer === null ? [] : await listCachedUsers(deps, [viewer.id])
   const { theme, language, setup } = readChoices(deps, req)
+  const parts = new PersonalParts()
   let csrfToken: string | undefined
   const page: PageContext = {
     site: await currentSite(deps, site),
@@ -113,35 +117,29 @@ export async function readRequest(
     account: user === undefined ? undefined : (JSON.parse(user.bytes.toString()) as UserView),
     now: deps.now(),
     csrfToken: () => {
+      if (showShared !== undefined) throw new Error('A page for all readers cannot contain the token of one reader')
       csrfToken ??= reply.generateCsrf()
       return csrfToken
     },
+    personal: (part) => parts.addToPage(part),
   }
-  const isPrivate = req.viewer !== null || isSet(setup)
+  const reader: Reader = { deps, viewer, page, setup }
+  const isPrivate = viewer !== null || isSet(setup)
   const storage = !area.isStored ? 'never' : isPrivate ? 'private' : 'public'
-  const sending: SendOptions = { req, reply, page, recorder, storage }
-  const send = (options: SendOptions, shown: ShownPage) => sendPage(options, { ...area.defaults, ...shown })
+  const sending: SendOptions = { req, reply, reader, parts, storage }
   const params = (req.params ?? {}) as Record<string, string>
   return {
     ...shared,
+    ...reader,
     req,
     reply,
-    viewer: req.viewer,
-    page,
-    setup,
     param: (name) => params[name] ?? '',
     query: (name) => fieldsOf(req.query, name)[0] ?? '',
     queries: (name) => fieldsOf(req.query, name),
     field: (name) => fieldOf(req.body, name),
     fields: (name) => fieldsOf(req.body, name),
-    show: (shown) => send(sending, shown),
-    showResults: async (results, render) => {
-      if (recorder === undefined) return send(sending, await render())
-      const key = resultsKey(recorder.key, results)
-      const cached = pageCache.find(key)
-      if (cached !== undefined) return sendCachedPage(req, reply, cached)
-      return send({ ...sending, recorder: { ...recorder, key } }, await render())
-    },
+    personal: (part) => parts.add(part),
+    show: (shown) => (showShared ?? sendPage)(sending, { ...area.defaults, ...shown }),
     redirect: (path, done) => reply.redirect(pathTo(page, done === undefined ? path : withQuery(path, { done })), 303),
     redirectPermanently: (path) =>
       reply.redirect(pathTo(page, `${path}${/\?.*/.exec(req.raw.url ?? '')?.[0] ?? ''}`), 301),

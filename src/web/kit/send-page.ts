@@ -1,4 +1,4 @@
-// Sends pages: rendered for the request, or from the cache through the framework or on the fast path.
+// Sends pages: rendered for the request, or from the cache, through the framework or on the fast path.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -6,12 +6,13 @@ import { entityTag } from '#lib/text/json-bytes.ts'
 import type { Config } from '#platform/config/config.ts'
 import type { Markup } from '#platform/html/html.ts'
 import { layout, type Page } from '#platform/html/layout.ts'
-import type { PageContext } from '#platform/html/page-context.ts'
 import { codedTag, codingFor } from '#platform/http/responses/content-coding.ts'
-import { matchesEntityTag } from '#platform/http/responses/entity-tags.ts'
+import { matchesEntityTag, reuseBuffer } from '#platform/http/responses/entity-tags.ts'
 import type { FastPathSource } from '#platform/http/route-config.ts'
+import type { SessionCookie } from './cookies.ts'
 import type { FormRefusal } from './forms.ts'
 import { type CachedPage, createCachedPage, type PageCache, type PageRecorder } from './page-cache.ts'
+import { type PersonalParts, type Reader, renderParts, type SplitDocument } from './personal-parts.ts'
 import { pageHeaders } from './safety.ts'
 
 /** A page and the status of its response. */
@@ -26,44 +27,118 @@ export type ShownPage = Page & {
   part?: Markup | undefined
   /** Captcha on the page. */
   widget?: { scriptUrl: string; origins: readonly string[] } | undefined
+  /**
+   * For cached pages: IDs of the accounts that might see more on the page than others. The page is rendered for each
+   * request of these accounts and of moderators. Default: everyone sees the same, except for personal parts.
+   */
+  insiders?: ReadonlySet<string> | undefined
 }
 
 export type SendOptions = {
   req: FastifyRequest
   reply: FastifyReply
-  page: PageContext
+  reader: Reader
+  parts: PersonalParts
   /** `never`: browsers do not store the page. `private`: only the visitor's browser stores it, otherwise every cache. No cache stores errors. */
   storage: 'never' | 'private' | 'public'
-  recorder?: PageRecorder | undefined
 }
 
 const PAGE_TYPE = 'text/html; charset=utf-8'
+const VARY = 'accept, accept-language, cookie'
 
 /** Caches revalidate pages for each request. */
 const cacheControl = (isPrivate: boolean): string =>
   isPrivate ? 'private, no-cache' : 'public, max-age=0, must-revalidate'
 
-export function sendPage({ req, reply, page, storage, recorder }: SendOptions, shown: ShownPage): FastifyReply {
-  const { status = shown.refusal?.status ?? 200, refusal, widget, isSecret = false, part, ...rest } = shown
+const statusOf = ({ status, refusal }: ShownPage): number => status ?? refusal?.status ?? 200
+
+function renderDocument({ reply, reader, parts }: SendOptions, shown: ShownPage): SplitDocument {
+  const { status: _, refusal, widget, isSecret: __, insiders: ___, part, ...rest } = shown
   if (widget !== undefined) reply.widgetSources = widget.origins.join(' ')
   const scripts = widget === undefined ? {} : { scripts: [widget.scriptUrl] }
-  const document =
-    part !== undefined ? String(part) : layout(page, { ...rest, ...scripts, hasErrors: refusal !== undefined })
-  const isPrivate = storage === 'private'
-  // A page that sets a cookie contains a form with a token, which is different for each visitor.
-  if (recorder !== undefined && status === 200 && !reply.hasHeader('set-cookie')) {
-    const cached = createCachedPage(document, { isPrivate, renderedAt: page.now, route: recorder.route })
-    recorder.store(recorder.key, cached)
-    return sendCachedPage(req, reply, cached)
-  }
+  const hasErrors = refusal !== undefined
+  return parts.split(part !== undefined ? String(part) : layout(reader.page, { ...rest, ...scripts, hasErrors }))
+}
+
+export function sendPage(options: SendOptions, shown: ShownPage): FastifyReply {
+  const { texts, parts } = renderDocument(options, shown)
+  const rendered = renderParts(parts, options.reader)
+  const send = (personal: readonly string[]) =>
+    sendDocument(options, shown, texts.map((text, index) => text + (personal[index] ?? '')).join(''))
+  return rendered instanceof Promise ? sendLater(options.reply, rendered.then(send)) : send(rendered)
+}
+
+/** Returns the reply, which the promise sends. A promise of the reply itself would resolve only after the response. */
+export function sendLater(reply: FastifyReply, sending: Promise<unknown>): FastifyReply {
+  sending.catch((error: Error) => reply.send(error))
+  return reply
+}
+
+function sendDocument({ req, reply, storage }: SendOptions, shown: ShownPage, document: string): FastifyReply {
+  const status = statusOf(shown)
   void reply.status(status).type(PAGE_TYPE)
-  if (storage === 'never' || isSecret || status !== 200) return reply.send(document)
+  if (storage === 'never' || shown.isSecret === true || status !== 200) return reply.send(document)
   const etag = entityTag(document)
   void reply
-    .header('cache-control', cacheControl(isPrivate))
-    .header('vary', 'accept, accept-language, cookie')
+    .header('cache-control', cacheControl(storage === 'private'))
+    .header('vary', VARY)
     .header('etag', etag)
   return matchesEntityTag(req.headers['if-none-match'] ?? '', etag) ? reply.status(304).send() : reply.send(document)
+}
+
+/** Renders a page as visitors without a session see it, and stores it unless it is an error. */
+export async function renderCachedPage(
+  options: SendOptions,
+  { route, expiresAt, store }: PageRecorder,
+  shown: ShownPage,
+): Promise<CachedPage | undefined> {
+  if (statusOf(shown) !== 200) return undefined
+  const { texts, parts } = renderDocument(options, shown)
+  const visitors = await renderParts(parts, options.reader)
+  const { insiders } = shown
+  const isPrivate = options.storage === 'private'
+  const page = createCachedPage({ texts, parts, visitors }, { isPrivate, expiresAt, route, insiders })
+  store(page)
+  return page
+}
+
+/** Sends a cached page with the parts that belong to a signed-in reader. */
+export async function sendCachedPageTo(
+  reader: Reader,
+  { req, reply }: Pick<SendOptions, 'req' | 'reply'>,
+  { bytes, etag: sharedTag, personal }: CachedPage,
+): Promise<FastifyReply> {
+  const rendered = await renderParts(
+    personal.map(({ render }) => render),
+    reader,
+  )
+  const etag = entityTag(sharedTag + rendered.join('\u0000'))
+  void reply.type(PAGE_TYPE).header('cache-control', cacheControl(true)).header('vary', VARY).header('etag', etag)
+  return matchesEntityTag(req.headers['if-none-match'] ?? '', etag)
+    ? reply.status(304).send()
+    : reply.send(joinParts(reply, { bytes, personal }, rendered))
+}
+
+/** Joins a cached page with personal parts, in memory that is used again after the response. */
+function joinParts(
+  reply: FastifyReply,
+  { bytes, personal }: Pick<CachedPage, 'bytes' | 'personal'>,
+  rendered: readonly string[],
+): Buffer {
+  const length = personal.reduce(
+    (sum, { start, end }, index) => sum + Buffer.byteLength(rendered[index] ?? '') - (end - start),
+    bytes.length,
+  )
+  const target = reuseBuffer(reply, length)
+  let from = 0
+  let at = 0
+  for (const [index, { start, end }] of personal.entries()) {
+    at += bytes.copy(target, at, from, start)
+    at += target.write(rendered[index] ?? '', at)
+    from = end
+  }
+  at += bytes.copy(target, at, from)
+  return target.subarray(0, at)
 }
 
 export function sendCachedPage(req: FastifyRequest, reply: FastifyReply, page: CachedPage): FastifyReply {
@@ -101,21 +176,21 @@ function responseFor(
 
 type FastPathOptions = {
   config: Config
+  cookie: SessionCookie
   pageCache: PageCache
-  /** First segments of the paths of cached pages, such as `/mod/`. */
-  prefixes: ReadonlySet<string>
   parseCookies: (header: string) => FastifyRequest['cookies']
 }
 
-/** Sends cached pages whose key depends on the request alone without calling the framework. */
-export function cachedPageSource({ config, pageCache, prefixes, parseCookies }: FastPathOptions): FastPathSource {
+/** Sends cached pages to visitors without a session, without calling the framework. */
+export function cachedPageSource({ config, cookie, pageCache, parseCookies }: FastPathOptions): FastPathSource {
   const common = Object.entries(pageHeaders(config)()).flat()
   return ({ url = '', headers }) => {
-    if (!prefixes.has(url.slice(0, url.indexOf('/', 1) + 1))) return undefined
+    if (!pageCache.isPage({ url, headers })) return undefined
     // The compressor of the framework handles other codings.
     const encoding = headers['accept-encoding']
     if (encoding !== undefined && codingFor(encoding) === undefined) return undefined
     const cookies = headers.cookie === undefined ? {} : parseCookies(headers.cookie)
+    if (cookie.read({ cookies }) !== undefined) return undefined
     const key = pageCache.keyOf({ url, headers, cookies })
     if (key === undefined || !pageCache.has(key)) return undefined
     const page = pageCache.find(key)

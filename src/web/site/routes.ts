@@ -10,6 +10,7 @@ import { html } from '#platform/html/html.ts'
 import { pathTo } from '#platform/html/page-context.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { Caching } from '#web/kit/page-cache.ts'
 import { type Pages, registerArea } from '#web/kit/pages.ts'
 import { listPath, offeredTypes, PATHS, projectPath, projectSegments } from '#web/kit/paths.ts'
 import type { Area, PageRequest, WebDeps } from '#web/kit/request.ts'
@@ -53,19 +54,19 @@ type ProjectHandler = (request: PageRequest, project: CachedProject) => Promise<
 export function sitePages(app: App, web: WebDeps): void {
   const { config, taxonomy } = web.deps
   registerArea(app, web, SITE, (pages, scope) => {
-    const prefixes = new Set(projectSegments(taxonomy).map((segment) => `/${segment}/`))
-    app.useFastPath(cachedPageSource({ config, pageCache: web.pageCache, prefixes, parseCookies: scope.parseCookie }))
-    pages.open('GET', '/', 'siteHome', showHome, { prefers: 'html', dependsOn: 'results' })
+    const { cookie, pageCache } = web
+    app.useFastPath(cachedPageSource({ config, cookie, pageCache, parseCookies: scope.parseCookie }))
+    pages.open('GET', '/', 'siteHome', showHome, { prefers: 'html', cached: 'for-a-second' })
     pages.open('POST', PATHS.setup, 'siteSetSetup', saveSetup, { tokenless: true })
     listPages(pages, taxonomy)
     projectPages(pages, taxonomy)
-    pages.open('GET', '/user/:name', 'siteUser', showUser)
-    pages.open('GET', '/organization/:name', 'siteOrganization', showOrganization)
-    pages.open('GET', '/collection/:id', 'siteCollection', showCollection)
+    pages.open('GET', '/user/:name', 'siteUser', showUser, { cached: 'for-a-second' })
+    pages.open('GET', '/organization/:name', 'siteOrganization', showOrganization, { cached: 'for-a-second' })
+    pages.open('GET', '/collection/:id', 'siteCollection', showCollection, { cached: 'until-changed' })
     feedPages(pages, taxonomy)
     discoveryPages(pages, web.deps)
     sitemapPages(pages)
-    pages.open('GET', PATHS.suggestions, 'siteSuggestions', showSuggestions, { dependsOn: 'results' })
+    pages.open('GET', PATHS.suggestions, 'siteSuggestions', showSuggestions, { cached: 'for-a-second' })
     pages.open('GET', PATHS.embed, 'siteEmbed', sendEmbed)
     faviconPage(pages)
     pages.open('GET', '/card/:id.png', 'siteCard', createCardHandler(), { budget: 'asset' })
@@ -86,35 +87,35 @@ export function sitePages(app: App, web: WebDeps): void {
 function listPages(pages: Pages, taxonomy: Taxonomy): void {
   for (const type of offeredTypes(taxonomy)) {
     const path = listPath(type)
-    pages.open('GET', path, 'siteList', (request) => showList(request, type), { dependsOn: 'results' })
+    pages.open('GET', path, 'siteList', (request) => showList(request, type), { cached: 'for-a-second' })
   }
-  pages.open('GET', PATHS.search, 'siteSearch', (request) => showList(request, undefined), { dependsOn: 'results' })
+  pages.open('GET', PATHS.search, 'siteSearch', (request) => showList(request, undefined), { cached: 'for-a-second' })
 }
 
 /**
- * Cached pages depend on the project, its versions, their dependencies, and the users behind them. Every change to these
- * is announced. The other pages show data whose changes are not announced.
+ * Most pages depend on the project, its versions, their dependencies, and the users behind them. Every change to these is
+ * announced. The dependents of a project and its downloads change without an announcement.
  */
-const PROJECT_PAGES: readonly { path: string; name: string; show: ProjectHandler; isCached: boolean }[] = [
-  { path: '', name: 'siteProject', show: showProject, isCached: true },
-  { path: '/gallery', name: 'siteGallery', show: showGallery, isCached: true },
-  { path: '/versions', name: 'siteVersions', show: showVersions, isCached: true },
-  { path: '/version/:version', name: 'siteVersion', show: showVersion, isCached: true },
-  { path: '/version/:version/files', name: 'siteVersionFiles', show: showContents, isCached: true },
-  { path: '/changelog', name: 'siteChangelog', show: showChangelog, isCached: true },
-  { path: '/dependencies', name: 'siteDependencies', show: showDependencies, isCached: false },
-  { path: '/used-by', name: 'siteUsedBy', show: showUsedBy, isCached: false },
-  { path: '/save', name: 'siteSave', show: showSave, isCached: false },
-  { path: '/statistics', name: 'siteStatistics', show: showStatistics, isCached: false },
-  { path: '/statistics.csv', name: 'siteStatisticsCsv', show: sendStatisticsCsv, isCached: false },
+const PROJECT_PAGES: readonly { path: string; name: string; show: ProjectHandler; cached?: Caching }[] = [
+  { path: '', name: 'siteProject', show: showProject, cached: 'until-changed' },
+  { path: '/gallery', name: 'siteGallery', show: showGallery, cached: 'until-changed' },
+  { path: '/versions', name: 'siteVersions', show: showVersions, cached: 'until-changed' },
+  { path: '/version/:version', name: 'siteVersion', show: showVersion, cached: 'until-changed' },
+  { path: '/version/:version/files', name: 'siteVersionFiles', show: showContents, cached: 'until-changed' },
+  { path: '/changelog', name: 'siteChangelog', show: showChangelog, cached: 'until-changed' },
+  { path: '/dependencies', name: 'siteDependencies', show: showDependencies, cached: 'until-changed' },
+  { path: '/used-by', name: 'siteUsedBy', show: showUsedBy, cached: 'for-a-second' },
+  { path: '/save', name: 'siteSave', show: showSave },
+  { path: '/statistics', name: 'siteStatistics', show: showStatistics, cached: 'for-a-second' },
+  { path: '/statistics.csv', name: 'siteStatisticsCsv', show: sendStatisticsCsv },
 ]
 
 function projectPages(pages: Pages, taxonomy: Taxonomy): void {
   for (const segment of projectSegments(taxonomy)) {
     const project = `/${segment}/:slug`
-    for (const { path, name, show, isCached } of PROJECT_PAGES) {
+    for (const { path, name, show, cached } of PROJECT_PAGES) {
       const handler = withProject(async (request, row) => redirectToCanonical(request, row) ?? show(request, row))
-      pages.open('GET', `${project}${path}`, name, handler, isCached ? { dependsOn: 'entities' } : {})
+      pages.open('GET', `${project}${path}`, name, handler, cached === undefined ? {} : { cached })
     }
     const form = (path: string, name: string, handler: ProjectHandler) =>
       pages.open('POST', `${project}${path}`, name, withProject(handler))

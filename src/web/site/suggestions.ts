@@ -18,10 +18,8 @@ export async function showSuggestions(request: PageRequest): Promise<FastifyRepl
   const { deps, page, query, req } = request
   const text = query('q').slice(0, TEXT_LENGTH_MAX).toWellFormed()
   const found = await findSuggestions(deps, text, callerOf(req))
-  return request.showResults([JSON.stringify(found)], async () => {
-    const part = options(request, found)
-    return { title: page.language.t('layout.suggestions'), isUnlisted: true, body: part, part }
-  })
+  const part = options(request, found)
+  return request.show({ title: page.language.t('layout.suggestions'), isUnlisted: true, body: part, part })
 }
 
 type Option = { path: string; image: Part; name: string; note?: string }

@@ -49,7 +49,7 @@ export type TestApp = {
   inject(options: InjectOptions): Promise<LightMyRequestResponse>
   /** Runs the background jobs that are due. */
   runJobs(): Promise<void>
-  /** Waits until everything written so far can be found. The first call opens the index. */
+  /** Waits until everything written so far can be found, also on cached pages. The first call opens the index. */
   searchable(): Promise<void>
   /** The text of the emails sent so far, oldest first. */
   mails(): Promise<string[]>
@@ -122,7 +122,11 @@ export async function testApp({
     as: ({ token }) => client({ ...common, authorization: token }),
     inject: requests.inject,
     runJobs: () => drainJobs({ pool: deps.pool, handlers: jobHandlers(deps), log: deps.log, metrics: deps.metrics }),
-    searchable: () => deps.search.caughtUp(),
+    searchable: async () => {
+      await deps.search.caughtUp()
+      // Pages with search results are cached for a second.
+      clock.advance(1000)
+    },
     mails: async () => {
       const folder = join(dataDir, 'outbox')
       const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.eml')).sort()

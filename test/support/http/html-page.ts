@@ -13,7 +13,7 @@ export function samplePage(
   const { tag = 'en', ...rest } = given
   const language = languageOf(tag)
   assert.ok(language !== undefined)
-  return {
+  const page: PageContext = {
     site: {
       name: 'Depot',
       url: 'https://depot.test/base',
@@ -26,8 +26,10 @@ export function samplePage(
     account: undefined,
     now: Date.UTC(2026, 0, 20),
     csrfToken: () => 'token-of-the-form',
+    personal: (part) => part(page),
     ...rest,
   }
+  return page
 }
 
 const validator = new HtmlValidate({ extends: ['html-validate:standard'] })

@@ -72,7 +72,8 @@ async function startCommand(
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const read = (chunk: Buffer): void => {
     text += chunk.toString()
-    const match = /Depot listens on ([^\s"]+)/.exec(text)
+    // Commit 6d01877, with which a bench compares, says that it answers.
+    const match = /Depot (?:listens|answers) on ([^\s"]+)/.exec(text)
     if (match?.[1] !== undefined) resolve(match[1])
   }
   child.stdout.on('data', read)

@@ -18,6 +18,7 @@ export async function followProject(
     if (!(await insertFollow(tx, viewer.id, projectId))) throw invalidInput('You already follow this project')
     await addToFollowers(tx, projectId, 1)
     changed.add('project', projectId)
+    changed.add('follows', viewer.id)
   })
 }
 
@@ -29,6 +30,7 @@ export async function unfollowProject(deps: ProjectReader, viewer: Viewer, name:
     if (!(await deleteFollow(tx, viewer.id, project.id))) return false
     await addToFollowers(tx, project.id, -1)
     changed.add('project', project.id)
+    changed.add('follows', viewer.id)
     return true
   })
   if (wasFollowed) return

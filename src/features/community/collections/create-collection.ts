@@ -9,7 +9,7 @@ import { transaction } from '#platform/cache/transaction.ts'
 import { isForeignKeyViolation } from '#platform/db/pg-errors.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
-import { replaceProjects, resolveProjects } from './queries.ts'
+import { announceCollection, replaceProjects, resolveProjects } from './queries.ts'
 import { type CollectionInput, checkName } from './requests.ts'
 
 /**
@@ -26,7 +26,7 @@ export async function createCollection(
   const projectIds = await resolveProjects(deps.db, viewer, { names: input.projects ?? [], field: 'projects' })
   const id = newId()
   const created = new Date(deps.now())
-  await transaction(deps, async (tx) => {
+  await transaction(deps, async (tx, changed) => {
     await checkQuota(tx, deps.config, viewer, 'collections')
     await tx
       .insertInto('collection')
@@ -38,6 +38,7 @@ export async function createCollection(
     const subject = { kind: 'collection', id } as const
     await recordAudit(tx, { action: 'collection.created', actor: actorOf(viewer), subject })
     await replaceProjects(tx, { collectionId: id, projectIds, field: 'projects' })
+    announceCollection(changed, { account_id: viewer.id })
   })
   recordEvent(deps, 'collection.created', { collection_id: id })
   return id

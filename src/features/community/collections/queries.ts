@@ -5,6 +5,7 @@ import { visibleTo } from '#features/basics/access/project-policy.ts'
 import { projectViewer } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound, validationError } from '#lib/errors.ts'
+import type { ChangeSet } from '#platform/cache/changes.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { isNamed } from '#platform/db/names.ts'
 import { isForeignKeyViolation } from '#platform/db/pg-errors.ts'
@@ -13,6 +14,11 @@ import { type CollectionStatus, collectionListedFor, collectionVisibleTo } from 
 import { PROJECTS_MAX } from './requests.ts'
 
 export type CollectionRow = Selectable<Collection>
+
+/** Announces a change of a collection as a change of its owner: pages that show collections depend on the owners. */
+export function announceCollection(changed: ChangeSet, { account_id }: Pick<CollectionRow, 'account_id'>): void {
+  changed.add('user', account_id)
+}
 
 /** A collection with the IDs of its projects that the viewer can see, in the order set by the creator. */
 export type CollectionReadRow = CollectionRow & { projects: string[] }
@@ -58,8 +64,7 @@ export function listCollectionsOf(db: Db, viewer: Viewer | null, accountId: stri
     .execute() as Promise<CollectionReadRow[]>
 }
 
-export type NewCollection = Pick<CollectionRow, 'id' | 'name' | 'icon_url'> & {
-  owner: string
+export type NewCollection = Pick<CollectionRow, 'id' | 'name' | 'icon_url' | 'account_id'> & {
   /** Number of searchable projects. */
   project_count: number
   /** Icons of its first searchable projects that have one, at most four. */
@@ -69,7 +74,7 @@ export type NewCollection = Pick<CollectionRow, 'id' | 'name' | 'icon_url'> & {
 /** Returns the newest listed collections that contain a searchable project. */
 export async function listNewestCollections(db: Db, limit: number): Promise<NewCollection[]> {
   const { rows } = await sql<NewCollection>`
-    select newest.id, newest.name, newest.icon_url, account.username as owner, contents.project_count,
+    select newest.id, newest.name, newest.icon_url, newest.account_id, contents.project_count,
       coalesce(contents.project_icons, '[]') as project_icons
     from (
       select id, account_id, name, icon_url, created from collection
@@ -77,7 +82,6 @@ export async function listNewestCollections(db: Db, limit: number): Promise<NewC
         select from collection_project entry join project on project.id = entry.project_id
         where entry.collection_id = collection.id and is_searchable(project.status))
       order by created desc, id limit ${limit}) newest
-    join account on account.id = newest.account_id
     cross join lateral (
       select count(*) as project_count,
         to_json((array_agg(project.icon_url order by entry.position) filter (where project.icon_url is not null))[:4])

@@ -11,6 +11,7 @@ import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 import { requireEditable, requirePermittedPatch } from './policy.ts'
 import {
+  announceCollection,
   appendProject,
   findVisibleCollection,
   listCollections,
@@ -62,11 +63,14 @@ async function saveEdit(
   const update = toCollectionColumns(patch)
   requirePermittedPatch(viewer, await findVisibleCollection(deps.db, viewer, id), patch)
   const projectIds = await resolveProjects(deps.db, viewer, { names: patch.new_projects ?? [], field: 'new_projects' })
-  await transaction(deps, async (tx) => {
+  await transaction(deps, async (tx, changed) => {
     // Checked again because the status might have changed since the first check.
     const before = await lockVisibleCollection(tx, viewer, id)
     requirePermittedPatch(viewer, before, patch)
-    if (before !== undefined) requireRevision(before, revision)
+    if (before !== undefined) {
+      requireRevision(before, revision)
+      announceCollection(changed, before)
+    }
     await tx
       .updateTable('collection')
       .set({ ...update, updated: new Date(deps.now()) })
@@ -99,8 +103,9 @@ export async function deleteCollection(
   viewer: Viewer,
   id: string,
 ): Promise<void> {
-  await transaction(deps, async (tx) => {
-    const { icon_url, raw_icon_url } = requireEditable(viewer, await lockVisibleCollection(tx, viewer, id))
+  await transaction(deps, async (tx, changed) => {
+    const { account_id, icon_url, raw_icon_url } = requireEditable(viewer, await lockVisibleCollection(tx, viewer, id))
+    announceCollection(changed, { account_id })
     await tx.deleteFrom('collection').where('id', '=', id).execute()
     await removeImages(tx, [icon_url, raw_icon_url])
     const subject = { kind: 'collection', id } as const
@@ -117,7 +122,7 @@ export async function saveProject(
   viewer: Viewer,
   { collectionId, projectId, isSaved }: { collectionId: string; projectId: string; isSaved: boolean },
 ): Promise<void> {
-  await transaction(deps, async (tx) => {
+  await transaction(deps, async (tx, changed) => {
     const collection = requireEditable(viewer, await lockVisibleCollection(tx, viewer, collectionId))
     const outcome = isSaved
       ? await appendProject(tx, collection.id, projectId)
@@ -125,6 +130,7 @@ export async function saveProject(
     if (outcome === 'full')
       throw invalidInput(`The collection ${collection.name} is full (limit: ${PROJECTS_MAX} projects)`)
     if (outcome === 'same') return
+    announceCollection(changed, collection)
     await tx
       .updateTable('collection')
       .set({ updated: new Date(deps.now()) })
@@ -142,8 +148,9 @@ export function collectionIconOwner({ db, now }: Pick<Deps, 'db' | 'now'>): Icon
     maxBytes: ICON_BYTES_MAX - 1,
     authorize: async (viewer, name) =>
       requireEditable(viewer, await findVisibleCollection(db, viewer, parseId(name, 'id'))).id,
-    write: async (tx, _changed, { id, viewer, icon }) => {
+    write: async (tx, changed, { id, viewer, icon }) => {
       const before = requireEditable(viewer, await lockVisibleCollection(tx, viewer, id))
+      announceCollection(changed, before)
       await tx
         .updateTable('collection')
         .set({

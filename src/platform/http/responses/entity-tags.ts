@@ -89,7 +89,7 @@ function tagsOf(entities: readonly Entity[]): string {
 }
 
 /** Returns memory that is reused after the response is sent. */
-function reuseBuffer({ raw, server: { listBuffers } }: JoinedReply, bytes: number): Buffer {
+export function reuseBuffer({ raw, server: { listBuffers } }: JoinedReply, bytes: number): Buffer {
   const buffer = listBuffers.take(bytes)
   if (buffer === undefined) return Buffer.allocUnsafe(bytes)
   // After the operating system has the last byte. The memory of an aborted response is not reused.

@@ -1,4 +1,4 @@
-// A pool of buffers for list responses. A list of 100 projects has some hundred kilobytes. Allocating new memory for each
+// A pool of buffers for joined responses: lists, and pages with personal parts. A list of 100 projects has some hundred kilobytes. Allocating new memory for each
 // response took two thirds of the time, because the system provides such large blocks uninitialised.
 
 export type ListBuffers = {
@@ -8,7 +8,7 @@ export type ListBuffers = {
   giveBack(buffer: Buffer): void
 }
 
-const SMALLEST = 64 * 1024
+const SMALLEST = 16 * 1024
 const LARGEST = 4 * 1024 * 1024
 /** Maximum number of unused buffers per size. */
 const UNUSED_MAX = 8

@@ -10,12 +10,13 @@ import { face } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { isSet } from '#web/kit/cookies.ts'
 import { collectionPath, listPath, PATHS, type ProjectType, userPath, withQuery } from '#web/kit/paths.ts'
+import type { Reader } from '#web/kit/personal-parts.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { hitList, type ProjectRow } from '../lists/rows.ts'
 import { setupName, TYPE_ICONS, typesName } from '../names.ts'
 import { setupForm } from '../setup-form.ts'
 import { channelBadge } from '../version/version-parts.ts'
-import type { Release } from './releases.ts'
+import { listFollowedReleases, type Release } from './releases.ts'
 
 export type Home = {
   types: { type: ProjectType; count: number }[]
@@ -27,15 +28,13 @@ export type Home = {
   popular: ProjectRow[]
   newest: ProjectRow[]
   releases: Release[]
-  collections: NewCollection[]
-  /** Releases of the projects that the visitor follows; undefined if nobody is signed in. */
-  followed: Release[] | undefined
+  collections: (NewCollection & { owner: string })[]
 }
 
 export function homeView(request: PageRequest, home: Home): Markup {
   const { page, setup, deps } = request
   const { language } = page
-  const { figures, trending, popular, newest, releases, collections, followed, heading: title, text } = home
+  const { figures, trending, popular, newest, releases, collections, heading: title, text } = home
   const sortedBy = (sort: string) => withQuery(PATHS.search, { sort })
   const newIn = isSet(setup)
     ? language.t('home.releases-for', { setup: setupName(language, setup) })
@@ -45,7 +44,7 @@ export function homeView(request: PageRequest, home: Home): Markup {
 <p${attributes({ class: 'soft', dir: text !== null && 'auto' })}>${text ?? language.t('home.figures', { projects: figures.projects, versions: figures.versions, authors: figures.authors })}</p>
 ${kinds(page, home.types)}
 </div>
-<div class="home-grid"><div class="home-lists">${followed !== undefined && followedSection(page, followed)}
+<div class="home-grid"><div class="home-lists">${request.personal(followedPart)}
 ${projectSection(request, { id: 'rising', title: language.t('home.rising'), rows: trending })}
 ${projectSection(request, { id: 'downloads', title: language.t('home.downloads'), rows: popular, href: sortedBy('downloads') })}</div>
 <div class="home-side"><div class="home-setup">${setupForm(request)}</div>
@@ -78,7 +77,11 @@ ${hitList({ page, taxonomy: deps.taxonomy }, of.rows, 'h3')}
 </section>`
 }
 
-function followedSection(page: PageContext, releases: readonly Release[]): Markup {
+/** Shows the newest releases of the projects that a signed-in reader follows. */
+async function followedPart(reader: Reader): Promise<Part> {
+  const { page, viewer } = reader
+  if (viewer === null) return null
+  const releases = await listFollowedReleases(reader, viewer.id)
   const { language } = page
   const of = { id: 'followed', title: language.t('home.followed'), href: PATHS.follows }
   const list =
@@ -113,7 +116,7 @@ function newItem(page: PageContext, { name, iconUrl, path, by, published, summar
 `
 }
 
-function collectionsSection(page: PageContext, config: Config, collections: readonly NewCollection[]): Markup {
+function collectionsSection(page: PageContext, config: Config, collections: Home['collections']): Markup {
   const { language } = page
   const cards = collections.map(({ id, name, icon_url, owner, project_count, project_icons }) => {
     const icons = icon_url === null ? project_icons : [icon_url]

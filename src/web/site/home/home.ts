@@ -8,6 +8,8 @@ import { listVisibleProjects } from '#features/catalogue/projects/lookup/project
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { listNewestCollections } from '#features/community/collections/queries.ts'
 import { countChoices, fieldIs } from '#features/operations/search/facet-counts.ts'
+import { listCachedUsers } from '#features/people/users/user-cache.ts'
+import { isSearchableStatus } from '#lib/project-status.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { EVERYTHING } from '#ports/search-index/filter/tree.ts'
@@ -15,27 +17,24 @@ import { type Setup, setupFor } from '#web/kit/cookies.ts'
 import { feedLinks, offeredTypes, PATHS } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import type { ShownPage } from '#web/kit/send-page.ts'
-import { filterOf, readHits, searchHits } from '../lists/list-query.ts'
+import { filterOf, findHits } from '../lists/list-query.ts'
 import { readListRequest } from '../lists/list-request.ts'
-import { loadRowDetails, rowsWithAuthors } from '../lists/row-details.ts'
+import { loadRowDetails, rowsWithAuthors, visibleRows } from '../lists/row-details.ts'
 import { fieldTexts, type ProjectRow, rowOfHit, viewOf } from '../lists/rows.ts'
 import { firstRunView } from './first-run.ts'
 import { type Home, homeView } from './home-view.ts'
-import { listFollowedReleases, listReleasesOf } from './releases.ts'
+import { listReleasesOf } from './releases.ts'
 
 const TRENDING = 6
 /** Number of popular projects, and of popular and trending projects together. */
 const POPULAR = { least: 5, together: 8 }
 const NEWEST = 6
 const COLLECTIONS = 6
-const NO_HITS = new TextEncoder().encode('{"hits":[]}')
 /** Number of recently updated projects whose releases are compared. An update need not be a release. */
 const UPDATED = 24
 
 export async function showHome(request: PageRequest): Promise<FastifyReply> {
   const { req, deps } = request
-  const figures = await getStatistics(deps.dbRead)
-  if (figures.projects === 0) return request.show(homePage(request, await firstRunView(request)))
   const caller = callerOf(req)
   const types = offeredTypes(deps.taxonomy)
   const groups = [{ values: types.map((type) => fieldIs('project_types', [type])), base: EVERYTHING }]
@@ -43,45 +42,61 @@ export async function showHome(request: PageRequest): Promise<FastifyReply> {
   const { home_heading: heading, home_text: text, home_sections: sections } = await getSettings(deps)
   const search = async (sort: 'downloads' | 'newest' | 'updated', limit: number) =>
     sections.includes(sort === 'updated' ? 'releases' : sort)
-      ? (await searchHits(deps, { text: '', sort, page: 1, caller }, filter, limit)).body
-      : NO_HITS
-  const [trending, collections, [counts = []], popular, newest, updated] = await Promise.all([
+      ? (await findHits(deps, { text: '', sort, page: 1, caller }, filter, limit)).hits
+      : []
+  const [figures, trending, collections, [counts = []], popular, newest, updated] = await Promise.all([
+    getStatistics(deps.dbRead),
     sections.includes('trending') ? loadTrending(request) : [],
-    sections.includes('collections') ? listNewestCollections(deps.dbRead, COLLECTIONS) : [],
+    sections.includes('collections') ? listOwnedCollections(deps) : [],
     countChoices(deps, { text: '', groups, caller }),
     search('downloads', POPULAR.together),
     search('newest', NEWEST),
     search('updated', UPDATED),
   ])
-  const own = JSON.stringify([figures, counts, trending, collections, heading, text])
-  const results = [own, popular, newest, updated]
-  return request.showResults(results, async () => {
-    const updatedIds = readHits(updated).map(({ project_id }) => project_id)
-    const [releases, followed] = await Promise.all([listReleasesOf(request, updatedIds), listFollowedReleases(request)])
-    const shown = readHits(popular)
-      .slice(0, Math.max(POPULAR.least, POPULAR.together - trending.length))
-      .map(rowOfHit)
-    const rows = await loadRowDetails(request, [...trending, ...shown])
-    const home: Home = {
-      figures,
-      heading,
-      text,
-      types: types.map((type, index) => ({ type, count: counts[index] ?? 0 })),
-      trending: rows.slice(0, trending.length),
-      popular: rows.slice(trending.length),
-      newest: readHits(newest).map(rowOfHit),
-      releases,
-      collections,
-      followed,
-    }
-    return homePage(request, homeView(request, home))
+  if (figures.projects === 0)
+    return request.show(homePage(request, await firstRunView(request), { insiders: new Set() }))
+  const popularMax = Math.max(POPULAR.least, POPULAR.together - trending.length)
+  const [popularRows, newestRows, updatedRows] = await Promise.all([
+    visibleRows(request, popular.slice(0, popularMax).map(rowOfHit)),
+    visibleRows(request, newest.map(rowOfHit)),
+    visibleRows(request, updated.map(rowOfHit)),
+  ])
+  const updatedIds = updatedRows.map(({ id }) => id)
+  const rows = await loadRowDetails(request, [...trending, ...popularRows])
+  const home: Home = {
+    figures,
+    heading,
+    text,
+    types: types.map((type, index) => ({ type, count: counts[index] ?? 0 })),
+    trending: rows.slice(0, trending.length),
+    popular: rows.slice(trending.length),
+    newest: newestRows,
+    releases: await listReleasesOf(request, updatedIds),
+    collections,
+  }
+  return request.show(homePage(request, homeView(request, home)))
+}
+
+/** Returns the newest collections with the names of their owners. Changes of collections are announced as changes of these. */
+async function listOwnedCollections(deps: PageRequest['deps']): Promise<Home['collections']> {
+  const collections = await listNewestCollections(deps.db, COLLECTIONS)
+  const owners = await listCachedUsers(
+    deps,
+    collections.map(({ account_id }) => account_id),
+  )
+  const names = new Map(owners.map(({ id, username }) => [id, username]))
+  return collections.flatMap((each) => {
+    const owner = names.get(each.account_id)
+    return owner === undefined ? [] : [{ ...each, owner }]
   })
 }
 
 /** Loads trending projects of different owners that are compatible with the visitor's setup. */
 async function loadTrending({ deps, setup, trends }: PageRequest): Promise<ProjectRow[]> {
   const projects = await listVisibleProjects(deps, null, await trends.trending(deps))
-  const compatible = projects.filter((project) => isCompatible(deps.taxonomy, viewOf(project), setup))
+  const compatible = projects.filter(
+    (project) => isSearchableStatus(project.status) && isCompatible(deps.taxonomy, viewOf(project), setup),
+  )
   const rows = await rowsWithAuthors({ deps }, compatible)
   const owners = new Set<string>()
   const ofOthers = rows.filter(({ id, by: { path } = { path: id } }) => !owners.has(path) && owners.add(path))
@@ -95,7 +110,7 @@ function isCompatible(taxonomy: Taxonomy, view: ProjectView, setup: Setup): bool
   return isForLoader && (gameVersion === '' || fieldTexts(view, 'game_versions').includes(gameVersion))
 }
 
-function homePage({ page }: PageRequest, body: ShownPage['body']): ShownPage {
+function homePage({ page }: PageRequest, body: ShownPage['body'], more: Pick<ShownPage, 'insiders'> = {}): ShownPage {
   const { language } = page
   return {
     title: language.t('home.title'),
@@ -117,5 +132,6 @@ function homePage({ page }: PageRequest, body: ShownPage['body']): ShownPage {
     feeds: feedLinks(`${PATHS.search}?sort=newest`, language.t('site.feed.list')),
     className: 'page home',
     body,
+    ...more,
   }
 }

@@ -1,10 +1,12 @@
 // The newest releases of several projects, each compatible with the visitor's setup.
-import { type LatestVersion, listFollowedIds, listLatestVersions } from '#features/catalogue/follows/queries.ts'
+import { listCachedFollows } from '#features/catalogue/follows/follows-cache.ts'
+import { type LatestVersion, listLatestVersions } from '#features/catalogue/follows/queries.ts'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import type { DerivedDefinition } from '#platform/cache/derived-cache.ts'
 import { setupFor } from '#web/kit/cookies.ts'
 import { projectPath, versionPath } from '#web/kit/paths.ts'
-import type { PageRequest } from '#web/kit/request.ts'
+import type { Reader } from '#web/kit/personal-parts.ts'
 import { viewOf } from '../lists/rows.ts'
 
 export type Release = Pick<LatestVersion, 'version_number' | 'version_type' | 'date_published'> & {
@@ -18,11 +20,9 @@ const FOLLOWED_RELEASES = 6
 /** Number of followed projects whose releases are compared, most recently followed first. */
 const FOLLOWED_MAX = 200
 
-type Reader = Pick<PageRequest, 'deps' | 'setup'>
-
 /** Returns the newest releases of these projects, at most one per project, newest first. */
 export async function listReleasesOf(
-  { deps, setup }: Reader,
+  { deps, setup }: Pick<Reader, 'deps' | 'setup'>,
   projectIds: readonly string[],
   limit = RELEASES,
 ): Promise<Release[]> {
@@ -46,10 +46,28 @@ function releaseOf(view: ProjectView, version: LatestVersion): Release {
   return { name: view.name, iconUrl: view.icon_url, path, version_number, version_type, date_published }
 }
 
-/** Returns the newest releases of the projects that the visitor follows; undefined if nobody is signed in. */
-export async function listFollowedReleases(request: PageRequest): Promise<Release[] | undefined> {
-  const { deps, viewer } = request
-  if (viewer === null) return undefined
-  const ids = (await listFollowedIds(deps.db, viewer.id)).slice(0, FOLLOWED_MAX)
-  return listReleasesOf(request, ids, FOLLOWED_RELEASES)
+const FOLLOWED: DerivedDefinition<readonly Release[]> = {
+  name: 'followed-releases',
+  sizeOf: (releases) => 2 * JSON.stringify(releases).length,
+}
+
+/** Returns the newest releases of the projects that an account follows. */
+export async function listFollowedReleases(
+  { deps, setup }: Pick<Reader, 'deps' | 'setup'>,
+  accountId: string,
+): Promise<readonly Release[]> {
+  const cache = deps.cache.derived(FOLLOWED)
+  const key = `${accountId}\n${setup.gameVersion}\n${setup.loader}`
+  const known = cache.peek(key)
+  if (known !== undefined) return known
+  const entry = cache.begin(deps.cache)
+  try {
+    const recording = { ...deps, cache: entry.cache }
+    const ids = (await listCachedFollows(recording, accountId)).slice(0, FOLLOWED_MAX)
+    const releases = await listReleasesOf({ deps: recording, setup }, ids, FOLLOWED_RELEASES)
+    entry.store(key, releases)
+    return releases
+  } finally {
+    entry.end()
+  }
 }

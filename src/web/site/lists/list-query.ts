@@ -7,7 +7,6 @@ import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { Deps } from '#ports/deps.ts'
 import { normalize } from '#ports/search-index/filter/normalize.ts'
 import { EVERYTHING, type Expression, type Filter } from '#ports/search-index/filter/tree.ts'
-import type { SearchAnswer } from '#ports/search-index/search-index.ts'
 import { isSet, NO_SETUP, type Setup, typesOfLoader } from '#web/kit/cookies.ts'
 import { offeredTypes, type ProjectType } from '#web/kit/paths.ts'
 import { findFacetUse, offeredValues } from './facet-values.ts'
@@ -34,19 +33,16 @@ export type FoundList = {
   removals: readonly Removal[]
 }
 
-/** The results of the index, and a function that parses them. A cached page needs no parsing. */
-type ListResults = { results: readonly (Uint8Array | string)[]; parse(): FoundList }
-
 type ListDeps = Pick<Deps, 'search' | 'taxonomy' | 'now' | 'cache' | 'config'>
 
 /** `caller` identifies the client: the index serves clients fairly. */
 type HitsRequest = Pick<ListRequest, 'text' | 'sort' | 'page'> & { caller: string }
 
 /** Queries a list with one search and one count of all its filters. */
-export async function queryList(deps: ListDeps, list: ListRequest, caller: string): Promise<ListResults> {
+export async function queryList(deps: ListDeps, list: ListRequest, caller: string): Promise<FoundList> {
   const { taxonomy } = deps
   const now = deps.now()
-  const { body, totalHits: total } = await searchHits(deps, { ...list, caller }, filterOf(list, { now, taxonomy }))
+  const { hits, total } = await findHits(deps, { ...list, caller }, filterOf(list, { now, taxonomy }))
   const types = offeredTypes(taxonomy)
   const use = await findFacetUse(deps, list, caller)
   const facets = FACETS.map((facet) => ({ facet, values: offeredValues(taxonomy, list, facet, use) }))
@@ -84,11 +80,11 @@ export async function queryList(deps: ListDeps, list: ListRequest, caller: strin
       others[facets.length + removals.length + index]?.[0] ?? 0,
     ]),
   )
-  const parse = (): FoundList => ({
+  const found: FoundList = {
     list,
-    hits: readHits(body),
+    hits,
     total,
-    corrected: correctedText(list.text, readHits(body)),
+    corrected: correctedText(list.text, hits),
     everything,
     types: new Map(types.map((type, index) => [type, typeCounts[index] ?? 0])),
     facets: new Map(
@@ -104,8 +100,8 @@ export async function queryList(deps: ListDeps, list: ListRequest, caller: strin
       .map((removal, index) => ({ ...removal, count: others[facets.length + index]?.[0] ?? 0 }))
       .filter(({ count }) => count > 0)
       .sort((a, b) => b.count - a.count),
-  })
-  return { results: [body, JSON.stringify(counts)], parse: () => (list.isExact ? withoutTypos(parse()) : parse()) }
+  }
+  return list.isExact ? withoutTypos(found) : found
 }
 
 /** Returns an empty list if the hits match another text. */
@@ -114,28 +110,20 @@ function withoutTypos(found: FoundList): FoundList {
   return { ...found, hits: [], total: 0, corrected: undefined, everything: 0, types: new Map(), facets: new Map() }
 }
 
-/** Searches one page of hits. `readHits` parses the body. */
-export function searchHits(
+/** Searches one page of hits. */
+export async function findHits(
   deps: Pick<Deps, 'search' | 'config'>,
   { text, sort, page, caller }: HitsRequest,
   filter: Filter,
   limit = PER_PAGE,
-): Promise<SearchAnswer> {
-  return searchProjects(deps, { text, filter, sort, offset: (page - 1) * limit, limit }, caller)
+): Promise<{ hits: Hit[]; total: number }> {
+  const query = { text, filter, sort, offset: (page - 1) * limit, limit }
+  const { body, totalHits } = await searchProjects(deps, query, caller)
+  return { hits: readHits(body), total: totalHits }
 }
 
 export function readHits(body: Uint8Array): Hit[] {
   return (JSON.parse(Buffer.from(body).toString()) as { hits: Hit[] }).hits
-}
-
-export async function findHits(
-  deps: Pick<Deps, 'search' | 'config'>,
-  request: HitsRequest,
-  filter: Filter,
-  limit = PER_PAGE,
-): Promise<{ hits: Hit[]; total: number }> {
-  const { body, totalHits } = await searchHits(deps, request, filter, limit)
-  return { hits: readHits(body), total: totalHits }
 }
 
 /** Counting costs ten times as much as the search. */

@@ -29,7 +29,7 @@ import {
   withType,
 } from './list-request.ts'
 import { convertOriginalQuery } from './original-query.ts'
-import { loadRowDetails } from './row-details.ts'
+import { loadRowDetails, visibleRows } from './row-details.ts'
 import { hitGrid, hitList, type ProjectRow, rowOfHit } from './rows.ts'
 
 /** Value of the query key `part` that requests the list without the rest of the page. */
@@ -45,12 +45,10 @@ export async function showList(request: PageRequest, type: ProjectType | undefin
     return request.reply.redirect(pathTo(request.page, listUrl(moved, { page: moved.page })), 301)
   }
   const list = readListRequest(request, type)
-  const { results, parse } = await queryList(request.deps, list, callerOf(request.req))
-  return request.showResults(results, async () => {
-    const found = parse()
-    const rows = await loadRowDetails(request, found.hits.map(rowOfHit), { weeks: list.view === 'rows' })
-    return listPage(request, found, rows)
-  })
+  const found = await queryList(request.deps, list, callerOf(request.req))
+  const hits = await visibleRows(request, found.hits.map(rowOfHit))
+  const rows = await loadRowDetails(request, hits, { weeks: list.view === 'rows' })
+  return request.show(listPage(request, found, rows))
 }
 
 /** Renders the page, with status 404 after the last page of the list. */

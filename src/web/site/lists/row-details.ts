@@ -6,6 +6,7 @@ import { listUnreleased } from '#features/catalogue/versions/queries.ts'
 import { listCachedOrganizations } from '#features/community/organizations/organization-cache.ts'
 import { listCachedTeams } from '#features/community/teams/team-cache.ts'
 import { listCachedUsers } from '#features/people/users/user-cache.ts'
+import { isSearchableStatus } from '#lib/project-status.ts'
 import { organizationPath, userPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import type { Organization } from '../project/project-data.ts'
@@ -18,6 +19,17 @@ export async function rowsOfProjects(request: Reader, projects: readonly CachedP
   return loadRowDetails(request, await rowsWithAuthors(request, projects))
 }
 
+/**
+ * Returns the rows of search hits that can still be found: the index can be older than the database. Reading the projects
+ * makes the cached page depend on them.
+ */
+export async function visibleRows({ deps }: Pick<Reader, 'deps'>, rows: readonly ProjectRow[]): Promise<ProjectRow[]> {
+  const ids = rows.map(({ id }) => id)
+  const projects = (await listVisibleProjects(deps, null, ids)).filter(({ status }) => isSearchableStatus(status))
+  const found = new Set(projects.map(({ id }) => id))
+  return rows.filter(({ id }) => found.has(id))
+}
+
 /** Adds the release channel of each project, and the downloads per week if the list shows them. */
 export async function loadRowDetails(
   { deps, trends }: Reader,
@@ -25,13 +37,11 @@ export async function loadRowDetails(
   { weeks: showsWeeks = true }: { weeks?: boolean } = {},
 ): Promise<ProjectRow[]> {
   const ids = [...new Set(rows.map(({ id }) => id))]
-  const [weekly] = await Promise.all([
+  const [weekly, channels] = await Promise.all([
     showsWeeks ? trends.weekly(deps, ids) : new Map<string, readonly number[]>(),
-    // A new version is announced as a change of its project. Reading the projects makes cached pages depend on them.
-    listVisibleProjects(deps, null, ids),
+    // Reads the primary, because a cached page must not contain the older data of a replica.
+    listUnreleased(deps.db, ids),
   ])
-  // Reads the primary, because a cached page must not contain the older data of a replica.
-  const channels = await listUnreleased(deps.db, ids)
   return rows.map((row) => {
     const [weeks, channel] = [weekly.get(row.id), channels.get(row.id)]
     return { ...row, ...(weeks === undefined ? {} : { weeks }), ...(channel === undefined ? {} : { channel }) }

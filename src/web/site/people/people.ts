@@ -8,6 +8,7 @@ import {
   listCachedOrganizations,
   toOrganizationView,
 } from '#features/community/organizations/organization-cache.ts'
+import { listCachedTeams } from '#features/community/teams/team-cache.ts'
 import { listOrganizationIdsOf, listOrganizationProjectIds, listProjectIdsOf } from '#features/people/users/queries.ts'
 import { getCachedUser, listCachedUsers } from '#features/people/users/user-cache.ts'
 import type { UserView } from '#features/people/users/views.ts'
@@ -50,6 +51,7 @@ ${linkPanel(
 )}`
   return show(
     profilePage(request, {
+      insiders: new Set([user.id]),
       path: userPath(user.username),
       name: user.username,
       kind: 'profile',
@@ -77,10 +79,12 @@ export async function showOrganization(request: PageRequest): Promise<FastifyRep
   if (cached.slug !== param('name')) return redirectPermanently(organizationPath(cached.slug))
   const organization = JSON.parse((await toOrganizationView(deps, viewer, cached)).toString()) as Organization
   const projects = await loadSlice(request, await listOrganizationProjectIds(deps.db, viewer, [cached.id]))
+  const team = (await listCachedTeams(deps, [cached.team_id])).get(cached.team_id)
   const members = organization.members.filter(({ accepted }) => accepted)
   const mayManage = isModerator(viewer) || members.some(({ user }) => user.id === viewer?.id)
   return show(
     profilePage(request, {
+      insiders: new Set(team?.members.map(({ account_id }) => account_id)),
       path: organizationPath(organization.slug),
       name: organization.name,
       kind: 'website',
@@ -116,6 +120,7 @@ export async function showCollection(request: PageRequest): Promise<FastifyReply
       : html`<div class="state">${note(page, 'warn', html`<p>${language.t(`site.collection.${collection.status}`)}</p>`)}</div>`
   return show(
     profilePage(request, {
+      insiders: new Set([collection.user]),
       path: collectionPath(id),
       name: collection.name,
       kind: 'website',

@@ -15,6 +15,8 @@ type Profile = {
   path: string
   name: string
   kind: 'profile' | 'website'
+  /** See `ShownPage`. */
+  insiders: ReadonlySet<string>
   about: string
   color?: number | null
   head: Markup
@@ -40,6 +42,7 @@ export function profilePage(request: PageRequest, of: Profile): ShownPage {
   return {
     status: current > last ? 404 : 200,
     title: of.name,
+    insiders: of.insiders,
     ...(of.about === '' ? {} : { description: of.about.slice(0, 300) }),
     canonical: of.path,
     isUnlisted: of.isUnlisted === true || current > last || isNarrowed,

@@ -3,7 +3,6 @@
 import type { Static } from 'typebox'
 import { findMembership } from '#features/basics/access/memberships.ts'
 import { isMember } from '#features/basics/access/project-policy.ts'
-import { listFollowedIds } from '#features/catalogue/follows/queries.ts'
 import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { countDependents } from '#features/catalogue/versions/dependencies/dependents.ts'
@@ -37,8 +36,9 @@ export type ProjectData = {
   project: CachedProject
   view: ProjectView
   path: string
-  isFollowed: boolean
   isMember: boolean
+  /** IDs of the members of the project and of its organization, also of those who were only invited. */
+  insiders: ReadonlySet<string>
   /** Undefined if the project has no version. */
   offer: Offer | undefined
   /** Whether the page is about the offered version. */
@@ -68,17 +68,22 @@ export async function loadProject(
   const { deps, viewer } = request
   const dependents = deps.cache.remember(DEPENDENT_COUNT)
   const view = viewOf(project)
-  const followed = viewer === null ? [] : await listFollowedIds(deps.db, viewer.id)
   return {
     project,
     view,
     path: projectPath(view),
-    isFollowed: followed.includes(project.id),
     isMember: viewer !== null && isMember(await findMembership(deps.db, viewer, project)),
+    insiders: await listInsiders(deps, project),
     offer: await (offered === undefined ? findOffer(request, view) : offerOwn(request, offered)),
     isOwnOffer: offered !== undefined,
     dependentCount: await dependents.get(project.id, () => countDependents(deps.dbRead, project.id)),
   }
+}
+
+async function listInsiders(deps: PageRequest['deps'], project: CachedProject): Promise<Set<string>> {
+  const own = await listCachedTeams(deps, [project.team_id])
+  const owning = await listOwningTeams(deps, [project])
+  return new Set([...own.values(), ...owning.values()].flatMap(({ members }) => members.map((each) => each.account_id)))
 }
 
 /** Returns the offer of a version for the loaders and game versions that it supports. */

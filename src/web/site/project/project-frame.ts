@@ -1,4 +1,5 @@
 // The frame of a project's pages: name, numbers, download, tabs, and a note about its status.
+import { listCachedFollows } from '#features/catalogue/follows/follows-cache.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { countOf, fileSize, timeAgo } from '#platform/html/format.ts'
 import { buttonForm } from '#platform/html/forms.ts'
@@ -9,6 +10,7 @@ import { breadcrumbs, note, tabs } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { isSet } from '#web/kit/cookies.ts'
 import { feedLinks, listPath, PROJECT_TYPES, reportPath, withQuery } from '#web/kit/paths.ts'
+import type { PersonalPart, Reader } from '#web/kit/personal-parts.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import type { ShownPage } from '#web/kit/send-page.ts'
 import { fieldTexts, tile } from '../lists/rows.ts'
@@ -60,6 +62,7 @@ export function projectPage(
     structuredData: projectStructure(page, data),
     ...rest,
     title,
+    insiders: data.insiders,
     body: html`${projectBreadcrumbs(page, data)}
 ${statusNote(page, data)}
 ${tab === '' ? projectHead(request, data) : briefHead(request, data)}
@@ -124,7 +127,7 @@ function headDetails(request: PageRequest, data: ProjectData): Markup {
   const { view } = data
   return html`<p class="what" dir="auto">${view.summary}</p>
 <dl class="facts"><div><dt>${language.t('site.downloads', { count: view.downloads })}</dt><dd>${countOf(language, view.downloads)}</dd></div><div><dt>${language.t('site.followers', { count: view.followers })}</dt><dd>${countOf(language, view.followers)}</dd></div><div><dt class="vh">${language.t('site.updated')}</dt><dd>${language.rich('site.updated-at', { at: timeAgo(language, new Date(view.updated), page.now) })}</dd></div></dl>
-<div class="acts">${followButton(request, data)}<a class="button" href="${pathTo(page, `${data.path}/save`)}">${icon(page, 'bookmark')}${language.t('site.save')}</a>${iconButtons(page, view, data.path)}</div>`
+<div class="acts">${request.personal(followButton({ id: view.id, path: data.path }))}<a class="button" href="${pathTo(page, `${data.path}/save`)}">${icon(page, 'bookmark')}${language.t('site.save')}</a>${iconButtons(page, view, data.path)}</div>`
 }
 
 /** Shows the buttons for the feed, for sharing and for reporting. A script shows the share button if the browser can share. */
@@ -136,20 +139,29 @@ function iconButtons(page: PageContext, { id, name }: ProjectData['view'], path:
   return html`${button(`${path}/versions.atom`, 'rss', language.t('site.feed.versions', { name }))}<button${attributes({ type: 'button', 'data-share': name, 'data-done': language.t('site.share.copied'), title: share, hidden: true })}>${icon(page, 'share')}<span class="vh" role="status">${share}</span></button>${button(reportPath('project', id), 'flag', language.t('site.report.title', { name }))}`
 }
 
+type Followed = { id: string; path: string }
+
+async function isFollowing({ deps, viewer }: Reader, { id }: Followed): Promise<boolean> {
+  return viewer !== null && (await listCachedFollows(deps, viewer.id)).includes(id)
+}
+
 /** Visitors without a session are led to the sign-in page and back. */
-function followButton({ page, viewer }: PageRequest, { path, isFollowed }: ProjectData): Markup {
-  const { language } = page
-  const follow = html`${icon(page, 'heart')}${language.t('site.follow')}`
-  if (viewer === null) {
-    const href = withQuery(page.site.paths.signIn, { return: path })
-    return html`<a class="button" href="${pathTo(page, href)}">${follow}</a>`
+function followButton(project: Followed): PersonalPart {
+  return async (reader) => {
+    const { page, viewer } = reader
+    const { language } = page
+    const follow = html`${icon(page, 'heart')}${language.t('site.follow')}`
+    if (viewer === null) {
+      const href = withQuery(page.site.paths.signIn, { return: project.path })
+      return html`<a class="button" href="${pathTo(page, href)}">${follow}</a>`
+    }
+    return (await isFollowing(reader, project))
+      ? buttonForm(page, {
+          action: pathTo(page, `${project.path}/unfollow`),
+          text: html`${icon(page, 'check')}${language.t('site.unfollow')}`,
+        })
+      : buttonForm(page, { action: pathTo(page, `${project.path}/follow`), text: follow })
   }
-  return isFollowed
-    ? buttonForm(page, {
-        action: pathTo(page, `${path}/unfollow`),
-        text: html`${icon(page, 'check')}${language.t('site.unfollow')}`,
-      })
-    : buttonForm(page, { action: pathTo(page, `${path}/follow`), text: follow })
 }
 
 function download(request: PageRequest, data: ProjectData): Markup {
@@ -175,7 +187,7 @@ function download(request: PageRequest, data: ProjectData): Markup {
   return html`<section class="get" aria-labelledby="get-head">
 <div class="for"><strong id="get-head">${heading}</strong>${!isOwnOffer && setupLink}</div>
 ${!offer.isCompatible && html`<p class="small">${language.t('site.get.nearest', { setup: madeFor(request, offer.version) })}</p>`}<a class="${offer.isCompatible ? 'button main' : 'button quiet'}" href="${file.url}" download>${icon(page, 'download')}<span><b>${language.rich('site.get.version', { version: html`<bdi>${offer.version.version_number}</bdi>` })}</b><small><bdi>${file.filename}</bdi> · ${fileSize(language, file.size)}</small></span></a>
-${required.length > 0 && html`<div><p class="small soft">${language.t('site.get.needs')}</p><ul class="needs">${required}</ul>${archiveLink(page, offer)}</div>`}${!offer.isCompatible && html`<div class="small">${notifyOffer(request, data)}</div>`}
+${required.length > 0 && html`<div><p class="small soft">${language.t('site.get.needs')}</p><ul class="needs">${required}</ul>${archiveLink(page, offer)}</div>`}${!offer.isCompatible && html`<div class="small">${request.personal(notifyOffer({ id: data.view.id, path }))}</div>`}
 </section>`
 }
 
@@ -195,12 +207,15 @@ function madeFor({ page, deps }: PageRequest, version: VersionView): string {
 }
 
 /** Followers are notified of every new version. */
-function notifyOffer({ page, viewer }: PageRequest, { path, isFollowed }: ProjectData): Part {
-  const { language } = page
-  if (isFollowed) return language.t('site.get.notified')
-  const text = html`${icon(page, 'bell')}${language.t('site.get.notify')}`
-  if (viewer !== null) return buttonForm(page, { action: pathTo(page, `${path}/follow`), text })
-  return html`<a href="${pathTo(page, withQuery(page.site.paths.signIn, { return: path }))}">${text}</a>`
+function notifyOffer(project: Followed): PersonalPart {
+  return async (reader) => {
+    const { page, viewer } = reader
+    const { language } = page
+    if (await isFollowing(reader, project)) return language.t('site.get.notified')
+    const text = html`${icon(page, 'bell')}${language.t('site.get.notify')}`
+    if (viewer !== null) return buttonForm(page, { action: pathTo(page, `${project.path}/follow`), text })
+    return html`<a href="${pathTo(page, withQuery(page.site.paths.signIn, { return: project.path }))}">${text}</a>`
+  }
 }
 
 /** Shows the link to the archive of a version with the files that it requires. */
