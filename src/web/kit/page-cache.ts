@@ -66,7 +66,7 @@ const PAGES: DerivedDefinition<CachedPage> = {
 }
 
 /**
- * How long a page is cached. `until-changed`: until data on the page changes, at most a minute, because pages contain
+ * Time in the cache. `until-changed`: until data on the page changes, at most a minute, because pages contain
  * relative times with minutes as the smallest unit. `for-a-second`: the page also shows data whose changes are not
  * announced, such as search results.
  */

@@ -6,7 +6,7 @@ import type { PageContext } from '#platform/html/page-context.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { Setup } from './cookies.ts'
 
-/** Who reads a page. */
+/** The person who reads a page, and their choices. */
 export type Reader = { deps: Deps; viewer: Viewer | null; page: PageContext; setup: Setup }
 
 /**

@@ -1,5 +1,5 @@
 // Routes with cached pages. A page is rendered without a viewer and is the same for everyone, except for its personal
-// parts. Readers who might see more on it get a page of their own.
+// parts. For readers who might see more on it, the page is rendered for each request.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isModerator } from '#lib/access/viewer.ts'
 import type { FastPathRoute } from '#platform/http/route-config.ts'
@@ -55,7 +55,7 @@ export function sharedPages(
     const page = pageCache.find(key)
     if (viewer === null) return page === undefined ? render(key, req, reply) : sendCachedPage(req, reply, page)
     if (page !== undefined) return sendTo(reader, page)
-    // What a visitor cannot see, the reader might.
+    // A signed-in reader might see a page that visitors cannot see.
     return render(key, req, reply, reader).catch(() => handler(reader))
   }
 

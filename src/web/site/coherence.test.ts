@@ -71,7 +71,7 @@ test('a hidden project has no page after the response, with or without an ETag, 
       const tagged = await load(path, known === undefined ? undefined : String(known))
       assert.deepEqual([tagged.statusCode, (await load(path)).statusCode], [expected, expected], path)
     }
-    // A project that appears on a profile is there after a second. One that disappears is gone at once.
+    // A project that appears on a profile can be a second late. One that is hidden disappears immediately.
     if (expected === 200) t.advance(1000)
     assert.equal((await load('/user/writer')).body.includes('State 12 of many'), expected === 200)
     assert.equal((await t.anyone.get('/v3/project/changing')).statusCode, expected)

@@ -1,5 +1,5 @@
 // Cached pages for several readers: each gets the parts that belong to them, nobody gets those of others, and what is
-// hidden is gone for everyone at once.
+// hidden disappears for everyone immediately.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
@@ -119,7 +119,7 @@ test('a cached page needs no statement, also for a signed-in reader', async () =
   t.thaw()
 })
 
-test('what is taken down is gone from all pages at once, for visitors and signed-in readers', async () => {
+test('a takedown removes a project from all pages immediately, for visitors and signed-in readers', async () => {
   const readers = [visitor(t), await reader('late-reader')]
   const moderator = await t.make.account({ role: 'moderator' })
   const shows = async (path: string, text: string) =>
