@@ -5,7 +5,7 @@ import { ApiError } from '#lib/errors.ts'
 import { isOutdated, withoutCache } from '#platform/cache/revisions.ts'
 import type { FormErrors } from '#platform/html/forms.ts'
 import { nameMissingPermission, translateError } from '#platform/html/refusals.ts'
-import { attempt, type FormRefusal, fieldOf, fieldsOf } from '../forms.ts'
+import { attempt, errorsOf, type FormRefusal, fieldOf, fieldsOf } from '../forms.ts'
 import type { OwnRequest, PageOptions, Pages } from '../pages.ts'
 import { withQuery } from '../paths.ts'
 import type { Done } from '../request.ts'
@@ -109,7 +109,7 @@ export function submittedForm(
     conflicts,
     isRestored: false,
     refusal,
-    errors: refusal === undefined ? [] : [refusal],
+    errors: errorsOf({ refusal }),
   }
 }
 

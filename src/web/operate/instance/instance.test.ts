@@ -62,7 +62,10 @@ test('branding saves what differs, names the source of each value, and keeps wha
   assertSays(shown, 200, 'Set by an operator.')
   assert.ok(!shown.body.includes(HOSTILE))
   const refused = await operator.sendFrom(shown, path, { ...fields, name: 'x'.repeat(65), accent_hue: '999' })
-  assertSays(refused, 400, /The (name|colour) must/)
+  // Each field has its error, and the summary leads to all of them.
+  assertSays(refused, 400, 'There are 2 problems')
+  assertSays(refused, 400, /The name must (?:be|have) at most 64/)
+  assertSays(refused, 400, 'The colour must be an integer from 0 to 359')
   assertSays(refused, 400, 'x'.repeat(65))
   assertLeads(
     await operator.sendFrom(shown, path, {

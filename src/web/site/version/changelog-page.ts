@@ -6,7 +6,7 @@ import { listVersionIdsFor } from '#features/catalogue/versions/lookup/version-l
 import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { fileSize, timeAgo } from '#platform/html/format.ts'
 import { attributes, html, type Markup } from '#platform/html/html.ts'
-import { emptyState, pager } from '#platform/html/lists.ts'
+import { emptyState, liveStatus, pager } from '#platform/html/lists.ts'
 import { icon, pathTo } from '#platform/html/page-context.ts'
 import { pageNumber } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
@@ -50,11 +50,11 @@ export async function showChangelog(request: PageRequest, project: CachedProject
         html`<option${attributes({ value: id, selected: chosen === id || chosen === version_number })}>${version_number}</option>`,
     )
   const select = (name: string, label: string, chosen: string) =>
-    html`<label>${label}<select name="${name}"><option value="">${language.t('site.setup.any')}</option>${options(chosen)}</select></label>`
-  const body = html`<div class="section-head"><h1>${language.t('site.tab.changelog')}</h1></div>
-<form class="narrowing" action="${pathTo(page, `${data.path}/changelog`)}" data-send>${select('from', language.t('site.changes.from'), query('from'))}${select('to', language.t('site.changes.to'), query('to'))}<button>${language.t('site.show-results')}</button></form>
+    html`<label>${label}<select id="by-${name}" name="${name}"><option value="">${language.t('site.setup.any')}</option>${options(chosen)}</select></label>`
+  const body = html`${liveStatus(page)}<div id="live"><div class="section-head"><h1>${language.t('site.tab.changelog')}</h1><p class="soft small" id="found">${language.t('site.count.version', { count: span.length })}</p></div>
+<form class="narrowing" action="${pathTo(page, `${data.path}/changelog`)}" autocomplete="off" data-send>${select('from', language.t('site.changes.from'), query('from'))}${select('to', language.t('site.changes.to'), query('to'))}<button>${language.t('site.show-results')}</button></form>
 ${items.length > 0 ? items : emptyState(page, { icon: 'clock', title: language.t('site.changes.none') })}
-${current <= last && pager(page, { current, last, href: (number) => pathTo(page, `${data.path}/changelog${number === 1 ? '' : `?page=${number}`}`) })}`
+${current <= last && pager(page, { current, last, href: (number) => pathTo(page, `${data.path}/changelog${number === 1 ? '' : `?page=${number}`}`) })}</div>`
   const title = language.t('site.title.changelog', { name: data.view.name })
   return show(projectPage(request, data, { tab: '/changelog', title, body, status: current > last ? 404 : 200 }))
 }
