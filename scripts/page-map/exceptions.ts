@@ -46,7 +46,8 @@ export const NO_PAGE: readonly { reason: string; api: readonly string[] }[] = [
     api: ['listChanges', 'streamChanges'],
   },
   {
-    reason: 'Programs upload files in parts with it; the page that uploads a version sends whole files',
+    reason:
+      'Programs upload files in parts with it; the script of the page that uploads a version does the same with its session',
     api: ['createUpload', 'listUploads', 'getUpload', 'appendToUpload', 'deleteUpload', 'overrideUploadMethod'],
   },
   {

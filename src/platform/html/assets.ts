@@ -33,10 +33,18 @@ const STYLE_PARTS = {
   ],
   'work.css': ['work/frame', 'work/tables', 'work/inputs', 'work/review', 'work/figures'],
 } as const
-/** Parts of each script, by folder. The first part is shared; each other part has its own scope. */
+/** Parts of each script, by folder. The first part is shared; each other part, of one file or several, has its own scope. */
 const SCRIPT_PARTS = {
   'site.js': ['site/base', 'site/live', 'site/sheet', 'site/suggest', 'site/controls'],
-  'work.js': ['work/base', 'work/forms', 'work/fields', 'work/lists', 'work/keys', 'work/claim', 'work/upload'],
+  'work.js': [
+    'work/base',
+    'work/forms',
+    'work/fields',
+    'work/lists',
+    'work/keys',
+    'work/claim',
+    ['work/send', 'work/rows', 'work/upload'],
+  ],
 } as const
 type StyleSheet = keyof typeof STYLE_PARTS
 const isStyleSheet = (file: string): file is StyleSheet => Object.hasOwn(STYLE_PARTS, file)
@@ -99,13 +107,13 @@ function bytesOf(file: AssetName, assets: Assets): Buffer {
 }
 
 /** Returns one module without comments: one request instead of one per file. */
-function joinScripts(parts: readonly string[]): Buffer {
-  const [base = '', ...others] = parts.map((part) =>
+function joinScripts(parts: readonly (string | readonly string[])[]): Buffer {
+  const textOf = (part: string) =>
     readFileSync(join(FOLDER, `${part}.js`), 'utf8')
       .replace(/^import [^']*'[^']*'$/gm, '')
       .replace(/^export /gm, '')
-      .replace(/^ *(\/\/.*|\/\*\*[\s\S]*?\*\/)\n/gm, ''),
-  )
+      .replace(/^ *(\/\/.*|\/\*\*[\s\S]*?\*\/)\n/gm, '')
+  const [base = '', ...others] = parts.map((part) => [part].flat().map(textOf).join(''))
   return Buffer.from([base, ...others.map((part) => `{\n${part}}\n`)].join(''))
 }
 

@@ -113,6 +113,7 @@ export const WORK_ICON_NAMES = [
   'lock-open',
   'bold',
   'pause',
+  'play',
   'circle',
   'dot',
   'mark-read',

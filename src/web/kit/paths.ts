@@ -31,6 +31,7 @@ export const PATHS = {
   dashboard: '/dashboard',
   dashboardProjects: '/dashboard/projects',
   dashboardUploads: '/dashboard/uploads',
+  uploadedFiles: '/dashboard/uploads/files',
   dashboardOrganizations: '/dashboard/organizations',
   dashboardCollections: '/dashboard/collections',
   follows: '/dashboard/follows',

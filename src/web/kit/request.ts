@@ -148,7 +148,7 @@ export async function readRequest(
 }
 
 /** Accepts session tokens only: a cookie never contains another kind of token. */
-async function findViewer(tokens: TokenDirectory, req: FastifyRequest, token = ''): Promise<Viewer | null> {
+export async function findViewer(tokens: TokenDirectory, req: FastifyRequest, token = ''): Promise<Viewer | null> {
   if (parseToken(token)?.kind !== 'session') return null
   const viewer = await tokens.authenticate(token, req)
   return typeof viewer === 'object' ? viewer : null

@@ -108,7 +108,7 @@ export function formTargetOf(url: string): string {
 }
 
 /** Returns whether the browser reports that another site sent the form. Without a report, only the token protects. */
-function isCrossSite(req: FastifyRequest, config: Config): boolean {
+export function isCrossSite(req: FastifyRequest, config: Config): boolean {
   const site = req.headers['sec-fetch-site']
   if (site !== undefined) return site !== 'same-origin' && site !== 'none'
   const { origin } = req.headers

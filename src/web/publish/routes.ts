@@ -40,6 +40,7 @@ import { newProjectPages } from './start/new-project.ts'
 import { versionDeletionPages } from './version/deletion-pages.ts'
 import { editPages } from './version/edit-page.ts'
 import { tokenCheck } from './version/form/receive-form.ts'
+import { uploadedFileRoutes } from './version/upload/file-routes.ts'
 import { uploadPages } from './version/upload/upload-page.ts'
 import { versionsPages } from './version/versions-page.ts'
 
@@ -80,6 +81,7 @@ export function publishPages(app: App, web: WebDeps): void {
     uploadPages(pages, taxonomy, checkToken)
     editPages(pages, taxonomy, checkToken)
   })
+  uploadedFileRoutes(app, web)
 }
 
 function organizationPages(pages: Pages): void {

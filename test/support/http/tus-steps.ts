@@ -8,7 +8,13 @@ import type { TestApp } from '../app/test-app.ts'
 import { modJar, versionData } from './forms.ts'
 import { listening } from './tus-requests.ts'
 
-export type CuttingProxy = { url: string; cuts(): number; close(): Promise<void> }
+export type CuttingProxy = {
+  url: string
+  cuts(): number
+  /** Cuts this number of further connections. */
+  cut(more: number): void
+  close(): Promise<void>
+}
 
 /**
  * Forwards each connection to the next of the servers, and cuts each of the first `cuts` connections after a random number of
@@ -19,15 +25,21 @@ export async function startCuttingProxy(
   { cuts: planned, maxBytes }: { cuts: number; maxBytes: number },
 ): Promise<CuttingProxy> {
   let cuts = 0
+  let left = planned
   let connections = 0
   const open = new Set<Socket>()
   const server = createServer((client) => {
     const upstream = connect(Number(new URL(targets[connections++ % targets.length] ?? '').port), '127.0.0.1')
-    let left = cuts < planned ? 1 + Math.floor(Math.random() * maxBytes) : Number.POSITIVE_INFINITY
+    let bytes: number | undefined
     client.on('data', (chunk) => {
-      upstream.write(chunk.subarray(0, Math.max(0, Math.min(chunk.length, left))))
-      left -= chunk.length
-      if (left > 0) return
+      if (bytes === undefined && left > 0) {
+        left -= 1
+        bytes = 1 + Math.floor(Math.random() * maxBytes)
+      }
+      if (bytes === undefined) return void upstream.write(chunk)
+      upstream.write(chunk.subarray(0, Math.max(0, Math.min(chunk.length, bytes))))
+      bytes -= chunk.length
+      if (bytes > 0) return
       cuts += 1
       client.destroy()
       upstream.end()
@@ -47,6 +59,9 @@ export async function startCuttingProxy(
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     cuts: () => cuts,
+    cut: (more) => {
+      left += more
+    },
     close: async () => {
       server.close()
       for (const socket of open) socket.destroy()

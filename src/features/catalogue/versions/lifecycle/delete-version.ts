@@ -15,6 +15,7 @@ import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
 import { removeLater } from '#ports/files/claims.ts'
 import { type LockedVersion, lockVersion } from '../queries.ts'
+import { eraseUploadsOf } from '../uploads/queries.ts'
 
 /**
  * A job deletes the files after the commit. A draft that was never published needs only UPLOAD_VERSION.
@@ -54,6 +55,7 @@ export async function eraseVersion(tx: Tx, changed: ChangeSet, locked: LockedVer
     .where('version_id', '=', id)
     .execute()
   await dropImages(tx, 'version', [id])
+  await eraseUploadsOf(tx, id)
   await tx.deleteFrom('version').where('id', '=', id).execute()
   const hashes = files.map(({ sha512 }) => sha512)
   await freeContents(tx, projectId, hashes)

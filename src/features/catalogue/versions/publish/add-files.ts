@@ -30,26 +30,29 @@ export type FilesToAdd = {
   receive: () => Promise<ReceivedFiles<AddedFiles>>
 }
 
-/** @throws ApiError 403 without UPLOAD_VERSION, 404 for the version, `invalid_input` naming the part. */
+/**
+ * A draft keeps the unfinished uploads that are named.
+ * @throws ApiError 403 without UPLOAD_VERSION, 404 for the version, `invalid_input` naming the part.
+ */
 export async function addFiles(
   deps: Deps,
   viewer: Viewer,
   { versionId, membership, receive }: FilesToAdd,
 ): Promise<void> {
   requirePermission(viewer, membership, 'UPLOAD_VERSION')
+  const row = await deps.db
+    .selectFrom('version')
+    .select(['loaders', 'fields', 'is_new_draft'])
+    .where('id', '=', versionId)
+    .executeTakeFirst()
+  if (row === undefined) throw notFound('version')
   const { description, parts: sent } = await receive()
   const { fileTypes, fileParts: names } = description
-  const uploads = await findNamedUploads(deps, viewer, { names }).catch((error) =>
+  const uploads = await findNamedUploads(deps, viewer, { names, isDraft: row.is_new_draft }).catch((error) =>
     withParts(deps, sent, () => Promise.reject(error)),
   )
   await withUploads(deps, { sent, uploads, names }, async (parts) => {
-    if (parts.length === 0) throw invalidInput('At least one file part is required', 'file')
-    const row = await deps.db
-      .selectFrom('version')
-      .select(['loaders', 'fields', 'is_new_draft'])
-      .where('id', '=', versionId)
-      .executeTakeFirst()
-    if (row === undefined) throw notFound('version')
+    if (parts.length + uploads.unfinished.length === 0) throw invalidInput('At least one file part is required', 'file')
     // The loaders of a draft can still change. `updateVersion` checks its files when it is published.
     const loaders = row.is_new_draft ? [] : row.loaders
     const version = { columns: { loaders }, fields: row.fields as LoaderFieldValues, fileTypes }
@@ -64,9 +67,10 @@ export async function addFiles(
         requireTrustedPublisher(viewer, locked.project)
         await rejectTooManyFiles(tx, versionId, files.length)
         await insertFiles(tx, { versionId, projectId, files: await withPrimary(tx, locked.version, files) })
-        await keepProvenance(tx, viewer, locked.version)
-        await takeUploads(tx, uploads, { now: deps.now() })
+        await takeUploads(tx, uploads, { versionId, now: deps.now() })
         await refreshDraft(tx, deps, locked.version)
+        if (files.length === 0) return
+        await keepProvenance(tx, viewer, locked.version)
         await holdForScan(tx, locked.version, { scanner: deps.config.scanner, now: deps.now() })
         if (!locked.version.is_new_draft) await touchProject(tx, projectId, new Date(deps.now()))
         changed.add('version', versionId)
@@ -94,7 +98,7 @@ async function withPrimary(
   { id, project_id, is_new_draft }: VersionRow,
   files: readonly PreparedFile[],
 ): Promise<readonly PreparedFile[]> {
-  if (!is_new_draft) return files
+  if (!is_new_draft || files.length === 0) return files
   const present = await findPrimaryManifests(tx, id)
   const chosen = choosePrimaryOf(files, await listDeclaredIds(tx, project_id))
   if (present !== undefined && (present.manifests.length > 0 || chosen?.manifests.length === 0)) return files

@@ -43,9 +43,14 @@ export async function getUpload(deps: Pick<Deps, 'db' | 'now'>, viewer: Viewer, 
   return row
 }
 
-/** Oldest first. */
-export function listUploads(deps: Pick<Deps, 'db' | 'now'>, viewer: Viewer): Promise<UploadRow[]> {
-  return ownUploads(deps.db, viewer, deps.now()).orderBy('created').orderBy('id').execute()
+/** Oldest first. @param versionId the draft that names the uploads. Default: all. */
+export function listUploads(
+  deps: Pick<Deps, 'db' | 'now'>,
+  viewer: Viewer,
+  { versionId }: { versionId?: string } = {},
+): Promise<UploadRow[]> {
+  const uploads = ownUploads(deps.db, viewer, deps.now()).orderBy('created').orderBy('id')
+  return (versionId === undefined ? uploads : uploads.where('version_id', '=', versionId)).execute()
 }
 
 /** The uploads of the caller that have not expired. */
@@ -116,6 +121,15 @@ export async function eraseUploads(tx: Tx, ids: readonly string[]): Promise<numb
   }
   const rows = await tx.deleteFrom('upload').where('id', 'in', ids).returning('id').execute()
   return rows.length
+}
+
+/** Deletes the uploads that a draft names. */
+export async function eraseUploadsOf(tx: Tx, versionId: string): Promise<void> {
+  const rows = await tx.selectFrom('upload').select('id').where('version_id', '=', versionId).forUpdate().execute()
+  await eraseUploads(
+    tx,
+    rows.map(({ id }) => id),
+  )
 }
 
 /** Keeps uploads that a draft names longer. */

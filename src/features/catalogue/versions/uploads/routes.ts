@@ -1,33 +1,16 @@
 // Resumable uploads: tus 1.0.0 at `/v3/upload`.
 
-import type { Readable } from 'node:stream'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput } from '#lib/errors.ts'
-import { requireViewer } from '#platform/http/auth/auth.ts'
 import { openScope } from '#platform/http/mounts.ts'
 import { IdParams } from '#platform/http/query-values.ts'
 import { EXPOSED_HEADERS } from '#platform/http/request-context.ts'
-import { done, Empty, sendRaw } from '#platform/http/responses/declared-responses.ts'
+import { done, Empty } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
-import { appendToUpload } from './append-to-upload.ts'
-import { createUpload } from './create-upload.ts'
-import { deleteUpload } from './delete-upload.ts'
-import {
-  CAPABILITIES,
-  EXPOSED_TUS_HEADERS,
-  hasPart,
-  readChecksum,
-  readLength,
-  readMetadata,
-  readSize,
-  requireTus,
-  TUS_VERSION,
-} from './headers.ts'
-import { requireUploadScope } from './policy.ts'
+import { CAPABILITIES, EXPOSED_TUS_HEADERS } from './headers.ts'
 import { getUpload, listUploads } from './queries.ts'
+import { acceptParts, requireScopes, requireUploader, type UploadHandlers, uploadHandlers } from './tus-routes.ts'
 import { offsetHeaders, stateHeaders, UploadView, uploadView } from './views.ts'
 
 const PATH = '/v3/upload'
@@ -36,18 +19,16 @@ const NOTE = 'Needs the scope VERSION_CREATE or PROJECT_CREATE, and the header `
 
 export function uploadRoutes(app: App, deps: Deps): void {
   openScope(app, (scope) => {
-    // The handlers read the bodies.
-    scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('*', (_req, payload, done) => done(null, payload))
+    acceptParts(scope)
     scope.addHook('onRequest', (_req, reply, done) => {
-      void reply.header('tus-resumable', TUS_VERSION)
       void reply.header('access-control-expose-headers', `${EXPOSED_HEADERS}, ${EXPOSED_TUS_HEADERS}`)
       done()
     })
+    const handlers = uploadHandlers(deps, PATH)
     capabilities(scope)
-    creation(scope, deps)
+    creation(scope, handlers)
     reads(scope, deps)
-    writes(scope, deps)
+    writes(scope, handlers)
   })
 }
 
@@ -61,7 +42,7 @@ function capabilities(scope: App): void {
   }
 }
 
-function creation(scope: App, deps: Deps): void {
+function creation(scope: App, handlers: UploadHandlers): void {
   scope.post(
     PATH,
     {
@@ -76,18 +57,7 @@ function creation(scope: App, deps: Deps): void {
         response: { 201: Empty },
       },
     },
-    async (req, reply) => {
-      const viewer = requireUploader(req)
-      const length = readLength(req.headers)
-      const metadata = readMetadata(req.headers)
-      const isPart = hasPart(req.headers)
-      const checksum = readChecksum(req.headers)
-      const part = isPart ? { ...bodyOf(req), offset: 0, length: undefined, checksum } : undefined
-      const upload = await createUpload(deps, viewer, { length, metadata, part })
-      // Relative, so that it also leads back through a proxy.
-      void reply.header('location', `${PATH}/${upload.id}`)
-      return sendRaw(reply.status(201).headers(offsetHeaders(upload)))
-    },
+    handlers.create,
   )
 }
 
@@ -124,27 +94,7 @@ function reads(scope: App, deps: Deps): void {
   )
 }
 
-function writes(scope: App, deps: Deps): void {
-  const append = async (
-    req: FastifyRequest<{ Params: { id: string } }>,
-    reply: FastifyReply,
-  ): Promise<FastifyReply> => {
-    const viewer = requireUploader(req)
-    if (!hasPart(req.headers)) throw invalidInput('The request needs a body', 'body')
-    const offset = readSize(req.headers, 'upload-offset')
-    if (offset === undefined) throw invalidInput('The header Upload-Offset is required', 'upload-offset')
-    const length = readSize(req.headers, 'upload-length')
-    const checksum = readChecksum(req.headers)
-    const patch = { ...bodyOf(req), offset, length, checksum }
-    return done(reply.headers(offsetHeaders(await appendToUpload(deps, viewer, req.params.id, patch))))
-  }
-  const remove = async (
-    req: FastifyRequest<{ Params: { id: string } }>,
-    reply: FastifyReply,
-  ): Promise<FastifyReply> => {
-    await deleteUpload(deps, requireUploader(req), req.params.id)
-    return done(reply)
-  }
+function writes(scope: App, { append, remove, state }: UploadHandlers): void {
   scope.patch(
     `${PATH}/:id`,
     {
@@ -183,29 +133,9 @@ function writes(scope: App, deps: Deps): void {
       const method = req.headers['x-http-method-override']
       if (method === 'PATCH') return append(req, reply)
       if (method === 'DELETE') return remove(req, reply)
-      const upload = await getUpload(deps, requireUploader(req), req.params.id)
-      if (method !== 'HEAD') {
-        throw invalidInput('The header X-HTTP-Method-Override must be PATCH, DELETE or HEAD', 'x-http-method-override')
-      }
-      return done(reply.headers({ ...stateHeaders(upload), ...offsetHeaders(upload) }))
+      if (method === 'HEAD') return state(req, reply)
+      requireUploader(req)
+      throw invalidInput('The header X-HTTP-Method-Override must be PATCH, DELETE or HEAD', 'x-http-method-override')
     },
   )
-}
-
-/** @throws ApiError 403 without the scopes, 412 for a client of another version. */
-function requireUploader(req: FastifyRequest): Viewer {
-  const viewer = requireScopes(req)
-  requireTus(req.headers)
-  return viewer
-}
-
-function requireScopes(req: FastifyRequest): Viewer {
-  const viewer = requireViewer(req)
-  requireUploadScope(viewer)
-  return viewer
-}
-
-function bodyOf(req: FastifyRequest): { body: Readable; bodyLength: number | undefined } {
-  const length = req.headers['content-length']
-  return { body: (req.body ?? req.raw) as Readable, bodyLength: length === undefined ? undefined : Number(length) }
 }

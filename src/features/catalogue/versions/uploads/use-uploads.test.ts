@@ -110,6 +110,26 @@ describe('a version', () => {
     assert.equal(twice.json().details.field, 'file_parts.0')
   })
 
+  test('that is a draft names an unfinished upload, which expires with it; a published version does not', async () => {
+    const bytes = modJar('named')
+    const path = await create(bytes.length, metadata('named.jar'))
+    const file_parts = [`upload:${idOf(path)}`]
+    const draft = (await post({ project_id: project.id, status: 'draft' })).json()
+    const add = (id: string) => t.as(project.owner).post(`/v3/version/${id}/file`, { file_parts })
+    const published = await t.make.version({ project })
+    assert.equal((await add(published.id)).json().details.field, 'file_parts.0')
+    assert.equal((await add(draft.id)).statusCode, 204)
+    const expires = JSON.parse((await send('GET', path)).body).expires
+    assert.ok(Date.parse(expires) > t.deps.now() + 6 * 24 * 60 * 60 * 1000, expires)
+    assert.deepEqual((await t.as(project.owner).get(`/v3/version/${draft.id}`)).json().files, [])
+    assert.equal((await t.as(project.owner).delete(`/v3/version/${draft.id}`)).statusCode, 204)
+    assert.equal((await send('HEAD', path)).status, 404)
+    const unnamed = await create(3, { 'upload-metadata': 'filename' })
+    const other = await post({ project_id: project.id, status: 'draft', file_parts: [`upload:${idOf(unnamed)}`] })
+    assert.match(other.json().details.message, /no file name/)
+    await send('DELETE', unnamed)
+  })
+
   test('a dry run of each operation checks the file of an upload, and leaves it', async () => {
     const part = await uploaded(modJar('dry'), 'dry.jar')
     const broken = await uploaded(Buffer.from('not an archive'), 'broken.jar')

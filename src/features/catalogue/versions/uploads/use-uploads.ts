@@ -47,7 +47,8 @@ export async function findNamedUploads(
     const row = byId.get(name.slice(PREFIX.length))
     if (row === undefined)
       throw validationError(field, 'must be the ID of an upload of this account that has not expired')
-    if (row.received === row.length) finished.push({ ...named(deps, row, field), part: name })
+    const upload = { ...named(deps, row, field), part: name }
+    if (row.received === row.length) finished.push(upload)
     else if (isDraft) unfinished.push(row.id)
     else
       throw validationError(field, `is not finished: ${row.received} of ${row.length ?? 'unknown'} bytes were received`)

@@ -1,207 +1,138 @@
 // The page that uploads a version: sends files in the background, at most three at a time, and fills in the proposals of the
-// server. Each file is sent by the form of the page, so that the server has one way to receive it.
+// server. `send.js` sends each file, and the form of the page adds it to the draft.
 import { ask, each, fill, later, say, swap, textsOf } from './base.js'
+import {
+  add,
+  drop,
+  fail,
+  finish,
+  form,
+  hooks,
+  idOf,
+  isBusy,
+  list,
+  number,
+  own,
+  paused,
+  root,
+  showState,
+  texts,
+} from './rows.js'
+import { deleteFile, keyOf, pause, sendFile } from './send.js'
 
-const MAX_PARALLEL = 3
 /** Larger files are not hashed before the upload, because the browser needs the whole file in memory. */
 const HASHED_BYTES_MAX = 256 * 1024 * 1024
-const MEASURED_MS = 5000
-const MEGABYTE = 1e6
+/** How often the progress of files that another tab sends is loaded. */
+const FOLLOWED_MS = 4000
 /** Fields and groups that the server fills in, unless a person has edited them. */
 const TEXT_FIELDS = ['version_number', 'name', 'environment']
 const GROUPS = ['version_type', 'loaders', 'mrpack_loaders', 'game_versions']
 
-const root = document.querySelector('[data-upload]')
-const form = root?.querySelector('form')
-const texts = JSON.parse(root?.dataset.texts ?? '{}')
-const list = () => form.querySelector('[data-files]')
 /** Names of the fields that a person has edited. */
 const edited = new Set()
-const waiting = []
-const running = new Set()
 /** The request that creates the draft, and the last hash: files are hashed one by one. */
 let draft
 let hashing = Promise.resolve()
 /** The button that was pressed during uploads. */
 let submitter
 
-const isBusy = () => running.size + waiting.length > 0
-
-const number = (value, digits = 1) =>
-  value.toLocaleString(document.documentElement.lang, { maximumFractionDigits: digits })
-
-/** A file with its row: the name, progress, facts and two buttons. */
-const add = (file) => {
-  const item = root.querySelector('[data-row]').content.firstElementChild.cloneNode(true)
-  const [again, away] = ['[data-again]', '[data-away]'].map((name) => item.querySelector(name))
-  const row = { file, item, again, away, bar: item.querySelector('progress'), facts: item.querySelector('.facts') }
-  item.querySelector('.name').textContent = file.name
-  row.bar.setAttribute('aria-label', file.name)
-  again.addEventListener('click', () => queue(row))
-  away.addEventListener('click', () => (running.has(row) || waiting.includes(row) ? cancel(row) : item.remove()))
-  list().append(item)
-  const size = Math.ceil(file.size / 1024 / 1024)
-  if (file.size > Number(root.dataset.max))
-    return fail(row, fill(texts.tooLarge, { size: number(size) }), { isFinal: true })
-  queue(row)
-}
-
-const name = (button, text, row) => button.setAttribute('aria-label', fill(texts[text], { name: row.file.name }))
-
-const queue = (row) => {
-  row.item.classList.remove('bad')
-  row.item.querySelector('.error')?.remove()
-  row.isCancelled = false
-  row.announced = 0
-  row.bar.hidden = false
-  row.bar.value = 0
-  row.facts.textContent = texts.waiting
-  row.again.hidden = true
-  name(row.away, 'cancel', row)
-  waiting.push(row)
-  next()
-}
-
-const cancel = (row) => {
-  row.isCancelled = true
-  if (waiting.includes(row)) waiting.splice(waiting.indexOf(row), 1)
-  row.request?.abort()
-  fail(row, texts.cancelled)
-}
-
-/** `problem` is a text, or the error of the page that the server has sent. */
-const fail = (row, problem, { isFinal = false, retry = 'retry' } = {}) => {
-  running.delete(row)
-  row.bar.hidden = true
-  row.facts.textContent = ''
-  row.item.classList.add('bad')
-  let line = problem
-  if (typeof problem === 'string') {
-    line = document.createElement('p')
-    line.className = 'error'
-    line.textContent = problem
-  }
-  row.facts.after(line)
-  say(`${row.file.name}: ${line.textContent}`)
-  row.again.hidden = isFinal
-  name(row.again, retry, row)
-  name(row.away, 'remove', row)
-  next()
-}
-
-const next = () => {
-  while (running.size < MAX_PARALLEL && waiting.length > 0) {
-    const row = waiting.shift()
-    running.add(row)
-    send(row).catch(() => row.isCancelled || fail(row, texts.lost))
-  }
-  if (!isBusy() && submitter !== undefined) {
-    const button = submitter
-    submitter = undefined
-    form.requestSubmit(button)
-  }
-}
-
 const parse = (text) => new DOMParser().parseFromString(text, 'text/html')
 const errorOn = (page) =>
   page.querySelector('#files .bad .error, #files .error') ?? page.querySelector('#errors li, main h1')?.textContent
 
+/** Shows why a file was not sent: a response that is final, or a file that cannot be read. */
+const failBy = (row, problem) => {
+  if (!(problem instanceof XMLHttpRequest))
+    return fail(row, problem instanceof DOMException ? texts.unreadable : texts.failed)
+  const { status, responseText } = problem
+  const size = number(Math.ceil(row.file.size / 1024 / 1024))
+  if (status === 413) return fail(row, fill(texts.tooLarge, { size }), { isFinal: true })
+  if (status === 401) return fail(row, texts.signedOut)
+  // Another tab has added or deleted the file.
+  if (status === 404 && row.url !== undefined) return settle(row)
+  fail(row, responseText.includes('"LimitReached"') ? texts.limit : texts.failed)
+}
+
+/** Asks the server for the files of the draft, and whether one of them has the name of the row. */
+const settle = async (row) => {
+  row.url = undefined
+  update(parse(await (await fetch(form.action)).text()))
+  const names = [...list().querySelectorAll('[data-hash] .name')].map(({ textContent }) => textContent)
+  if (!names.includes(row.file.name)) return fail(row, texts.failed)
+  finish(row)
+}
+
 const send = async (row) => {
-  row.facts.textContent = texts.checking
+  const { signal } = row
+  showState(row, texts.checking)
   const known = row.isChecked ? undefined : await knownFile(row.file)
   row.isChecked = true
-  if (row.isCancelled) return
+  if (signal.aborted) return
   if (known) return fail(row, known, { retry: 'anyway' })
   draft ??= openDraft()
   await draft.catch((error) => {
     draft = undefined
     throw error
   })
-  if (row.isCancelled) return
-  const answer = await post(row)
-  if (row.isCancelled) return
-  const page = parse(answer.responseText)
-  if (answer.status === 413)
-    return fail(row, fill(texts.tooLarge, { size: number(Math.ceil(row.file.size / 1024 / 1024)) }), { isFinal: true })
-  if (answer.status >= 400) return fail(row, errorOn(page) || texts.failed)
-  // A session that has ended leads to the sign-in page.
-  if (page.querySelector('[data-upload]') === null) return fail(row, texts.signedOut)
-  running.delete(row)
-  row.item.remove()
-  // If somebody has deleted or published the draft, the file is in another one.
-  useDraft(answer.responseURL)
+  await sendFile(row, {
+    url: root.dataset.url,
+    // The draft names the upload before its content is sent: a name that is refused costs nothing, and another tab can continue.
+    onCreated: () => own.add(idOf(row)) && addToDraft(row),
+    onWait: ({ status }) =>
+      showState(row, status === 409 ? texts.elsewhere : navigator.onLine ? texts.lost : texts.offline),
+  })
+  showState(row, texts.reading)
+  row.hold.hidden = true
+  const page = await addToDraft(row)
+  if (page === undefined || signal.aborted) return
+  finish(row)
   update(page)
-  say(fill(texts.said, { name: row.file.name, percent: 100 }))
-  next()
 }
+
+/** Names the upload of a row for the draft, which takes the file once it is complete. Returns the page, unless that fails. */
+const addToDraft = async (row) => {
+  let answer
+  for (let tries = 0; answer === undefined; tries += 1) {
+    row.signal.throwIfAborted()
+    answer = await post(`add.${row.url.split('/').at(-1)}`).catch(() => undefined)
+    if (answer === undefined || answer.status === 429 || answer.status >= 502) {
+      showState(row, navigator.onLine ? texts.lost : texts.offline)
+      await pause(Number(answer?.headers.get('retry-after')) || Math.min(2 ** tries, 30), row.signal)
+      answer = undefined
+    }
+  }
+  const page = parse(await answer.text())
+  // A request whose response was lost has added the file.
+  if (answer.status === 404) await settle(row)
+  else if (answer.status >= 400) {
+    drop(row)
+    fail(row, errorOn(page) || texts.failed)
+  }
+  // A session that has ended leads to the sign-in page.
+  else if (page.querySelector('[data-upload]') === null) fail(row, texts.signedOut)
+  else {
+    // If somebody has deleted or published the draft, the file is in another one.
+    useDraft(answer.url)
+    return page
+  }
+  row.control.abort()
+}
+
+const post = (command) =>
+  fetch(form.action, { method: 'POST', body: new URLSearchParams({ _csrf: form.elements._csrf.value, do: command }) })
 
 /** Creates the draft once, so that files that are sent at the same time are added to the same draft. */
 const openDraft = async () => {
   if (new URL(form.action).searchParams.has('draft')) return
-  const answer = await post()
+  const answer = await post('upload')
   if (answer.status >= 400) throw new Error(answer.statusText)
-  useDraft(answer.responseURL)
+  useDraft(answer.url)
 }
 
 const useDraft = (url) => {
   if (!new URL(url).searchParams.has('draft')) return
   form.action = url
   history.replaceState(null, '', url)
-}
-
-const post = (row) =>
-  new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest()
-    const body = new FormData()
-    body.append('_csrf', form.elements._csrf.value)
-    body.append('do', 'upload')
-    if (row !== undefined) {
-      body.append('files', row.file)
-      row.request = request
-      row.samples = []
-      request.upload.onprogress = (event) => showProgress(row, event)
-    }
-    request.onload = () => resolve(request)
-    request.onerror = () => reject(new Error('The connection failed'))
-    request.onabort = () => resolve(request)
-    request.open('POST', form.action)
-    request.send(body)
-  })
-
-const showProgress = (row, { loaded, total }) => {
-  const now = performance.now()
-  row.samples = [...row.samples, { at: now, loaded }].filter(({ at }) => now - at <= MEASURED_MS)
-  const rate = medianRate(row.samples)
-  const percent = Math.floor((100 * loaded) / total)
-  row.bar.value = loaded / total
-  const sizes = { sent: number(loaded / MEGABYTE), total: number(total / MEGABYTE) }
-  const facts = [loaded === total ? texts.reading : fill(texts.sending, { percent, ...sizes })]
-  if (rate > 0 && loaded < total)
-    facts.push(
-      fill(texts.rate, { rate: number(rate / MEGABYTE) }),
-      fill(texts.left, { seconds: number(Math.ceil((total - loaded) / rate), 0) }),
-    )
-  row.facts.replaceChildren(
-    ...facts.map((text) => {
-      const part = document.createElement('span')
-      part.textContent = text
-      return part
-    }),
-  )
-  const quarter = Math.floor(percent / 25) * 25
-  if (quarter > row.announced && quarter < 100) {
-    row.announced = quarter
-    say(fill(texts.said, { name: row.file.name, percent: quarter }))
-  }
-}
-
-/** Returns bytes per second: the median of the rates between two measurements. */
-const medianRate = (samples) => {
-  const rates = samples
-    .slice(1)
-    .map(({ at, loaded }, index) => (1000 * (loaded - samples[index].loaded)) / Math.max(1, at - samples[index].at))
-    .sort((a, b) => a - b)
-  return rates[Math.floor(rates.length / 2)] ?? 0
 }
 
 /** A value differs from the page's if a person has typed it, or has restored it after leaving the page. */
@@ -216,11 +147,33 @@ const replace = (before, after) => {
   if (before && after) before.replaceWith(document.adoptNode(after))
 }
 
+const ROWS = '[data-hash], [data-waiting]'
+
+/** Shows the files of a page: those that the draft contains, and those that another tab sends. */
+const showFiles = (page) => {
+  const rows = [...page.querySelectorAll('[data-files] > :is([data-hash], [data-waiting])')].filter(
+    ({ id }) => !own.has(id),
+  )
+  for (const item of list().querySelectorAll(ROWS)) if (!rows.some(({ id }) => id === item.id)) item.remove()
+  for (const item of rows.reverse()) {
+    const shown = document.getElementById(item.id)
+    if (shown === null) list().prepend(item)
+    else if (shown.dataset.waiting !== undefined && !shown.contains(document.activeElement)) shown.replaceWith(item)
+  }
+}
+
+/** Shows the progress of files that another tab sends, and the page that has taken them. */
+const follow = async () => {
+  if (list().querySelector('[data-waiting]') === null || document.visibilityState === 'hidden') return
+  const answer = parse(await (await fetch(form.action)).text())
+  if (answer.querySelector('[data-upload]') === null) return
+  const isNew = [...answer.querySelectorAll('[data-hash]')].some(({ id }) => document.getElementById(id) === null)
+  isNew ? update(answer) : showFiles(answer)
+}
+
 /** Shows the stored files and the proposals of a page, and keeps what a person has edited. */
 const update = (page) => {
-  const stored = [...page.querySelectorAll('[data-files] > [data-hash]')]
-  for (const item of list().querySelectorAll('[data-hash]')) if (!stored.some(({ id }) => id === item.id)) item.remove()
-  for (const item of stored.reverse()) if (document.getElementById(item.id) === null) list().prepend(item)
+  showFiles(page)
   for (const field of TEXT_FIELDS)
     if (!isEdited(field))
       replace(form.elements[field]?.closest('.field'), page.querySelector(`[name=${field}]`)?.closest('.field'))
@@ -239,6 +192,12 @@ const refresh = later(400, () => ask(form, 'preview', 'aside'))
 const runNow = async (button) => {
   const { value } = button
   if (value === 'preview') return ask(form, value, 'preview aside')
+  const begun = button.closest('[data-waiting]')
+  if (value.startsWith('forget.') && begun) {
+    await deleteFile(begun.dataset.waiting)
+    begun.remove()
+    return document.getElementById('add-files').focus()
+  }
   const answer = await fetch(form.action, { method: 'POST', body: textsOf(form, value) })
   const page = parse(await answer.text())
   if (page.querySelector('[data-upload]') === null) {
@@ -246,8 +205,9 @@ const runNow = async (button) => {
     button.removeAttribute('data-now')
     return form.requestSubmit(button)
   }
-  if (value.startsWith('remove.')) {
+  if (/^(remove|add)\./.test(value)) {
     update(page)
+    for (const item of page.querySelectorAll('[data-files] > .bad')) list().append(item)
     document.getElementById('add-files').focus()
   } else {
     edited.add('dep_')
@@ -299,12 +259,25 @@ const chooseSchedule = () => {
 }
 
 if (root !== null) {
-  form.addEventListener('input', ({ target }) => edited.add(target.name))
+  hooks.send = send
+  hooks.failed = failBy
+  hooks.idle = () => {
+    const button = submitter
+    submitter = undefined
+    if (button !== undefined) form.requestSubmit(button)
+  }
+  form.addEventListener('input', ({ target }) => target !== form && edited.add(target.name))
   form.addEventListener('change', ({ target }) => {
     if (target.type === 'file') {
-      for (const file of target.files) add(file)
-      // The script sends the files: they must not be sent again with the form.
+      const begun = [...list().querySelectorAll('[data-waiting]')]
+      for (const file of target.files)
+        add(
+          file,
+          begun.find(({ dataset }) => dataset.key === keyOf(file)),
+        )
+      // The script sends the files: they must not be sent again with the form, and are no unsaved change.
       target.value = ''
+      form.dispatchEvent(new Event('input'))
     } else refresh()
   })
   // Before the listeners that expect the form to be sent.
@@ -315,6 +288,11 @@ if (root !== null) {
       if (button?.dataset.now !== undefined) {
         event.preventDefault()
         runNow(button).catch(() => say(texts.lost))
+      } else if (button?.value === 'publish' && paused.size > 0) {
+        event.preventDefault()
+        const [row] = paused
+        showState(row, texts.paused, texts.held)
+        row.hold.focus()
       } else if (isBusy() && button?.value !== 'discard') {
         event.preventDefault()
         submitter = button
@@ -326,6 +304,7 @@ if (root !== null) {
     if (isBusy()) event.preventDefault()
   })
   chooseSchedule()
+  setInterval(() => follow().catch(() => {}), FOLLOWED_MS)
 }
 
 // A part of a page that changes by itself, such as a running scan: it is loaded again while it has the attribute.

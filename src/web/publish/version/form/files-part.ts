@@ -4,6 +4,7 @@ import type { Finding, ScanRow } from '#features/catalogue/scans/queries.ts'
 import { FILE_TYPES } from '#features/catalogue/versions/kinds.ts'
 import { FILE_BYTES_MAX } from '#features/catalogue/versions/publish/prepare-files.ts'
 import { FILE_PARTS_MAX } from '#features/catalogue/versions/publish/requests.ts'
+import type { UploadRow } from '#features/catalogue/versions/uploads/queries.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { fileSize } from '#platform/html/format.ts'
 import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
@@ -16,6 +17,7 @@ import type { OwnRequest } from '#web/kit/pages.ts'
 import type { FormState } from '#web/kit/work/form-page.ts'
 import { errorLine, errorsOfPart, fileId, refusedRows } from './file-errors.ts'
 import { type RefusedFile, wholeMebibytes } from './receive-form.ts'
+import { waitingRows } from './waiting-rows.ts'
 
 const TYPE_LABELS: Readonly<Record<(typeof FILE_TYPES)[number], MessageKey>> = {
   'required-resource-pack': 'upload.type.required-resource-pack',
@@ -33,6 +35,8 @@ type Drawn = {
   version: VersionView | undefined
   state: FormState
   refused: readonly RefusedFile[]
+  /** Files of which parts are missing. */
+  waiting?: readonly UploadRow[]
   /** The scan of the files, if there is a scanner. */
   scan: ScanRow | undefined
   /** Returns the URL of the page that deletes a file. Null: nobody can. Default: a button of the form removes it. */
@@ -44,7 +48,7 @@ type Drawn = {
 
 export function filesPart({ page, deps }: OwnRequest, of: Drawn): Markup {
   const { t } = page.language
-  const { version, state, refused, scan, text } = of
+  const { version, state, refused, scan, text, waiting = [] } = of
   const accept = Object.keys(deps.fileRules.extensions)
     .map((extension) => `.${extension}`)
     .join(',')
@@ -64,7 +68,7 @@ export function filesPart({ page, deps }: OwnRequest, of: Drawn): Markup {
     return fileRow(page, file, { ...of, isPrimary: file.hashes.sha512 === primary, verdict })
   })
   const content = html`${errorsOfPart(page, state, 'files')}${zone}
-<ul class="file-list" data-files>${rows}${refusedRows(page, refused)}</ul>`
+<ul class="file-list" data-files>${rows}${waitingRows(page, waiting)}${refusedRows(page, refused)}</ul>`
   return sheetPart({ id: 'files', title: t('upload.files'), text: text ?? t('upload.files.text'), content })
 }
 

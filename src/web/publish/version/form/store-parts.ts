@@ -5,6 +5,9 @@ import { listVisibleVersions } from '#features/catalogue/versions/lookup/version
 import { addFiles } from '#features/catalogue/versions/publish/add-files.ts'
 import { createVersion } from '#features/catalogue/versions/publish/create-version.ts'
 import type { UploadedPart } from '#features/catalogue/versions/publish/prepare-files.ts'
+import { metadataOf } from '#features/catalogue/versions/uploads/headers.ts'
+import { getUpload } from '#features/catalogue/versions/uploads/queries.ts'
+import { uploadPart } from '#features/catalogue/versions/uploads/use-uploads.ts'
 import { html, type Part } from '#platform/html/html.ts'
 import { pathTo } from '#platform/html/page-context.ts'
 import { asApiError } from '#platform/http/error-handler.ts'
@@ -46,6 +49,27 @@ export async function storeParts(
     }
   }
   return refused
+}
+
+/** Names an upload for a draft, which takes its file if it is complete. Returns the file if it was refused. */
+export async function storeUpload(
+  { deps, viewer }: OwnRequest,
+  { membership, versionId }: Target,
+  id: string,
+): Promise<RefusedFile[]> {
+  const { metadata } = await getUpload(deps, viewer, id)
+  const receive = async () => ({
+    description: { fileTypes: new Map<string, null>(), fileParts: [uploadPart(id)] },
+    parts: [],
+  })
+  try {
+    await addFiles(deps, viewer, { versionId, membership, receive })
+    return []
+  } catch (thrown) {
+    const error = asApiError(thrown)
+    if (error.status >= 500) throw thrown
+    return [{ filename: metadataOf(metadata).get('filename') ?? id, message: error.message, lang: 'en' }]
+  }
 }
 
 /** Creates a draft and returns its ID. */

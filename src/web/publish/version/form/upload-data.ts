@@ -6,6 +6,7 @@ import { getVersionAsMember, listCachedVersions } from '#features/catalogue/vers
 import { proposeForVersion } from '#features/catalogue/versions/proposals/propose-version.ts'
 import { findPreviousVersion } from '#features/catalogue/versions/proposals/queries.ts'
 import { toProposalsView } from '#features/catalogue/versions/proposals/views.ts'
+import { listUploads, type UploadRow } from '#features/catalogue/versions/uploads/queries.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { ApiError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
@@ -22,6 +23,8 @@ export type UploadData = ManagedProject & {
   draft: VersionView | undefined
   /** Whether the draft of the URL was deleted, expired or published. */
   isDraftGone: boolean
+  /** The files that the draft names and that the viewer has begun to upload. */
+  waiting: readonly UploadRow[]
   proposals: ProposalsOf | undefined
   /** The newest published version, with which the page compares. */
   previous: VersionView | undefined
@@ -44,6 +47,7 @@ export async function withDraft(request: OwnRequest, managed: ManagedProject, id
     draft,
     isDraftGone: id !== '' && draft === undefined,
     previous: await findPrevious(request, managed, draft?.id),
+    waiting: [],
     proposals: undefined,
     scan: undefined,
   }
@@ -51,6 +55,7 @@ export async function withDraft(request: OwnRequest, managed: ManagedProject, id
   const of = { versionId: draft.id, projectId: managed.project.id, membership: managed.membership }
   return {
     ...base,
+    waiting: await listUploads(deps, viewer, { versionId: draft.id }),
     proposals: toProposalsView(await proposeForVersion(deps, viewer, of)),
     scan: deps.config.scanner.kind === 'none' ? undefined : await findScan(deps.db, draft.id),
   }

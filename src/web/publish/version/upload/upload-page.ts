@@ -8,10 +8,11 @@ import { VersionPatch } from '#features/catalogue/versions/lifecycle/requests.ts
 import { HELD } from '#features/catalogue/versions/lifecycle/scan-gate.ts'
 import { updateVersion } from '#features/catalogue/versions/lifecycle/update-version.ts'
 import { getVersionAsMember } from '#features/catalogue/versions/lookup/version-cache.ts'
+import { deleteUpload } from '#features/catalogue/versions/uploads/delete-upload.ts'
 import { ApiError, notFound, validationError } from '#lib/errors.ts'
 import type { FormError } from '#platform/html/forms.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
-import { attempt, checkValues, type FormRefusal } from '#web/kit/forms.ts'
+import { attempt, checkValues, type FormRefusal, refusedField } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { projectSegments, versionPath, withQuery } from '#web/kit/paths.ts'
 import type { Done } from '#web/kit/request.ts'
@@ -27,7 +28,7 @@ import { labelsOf } from '../form/labels.ts'
 import { publicationErrors } from '../form/publication-errors.ts'
 import { type CheckToken, type ReceivedForm, type RefusedFile, readFields, streamedForm } from '../form/receive-form.ts'
 import { instantOf } from '../form/schedule.ts'
-import { createDraft, findKnownFile, storeParts } from '../form/store-parts.ts'
+import { createDraft, findKnownFile, storeParts, storeUpload } from '../form/store-parts.ts'
 import { loadUpload, type UploadData, withDraft } from '../form/upload-data.ts'
 import { type DependencyRow, isOpen, patchOf, submittedRows } from '../form/version-values.ts'
 import { showUpload } from './upload-view.ts'
@@ -129,6 +130,12 @@ async function run(request: OwnRequest, submission: Submission, { parts }: Recei
     case 'check':
       await checkFile(request, submission)
       return 'show'
+    case 'add':
+      await addUpload(request, submission, argument)
+      return { path: pathOf(submission) }
+    case 'forget':
+      await forgetUpload(request, argument)
+      return 'show'
     case 'remove':
       await removeFile(request, submission, argument)
       return 'show'
@@ -159,6 +166,21 @@ async function storeFiles(request: OwnRequest, submission: Submission, parts: Re
   submission.data = { ...(await withDraft(request, data, versionId)), isDraftGone: false }
 }
 
+/** Adds a file that was sent in parts to the draft, or only its name while parts are missing. */
+async function addUpload(request: OwnRequest, submission: Submission, id: string): Promise<void> {
+  const { data } = submission
+  const versionId = data.draft?.id ?? (await createDraft(request, data.project.id))
+  submission.refused.push(...(await storeUpload(request, { ...data, versionId }, id)))
+  submission.data = { ...(await withDraft(request, data, versionId)), isDraftGone: false }
+}
+
+/** Deletes a file that was not sent completely. Another tab can have done so. */
+async function forgetUpload({ deps, viewer }: OwnRequest, id: string): Promise<void> {
+  await deleteUpload(deps, viewer, id).catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.kind !== 'not_found') throw error
+  })
+}
+
 /** Says where a file already is, before the script sends it. */
 async function checkFile(request: OwnRequest, { data, refused }: Submission): Promise<void> {
   const known = await findKnownFile(request, data, request.field('sha512'))
@@ -183,6 +205,9 @@ async function publish(request: OwnRequest, submission: Submission): Promise<Nex
   await saveFields(request, submission)
   const open = rows.filter(isOpen)
   if (open.length > 0) throw openDependencies(open)
+  const { waiting } = data
+  if (waiting.length > 0)
+    throw refusedField('files', request.page.language.t('upload.error.waiting', { count: waiting.length }))
   if (errors.length + refused.length > 0) return 'show'
   const at = schedule === undefined ? undefined : instantOf(schedule)
   if (schedule !== undefined) rememberZone({ deps, reply }, schedule.zone)

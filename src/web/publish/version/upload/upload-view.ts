@@ -9,7 +9,7 @@ import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { saveBarTexts, viewOnly } from '#platform/html/work/actions.ts'
 import { statusOf } from '#platform/html/work/status.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'
-import { withQuery } from '#web/kit/paths.ts'
+import { PATHS, withQuery } from '#web/kit/paths.ts'
 import { EMPTY, type FormState } from '#web/kit/work/form-page.ts'
 import { showWork } from '#web/kit/work/work-page.ts'
 import { may } from '../../project/managed-project.ts'
@@ -83,14 +83,14 @@ function draftFacts(page: PageContext, { draft, view }: UploadData): readonly Pa
 async function uploadForm(request: OwnRequest, data: UploadData, shown: Shown): Promise<Markup> {
   const { page } = request
   const { t } = page.language
-  const { draft, proposals, previous, scan } = data
+  const { draft, proposals, previous, scan, waiting } = data
   const { state = EMPTY, refused = [], search } = shown
   const stored = valuesOf(draft, proposals)
   const values = shownValues(state, { ...stored, dependencies: shown.rows ?? stored.dependencies })
   const dependencies = await loadDependencyData(request, values.dependencies, search)
   // The first button is the one that the Enter key presses: it must not remove anything.
   const content = html`<div class="split"><div class="body flush"><h2 class="vh">${t('upload.versions.new')}</h2><button class="vh" name="do" value="save" formnovalidate tabindex="-1" aria-hidden="true">${t('upload.save-draft')}</button>
-${filesPart(request, { version: draft, state, refused, scan })}
+${filesPart(request, { version: draft, state, refused, scan, waiting })}
 ${detailsPart(request, data, { state, values, text: t('upload.details.text') })}
 ${dependencyPart(request, { data: dependencies, proposals, previous, state })}
 ${await changelogPart(request, { state, changelog: stored.changelog, swaps: 'preview aside' })}
@@ -112,10 +112,12 @@ function buttons(page: PageContext, { draft }: UploadData): Markup {
 }
 
 /** Texts and limits of the script. It replaces the names in braces. */
-function uploadAttributes({ language: { t } }: PageContext): Markup {
+function uploadAttributes(page: PageContext): Markup {
+  const { t } = page.language
   const limit = wholeMebibytes(FILE_BYTES_MAX)
   return attributes({
     'data-max': FILE_BYTES_MAX,
+    'data-url': pathTo(page, PATHS.uploadedFiles),
     'data-texts': JSON.stringify({
       waiting: t('upload.script.waiting'),
       checking: t('upload.script.checking'),
@@ -124,11 +126,19 @@ function uploadAttributes({ language: { t } }: PageContext): Markup {
       left: t('upload.script.left', { seconds: '{seconds}' }),
       reading: t('upload.script.reading'),
       lost: t('upload.script.lost'),
+      offline: t('upload.script.offline'),
+      elsewhere: t('upload.script.elsewhere'),
+      paused: t('upload.script.paused'),
+      held: t('upload.script.held'),
+      limit: t('upload.script.limit'),
+      unreadable: t('upload.script.unreadable'),
       failed: t('upload.script.failed'),
       cancelled: t('upload.script.cancelled'),
       signedOut: t('upload.script.signed-out'),
       tooLarge: t('upload.script.size', { size: '{size}', limit }),
       cancel: t('upload.script.cancel', { name: '{name}' }),
+      pause: t('upload.script.pause', { name: '{name}' }),
+      resume: t('upload.script.resume', { name: '{name}' }),
       retry: t('upload.script.retry', { name: '{name}' }),
       anyway: t('upload.script.anyway', { name: '{name}' }),
       remove: t('upload.remove', { name: '{name}' }),
@@ -140,5 +150,5 @@ function uploadAttributes({ language: { t } }: PageContext): Markup {
 
 /** The row of a file that the script sends. */
 function rowTemplate(page: PageContext): Markup {
-  return html`<template data-row><li>${icon(page, 'package')}<div><p class="name" dir="auto"></p><progress max="1" value="0"></progress><p class="facts"></p></div><div class="line"><button type="button" class="tight" data-again hidden>${icon(page, 'refresh')}</button><button type="button" class="tight" data-away>${icon(page, 'x')}</button></div></li></template>`
+  return html`<template data-row><li>${icon(page, 'package')}<div><p class="name" dir="auto"></p><progress max="1" value="0"></progress><p class="facts"></p></div><div class="line"><button type="button" class="tight" data-again hidden>${icon(page, 'refresh')}</button><button type="button" class="tight" data-hold hidden>${icon(page, 'pause')}${icon(page, 'play')}</button><button type="button" class="tight" data-away>${icon(page, 'x')}</button></div></li></template>`
 }
