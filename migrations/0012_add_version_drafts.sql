@@ -125,3 +125,11 @@ create table used_ci_token (
   constraint used_ci_token_pkey primary key (issuer, token_id)
 );
 create index used_ci_token_expires_idx on used_ci_token (expires);
+
+-- Service accounts: accounts of an organization whose tokens publish, and with which nobody signs in.
+alter table account
+  add column service_of text collate "C" references organization (id) on delete set null,
+  add constraint account_service_check check (
+    service_of is null or (email is null and password_hash is null and code_host_id is null and role = 'developer')
+  );
+create index account_service_of_idx on account (service_of) where service_of is not null;

@@ -127,6 +127,7 @@ export const LAYERS: readonly Layer[] = [
       overview: 'The state of the instance for operators: problems, figures, jobs, storage, email, errors',
       'personal-data': 'Exports and deletes what is stored about a user',
       search: 'Search requests and facets ([search.md](search.md))',
+      'service-accounts': 'Accounts of organizations with which nobody signs in ([tokens.md](features/tokens.md))',
       v2: 'The v2 API: other requests and responses over the same queries, policies and caches ([v2.md](v2.md))',
     },
   },

@@ -22,10 +22,13 @@ create table account (
   deletion_due timestamp with time zone,
   created timestamp with time zone default now() not null,
   revision bigint default 1 not null,
+  service_of text collate "C",
   constraint account_bio_check CHECK ((char_length(bio) <= 160)),
   constraint account_pkey PRIMARY KEY (id),
   constraint account_placeholder_check CHECK (((id = 'deleted0'::text) = (lower(username) = 'deleted-user'::text))),
   constraint account_role_check CHECK ((role = ANY (ARRAY['developer'::text, 'moderator'::text, 'admin'::text]))),
+  constraint account_service_check CHECK (((service_of IS NULL) OR ((email IS NULL) AND (password_hash IS NULL) AND (code_host_id IS NULL) AND (role = 'developer'::text)))),
+  constraint account_service_of_fkey FOREIGN KEY (service_of) REFERENCES organization(id) ON DELETE SET NULL,
   constraint account_suspension_check CHECK ((((suspended_at IS NULL) = (suspension_reason IS NULL)) AND ((suspended_at IS NOT NULL) OR (suspended_until IS NULL)) AND ((char_length(suspension_reason) >= 1) AND (char_length(suspension_reason) <= 1000)))),
   constraint account_username_check CHECK (((char_length(username) >= 1) AND (char_length(username) <= 39)))
 );
@@ -1163,6 +1166,8 @@ CREATE INDEX account_flow_account_id_idx ON public.account_flow USING btree (acc
 CREATE INDEX account_flow_expires_idx ON public.account_flow USING btree (expires);
 
 CREATE INDEX account_lower_id_idx ON public.account USING btree (lower(id));
+
+CREATE INDEX account_service_of_idx ON public.account USING btree (service_of) WHERE (service_of IS NOT NULL);
 
 CREATE UNIQUE INDEX account_username_key ON public.account USING btree (lower(username));
 

@@ -50,6 +50,12 @@ export const PUBLISH_PAGES: readonly MappedPage[] = [
     'Trusted publishers of all projects of the organization',
     'listOrganizationPublishers addOrganizationPublisher removeOrganizationPublisher',
   ),
+  member(
+    'manageServiceAccounts',
+    '/organization/{name}/settings/service-accounts',
+    'Service accounts of the organization and their tokens',
+    'listServiceAccounts createServiceAccount deleteServiceAccount createServiceToken deleteServiceToken',
+  ),
   member('manageOrganizationProjects', '/organization/{name}/settings/projects', 'Projects of the organization'),
   member(
     'manageOrganizationDeletion',

@@ -64,6 +64,7 @@ import { overviewRoutes } from '#features/operations/overview/routes.ts'
 import { personalDataJobs } from '#features/operations/personal-data/jobs.ts'
 import { personalDataRoutes } from '#features/operations/personal-data/routes.ts'
 import { indexStateRoute, reindexRoutes, searchRoutes } from '#features/operations/search/routes.ts'
+import { serviceAccountRoutes } from '#features/operations/service-accounts/routes.ts'
 import { v2Routes } from '#features/operations/v2/routes.ts'
 import { createForeignUseLog } from '#features/people/accounts/access-tokens/record-foreign-use.ts'
 import { type AccountDeps, createAccountDeps } from '#features/people/accounts/account-deps.ts'
@@ -187,7 +188,10 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
     teamEditRoute(scope, deps)
     memberRoutes(scope, deps)
   })
-  tagged(app, 'organizations', (scope) => organizationRoutes(scope, deps))
+  tagged(app, 'organizations', (scope) => {
+    organizationRoutes(scope, deps)
+    serviceAccountRoutes(scope, deps)
+  })
   tagged(app, 'publishing', (scope) => {
     trustedPublisherRoutes(scope, { ...deps, confirmOwner })
     exchangeRoutes(scope, deps)

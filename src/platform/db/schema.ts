@@ -41,6 +41,7 @@ export interface Account {
   raw_avatar_url: string | null;
   revision: Generated<number>;
   role: Generated<'developer' | 'moderator' | 'admin'>;
+  service_of: string | null;
   suspended_at: Timestamp | null;
   suspended_until: Timestamp | null;
   suspension_reason: string | null;

@@ -29,6 +29,7 @@ export type BusinessEvent =
   | 'collection.created'
   | 'report.created'
   | 'member.invited'
+  | 'service_account.created'
   | 'member.joined'
 
 /** Records an event. `subject` must contain only IDs and numbers: no names, email or IP addresses, or secrets. */

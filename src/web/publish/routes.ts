@@ -20,6 +20,7 @@ import { newOrganizationPage } from './organization/new-organization.ts'
 import { ownOrganizationsPage } from './organization/organizations-page.ts'
 import { organizationProjectPages } from './organization/projects.ts'
 import { organizationPublishingPages } from './organization/publishing.ts'
+import { serviceAccountPages } from './organization/service-accounts.ts'
 import { followsPage } from './own/follows-page.ts'
 import { ownReportPages } from './own/reports-page.ts'
 import { deletionPages } from './project/delete.ts'
@@ -91,6 +92,7 @@ function organizationPages(pages: Pages): void {
   organizationMemberPages(pages)
   organizationProjectPages(pages)
   organizationPublishingPages(pages)
+  serviceAccountPages(pages)
   organizationDeletionPages(pages)
 }
 

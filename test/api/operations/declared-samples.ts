@@ -207,6 +207,16 @@ export const DECLARED: Record<string, Declared> = {
     fields: publisherFields,
     unseen: { password: 'proves who asks', code: 'proves who asks' },
   },
+  createServiceAccount: { view: theAnswer, fields: { username: send(() => uniqueName()) } },
+  createServiceToken: {
+    view: theAnswer,
+    fields: {
+      name: send('For a third program'),
+      scopes: send(4),
+      expires: send(() => inDays(30)),
+    },
+    unseen: { limits: 'the token is already limited to the organization' },
+  },
   createAccessToken: {
     view: entry('/_internal/pat'),
     fields: {

@@ -487,6 +487,14 @@ const OPERATIONS: Record<string, Sample> = {
   listOrganizationPublishers: at('organization'),
   addOrganizationPublisher: { ...at('organization'), body: newPublisher },
   removeOrganizationPublisher: { at: { id: 'organization', publisher_id: 'organizationPublisher' } },
+  listServiceAccounts: at('organization'),
+  createServiceAccount: { ...at('organization'), body: () => ({ username: `builds-${newId().toLowerCase()}` }) },
+  deleteServiceAccount: { at: { id: 'organization', user_id: 'serviceAccount' } },
+  createServiceToken: {
+    at: { id: 'organization', user_id: 'serviceAccount' },
+    body: () => ({ name: 'For my builds', scopes: 2, expires: inAYear() }),
+  },
+  deleteServiceToken: { at: { id: 'organization', user_id: 'serviceAccount', token_id: 'serviceToken' } },
   revokeLeakedToken: { body: async (w) => ({ token: (await w.t.make.pat(await w.person('owner'))).token }) },
   reportLeakedTokens: {
     raw: async () => {

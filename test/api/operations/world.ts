@@ -38,6 +38,8 @@ export type Thing =
   | 'projectPublisher'
   | 'report'
   | 'savedReply'
+  | 'serviceAccount'
+  | 'serviceToken'
   | 'session'
   | 'stranger'
   | 'team'
@@ -130,6 +132,20 @@ const THINGS: Record<Thing, (world: World) => Promise<string>> = {
       .values({ id, ...texts, position: 1 })
       .execute()
     return id
+  },
+  serviceAccount: async (w) => {
+    const { id: service_of, teamId } = await w.organization()
+    const id = newId()
+    await w.t.deps.db
+      .insertInto('account')
+      .values({ id, username: `builds-${id.toLowerCase()}`, service_of })
+      .execute()
+    await teamFactories(w.t.deps.db).member(teamId, { id }, { organization_permissions: 0 })
+    return id
+  },
+  serviceToken: async (w) => {
+    const { token } = await w.t.make.pat({ id: await w.id('serviceAccount') } as Person)
+    return idByHash(w, 'personal_access_token', token)
   },
   session: async (w) => idByHash(w, 'session', await w.t.make.session((await w.person('owner')).id)),
   stranger: async (w) => (await w.person('stranger')).id,

@@ -1,7 +1,7 @@
 // Locks for account rows, for every feature that changes an account or depends on its state.
 import type { Selectable } from 'kysely'
 import { invalidInput, notFound } from '#lib/errors.ts'
-import type { Tx } from '#platform/db/db.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
 import type { Account } from '#platform/db/schema.ts'
 
 /**
@@ -62,4 +62,10 @@ export async function lockOtherAdmins(tx: Tx, accountId: string, nowMs: number):
     .execute()
   if (admins.some((admin) => admin.id !== accountId && !isSuspended(admin, nowMs))) return
   throw invalidInput('This is the only admin; make another account an admin first')
+}
+
+/** Returns the organization that owns a service account; undefined for the account of a person. */
+export async function findServiceOwner(db: Db, accountId: string): Promise<string | undefined> {
+  const row = await db.selectFrom('account').select('service_of').where('id', '=', accountId).executeTakeFirst()
+  return row?.service_of ?? undefined
 }

@@ -29,6 +29,7 @@ export const AUDIT_ACTIONS = [
   'token.leaked',
   'publishing.exchanged',
   'publishing.refused',
+  'service_account.created',
   'trusted_publisher.added',
   'trusted_publisher.removed',
   'trusted_publisher.stopped',

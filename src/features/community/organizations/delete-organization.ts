@@ -17,14 +17,15 @@ import {
   lockOrganization,
   type OrganizationRow,
 } from './queries.ts'
+import { retireServiceAccounts } from './retire-service-accounts.ts'
 
 /**
  * Deletes an organization with its team. Its owner becomes the owner of all its projects. Its other members are removed
- * from the teams of these projects.
+ * from the teams of these projects. Its service accounts are deleted.
  * @throws ApiError 404, 403 without DELETE_ORGANIZATION.
  */
 export async function deleteOrganization(
-  deps: Pick<Deps, 'db' | 'cache' | 'config' | 'log' | 'metrics'>,
+  deps: Pick<Deps, 'db' | 'cache' | 'config' | 'log' | 'metrics' | 'now'>,
   viewer: Viewer,
   name: string,
 ): Promise<void> {
@@ -37,6 +38,7 @@ export async function deleteOrganization(
       .where('team_id', '=', row.team_id)
       .execute()
     await releaseProjects(tx, changed, row.id, members)
+    await retireServiceAccounts(tx, changed, { organizationId: row.id, now: deps.now() })
     await markInvitationsRead(tx, members)
     await tx.deleteFrom('organization').where('id', '=', row.id).execute()
     await tx.deleteFrom('team').where('id', '=', row.team_id).execute()

@@ -1,3 +1,4 @@
+import { findServiceOwner } from '#features/basics/access/accounts.ts'
 import { isPlaceholder } from '#features/basics/access/placeholder.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -35,11 +36,14 @@ export async function inviteMember(
     })
     requireShareable(team, viewer, fields.payouts_split ?? 0)
     if (isPlaceholder({ id: accountId })) throw unknownAccount()
+    const serviceOf = await findServiceOwner(tx, accountId)
+    if (serviceOf !== undefined && serviceOf !== organizationOf(team)) throw unknownAccount()
     if (team.target.team !== undefined) throw alreadyInTeam()
     if ((await countMembers(tx, teamId)) >= TEAM_SIZE_MAX) {
       throw invalidInput(`A team can have at most ${TEAM_SIZE_MAX} members and invitees`)
     }
-    const accepted = team.target.organization?.accepted === true
+    // Nobody signs in as a service account to accept an invitation.
+    const accepted = team.target.organization?.accepted === true || serviceOf !== undefined
     await tx
       .insertInto('team_member')
       .values({
@@ -62,6 +66,10 @@ export async function inviteMember(
     if (!accepted) await insertNotifications(tx, [accountId], invitationBody(team, viewer, role))
   })
   recordEvent(deps, 'member.invited', { team_id: teamId })
+}
+
+function organizationOf({ subject }: LockedTeam): string | undefined {
+  return 'organization' in subject ? subject.organization.id : subject.owner?.id
 }
 
 function invitationBody({ subject, teamId }: LockedTeam, viewer: Viewer, role: string) {

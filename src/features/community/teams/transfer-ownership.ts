@@ -1,3 +1,4 @@
+import { findServiceOwner } from '#features/basics/access/accounts.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { listProjectIdsOfOrganization } from '#features/catalogue/projects/queries.ts'
@@ -51,6 +52,8 @@ async function saveTransfer(
     }
     if (target.team?.accepted !== true) throw validationError('user_id', 'must be an accepted member of this team')
     if (target.team.is_owner) throw validationError('user_id', 'is already the owner')
+    if ((await findServiceOwner(tx, accountId)) !== undefined)
+      throw validationError('user_id', 'must not be a service account')
     await demoteOwners(tx, [teamId], accountId)
     await makeOwner(tx, { teamId, accountId, isOrganization: 'organization' in subject })
     const thing =

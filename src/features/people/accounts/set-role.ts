@@ -1,17 +1,18 @@
 import { lockAccount, lockOtherAdmins } from '#features/basics/access/accounts.ts'
 import type { Actor } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { requirePerson } from '#features/people/users/policy.ts'
 import type { Role } from '#lib/access/viewer.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Deps } from '#ports/deps.ts'
 
-/** Changes the role of an account, also for its existing tokens. @throws ApiError 404, `invalid_input` for the last admin. */
+/** Changes the role of an account, also for its existing tokens. @throws ApiError 404, `invalid_input` for the last admin and for a service account. */
 export async function setRole(
   deps: Pick<Deps, 'db' | 'cache' | 'now'>,
   { accountId, role, actor }: { accountId: string; role: Role; actor: Actor },
 ): Promise<void> {
   await transaction(deps, async (tx, changed) => {
-    const { role: previous } = await lockAccount(tx, accountId)
+    const { role: previous } = requirePerson(await lockAccount(tx, accountId))
     if (previous === 'admin' && role !== 'admin') await lockOtherAdmins(tx, accountId, deps.now())
     await tx.updateTable('account').set({ role }).where('id', '=', accountId).execute()
     changed.add('user', accountId)

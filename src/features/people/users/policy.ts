@@ -1,7 +1,7 @@
 // Permissions for changes of users.
 import { isPlaceholder } from '#features/basics/access/placeholder.ts'
 import { isAdmin, isModerator, type Viewer } from '#lib/access/viewer.ts'
-import { forbidden } from '#lib/errors.ts'
+import { forbidden, invalidInput } from '#lib/errors.ts'
 
 /** Requires the user themselves or a moderator. @throws ApiError 403 */
 export function requireEditableUser<User extends { id: string }>(viewer: Viewer, user: User): User {
@@ -33,6 +33,12 @@ export function requireDeletableUser<User extends { id: string }>(viewer: Viewer
 /** @throws ApiError 403 for the placeholder account, which no one can delete. */
 export function requireNoPlaceholder(user: { id: string }): void {
   if (isPlaceholder(user)) throw forbidden('The placeholder account for deleted users cannot be deleted')
+}
+
+/** @throws ApiError `invalid_input` for a service account, which has no password, no sign-in and no role. */
+export function requirePerson<Account extends { service_of: string | null }>(account: Account): Account {
+  if (account.service_of !== null) throw invalidInput('A service account has no sign-in and no role')
+  return account
 }
 
 /** Requires the user themselves, an admin, or, for a user without a higher role, a moderator. @throws ApiError 403 */

@@ -12,7 +12,7 @@ import { onUnique } from '#platform/db/pg-errors.ts'
 import type { Account } from '#platform/db/schema.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
-import { requireEditableUser, requireNameGiver, requireOwnUser, requireRankGiver } from './policy.ts'
+import { requireEditableUser, requireNameGiver, requireOwnUser, requirePerson, requireRankGiver } from './policy.ts'
 import { readUserView } from './private-view.ts'
 import { assertUsernameFree, getAccountByName, listOwnedProjectIds, reserveUsername, usernameTaken } from './queries.ts'
 import type { UserPatch } from './requests.ts'
@@ -66,6 +66,7 @@ async function saveUser(
   if (Object.keys(update).length === 0 && revision === undefined) return
   await transaction(deps, async (tx, changed) => {
     const locked = await lockAccount(tx, id)
+    if (update.role !== undefined) requirePerson(locked)
     requireRevision(locked, revision)
     if (Object.keys(update).length === 0) return
     if (locked.role === 'admin' && update.role !== undefined && update.role !== 'admin') {

@@ -35,8 +35,11 @@ export const UserView = Type.Object(
         }),
       }),
     ),
-    // The v2 API expects it at the end.
+    // The v2 API omits the rest.
     revision: Revision('user', ' (fields that others cannot see included)'),
+    service_of: Type.Optional(
+      Type.String({ description: 'ID of the organization that owns this service account; nobody signs in as it' }),
+    ),
   },
   {
     title: 'User',
@@ -48,8 +51,10 @@ export type UserView = Static<typeof UserView>
 
 /** Maps an account to the public view. */
 export function toPublicUserView(row: AccountRow, config: FilesConfig): UserView {
+  const { service_of: owner, ...fields } = row
   return toView(UserView, {
-    ...row,
+    ...fields,
+    ...(owner === null ? {} : { service_of: owner }),
     avatar_url: imageUrl(config, row.avatar_url),
     campaigns: { pride_26: null },
     email: null,

@@ -39,6 +39,7 @@ export async function showUser(request: PageRequest): Promise<FastifyReply> {
   const collections = (await listCollectionsOf(deps.db, viewer, user.id)).map(toCollectionView(deps.config))
   const role =
     user.role === 'developer' ? null : badge('good', language.t(`site.role.${user.role as 'moderator' | 'admin'}`))
+  const service = user.service_of === undefined ? null : badge('good', language.t('organizations.services.badge'))
   const aside = html`${linkPanel(
     page,
     language.t('site.organizations'),
@@ -57,7 +58,7 @@ ${linkPanel(
       kind: 'profile',
       report: reportPath('user', user.id),
       about: user.bio ?? '',
-      head: html`${face({ name: user.username, url: user.avatar_url, isLarge: true })}<div><h1><bdi>${user.username}</bdi> ${role}</h1>${user.bio !== null && html`<p class="what" dir="auto">${user.bio}</p>`}${facts(request, projects, user.created)}</div>`,
+      head: html`${face({ name: user.username, url: user.avatar_url, isLarge: true })}<div><h1><bdi>${user.username}</bdi> ${role}${service}</h1>${user.bio !== null && html`<p class="what" dir="auto">${user.bio}</p>`}${facts(request, projects, user.created)}</div>`,
       projects,
       aside,
       edit: viewer?.id === user.id ? { path: PATHS.profile, label: language.t('site.profile.edit') } : undefined,

@@ -1,4 +1,6 @@
 // Transfers projects to an organization, and back to one of its members.
+
+import { findServiceOwner } from '#features/basics/access/accounts.ts'
 import type { ProjectFacts } from '#features/basics/access/project-policy.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
@@ -97,8 +99,8 @@ export async function removeProjects(
     await shareOrganization(tx, organization.id)
     requirePermissionIn(viewer, await findViewerIn(tx, viewer, organization), 'REMOVE_PROJECT')
     const newOwner = await findMember(tx, organization.team_id, newOwnerId)
-    if (newOwner?.accepted !== true)
-      throw validationError('new_owner', 'must be an accepted member of this organization')
+    if (newOwner?.accepted !== true || (await findServiceOwner(tx, newOwnerId)) !== undefined)
+      throw validationError('new_owner', 'must be an accepted member of this organization, not a service account')
     const [ids, teamIds] = [projects.map(({ id }) => id), projects.map(({ team_id }) => team_id)]
     await tx.updateTable('project').set({ organization_id: null }).where('id', 'in', ids).execute()
     await inheritTeams(tx, teamIds, newOwnerId, { keepMembership: true })

@@ -16,7 +16,7 @@ import type { DerivedForm } from '#platform/cache/entries.ts'
 
 const Text = Type.String()
 
-const { revision: _revision, ...v3UserFields } = UserView.properties
+const { revision: _revision, service_of: _serviceOf, ...v3UserFields } = UserView.properties
 /** A user inside a member or a thread: the v3 view without the revision. */
 const NestedUser = Type.Object(v3UserFields, {
   title: 'User',
@@ -43,6 +43,7 @@ export function toUserV2({
   campaigns: _,
   allow_friend_requests: _allow,
   revision: _revision,
+  service_of: _serviceOf,
   payout_data,
   ...shown
 }: UserView): UserV2 {

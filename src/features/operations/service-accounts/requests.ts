@@ -1,0 +1,20 @@
+// Requests of service accounts.
+import Type from 'typebox'
+import { OrganizationParams } from '#platform/http/query-values.ts'
+
+export const NewServiceAccount = Type.Object(
+  {
+    username: Type.String({
+      maxLength: 39,
+      description: '1 to 39 letters, digits, dots, underscores or hyphens; unique among all users',
+    }),
+  },
+  { title: 'NewServiceAccount' },
+)
+
+const user_id = Type.String({ maxLength: 64, description: 'ID or username of the service account' })
+export const ServiceAccountParams = Type.Object({ ...OrganizationParams.properties, user_id })
+export const ServiceTokenParams = Type.Object({
+  ...ServiceAccountParams.properties,
+  token_id: Type.String({ maxLength: 64, description: 'ID of the token' }),
+})

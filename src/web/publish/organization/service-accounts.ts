@@ -1,0 +1,209 @@
+// Organization settings: service accounts and their tokens.
+import type { FastifyReply } from 'fastify'
+import { actorOf } from '#features/basics/audit/actor.ts'
+import { deleteAccountOf } from '#features/operations/personal-data/delete-account.ts'
+import { createServiceAccount } from '#features/operations/service-accounts/create-service-account.ts'
+import { issueServiceToken, tokenLimitsOf } from '#features/operations/service-accounts/issue-service-token.ts'
+import {
+  getGrantableAccount,
+  getServiceAccount,
+  listServiceAccounts,
+  type ServiceAccount,
+} from '#features/operations/service-accounts/queries.ts'
+import { checkAccessToken } from '#features/people/accounts/access-tokens/create-access-token.ts'
+import type { AccessTokenRow } from '#features/people/accounts/access-tokens/queries.ts'
+import { deleteAccessToken } from '#features/people/accounts/access-tokens/update-access-token.ts'
+import { validationError } from '#lib/errors.ts'
+import { parseId } from '#lib/ids.ts'
+import { DAY_MS } from '#lib/time.ts'
+import { timeAgo } from '#platform/html/format.ts'
+import { buttonForm, form, hiddenField, selectField, textField } from '#platform/html/forms.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { badge } from '#platform/html/lists.ts'
+import { pathTo } from '#platform/html/page-context.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import { scopeChoice, scopesOf } from '#web/account/access/scope-groups.ts'
+import { limitChoice, limitsLine, readLimits, tokenSentences } from '#web/account/access/token-limits.ts'
+import { secretView } from '#web/account/access/tokens.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
+import { loadManagedOrganization, type ManagedOrganization, may } from './managed-organization.ts'
+import { organizationFormOf, showOrganizationSettings } from './settings-frame.ts'
+
+type ServiceOrganization = ManagedOrganization & { accounts: ServiceAccount[]; isManager: boolean }
+
+const LABELS = { username: 'The username', name: 'The name', scopes: 'The choice', expires: 'The expiry' }
+/** Lifetimes that the form offers, in days. */
+const LIFETIMES = [30, 90, 365]
+const DEFAULT_SCOPES = ['VERSION_CREATE', 'VERSION_READ', 'VERSION_WRITE']
+
+export function serviceAccountPages(pages: Pages): void {
+  organizationFormOf<ServiceOrganization>(pages, {
+    below: '/service-accounts',
+    name: 'manageServiceAccounts',
+    load: async (request) => {
+      const data = await loadManagedOrganization(request)
+      const isManager = may(data, 'MANAGE_INVITES') && may(data, 'EDIT_MEMBER')
+      const accounts = isManager ? await listServiceAccounts(request.deps.db, data.organization.id) : []
+      return { ...data, accounts, isManager }
+    },
+    show: showServiceAccounts,
+    commands: { add, remove, token, revoke },
+    labels: LABELS,
+  })
+}
+
+async function add({ deps, viewer }: OwnRequest, { organization }: ServiceOrganization, state: FormState) {
+  const username = state.text('username').trim()
+  await createServiceAccount(deps, viewer, { organization: organization.id, username })
+  return { done: 'service-account-added' } as const
+}
+
+async function remove({ deps, viewer }: OwnRequest, { organization }: ServiceOrganization, state: FormState) {
+  const names = { organization: organization.id, account: parseId(state.argument, 'id') }
+  const { account } = await getServiceAccount(deps.db, viewer, names)
+  await deleteAccountOf(deps, account, actorOf(viewer))
+  return { done: 'service-account-removed' } as const
+}
+
+async function revoke({ deps, viewer }: OwnRequest, { organization }: ServiceOrganization, state: FormState) {
+  const [accountId = '', tokenId = ''] = state.argument.split('.')
+  const names = { organization: organization.id, account: parseId(accountId, 'id') }
+  const { account } = await getServiceAccount(deps.db, viewer, names)
+  const reference = { id: parseId(tokenId, 'id') }
+  await deleteAccessToken(deps, { accountId: account.id, token: reference, actor: actorOf(viewer) })
+  return { done: 'token-revoked' } as const
+}
+
+/** The first request shows what the token can do; the second, from that page, creates it. */
+async function token(request: OwnRequest, data: ServiceOrganization, state: FormState): Promise<Outcome> {
+  const { deps, viewer, page } = request
+  const { t } = page.language
+  const account = data.accounts.find(({ id }) => id === state.text('account'))
+  if (account === undefined) throw validationError('account', 'must be one of the service accounts')
+  const days = Number(state.text('days'))
+  const chosen = [...state.list('scope')]
+  const fields = {
+    name: state.text('name'),
+    scopes: scopesOf(chosen),
+    expires: new Date(deps.now() + (LIFETIMES.includes(days) ? days : Number.NaN) * DAY_MS),
+    limits: tokenLimitsOf(data.organization, readLimits({ resources: [], networks: state.text('networks') })),
+  }
+  if (state.text('reviewed') === 'yes') {
+    const names = { organization: data.organization.id, account: account.id }
+    const created = await issueServiceToken(deps, viewer, { ...names, ...fields })
+    const next = `${data.settings}/service-accounts`
+    const body = secretView(page, { what: 'token', name: created.row.name, secret: created.token, next })
+    return showPart(request, data, t('secret.token.title'), body)
+  }
+  await getGrantableAccount(deps.db, viewer, { organization: data.organization.id, account: account.id })
+  await checkAccessToken(deps, { accountId: account.id, ...fields })
+  const known = [{ kind: 'organization', id: data.organization.id, name: data.view.name }] as const
+  const values = [
+    ['account', account.id],
+    ['name', fields.name],
+    ['days', String(days)],
+    ['networks', state.text('networks')],
+    ['reviewed', 'yes'],
+    ...chosen.map((name) => ['scope', name]),
+  ] as [string, string][]
+  const path = pathTo(page, `${data.settings}/service-accounts`)
+  const content = html`${values.map(([name, value]) => hiddenField(name, value))}
+${tokenSentences(page, { ...fields, known })}
+<div class="line"><button class="main" name="do" value="token">${t('tokens.make')}</button> <a href="${path}">${t('work.cancel')}</a></div>`
+  const body = sheetPart({
+    id: 'review',
+    title: `${fields.name}, ${account.username}`,
+    content: form(page, { action: path, className: 'stack', content }),
+  })
+  return showPart(request, data, t('tokens.review.title'), body)
+}
+
+function showPart(request: OwnRequest, data: ServiceOrganization, heading: string, body: Part): Promise<FastifyReply> {
+  return showOrganizationSettings(request, data, { section: '/service-accounts', heading, body })
+}
+
+function showServiceAccounts(request: OwnRequest, data: ServiceOrganization, state: FormState): Promise<FastifyReply> {
+  const { t } = request.page.language
+  return showOrganizationSettings(request, data, {
+    section: '/service-accounts',
+    heading: t('organizations.services.title'),
+    text: t('organizations.services.text'),
+    needs: may(data, 'MANAGE_INVITES') ? 'EDIT_MEMBER' : 'MANAGE_INVITES',
+    form: state,
+    body:
+      data.isManager || state.isSubmitted
+        ? html`${list(request, data)}${newAccount(request, data, state)}${data.accounts.length > 0 && newToken(request, data, state)}`
+        : '',
+  })
+}
+
+function list(request: OwnRequest, { accounts, settings }: ServiceOrganization): Part {
+  const { page } = request
+  const { language } = page
+  const { t } = language
+  const action = pathTo(page, `${settings}/service-accounts`)
+  const items = accounts.map(
+    ({ id, username, tokens }) => html`<li class="stack"><div class="row"><div class="grow">
+<h4><a href="${pathTo(page, `/user/${username}`)}"><bdi>${username}</bdi></a> ${badge('good', t('organizations.services.badge'))}</h4>
+<p class="hint">${t('organizations.services.tokens', { count: tokens.length })}</p></div>
+${buttonForm(page, { action, text: t('organizations.services.remove'), kind: 'danger', isTight: true, label: t('organizations.services.remove.named', { name: username }), fields: { do: `remove.${id}` } })}</div>
+${tokens.length > 0 && html`<ul class="items">${tokens.map((row) => tokenItem(request, row, `revoke.${id}.${row.id}`, action))}</ul>`}</li>`,
+  )
+  const content =
+    items.length === 0
+      ? html`<p class="soft">${t('organizations.services.none')}</p>`
+      : html`<ul class="items">${items}</ul>`
+  return sheetPart({ id: 'service-accounts', content })
+}
+
+function tokenItem({ page }: OwnRequest, row: AccessTokenRow, command: string, action: string): Markup {
+  const { language, now } = page
+  const { t, rich } = language
+  const used =
+    row.last_used === null ? t('never-used') : rich('last-used', { at: timeAgo(language, row.last_used, now) })
+  return html`<li class="row"><div class="grow"><h5>${row.name} ${row.expires.getTime() <= now && badge('warn', t('tokens.expired'))}</h5>
+<p class="hint">${rich('tokens.expires', { at: timeAgo(language, row.expires, now) })} ${used}</p>
+${limitsLine(page, row)}</div>
+${buttonForm(page, { action, text: t('revoke'), kind: 'danger', isTight: true, label: t('revoke.named', { name: row.name }), fields: { do: command } })}</li>`
+}
+
+function newAccount({ page }: OwnRequest, { settings }: ServiceOrganization, state: FormState): Part {
+  const { t } = page.language
+  const content = html`${textField(page, { name: 'username', label: t('organizations.services.username'), hint: t('organizations.services.username.hint'), value: state.text('username'), maxLength: 39, autocomplete: 'off', isName: true, errors: state.errors })}
+<div class="line"><button class="main" name="do" value="add">${t('organizations.services.add')}</button></div>`
+  return sheetPart({
+    id: 'new-service-account',
+    title: t('organizations.services.new'),
+    text: t('organizations.services.may'),
+    content: form(page, { action: pathTo(page, `${settings}/service-accounts`), className: 'stack', content }),
+  })
+}
+
+function newToken({ page }: OwnRequest, { accounts, settings }: ServiceOrganization, state: FormState): Part {
+  const { t } = page.language
+  const { errors } = state
+  const choices = accounts.map(({ id, username }) => ({
+    value: id,
+    label: username,
+    isChosen: id === state.text('account'),
+  }))
+  const lifetimes = LIFETIMES.map((days) => ({
+    value: String(days),
+    label: t('tokens.days', { days }),
+    isChosen: String(days) === state.text('days', '90'),
+  }))
+  const limits = { resources: [], networks: state.text('networks'), known: [] }
+  const content = html`${selectField(page, { name: 'account', label: t('organizations.services.account'), choices, errors })}
+${textField(page, { name: 'name', label: t('field.name'), hint: t('tokens.name.hint'), value: state.text('name'), minLength: 3, maxLength: 255, autocomplete: 'off', errors })}
+${selectField(page, { name: 'days', label: t('tokens.lifetime'), choices: lifetimes, errors })}
+${scopeChoice(page, { chosen: [...state.list('scope', DEFAULT_SCOPES)], name: 'scopes', legend: t('tokens.may'), ...(state.refusal === undefined ? {} : { refusal: state.refusal }) })}
+${limitChoice(page, { ...limits, ...(state.refusal === undefined ? {} : { refusal: state.refusal }) })}
+<div class="line"><button class="main" name="do" value="token">${t('tokens.review')}</button></div>`
+  return sheetPart({
+    id: 'new-token',
+    title: t('tokens.new'),
+    text: t('organizations.services.token.text'),
+    content: form(page, { action: pathTo(page, `${settings}/service-accounts`), className: 'stack', content }),
+  })
+}
