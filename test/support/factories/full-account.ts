@@ -86,6 +86,17 @@ export async function leaveEverything(db: Db, person: Account, other: Account): 
     })
     .execute()
   await db.insertInto('upload').values({ id: newId(), account_id, length: 3, metadata: '', expires: soon() }).execute()
+  await db
+    .insertInto('trusted_publisher')
+    .values({
+      id: newId(),
+      project_id: theirs.id,
+      issuer: 'https://builds.example',
+      repository: 'lanterns/lamp',
+      workflow: 'release.yml',
+      created_by: account_id,
+    })
+    .execute()
   await db.insertInto('quota_override').values({ account_id, projects: 7001 }).execute()
   await db
     .insertInto('reserved_username')

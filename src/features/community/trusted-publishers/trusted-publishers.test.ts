@@ -261,6 +261,25 @@ test('a renamed repository keeps publishing; one that was created again under th
   await exchanged({ repository: renamed, workflow_ref, job_workflow_ref: workflow_ref })
   const [shown] = (await t.as(owner).get(path())).json().publishers
   assert.deepEqual([shown.repository, shown.repository_id, shown.owner_id], [renamed, String(repositoryId), '17'])
+  // The next name is that of another publisher already.
+  const taken = `lanterns/taken-${newId().toLowerCase()}`
+  await add({ repository: taken, repository_id: newId() })
+  const next = `${taken}/.github/workflows/release.yml@refs/tags/v1`
+  await exchanged({ repository: taken, workflow_ref: next, job_workflow_ref: next })
+})
+
+test('of concurrent first builds of repositories with the same name, one is pinned', async () => {
+  const id = await add()
+  const build = (index: number) => ci.token(claims({ repository_id: `${newId()}${index}` }))
+  const answers = await Promise.all([1, 2, 3, 4, 5, 6].map((index) => exchange(build(index))))
+  assert.equal(answers.filter(({ statusCode }) => statusCode === 200).length, 1)
+  const refused = answers.filter(({ statusCode }) => statusCode === 400)
+  assert.deepEqual(
+    refused.map((answer) => answer.json().details.code),
+    Array(5).fill('no_publisher'),
+  )
+  const tokens = t.deps.db.selectFrom('publisher_token').select('id').where('publisher_id', '=', id)
+  assert.equal((await tokens.execute()).length, 1)
 })
 
 test('pipelines of GitLab have their own claims', async () => {

@@ -78,7 +78,7 @@ async function exchangeVerified(
   const { token, hash } = newToken('publisher')
   const projects = await transaction(deps, async (tx) => {
     await claimToken(tx, verified, facts)
-    await pinRepository(tx, publisher, build, now)
+    await pinRepository(tx, publisher, { build, now, facts })
     const ownProject = publisher.project_id ?? projectId ?? null
     await tx
       .insertInto('publisher_token')
@@ -141,18 +141,30 @@ async function claimToken(
     throw new RefusedToken('replayed', 'The token was already used. Request a new token', facts)
 }
 
-/** The IDs of the first build identify the repository from now on; its name can change. */
-async function pinRepository(tx: Tx, publisher: PublisherFacts, build: BuildClaims, now: number): Promise<void> {
-  await tx
-    .updateTable('trusted_publisher')
-    .set({
-      repository: build.repository,
-      repository_id: publisher.repository_id ?? build.repositoryId ?? null,
-      owner_id: publisher.owner_id ?? build.ownerId ?? null,
-      last_used: new Date(now),
-    })
-    .where('id', '=', publisher.id)
-    .execute()
+/**
+ * The IDs of the first build identify the repository from now on; its name can change, unless another publisher of the
+ * same project has it.
+ * @throws RefusedToken if the publisher was removed, or a concurrent exchange has pinned another repository.
+ */
+async function pinRepository(
+  tx: Tx,
+  { id }: PublisherFacts,
+  { build, now, facts }: { build: BuildClaims; now: number; facts: ExchangeFacts },
+): Promise<void> {
+  const [repositoryId, ownerId] = [build.repositoryId ?? null, build.ownerId ?? null]
+  const { numAffectedRows } = await sql`
+    update trusted_publisher publisher set
+      repository_id = coalesce(repository_id, ${repositoryId}), owner_id = coalesce(owner_id, ${ownerId}),
+      last_used = ${new Date(now)},
+      repository = case when exists (select from trusted_publisher other where other.id <> publisher.id
+        and other.project_id is not distinct from publisher.project_id
+        and other.organization_id is not distinct from publisher.organization_id
+        and other.repository = ${build.repository}) then repository else ${build.repository} end
+    where id = ${id} and coalesce(repository_id, ${repositoryId}) is not distinct from ${repositoryId}
+      and coalesce(owner_id, ${ownerId}) is not distinct from ${ownerId}`.execute(tx)
+  if (numAffectedRows !== 1n) {
+    throw new RefusedToken('no_publisher', 'The trusted publisher was changed during the exchange. Try again', facts)
+  }
 }
 
 /** The claims that the version shows. */
