@@ -50,7 +50,9 @@ test('the package contains compiled code with types, and nothing else', () => {
     .split('\n')
     .sort()
   assert.ok(files.includes('./dist/index.js') && files.includes('./dist/index.d.ts'))
-  const others = files.filter((file) => !/^\.\/(package\.json|dist\/LICENSE|dist\/.+\.(js|d\.ts))$/.test(file))
+  const others = files.filter(
+    (file) => !/^\.\/(package\.json|README\.md|dist\/LICENSE|dist\/.+\.(js|d\.ts))$/.test(file),
+  )
   assert.deepEqual(others, [])
   assert.deepEqual(
     files.filter((file) => /test/.test(file)),

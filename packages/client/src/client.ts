@@ -1,5 +1,6 @@
 // The client: one function for each HTTP method, typed by the paths of the API.
 import createClient, { type Client } from 'openapi-fetch'
+import { type Change, type ChangesOptions, followChanges } from './changes.ts'
 import { errorOf } from './errors.ts'
 import { Form } from './form.ts'
 import type { paths } from './generated/api.ts'
@@ -32,6 +33,8 @@ export type Transport = {
   baseUrl: string
   /** Sends one request with the credentials of the client, without retries. */
   send: Send
+  /** Like `send`, for a response that does not end. */
+  open: Send
   retry: RetryOptions
 }
 
@@ -49,6 +52,8 @@ export type Depot = Lists & {
   upload(file: Blob, options?: UploadOptions): Promise<Upload>
   /** Publishes a version with its files; large files are uploaded first. */
   publish(version: NewVersion, files: readonly File[], options?: PublishOptions): Promise<Schemas['Version']>
+  /** Follows the changes of the public catalogue: first those since a cursor, then new ones as they happen. */
+  changes(options?: ChangesOptions): AsyncGenerator<Change, void>
   transport: Transport
 }
 
@@ -84,6 +89,7 @@ export function createDepot(options: DepotOptions): Depot {
     api,
     upload: (file, uploadOptions) => uploadFile(transport, file, uploadOptions),
     publish: (version, files, publishOptions) => publishVersion(depot, version, files, publishOptions),
+    changes: (changesOptions) => followChanges(depot, changesOptions),
     transport,
     ...makeLists((path, init) => call('get', path, init)),
   }
@@ -123,27 +129,30 @@ function makeTransport({
   retry = {},
   timeoutSeconds = 60,
 }: DepotOptions): Transport {
+  const sendWithin = async (address: string, init: RequestInit, limit: AbortSignal | undefined): Promise<Response> => {
+    const headers = new Headers(init.headers)
+    const current = await currentToken(token)
+    if (current !== undefined && !headers.has('authorization')) headers.set('authorization', `Bearer ${current}`)
+    if (userAgent !== undefined) headers.set('user-agent', userAgent)
+    const signals = [init.signal, limit].filter((signal) => signal !== undefined && signal !== null)
+    // A caller's own function must not see `this`.
+    const send = fetch
+    return send(address, {
+      ...init,
+      headers,
+      ...(signals.length > 0 ? { signal: AbortSignal.any(signals) } : {}),
+    }).catch((error: unknown) => {
+      throw init.signal?.aborted === true ? asError(init.signal.reason) : asError(error)
+    })
+  }
   return {
     baseUrl: url.replace(/\/+$/, ''),
     retry,
-    async send(address, init) {
-      const headers = new Headers(init.headers)
-      const current = await currentToken(token)
-      if (current !== undefined && !headers.has('authorization')) headers.set('authorization', `Bearer ${current}`)
-      if (userAgent !== undefined) headers.set('user-agent', userAgent)
+    send(address, init) {
       const hasFiles = init.body instanceof FormData || init.body instanceof Blob
-      const limit = hasFiles ? undefined : AbortSignal.timeout(timeoutSeconds * 1000)
-      const signals = [init.signal, limit].filter((signal) => signal !== undefined && signal !== null)
-      // A caller's own function must not see `this`.
-      const send = fetch
-      return send(address, {
-        ...init,
-        headers,
-        ...(signals.length > 0 ? { signal: AbortSignal.any(signals) } : {}),
-      }).catch((error: unknown) => {
-        throw init.signal?.aborted === true ? asError(init.signal.reason) : asError(error)
-      })
+      return sendWithin(address, init, hasFiles ? undefined : AbortSignal.timeout(timeoutSeconds * 1000))
     },
+    open: (address, init) => sendWithin(address, init, undefined),
   }
 }
 

@@ -1,4 +1,5 @@
 // @depot/client: a typed client for the HTTP API of Depot.
+export type { Change, ChangesOptions } from './changes.ts'
 export { createDepot, type Depot, type DepotOptions, type TokenSource } from './client.ts'
 export { DepotError, type ErrorCode, type Problem } from './errors.ts'
 export { Form } from './form.ts'

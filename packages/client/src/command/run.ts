@@ -147,10 +147,14 @@ async function publishUploads(run: Run, project: Project, { uploads, drop, forge
     result(dryOutcome(settings, check, number))
     return EXIT.success
   }
-  const published = await depot.post('/v3/version', { body })
+  const published = await depot.post('/v3/version', { body }).catch((error: unknown) => {
+    if (!(error instanceof DepotError))
+      note(`${number} might have been published. Run the command again with --skip-existing`)
+    throw error
+  })
   forget()
   const waits = settings.wait && settings.status !== 'draft'
-  const isPublic = !waits || (await waitForPublic(settings, project, published.id, USER_AGENT))
+  const isPublic = !waits || (await waitForPublic(settings, { project, id: published.id, userAgent: USER_AGENT, note }))
   result(outcome(settings, project, published, warnings))
   if (isPublic) return EXIT.success
   note(
