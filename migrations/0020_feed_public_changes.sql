@@ -43,9 +43,9 @@ create table public_change_head (
   constraint public_change_head_epoch_check check (epoch ~ '^[0-9A-Za-z]{8}$')
 );
 
-create function public_change_epoch() returns text language sql volatile as $$
+create function random_base62(length integer) returns text language sql volatile as $$
   select string_agg(substr('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz', 1 + floor(random() * 62)::int, 1), '')
-  from generate_series(1, 8)
+  from generate_series(1, length)
 $$;
 
 -- A restore from a dump and a failover to a standby change it.
@@ -205,7 +205,7 @@ begin
     return false;
   end if;
   if head.database <> public_change_database() then
-    update public_change_head set epoch = public_change_epoch(), database = public_change_database();
+    update public_change_head set epoch = random_base62(8), database = public_change_database();
   end if;
   with taken as (
     delete from public_change_note
@@ -241,7 +241,7 @@ $$;
 create function rebuild_public_changes() returns void language plpgsql as $$
 begin
   delete from public_change_head;
-  insert into public_change_head (epoch, database) values (public_change_epoch(), public_change_database());
+  insert into public_change_head (epoch, database) values (random_base62(8), public_change_database());
   delete from public_change_note;
   delete from public_change;
   insert into public_change (kind, subject_id, number, project_id, is_present, revision, changed)

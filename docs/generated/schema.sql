@@ -296,6 +296,15 @@ create table follow (
   constraint follow_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE
 );
 
+create table follow_feed (
+  account_id text collate "C" not null,
+  secret_hash bytea not null,
+  created timestamp with time zone default now() not null,
+  constraint follow_feed_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint follow_feed_pkey PRIMARY KEY (account_id),
+  constraint follow_feed_secret_hash_key UNIQUE (secret_hash)
+);
+
 create table gallery_item (
   id text collate "C" not null,
   project_id text collate "C" not null,
@@ -337,6 +346,15 @@ create table image (
   constraint image_size_check CHECK (((size_bytes >= 1) AND (size_bytes <= 1048576))),
   constraint image_thread_message_id_fkey FOREIGN KEY (thread_message_id) REFERENCES thread_message(id) ON DELETE SET NULL,
   constraint image_version_id_fkey FOREIGN KEY (version_id) REFERENCES version(id) ON DELETE SET NULL
+);
+
+create table instance (
+  only_row boolean default true not null,
+  id text collate "C" not null,
+  created timestamp with time zone default now() not null,
+  constraint instance_id_check CHECK ((id ~ '^[0-9A-Za-z]{16}$'::text)),
+  constraint instance_only_row_check CHECK (only_row),
+  constraint instance_pkey PRIMARY KEY (only_row)
 );
 
 create table instance_error (
@@ -1880,7 +1898,7 @@ begin
     return false;
   end if;
   if head.database <> public_change_database() then
-    update public_change_head set epoch = public_change_epoch(), database = public_change_database();
+    update public_change_head set epoch = random_base62(8), database = public_change_database();
   end if;
   with taken as (
     delete from public_change_note
@@ -1989,14 +2007,6 @@ AS $function$
   select concat_ws('.', (select system_identifier from pg_control_system()),
     (select timeline_id from pg_control_checkpoint()),
     (select oid from pg_database where datname = current_database()), 'public_change'::regclass::oid)
-$function$;
-
-CREATE OR REPLACE FUNCTION public.public_change_epoch()
- RETURNS text
- LANGUAGE sql
-AS $function$
-  select string_agg(substr('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz', 1 + floor(random() * 62)::int, 1), '')
-  from generate_series(1, 8)
 $function$;
 
 CREATE OR REPLACE FUNCTION public.public_owner_changed()
@@ -2146,6 +2156,14 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.random_base62(length integer)
+ RETURNS text
+ LANGUAGE sql
+AS $function$
+  select string_agg(substr('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz', 1 + floor(random() * 62)::int, 1), '')
+  from generate_series(1, length)
+$function$;
+
 CREATE OR REPLACE FUNCTION public.random_id()
  RETURNS text
  LANGUAGE plpgsql
@@ -2170,7 +2188,7 @@ CREATE OR REPLACE FUNCTION public.rebuild_public_changes()
 AS $function$
 begin
   delete from public_change_head;
-  insert into public_change_head (epoch, database) values (public_change_epoch(), public_change_database());
+  insert into public_change_head (epoch, database) values (random_base62(8), public_change_database());
   delete from public_change_note;
   delete from public_change;
   insert into public_change (kind, subject_id, number, project_id, is_present, revision, changed)

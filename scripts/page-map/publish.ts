@@ -73,7 +73,12 @@ export const PUBLISH_PAGES: readonly MappedPage[] = [
     'Deletion of an affiliate code',
     'deleteAffiliateCode',
   ),
-  own('ownFollows', '/dashboard/follows', 'Followed projects with their versions for the own setup', 'listUserFollows'),
+  own(
+    'ownFollows',
+    '/dashboard/follows',
+    'Followed projects with their versions for the own setup, and the address of their feed',
+    'listUserFollows createFollowFeed deleteFollowFeed',
+  ),
   own('ownReports', '/dashboard/reports', 'Own reports', 'listOpenReports'),
   own('ownReport', '/dashboard/reports/{id}', 'One report with its thread', 'getReport getThread postThreadMessage'),
   own(

@@ -6,6 +6,9 @@ import { BASE62, randomBase62 } from '#lib/ids.ts'
 
 const PREFIXES = { pat: 'dpp_', oauth: 'dpo_', session: 'dps_', publisher: 'dpt_' } as const
 
+/** Prefix of the secret in the address of a feed, which is not a token: it only opens this feed. */
+const FEED_PREFIX = 'dph_'
+
 /** `pat`: personal access token; `oauth`: OAuth access token; `session`: session token; `publisher`: token of a build. */
 export type TokenKind = keyof typeof PREFIXES
 
@@ -22,16 +25,26 @@ const TOKEN_LENGTH = PREFIX_LENGTH + RANDOM_LENGTH + CHECKSUM_LENGTH
 export const TOKEN_KINDS = (Object.keys(PREFIXES) as TokenKind[]).map((kind) => ({ kind, prefix: PREFIXES[kind] }))
 
 /** Regular expression with which scanners of secrets find tokens. The last six characters are a CRC-32 of the others. */
-export const TOKEN_PATTERN = `(${Object.values(PREFIXES).join('|')})[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}`
+export const TOKEN_PATTERN = `(${[...Object.values(PREFIXES), FEED_PREFIX].join('|')})[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}`
 
 /** Maximum length of the `Authorization` header. Depot's tokens have 64 characters; tokens of code hosts are longer. */
 const AUTHORIZATION_MAX = 512
 
 /** Creates a token of 64 characters. The user sees `token` once; the database stores `hash` (32 bytes). */
 export function newToken(kind: TokenKind): { token: string; hash: Buffer } {
-  const body = PREFIXES[kind] + randomBase62(RANDOM_LENGTH)
+  return newTokenWith(PREFIXES[kind])
+}
+
+function newTokenWith(prefix: string): { token: string; hash: Buffer } {
+  const body = prefix + randomBase62(RANDOM_LENGTH)
   const token = body + checksum(body)
   return { token, hash: hashToken(token) }
+}
+
+/** Creates the secret in the address of a feed. It has the length and the checksum of a token. */
+export function newFeedSecret(): { secret: string; hash: Buffer } {
+  const { token: secret, hash } = newTokenWith(FEED_PREFIX)
+  return { secret, hash }
 }
 
 /**

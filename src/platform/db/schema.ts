@@ -245,6 +245,12 @@ export interface Follow {
   project_id: string;
 }
 
+export interface FollowFeed {
+  account_id: string;
+  created: Generated<Timestamp>;
+  secret_hash: Buffer;
+}
+
 export interface GalleryItem {
   content_sha1: string;
   copy_widths: Generated<number[]>;
@@ -273,6 +279,12 @@ export interface Image {
   thread_message_id: string | null;
   url: string | null;
   version_id: string | null;
+}
+
+export interface Instance {
+  created: Generated<Timestamp>;
+  id: string;
+  only_row: Generated<boolean>;
 }
 
 export interface InstanceError {
@@ -909,8 +921,10 @@ export interface DB {
   file_manifest: FileManifest;
   first_admin_link: FirstAdminLink;
   follow: Follow;
+  follow_feed: FollowFeed;
   gallery_item: GalleryItem;
   image: Image;
+  instance: Instance;
   instance_error: InstanceError;
   instance_figure: InstanceFigure;
   instance_secret: InstanceSecret;

@@ -43,7 +43,9 @@ export async function protectPages(app: App, config: Config): Promise<void> {
   app.addHook('onSend', (_req, reply, payload, done) => {
     // Other sites must not read pages, unlike the API.
     void reply.removeHeader('access-control-allow-origin').removeHeader('access-control-expose-headers')
+    const own = reply.getHeader('referrer-policy')
     void reply.headers(headers(reply))
+    if (own !== undefined) void reply.header('referrer-policy', own)
     done(null, payload)
   })
   app.addHook('preValidation', (req, reply, done) => {

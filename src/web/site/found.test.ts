@@ -175,9 +175,11 @@ test('heads announce both formats of each feed, which answer', async () => {
   for (const path of ['/', '/mods?c=magic', '/mod/lamp', '/user/maker']) {
     const { body } = await visitor(t).get(path)
     const feeds = [...body.matchAll(/<link rel="alternate" type="application\/(atom|feed)\+\w+" href="([^"]+)"/g)]
+    // Profiles have a feed of projects and one of releases.
+    const expected = ['atom', 'feed', ...(path.startsWith('/user/') ? ['atom', 'feed'] : [])]
     assert.deepEqual(
       feeds.map(([, type]) => type),
-      ['atom', 'feed'],
+      expected,
       path,
     )
     for (const [, , href = ''] of feeds) {

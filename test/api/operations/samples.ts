@@ -242,6 +242,8 @@ const OPERATIONS: Record<string, Sample> = {
   getCollectionLimit: {},
 
   // Follows and notifications
+  createFollowFeed: at('owner'),
+  deleteFollowFeed: at('owner'),
   followProject: at('project'),
   unfollowProject: {
     ...at('project'),

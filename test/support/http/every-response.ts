@@ -15,6 +15,8 @@ const OF_THE_PROCESS = [
   '/metrics',
   '/docs/openapi.json',
   '/v3/projects_random',
+  '/v3/changes',
+  '/v3/changes/stream',
   ...['overview', 'jobs', 'storage', 'mail', 'errors', 'search-index'].map((name) => `/_internal/admin/${name}`),
 ]
 

@@ -47,6 +47,9 @@ try {
     values.examples,
     '--seed',
     values.seed,
+    // Its response has no end.
+    '--exclude-operation-id',
+    'streamChanges',
     '--continue-on-failure',
     // For a machine that is busy with other things.
     '--wait-for-schema',

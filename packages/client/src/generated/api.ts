@@ -1246,6 +1246,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v3/user/{id}/feed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create the secret address of a feed with the releases of followed projects
+         * @description Everyone who knows the address can read the feed. A new address replaces the previous one.
+         *
+         *     Requires a token with `USER_WRITE`. Rejects fine-grained tokens.
+         */
+        post: operations["createFollowFeed"];
+        /**
+         * Delete the address of the feed with the releases of followed projects
+         * @description Requires a token with `USER_WRITE`. Rejects fine-grained tokens.
+         */
+        delete: operations["deleteFollowFeed"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v3/user/{id}/notifications": {
         parameters: {
             query?: never;
@@ -5774,6 +5800,22 @@ export interface components {
         /** FileAddress */
         FileAddress: {
             url: string;
+        };
+        /**
+         * FollowFeed
+         * @description The addresses are in no other response
+         */
+        FollowFeed: {
+            /**
+             * Format: uri
+             * @description Secret address of the feed as Atom
+             */
+            atom: string;
+            /**
+             * Format: uri
+             * @description Secret address of the feed as JSON Feed
+             */
+            json: string;
         };
         /** FoundUser */
         FoundUser: {
@@ -11378,6 +11420,62 @@ export interface operations {
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
+            default: components["responses"]["Error"];
+        };
+    };
+    createFollowFeed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description ID or username */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The addresses are in no other response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FollowFeed"];
+                };
+            };
+            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    deleteFollowFeed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description ID or username */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
     };

@@ -8,3 +8,8 @@ export function requireFollowReader(viewer: Viewer, accountId: string): void {
   if (accountId !== viewer.id && !isAdmin(viewer))
     throw forbidden('Only admins can see which projects another user follows')
 }
+
+/** @throws ApiError 403 for the feed of another user. */
+export function requireFeedOwner(viewer: Viewer, accountId: string): void {
+  if (accountId !== viewer.id) throw forbidden('Only users themselves can create and delete the address of their feed')
+}

@@ -7,6 +7,7 @@ import {
   projectViewer,
 } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { getCachedUser } from '#features/people/users/user-cache.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { convertInPieces } from '#lib/text/json-pieces.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { ProjectParams, UserParams } from '#platform/http/query-values.ts'
@@ -15,15 +16,18 @@ import { sendList } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { V3 } from '../forms.ts'
+import { deleteFollowFeed, renewFollowFeed } from './follow-feed.ts'
 import { followProject, unfollowProject } from './follow-project.ts'
-import { requireFollowReader } from './policy.ts'
+import { requireFeedOwner, requireFollowReader } from './policy.ts'
 import { listFollowedIds } from './queries.ts'
+import { FollowFeedView, toFollowFeedView } from './views.ts'
 
 const WRITE = { auth: { scope: ['USER_WRITE'] } } as const
 
 export function followRoutes(app: App, deps: ProjectReader & Pick<Deps, 'config'>): void {
   followWrites(app, deps)
   followedRoute(app, deps)
+  feedRoutes(app, deps)
 }
 
 /** The v2 API has another prefix and another form of projects. */
@@ -75,4 +79,47 @@ export function followWrites(app: App, deps: ProjectReader & Pick<Deps, 'config'
       return done(reply)
     },
   )
+}
+
+function feedRoutes(app: App, deps: ProjectReader & Pick<Deps, 'config'>): void {
+  const path = '/v3/user/:id/feed'
+  app.post(
+    path,
+    {
+      config: WRITE,
+      schema: {
+        operationId: 'createFollowFeed',
+        summary: 'Create the secret address of a feed with the releases of followed projects',
+        description: 'Everyone who knows the address can read the feed. A new address replaces the previous one.',
+        params: UserParams,
+        response: { 201: FollowFeedView },
+      },
+    },
+    async (req, reply) => {
+      const account = await getOwnAccount(deps, requireViewer(req), req.params.id)
+      return reply.status(201).send(toFollowFeedView(deps.config, await renewFollowFeed(deps.db, account)))
+    },
+  )
+  app.delete(
+    path,
+    {
+      config: WRITE,
+      schema: {
+        operationId: 'deleteFollowFeed',
+        summary: 'Delete the address of the feed with the releases of followed projects',
+        params: UserParams,
+      },
+    },
+    async (req, reply) => {
+      await deleteFollowFeed(deps.db, await getOwnAccount(deps, requireViewer(req), req.params.id))
+      return done(reply)
+    },
+  )
+}
+
+/** Returns the ID of the account. @throws ApiError 404, 403 for the account of another user. */
+async function getOwnAccount(deps: ProjectReader, viewer: Viewer, name: string): Promise<string> {
+  const { id } = await getCachedUser(deps, name)
+  requireFeedOwner(viewer, id)
+  return id
 }

@@ -85,6 +85,23 @@ export async function listVersionIdsOf(db: Db, projectId: string, filter: Versio
   return (await filteredVersions(db, projectId, filter).select('version.id').execute()).map(({ id }) => id)
 }
 
+/** Returns the IDs of the listed and archived versions of these projects, newest first. */
+export async function listReleases(
+  db: Db,
+  projectIds: readonly string[],
+  { offset, limit }: { offset: number; limit: number },
+): Promise<string[]> {
+  if (projectIds.length === 0) return []
+  const { rows } = await sql<{ id: string }>`
+    select newest.id from unnest(${projectIds}::text[]) as wanted (id)
+    cross join lateral (
+      select version.id, version.date_published from version
+      where version.project_id = wanted.id and is_listed(version.status)
+      order by version.date_published desc, version.id limit ${offset + limit}) newest
+    order by newest.date_published desc, newest.id offset ${offset} limit ${limit}`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
 /** The columns that describe a version in lists, and decide which versions replace featured ones. */
 export type VersionTraits = {
   id: string

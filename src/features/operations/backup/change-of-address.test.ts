@@ -74,6 +74,7 @@ async function moved(): Promise<{ deps: Deps; client: Client; close(): Promise<v
   const address = {
     http: { ...config.http, baseUrl: 'https://new.example.org' },
     files: { ...config.files, baseUrl: AFTER },
+    ci: { ...config.ci, audience: 'https://new.example.org' },
   }
   const deps = { ...t.deps, cache, config: { ...config, ...address } }
   await updateFileUrls(deps)

@@ -1,16 +1,20 @@
 // The projects that the user follows, with the latest version of each for the user's setup.
+import { deleteFollowFeed, hasFollowFeed, renewFollowFeed } from '#features/catalogue/follows/follow-feed.ts'
 import { type LatestVersion, listFollowedIds, listLatestVersions } from '#features/catalogue/follows/queries.ts'
+import { toFollowFeedView } from '#features/catalogue/follows/views.ts'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { timeAgo } from '#platform/html/format.ts'
+import { form } from '#platform/html/forms.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
-import { emptyState, face, pager } from '#platform/html/lists.ts'
+import { emptyState, face, note, pager } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
-import { sheetHead } from '#platform/html/work/frame.ts'
+import { sheetHead, sheetPart } from '#platform/html/work/frame.ts'
 import { listTable, nameCell } from '#platform/html/work/tables.ts'
 import { isSet, type Setup, setupFor } from '#web/kit/cookies.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, pageNumber, projectPath, versionPath, withQuery } from '#web/kit/paths.ts'
+import { formPage } from '#web/kit/work/form-page.ts'
 import { showWork } from '#web/kit/work/work-page.ts'
 import { viewOf } from '#web/site/lists/rows.ts'
 import { dashboardSections } from '../dashboard/dashboard-frame.ts'
@@ -18,10 +22,26 @@ import { dashboardSections } from '../dashboard/dashboard-frame.ts'
 const ROWS = 50
 
 export function followsPage(pages: Pages): void {
-  pages.own('GET', PATHS.follows, 'ownFollows', showFollows)
+  formPage<null>(pages, {
+    path: PATHS.follows,
+    name: 'ownFollows',
+    load: async () => null,
+    show: (request) => showFollows(request),
+    commands: {
+      create: async (request) => {
+        const { deps, viewer } = request
+        return showFollows(request, toFollowFeedView(deps.config, await renewFollowFeed(deps.db, viewer.id)))
+      },
+      delete: async ({ deps, viewer }) => {
+        await deleteFollowFeed(deps.db, viewer.id)
+        return { done: 'feed-deleted' }
+      },
+    },
+  })
 }
 
-async function showFollows(request: OwnRequest) {
+/** `created`: the addresses of a feed, which the page shows once. */
+async function showFollows(request: OwnRequest, created?: Addresses) {
   const { deps, viewer, page, setup } = request
   const { t } = page.language
   const ids = await listFollowedIds(deps.db, viewer.id)
@@ -47,7 +67,33 @@ async function showFollows(request: OwnRequest) {
         ? emptyState(page, { icon: 'heart', title: t('reports.follows.empty'), text: t('reports.follows.empty.text') })
         : projectTable(page, projects, byProject),
       pager(page, { current, last, href }),
+      feedPart(page, created, await hasFollowFeed(deps.db, viewer.id)),
     ],
+  })
+}
+
+type Addresses = ReturnType<typeof toFollowFeedView>
+
+function feedPart(page: PageContext, created: Addresses | undefined, exists: boolean): Markup {
+  const { t } = page.language
+  const button = (command: string, label: string, kind: string) =>
+    html`<button name="do" value="${command}" class="${kind}">${label}</button>`
+  const shown =
+    created !== undefined &&
+    html`${note(page, 'warn', html`<p>${t('reports.follows.feed.once')}</p>`)}
+${(['atom', 'json'] as const).map(
+  (format) => html`<div class="field"><label for="feed-${format}">${t(`reports.follows.feed.${format}`)}</label>
+<div class="with-button"><input type="text" class="mono" id="feed-${format}" value="${created[format]}" readonly autocomplete="off" spellcheck="false">
+<button type="button" data-copy="feed-${format}" data-done="${t('copied')}" hidden>${t('copy')}</button></div></div>`,
+)}`
+  return sheetPart({
+    id: 'feed',
+    title: t('reports.follows.feed'),
+    text: t('reports.follows.feed.text'),
+    content: html`${shown}${form(page, {
+      action: pathTo(page, PATHS.follows),
+      content: html`<div class="line">${button('create', t(exists ? 'reports.follows.feed.renew' : 'reports.follows.feed.create'), '')}${exists && button('delete', t('reports.follows.feed.delete'), 'danger')}</div>`,
+    })}`,
   })
 }
 

@@ -3,7 +3,7 @@ import { assetHref, type PageContext, pathTo } from '#platform/html/page-context
 import type { Deps } from '#ports/deps.ts'
 import type { Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
-import { xml } from './feeds.ts'
+import { xml } from '../feeds/atom.ts'
 import { createModifiedTimes, sendDocument } from './send-document.ts'
 import { speculationRules } from './speculation.ts'
 

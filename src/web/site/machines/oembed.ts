@@ -4,8 +4,8 @@ import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts
 import { invalidInput, notFound } from '#lib/errors.ts'
 import { PROJECT_TYPES } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
+import { xml } from '../feeds/atom.ts'
 import { rowsWithAuthors } from '../lists/row-details.ts'
-import { xml } from './feeds.ts'
 import { sendDocument } from './send-document.ts'
 
 const FORMATS = ['json', 'xml'] as const

@@ -6,7 +6,10 @@ import type { PageRequest } from '#web/kit/request.ts'
 
 type Document = {
   type: string
-  body: string
+  /** A function is called only if the program does not have the document; it needs an `etag`. */
+  body: string | (() => Promise<string>)
+  /** Default: from the body. */
+  etag?: string
   cacheControl: string
   /** Milliseconds since 1970. */
   modifiedAt: number
@@ -15,18 +18,19 @@ type Document = {
 }
 
 /** Sends the document, or 304 if the program has it (RFC 9110, 13.2.2). */
-export function sendDocument(
+export async function sendDocument(
   { req, reply }: Pick<PageRequest, 'req' | 'reply'>,
-  { type, body, cacheControl, modifiedAt, vary }: Document,
-): FastifyReply {
-  const etag = entityTag(body)
+  { type, body, cacheControl, modifiedAt, vary, ...given }: Document,
+): Promise<FastifyReply> {
+  const etag = given.etag ?? entityTag(typeof body === 'string' ? body : await body())
   const modified = new Date(modifiedAt).toUTCString()
   void reply.header('etag', etag).header('last-modified', modified).header('cache-control', cacheControl)
   if (vary !== undefined) void reply.header('vary', vary)
   const { 'if-none-match': tags, 'if-modified-since': since = '' } = req.headers
   // A program that sends an ETag does not rely on the time, which has no more than seconds.
   const isKnown = tags === undefined ? Date.parse(since) >= Date.parse(modified) : matchesEntityTag(tags, etag)
-  return isKnown ? reply.status(304).send() : reply.type(type).send(body)
+  if (isKnown) return reply.status(304).send()
+  return reply.type(type).send(typeof body === 'string' ? body : await body())
 }
 
 /** Returns a function for documents that depend on settings: the time at which this process first sent the present text. */

@@ -15,9 +15,9 @@ import type { Pages } from '#web/kit/pages.ts'
 import { listPath, offeredTypes, PATHS, type ProjectType } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { operatorLinks } from '#web/kit/site.ts'
+import { xml } from '../feeds/atom.ts'
 import { readHits } from '../lists/list-query.ts'
 import { type Hit, rowOfHit } from '../lists/rows.ts'
-import { xml } from './feeds.ts'
 import { sendDocument } from './send-document.ts'
 
 /** Number of projects per part. Search engines accept 50,000. */
@@ -154,7 +154,7 @@ function sendEntries(
   request: PageRequest,
   entries: readonly Entry[],
   { root, entry }: { root: string; entry: string },
-): FastifyReply {
+): Promise<FastifyReply> {
   const { url } = request.page.site
   const lines = entries.map(({ path, modified }) => {
     const changed = modified === undefined ? '' : `<lastmod>${modified}</lastmod>`

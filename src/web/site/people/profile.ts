@@ -49,7 +49,10 @@ export function profilePage(request: PageRequest, of: Profile): ShownPage {
     className: ['page', hueClass(of.color)].filter(Boolean).join(' '),
     openGraph: { type: of.kind },
     structuredData: [of.structured],
-    feeds: feedLinks(of.path, language.t('site.feed.list')),
+    feeds: [
+      ...feedLinks(of.path, language.t('site.feed.list')),
+      ...feedLinks(`${of.path}/releases`, language.t('site.feed.releases')),
+    ],
     body: html`${of.before}
 <div class="profile">${of.head}<div class="acts">${of.edit !== undefined && html`<a class="button" href="${pathTo(page, of.edit.path)}">${icon(page, 'cog')}${of.edit.label}</a>`}<a class="button" href="${pathTo(page, `${of.path}.atom`)}" title="${language.t('site.feed.list')}">${icon(page, 'rss')}<span class="vh">${language.t('site.feed.list')}</span></a>${of.report !== undefined && html`<a class="button" href="${pathTo(page, of.report)}" title="${language.t('site.report.title', { name: of.name })}">${icon(page, 'flag')}<span class="vh">${language.t('site.report.title', { name: of.name })}</span></a>`}</div></div>
 ${of.projects.types.size > 1 && typeTabs(page, of)}

@@ -1,0 +1,47 @@
+// Sends a feed in one of its formats: Atom (RFC 4287) and JSON Feed 1.1.
+import type { FastifyReply } from 'fastify'
+import { entityTag } from '#lib/text/json-bytes.ts'
+import { withQuery } from '#web/kit/paths.ts'
+import type { PageRequest } from '#web/kit/request.ts'
+import { sendDocument } from '../machines/send-document.ts'
+import { writeAtom } from './atom.ts'
+import { type Feed, type Format, PAGES_MAX, pageOf } from './feed.ts'
+import { writeJsonFeed } from './json-feed.ts'
+
+/** Sends a feed. A program that has it gets 304, before any changelog is rendered. */
+export async function sendFeed(
+  request: PageRequest,
+  feed: Feed,
+  { format, instance }: { format: Format; instance: { id: string; created: Date } },
+): Promise<FastifyReply> {
+  const { page, viewer, reply, req, texts } = request
+  const newest = Math.max(...feed.entries.map((entry) => Date.parse(entry.updated)))
+  const address = req.raw.url ?? ''
+  const number = pageOf(request)
+  const hasNext = feed.hasMore && number < PAGES_MAX
+  const document = {
+    ...feed,
+    instance: instance.id,
+    self: `${page.site.url}${address}`,
+    next: hasNext ? `${page.site.url}${withQuery(address, { page: String(number + 1) })}` : undefined,
+    updated:
+      feed.entries.length === 0 ? (feed.changed ?? instance.created.toISOString()) : new Date(newest).toISOString(),
+  }
+  if (feed.isSecret === true) void reply.header('x-robots-tag', 'noindex').header('referrer-policy', 'no-referrer')
+  const write = format === 'atom' ? writeAtom : writeJsonFeed
+  return sendDocument(request, {
+    type: format === 'json' ? 'application/feed+json; charset=utf-8' : 'application/atom+xml; charset=utf-8',
+    etag: entityTag(JSON.stringify([format, page.language.tag, page.site, document])),
+    body: async () => {
+      const rendered = await Promise.all(
+        feed.entries.map(async ({ markdown = '' }) =>
+          markdown === '' ? undefined : String(await texts.render(markdown, page)),
+        ),
+      )
+      return write(page, { ...document, rendered })
+    },
+    cacheControl: viewer === null && feed.isSecret !== true ? 'public, max-age=300' : 'private, no-cache',
+    modifiedAt: Date.parse(document.updated),
+    vary: 'accept-language, cookie',
+  })
+}
