@@ -1,9 +1,12 @@
 // The dashboard of a publisher whose projects are in every state, new projects, reviews, and the pages of versions.
 import assert from 'node:assert/strict'
+import { randomBase62 } from '#lib/ids.ts'
+import { DAY_MS } from '#lib/time.ts'
 import type { TestApp } from '../app/test-app.ts'
 import { makeZip } from '../factories/archives.ts'
 import type { MadeProject, Person } from '../factories/factories.ts'
 import { form, projectData } from '../http/forms.ts'
+import { metadata } from '../http/tus-requests.ts'
 import { pagesOf, type ShownPage } from './shown-page.ts'
 import type { WorkPeople } from './work-pages.ts'
 
@@ -95,5 +98,24 @@ async function makeVersions(t: TestApp, owner: Person) {
   ])
   const draft = await t.as(owner).post('/v3/version', payload, { headers })
   assert.equal(draft.statusCode, 201, draft.body)
+  await makeWaiting(t, owner, draft.json().id)
   return { draft: draft.json().id as string, version: version.id, hash: sha512 }
+}
+
+/** Begins two uploads that the draft names, of which one has arrived. */
+async function makeWaiting({ deps }: TestApp, owner: Person, versionId: string): Promise<void> {
+  const upload = (filename: string, length: number, received: number) => ({
+    id: randomBase62(22),
+    account_id: owner.id,
+    metadata: metadata(filename)['upload-metadata'],
+    version_id: versionId,
+    expires: new Date(deps.now() + DAY_MS),
+    length,
+    received,
+  })
+  const uploads = [
+    upload(`${LONG}-3.0.0-dev.jar`, 64_000_000, 21_500_000),
+    upload('lantern-3.0.0-sources.jar', 9000, 9000),
+  ]
+  await deps.db.insertInto('upload').values(uploads).execute()
 }
