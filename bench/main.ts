@@ -8,6 +8,7 @@ import { benchAnnouncements } from './announcements.ts'
 import { benchBackup } from './backup.ts'
 import { benchBeside } from './beside.ts'
 import { benchCatalogue } from './catalogue.ts'
+import { benchChanges } from './changes.ts'
 import { benchDryRun } from './dry-run.ts'
 import { benchHttp } from './http.ts'
 import { printTable, type Row } from './kit/table.ts'
@@ -24,6 +25,7 @@ import { benchWork } from './work/work.ts'
 const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   http: { title: 'HTTP, uploads, starts', run: benchHttp },
   catalogue: { title: 'The catalogue at size', run: benchCatalogue },
+  changes: { title: 'The change feed', run: benchChanges },
   announcements: { title: 'Announcing changes', run: benchAnnouncements },
   backup: { title: 'Backup, restore, verify', run: () => benchBackup() },
   ingest: { title: 'Event ingestion during reads', run: benchIngest },
