@@ -59,6 +59,21 @@ test('every file belongs to a layer, and imports only its own layer and lower la
   assert.deepEqual(problems, [])
 })
 
+test('the service does not import the published client, and the client imports nothing of the service', () => {
+  const client = globSync('packages/client/src/**/*.ts', { cwd: ROOT })
+  assert.ok(client.length > 10)
+  assert.deepEqual(
+    SOURCES.filter((file) => IMPORTS.get(file)?.some((path) => path.startsWith('src/client/'))),
+    [],
+  )
+  const outside = client.flatMap((file) =>
+    importsOf(file)
+      .filter((path) => !path.startsWith('packages/client/src/'))
+      .map((path) => `${file} imports ${path}`),
+  )
+  assert.deepEqual(outside, [])
+})
+
 test('scripts/layers.ts lists every folder of a layer', () => {
   const problems = LAYERS.flatMap(({ folder, parts }) => {
     if (parts === undefined) return []
