@@ -17,6 +17,7 @@ import { benchProcesses } from './processes.ts'
 import { benchRoutes } from './routes.ts'
 import { benchSearchHttp } from './search/http.ts'
 import { benchSite } from './site.ts'
+import { benchTokens } from './tokens.ts'
 import { benchTus } from './tus.ts'
 import { benchUploads } from './uploads.ts'
 import { benchV2 } from './v2.ts'
@@ -36,6 +37,7 @@ const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   pages: { title: 'Cached pages against the API at commit 6d01877', run: benchPages },
   tus: { title: 'Resumable uploads against the form', run: benchTus },
   uploads: { title: 'Uploads through the page against the API', run: benchUploads },
+  tokens: { title: 'Exchange of build tokens, and fine-grained tokens', run: benchTokens },
   'dry-run': { title: 'Dry runs against the requests', run: benchDryRun },
   work: { title: 'Pages for publishers, moderators and operators, 20,000 projects', run: benchWork },
   routes: { title: 'The most expensive request of every route', run: benchRoutes },

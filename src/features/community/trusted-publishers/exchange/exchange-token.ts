@@ -77,21 +77,11 @@ async function exchangeVerified(
   }
   const { token, hash } = newToken('publisher')
   const projects = await transaction(deps, async (tx) => {
-    await claimToken(tx, verified, facts)
     await pinRepository(tx, publisher, { build, now, facts })
     const ownProject = publisher.project_id ?? projectId ?? null
-    await tx
-      .insertInto('publisher_token')
-      .values({
-        id: newId(),
-        publisher_id: publisher.id,
-        token_hash: hash,
-        project_id: ownProject,
-        provenance: JSON.stringify(toProvenance(verified.issuer, build)),
-        created: new Date(now),
-        expires: new Date(now + LIFETIME_MS),
-      })
-      .execute()
+    const provenance = toProvenance(verified.issuer, build)
+    const isNew = await insertToken(tx, verified, { hash, publisherId: publisher.id, ownProject, provenance, now })
+    if (!isNew) throw new RefusedToken('replayed', 'The token was already used. Request a new token', facts)
     const subject = subjectOf(publisher)
     const accountIds = publisher.created_by === null ? [] : [publisher.created_by]
     const details = { ...facts, publisher: publisher.id, commit: build.commit }
@@ -126,19 +116,31 @@ async function choosePublisher(db: Db, { issuer, build, projectId, facts }: Choi
   return matching.find(({ project_id }) => project_id !== null) ?? publisher
 }
 
-/** @throws RefusedToken `replayed` if the token was exchanged before, also in a concurrent request. */
-async function claimToken(
+type NewPublisherToken = {
+  hash: Buffer
+  publisherId: string
+  ownProject: string | null
+  provenance: Record<string, string | null>
+  now: number
+}
+
+/**
+ * Inserts the token and remembers the build's token, in one statement. Returns false if the build's token was exchanged
+ * before, also in a concurrent request.
+ */
+async function insertToken(
   tx: Tx,
   { issuer, tokenId, rememberUntil }: VerifiedToken,
-  facts: ExchangeFacts,
-): Promise<void> {
-  const { numInsertedOrUpdatedRows } = await tx
-    .insertInto('used_ci_token')
-    .values({ issuer: issuer.issuer, token_id: tokenId, expires: rememberUntil })
-    .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirstOrThrow()
-  if (numInsertedOrUpdatedRows === 0n)
-    throw new RefusedToken('replayed', 'The token was already used. Request a new token', facts)
+  { hash, publisherId, ownProject, provenance, now }: NewPublisherToken,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    with claimed as (
+      insert into used_ci_token (issuer, token_id, expires) values (${issuer.issuer}, ${tokenId}, ${rememberUntil})
+      on conflict do nothing returning 1)
+    insert into publisher_token (id, publisher_id, token_hash, project_id, provenance, created, expires)
+    select ${newId()}, ${publisherId}, ${hash}::bytea, ${ownProject}, ${JSON.stringify(provenance)}::jsonb,
+      ${new Date(now)}::timestamptz, ${new Date(now + LIFETIME_MS)}::timestamptz from claimed`.execute(tx)
+  return numAffectedRows === 1n
 }
 
 /**
