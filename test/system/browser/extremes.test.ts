@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { checkFits, newPerson, openSite, type Site, shoot } from '#test/support/browser/chromium.ts'
-import { makeExtremes, PROJECT_PAGES, WIDE_NAME } from '#test/support/factories/extremes.ts'
+import { makeDependents, makeExtremes, PROJECT_PAGES, WIDE_NAME } from '#test/support/factories/extremes.ts'
 
 let site: Site
 let paths: string[]
@@ -11,6 +11,7 @@ before(async () => {
   const { t } = site
   const owner = await t.make.account()
   const { bare, large } = await makeExtremes(t, owner)
+  await makeDependents(t, large)
   const { id } = (
     await t.as(owner).post('/v3/collection', { name: WIDE_NAME, description: WIDE_NAME, projects: [large.id, bare.id] })
   ).json()
@@ -20,8 +21,10 @@ before(async () => {
     ...PROJECT_PAGES.map((below) => `/mod/large${below}`),
     // Without a version it is of no type yet.
     ...PROJECT_PAGES.map((below) => `/project/bare${below}`),
-    '/mod/large/version/v2999',
-    '/mod/large/changelog?from=v10&to=v2999',
+    '/mod/large/version/v4999',
+    '/mod/large/versions?page=100',
+    '/mod/large/used-by?page=2',
+    '/mod/large/changelog?from=v10&to=v4999',
     '/',
     `/search?${filters.join('&')}&c=${WIDE_NAME}`,
     `/search?q=${WIDE_NAME}`,
