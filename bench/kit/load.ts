@@ -54,8 +54,8 @@ function worker(): Promise<void> {
       const text = waiting.toString('latin1', 0, head)
       const length = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0)
       if (waiting.length < head + 4 + length) return
+      if (!text.startsWith('HTTP/1.1 200') || !waiting.includes(EXPECTED)) failed += 1
       waiting = waiting.subarray(head + 4 + length)
-      if (!text.startsWith('HTTP/1.1 200') || !text.includes(EXPECTED)) failed += 1
       times.push(performance.now() - startedAt)
       send()
     })

@@ -1,6 +1,6 @@
 // Creates, parses and compares tokens and other secrets. The database stores only their hashes, so a stolen database
 // grants no access. SHA-256 without salt is sufficient because every secret has over 300 random bits.
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { BASE62, randomBase62 } from '#lib/ids.ts'
 
@@ -71,7 +71,7 @@ export function newSecret(): { secret: string; hash: Buffer } {
 
 /** Returns the SHA-256 hash of a token or secret, as the database stores it. */
 export function hashToken(text: string): Buffer {
-  return createHash('sha256').update(text, 'utf8').digest()
+  return hash('sha256', text, 'buffer')
 }
 
 /**

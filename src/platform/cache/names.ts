@@ -71,6 +71,11 @@ export const REMEMBERED = {
     isStaleAllowed: true,
   },
   suggestions: { contains: 'Suggestions for a text in the search field', maxAgeMs: 10_000, maxBytes: 4 * MIB },
+  'account-trends': {
+    contains: 'Downloads and views of several projects by day',
+    maxAgeMs: MINUTE_MS,
+    maxBytes: 8 * MIB,
+  },
   'trending-projects': {
     contains: 'IDs of trending projects',
     maxAgeMs: HOUR_MS,

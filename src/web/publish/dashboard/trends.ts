@@ -1,7 +1,9 @@
 // The downloads and views of the last 30 days, by day and by project, and their sums in the 30 days before. The first day
 // begins at midnight UTC and the last one is today, as on the analytics pages.
+import { hash } from 'node:crypto'
 import { listReadableProjects, runQueryOver } from '#features/operations/analytics/query/run-query.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#lib/time.ts'
+import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import type { MetricKey } from '#ports/analytics-store/metrics.ts'
 import type { Point } from '#ports/analytics-store/points.ts'
 import { type SliceGrid, sliceGrid } from '#ports/analytics-store/slices.ts'
@@ -11,6 +13,8 @@ import { sumOf } from '../analytics/metrics.ts'
 const DAYS = 30
 /** The page does not wait longer for the analytics store. */
 const PATIENCE_MS = 300
+/** Approximate size of a count in memory. */
+const POINT_BYTES = 100
 
 /** Downloads of each day, oldest first, by project ID. */
 export type ProjectTrends = ReadonlyMap<string, readonly number[]>
@@ -25,11 +29,11 @@ export async function loadTrends(request: OwnRequest, projectIds?: readonly stri
   const metrics = ['project_downloads', 'project_views'] as const
   const projects = await listReadableProjects(request.deps.db, request.viewer, projectIds)
   const ids = projects.map(({ id }) => id)
-  const counted = await patiently(request, (count) =>
+  const counted = await patiently(request, { name: 'all', ids }, (count) =>
     Promise.all([count(current, metrics, ids), count(previous, metrics, ids)]),
   )
   if (counted === undefined) return undefined
-  const [days, [before = []]] = counted
+  const [days = [], [before = []] = []] = counted
   const trendOf = (name: 'downloads' | 'views'): Trend => {
     const sums = days.map((points) => sumOf(points, name))
     return { days: sums, now: sums.reduce((all, sum) => all + sum, 0), before: sumOf(before, name) }
@@ -43,8 +47,10 @@ export async function loadProjectTrends(request: OwnRequest, ids: readonly strin
   const projects = await listReadableProjects(request.deps.db, request.viewer, ids)
   const grid = gridOf(request.page.now, DAYS, 'days')
   const sources = projects.map(({ id }) => id)
-  const days = await patiently(request, (count) => count(grid, ['project_downloads'], sources))
-  return byProject(days ?? [])
+  const counted = await patiently(request, { name: 'downloads', ids: sources }, async (count) => [
+    await count(grid, ['project_downloads'], sources),
+  ])
+  return byProject(counted?.[0] ?? [])
 }
 
 /** Returns the 30 days that begin `daysAgo` days before tomorrow: as days, or in total, as far into the last day as today. */
@@ -56,11 +62,20 @@ function gridOf(now: number, daysAgo: number, parts: 'days' | 'total'): SliceGri
 
 type Count = (grid: SliceGrid, metrics: readonly MetricKey[], sources: readonly string[]) => Promise<Point[][]>
 
-/** Returns undefined if the queries fail or take too long. */
-async function patiently<T>(
-  { deps, viewer, req }: OwnRequest,
-  act: (count: Count) => Promise<T>,
-): Promise<T | undefined> {
+const TRENDS: RememberDefinition<readonly Point[][][]> = {
+  name: 'account-trends',
+  sizeOf: (counted) => POINT_BYTES * counted.flat(2).length,
+}
+
+/**
+ * Returns what `act` counts, at most a minute old; undefined if the queries fail or take too long. The counts depend on
+ * `name`, the day and the projects alone.
+ */
+async function patiently(
+  { deps, viewer, req, page }: OwnRequest,
+  { name, ids }: { name: string; ids: readonly string[] },
+  act: (count: Count) => Promise<Point[][][]>,
+): Promise<readonly Point[][][] | undefined> {
   const signal = AbortSignal.timeout(PATIENCE_MS)
   const count: Count = (grid, metrics, sources) => {
     const requests = metrics.map((metric) => ({ metric, bucketBy: [], filterBy: {} }))
@@ -72,7 +87,8 @@ async function patiently<T>(
     })
   }
   try {
-    return await act(count)
+    const key = `${name} ${Math.floor(page.now / DAY_MS)} ${hash('sha256', ids.toSorted().join())}`
+    return await deps.cache.remember(TRENDS).get(key, () => act(count))
   } catch (error) {
     req.log.warn({ err: error }, 'The dashboard shows no trends, because the analytics store did not respond')
     return undefined
