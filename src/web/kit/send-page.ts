@@ -6,11 +6,12 @@ import { entityTag } from '#lib/text/json-bytes.ts'
 import type { Config } from '#platform/config/config.ts'
 import type { Markup } from '#platform/html/html.ts'
 import { layout, type Page } from '#platform/html/layout.ts'
-import { codedTag, codingFor } from '#platform/http/responses/content-coding.ts'
+import { acceptsCoding, codedTag, codingFor } from '#platform/http/responses/content-coding.ts'
 import { matchesEntityTag, reuseBuffer } from '#platform/http/responses/entity-tags.ts'
 import type { FastPathSource } from '#platform/http/route-config.ts'
 import type { SessionCookie } from './cookies.ts'
 import type { FormRefusal } from './forms.ts'
+import { deflateOnce, joinGzip } from './gzip-pieces.ts'
 import { type CachedPage, createCachedPage, type PageCache, type PageRecorder } from './page-cache.ts'
 import { type PersonalParts, type Reader, renderParts, type SplitDocument } from './personal-parts.ts'
 import { pageHeaders } from './safety.ts'
@@ -45,6 +46,7 @@ export type SendOptions = {
 
 const PAGE_TYPE = 'text/html; charset=utf-8'
 const VARY = 'accept, accept-language, cookie'
+const CODED_VARY = 'accept, accept-encoding, accept-language, cookie'
 
 /** Caches revalidate pages for each request. */
 const cacheControl = (isPrivate: boolean): string =>
@@ -106,7 +108,7 @@ export async function renderCachedPage(
 export async function sendCachedPageTo(
   reader: Reader,
   { req, reply }: Pick<SendOptions, 'req' | 'reply'>,
-  { bytes, etag: sharedTag, personal }: CachedPage,
+  { bytes, etag: sharedTag, personal, pieces }: CachedPage,
 ): Promise<FastifyReply> {
   const rendered = await renderParts(
     personal.map(({ render }) => render),
@@ -114,9 +116,15 @@ export async function sendCachedPageTo(
   )
   const etag = entityTag(sharedTag + rendered.join('\u0000'))
   void reply.type(PAGE_TYPE).header('cache-control', cacheControl(true)).header('vary', VARY).header('etag', etag)
-  return matchesEntityTag(req.headers['if-none-match'] ?? '', etag)
-    ? reply.status(304).send()
-    : reply.send(joinParts(reply, { bytes, personal }, rendered))
+  if (matchesEntityTag(req.headers['if-none-match'] ?? '', etag)) return reply.status(304).send()
+  if (!acceptsCoding(req.headers['accept-encoding'], 'gzip'))
+    return reply.send(joinParts(reply, { bytes, personal }, rendered))
+  const fixed = await pieces()
+  const joined = joinGzip(
+    fixed.flatMap((piece, index) => (index === 0 ? [piece] : [deflateOnce(rendered[index - 1] ?? ''), piece])),
+  )
+  void reply.header('content-encoding', 'gzip').header('vary', CODED_VARY).header('etag', codedTag(etag, 'gzip'))
+  return reply.send(joined)
 }
 
 /** Joins a cached page with personal parts, in memory that is used again after the response. */
@@ -165,7 +173,7 @@ function responseFor(
     'content-type',
     PAGE_TYPE,
     'vary',
-    'accept, accept-encoding, accept-language, cookie',
+    CODED_VARY,
     'etag',
     coding === undefined ? page.etag : codedTag(page.etag, coding),
   ]

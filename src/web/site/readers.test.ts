@@ -2,7 +2,8 @@
 // hidden disappears for everyone immediately.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { gunzipSync } from 'node:zlib'
+import { BYPASS_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
 import { hiddenFields, type Visitor, visitor } from '#test/support/http/visitor.ts'
@@ -87,6 +88,33 @@ test('the token of a cached page works for its reader, and for nobody else', asy
   assert.doesNotMatch((await bob.get('/')).body, /class="of">1\.0<\/bdi><\/a><span class="soft">[\s\S]*by-rising/)
   assert.equal((await ada.post('/mod/lantern/unfollow', form(tokenOf(own)))).statusCode, 303)
   assert.doesNotMatch(await state(ada), /unfollow/)
+})
+
+test('a reader gets the page compressed, as others get it', async () => {
+  const { token } = await t.make.account({ username: 'narrow-line' })
+  const load = (encoding?: string) =>
+    t.inject({
+      method: 'GET',
+      url: '/mod/lantern',
+      headers: {
+        accept: 'text/html',
+        'user-agent': 'Mozilla/5.0',
+        'x-ratelimit-key': BYPASS_KEY,
+        cookie: `__Host-depot-session=${token}; __Host-depot-csrf=a-secret-of-the-browser`,
+        ...(encoding === undefined ? {} : { 'accept-encoding': encoding }),
+      },
+    })
+  const withoutToken = (text: string) => text.replaceAll(/(name="_csrf" value=")[^"]*/g, '$1')
+  const plain = await load()
+  for (const encoding of ['gzip, deflate, br, zstd', 'gzip']) {
+    const packed = await load(encoding)
+    assert.equal(packed.headers['content-encoding'], 'gzip')
+    assert.match(String(packed.headers.vary), /accept-encoding/)
+    assert.match(String(packed.headers.etag), /-gzip"$/)
+    assert.ok(packed.rawPayload.length < plain.rawPayload.length / 3)
+    assert.equal(withoutToken(gunzipSync(packed.rawPayload).toString()), withoutToken(plain.body))
+  }
+  assert.equal((await load('gzip;q=0')).headers['content-encoding'], undefined)
 })
 
 test('members, owners and moderators see more on a cached page, and leave nothing of it behind', async () => {

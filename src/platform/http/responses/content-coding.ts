@@ -9,11 +9,14 @@ const ACCEPTED: Readonly<Record<Coding, RegExp>> = {
   gzip: /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/,
 }
 
+/** Whether the client accepts a coding. */
+export function acceptsCoding(acceptEncoding: string | string[] | undefined, coding: Coding): boolean {
+  return acceptEncoding !== undefined && ACCEPTED[coding].test(String(acceptEncoding))
+}
+
 /** Returns the best coding that the client accepts; undefined if it accepts none. */
 export function codingFor(acceptEncoding: string | string[] | undefined): Coding | undefined {
-  if (acceptEncoding === undefined) return undefined
-  const accepted = String(acceptEncoding)
-  return CODINGS.find((coding) => ACCEPTED[coding].test(accepted))
+  return CODINGS.find((coding) => acceptsCoding(acceptEncoding, coding))
 }
 
 /** Returns the ETag of a compressed form, which needs its own strong ETag (RFC 9110, 8.8.3.3). */
