@@ -45,6 +45,10 @@ export async function leaveEverything(db: Db, person: Account, other: Account): 
     .execute()
   await db.insertInto('collection').values({ id: collection, account_id, name: 'Lights' }).execute()
   await db.insertInto('follow').values({ account_id, project_id: theirs.id }).execute()
+  await db
+    .insertInto('follow_feed')
+    .values({ account_id, secret_hash: Buffer.alloc(32, account_id) })
+    .execute()
   const decision = {
     account_id,
     project_id: theirs.id,
