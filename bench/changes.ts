@@ -21,7 +21,9 @@ export function benchChanges(): Promise<Row[]> {
       const db = createDb(pool)
       await sql`insert into team (id) values ('team')`.execute(db)
       await sql`insert into project (id, slug, name, summary, description, license, status, team_id)
-        values ('project', 'project', 'Project', 'A project for a benchmark', '', 'MIT', 'approved', 'team')`.execute(db)
+        values ('project', 'project', 'Project', 'A project for a benchmark', '', 'MIT', 'approved', 'team')`.execute(
+        db,
+      )
       return [...(await writes(db)), ...(await pages(db))]
     } finally {
       await pool.end()
