@@ -1,4 +1,5 @@
 // An organization with members and projects, an invitation to another one, and collections.
+import { DAY_MS } from '#lib/time.ts'
 import type { TestApp } from '../app/test-app.ts'
 import type { Person } from '../factories/factories.ts'
 import { pagesOf, type ShownPage } from './shown-page.ts'
@@ -50,6 +51,19 @@ export async function makeGroupPages(t: TestApp, { owner, reader }: WorkPeople):
   const { id: collection } = await send(owner, '/v3/collection', { name, description: 'All that shines', projects })
   await send(owner, '/v3/collection', { name: 'Empty for now' })
   const settings = '/organization/lanterns/settings'
+  const publisher = { issuer: 'https://gitlab.com', repository: 'lanterns/tools/lamp', workflow: '.gitlab-ci.yml' }
+  await send(owner, `/v3/organization/${organization_id}/trusted-publisher`, publisher)
+  const accounts = `/v3/organization/${organization_id}/service-accounts`
+  const service = await send(owner, accounts, { username: 'lantern-builds' })
+  await send(owner, accounts, { username: 'lantern-mirror' })
+  const expires = new Date(t.deps.now() + 30 * DAY_MS).toISOString()
+  const limits = { addresses: ['192.0.2.0/24'] }
+  await send(owner, `${accounts}/${service.id}/tokens`, {
+    name: 'Releases',
+    scopes: ['VERSION_CREATE'],
+    expires,
+    limits,
+  })
   const at = pagesOf(owner)
   return [
     at('organizations', 'ownOrganizations', '/dashboard/organizations'),

@@ -22,6 +22,14 @@ export async function makeSettingsPages(t: TestApp, { owner, reader }: WorkPeopl
       headers: { 'content-type': 'image/png' },
     })
   }
+  for (const workflow of [
+    'release.yml',
+    'a-workflow-with-a-name-that-does-not-fit-in-one-line-of-a-narrow-window.yml',
+  ]) {
+    const build = { issuer: 'https://token.actions.githubusercontent.com', repository: 'ida-marsh/reef-lights' }
+    const fields = { ...build, workflow, environment: 'release', ref_pattern: 'refs/tags/*' }
+    await t.as(owner).post(`/v3/project/${project.id}/trusted-publisher`, fields)
+  }
   const at = pagesOf(owner)
   return [
     at('general', 'manageGeneral', SETTINGS),

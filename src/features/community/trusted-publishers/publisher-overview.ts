@@ -8,6 +8,8 @@ import { listPublishers, type PublisherFacts, type PublisherOwner } from './quer
 export type PublisherOverview = {
   publishing: 'any' | 'trusted_only' | null
   issuers: { issuer: string; name: string; kind: string }[]
+  /** Whether only trusted publishers can publish, and none works. */
+  isBlocked: boolean
   warnings: string[]
   publishers: PublisherFacts[]
 }
@@ -18,7 +20,8 @@ export async function getPublishers(deps: Deps, viewer: Viewer, name: OwnerName)
   const publishers = await listPublishers(deps.db, owner)
   const publishing = owner.project_id === null ? null : await getPublishing(deps.db, owner.project_id)
   const warnings: string[] = []
-  if (publishing === 'trusted_only' && !(await hasPublisher(deps.db, owner))) {
+  const isBlocked = publishing === 'trusted_only' && !(await hasPublisher(deps.db, owner))
+  if (isBlocked) {
     warnings.push('Only trusted publishers can publish versions, but none works. Nobody can publish at present.')
   }
   for (const { works, repository } of publishers) {
@@ -26,7 +29,7 @@ export async function getPublishers(deps: Deps, viewer: Viewer, name: OwnerName)
       warnings.push(`The publisher ${repository} has stopped, because the user who added it is not a member any more.`)
   }
   const issuers = deps.config.ci.issuers.map(({ issuer, name: label, kind }) => ({ issuer, name: label, kind }))
-  return { publishing, issuers, warnings, publishers }
+  return { publishing, issuers, isBlocked, warnings, publishers }
 }
 
 async function getPublishing(db: Db, projectId: string): Promise<'any' | 'trusted_only'> {

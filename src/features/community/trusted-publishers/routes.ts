@@ -41,7 +41,11 @@ export function trustedPublisherRoutes(app: App, deps: PublisherDeps): void {
         },
       },
       async (req) => {
-        const { publishers, ...rest } = await getPublishers(deps, requireViewer(req), nameOf(req.params.id))
+        const {
+          publishers,
+          isBlocked: _,
+          ...rest
+        } = await getPublishers(deps, requireViewer(req), nameOf(req.params.id))
         return { ...rest, publishers: publishers.map(toPublisherView) }
       },
     )

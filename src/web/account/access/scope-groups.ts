@@ -41,10 +41,10 @@ export function scopesOf(names: readonly string[]): ScopeBits {
 /** Shows all scopes that can be granted, with the descriptions of the API, which are English. */
 export function scopeChoice(
   page: PageContext,
-  of: { name: string; legend: string; chosen: readonly string[]; refusal?: FormRefusal },
+  of: { name: string; legend: string; chosen: readonly string[]; offered?: ScopeBits; refusal?: FormRefusal },
 ): Markup {
   const { t } = page.language
-  const groups = scopeGroups().map(
+  const groups = scopeGroups(of.offered).map(
     ({ group, scopes }) => html`<fieldset>
 <legend class="group-head" lang="en">${group} <button type="button" class="plain" data-tick-all="${t('scopes.none')}" hidden>${t('scopes.all')}</button></legend>
 ${scopes.map(({ name, explanation }) => checkbox({ name: 'scope', value: name, isChecked: of.chosen.includes(name), label: html`<span lang="en">${explanation}</span>`, hint: name }))}

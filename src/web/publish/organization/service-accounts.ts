@@ -13,6 +13,7 @@ import {
 import { checkAccessToken } from '#features/people/accounts/access-tokens/create-access-token.ts'
 import type { AccessTokenRow } from '#features/people/accounts/access-tokens/queries.ts'
 import { deleteAccessToken } from '#features/people/accounts/access-tokens/update-access-token.ts'
+import { scopeBitsOf } from '#lib/access/scopes.ts'
 import { validationError } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'
@@ -36,6 +37,12 @@ const LABELS = { username: 'The username', name: 'The name', scopes: 'The choice
 /** Lifetimes that the form offers, in days. */
 const LIFETIMES = [30, 90, 365]
 const DEFAULT_SCOPES = ['VERSION_CREATE', 'VERSION_READ', 'VERSION_WRITE']
+/** The scopes that tokens of service accounts can use: the others belong to persons. */
+const OFFERED_SCOPES = scopeBitsOf([
+  ...(['PROJECT_CREATE', 'PROJECT_READ', 'PROJECT_WRITE', 'PROJECT_DELETE', 'ANALYTICS'] as const),
+  ...(['VERSION_CREATE', 'VERSION_READ', 'VERSION_WRITE', 'VERSION_DELETE'] as const),
+  ...(['ORGANIZATION_READ', 'ORGANIZATION_WRITE', 'USER_READ'] as const),
+])
 
 export function serviceAccountPages(pages: Pages): void {
   organizationFormOf<ServiceOrganization>(pages, {
@@ -145,7 +152,7 @@ function list(request: OwnRequest, { accounts, settings }: ServiceOrganization):
   const action = pathTo(page, `${settings}/service-accounts`)
   const items = accounts.map(
     ({ id, username, tokens }) => html`<li class="stack"><div class="row"><div class="grow">
-<h4><a href="${pathTo(page, `/user/${username}`)}"><bdi>${username}</bdi></a> ${badge('good', t('organizations.services.badge'))}</h4>
+<h3><a href="${pathTo(page, `/user/${username}`)}"><bdi>${username}</bdi></a> ${badge('good', t('organizations.services.badge'))}</h3>
 <p class="hint">${t('organizations.services.tokens', { count: tokens.length })}</p></div>
 ${buttonForm(page, { action, text: t('organizations.services.remove'), kind: 'danger', isTight: true, label: t('organizations.services.remove.named', { name: username }), fields: { do: `remove.${id}` } })}</div>
 ${tokens.length > 0 && html`<ul class="items">${tokens.map((row) => tokenItem(request, row, `revoke.${id}.${row.id}`, action))}</ul>`}</li>`,
@@ -162,7 +169,7 @@ function tokenItem({ page }: OwnRequest, row: AccessTokenRow, command: string, a
   const { t, rich } = language
   const used =
     row.last_used === null ? t('never-used') : rich('last-used', { at: timeAgo(language, row.last_used, now) })
-  return html`<li class="row"><div class="grow"><h5>${row.name} ${row.expires.getTime() <= now && badge('warn', t('tokens.expired'))}</h5>
+  return html`<li class="row"><div class="grow"><h4>${row.name} ${row.expires.getTime() <= now && badge('warn', t('tokens.expired'))}</h4>
 <p class="hint">${rich('tokens.expires', { at: timeAgo(language, row.expires, now) })} ${used}</p>
 ${limitsLine(page, row)}</div>
 ${buttonForm(page, { action, text: t('revoke'), kind: 'danger', isTight: true, label: t('revoke.named', { name: row.name }), fields: { do: command } })}</li>`
@@ -197,7 +204,7 @@ function newToken({ page }: OwnRequest, { accounts, settings }: ServiceOrganizat
   const content = html`${selectField(page, { name: 'account', label: t('organizations.services.account'), choices, errors })}
 ${textField(page, { name: 'name', label: t('field.name'), hint: t('tokens.name.hint'), value: state.text('name'), minLength: 3, maxLength: 255, autocomplete: 'off', errors })}
 ${selectField(page, { name: 'days', label: t('tokens.lifetime'), choices: lifetimes, errors })}
-${scopeChoice(page, { chosen: [...state.list('scope', DEFAULT_SCOPES)], name: 'scopes', legend: t('tokens.may'), ...(state.refusal === undefined ? {} : { refusal: state.refusal }) })}
+${scopeChoice(page, { chosen: [...state.list('scope', DEFAULT_SCOPES)], name: 'scopes', legend: t('tokens.may'), offered: OFFERED_SCOPES, ...(state.refusal === undefined ? {} : { refusal: state.refusal }) })}
 ${limitChoice(page, { ...limits, ...(state.refusal === undefined ? {} : { refusal: state.refusal }) })}
 <div class="line"><button class="main" name="do" value="token">${t('tokens.review')}</button></div>`
   return sheetPart({

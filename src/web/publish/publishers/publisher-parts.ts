@@ -63,8 +63,7 @@ export function publisherParts(request: OwnRequest, state: FormState, of: Shown)
       ? html`<p class="soft">${t('publishers.none')}</p>`
       : html`<ul class="items">${overview.publishers.map((row) => publisherItem(page, row, of))}</ul>`
   return [
-    overview.warnings.length > 0 &&
-      note(page, 'warn', html`${overview.warnings.map((text) => html`<p lang="en">${text}</p>`)}`),
+    overview.isBlocked && note(page, 'warn', html`<p>${t('publishers.blocked')}</p>`),
     sheetPart({ id: 'publishers', content: list }),
     isEditable && overview.issuers.length > 0 && newPublisher(request, state, of),
   ]
@@ -78,7 +77,7 @@ function publisherItem(page: PageContext, row: PublisherFacts, { overview, path,
     row.last_used === null ? t('never-used') : rich('last-used', { at: timeAgo(language, row.last_used, now) })
   const conditions = [row.environment, row.ref_pattern].filter((text) => text !== null)
   return html`<li class="row"><div class="grow">
-<h4><bdi>${row.repository}</bdi></h4>
+<h3><bdi>${row.repository}</bdi></h3>
 <p class="hint">${service}, <code>${row.workflow}</code>${conditions.map((text) => html`, <code>${text}</code>`)}. ${used}</p>
 ${!row.works && html`<p class="hint">${t('publishers.stopped')}</p>`}
 </div>
