@@ -74,6 +74,15 @@ export function counterConformance(adapter: string, make: (now: () => number) =>
     assert.equal((await counters.take(key, RATE, 5)).remaining, 0)
   })
 
+  guarantee('a cost of 0 tells what remains and takes nothing', async (counters, _clock, key) => {
+    assert.equal((await counters.take(key, RATE, 0)).remaining, 300)
+    await counters.take(key, RATE, 10)
+    for (let n = 0; n < 3; n += 1) assert.equal((await counters.take(key, RATE, 0)).remaining, 290)
+    await counters.take(key, RATE, 290)
+    assert.equal((await counters.take(key, RATE, 0)).remaining, 0)
+    assert.equal((await counters.take(key, RATE)).allowed, false)
+  })
+
   guarantee('what is given back can be taken again, and never more than the burst', async (counters, clock, key) => {
     await counters.take(key, RATE, 300)
     await counters.giveBack(key, RATE, 2)
@@ -82,7 +91,7 @@ export function counterConformance(adapter: string, make: (now: () => number) =>
     await counters.giveBack(key, RATE, 300)
     await counters.giveBack(`${key}x`, RATE)
     for (const each of [key, `${key}x`]) assert.equal((await counters.take(each, RATE)).remaining, 299)
-    await assert.rejects(async () => counters.giveBack(key, RATE, 0), RangeError)
+    await assert.rejects(async () => counters.giveBack(key, RATE, -1), RangeError)
   })
 
   guarantee('keys do not touch each other, and neither do rates and windows of one key', async (counters, _c, key) => {
@@ -215,7 +224,7 @@ export function counterConformance(adapter: string, make: (now: () => number) =>
   guarantee('numbers that make no sense are refused', async (counters, _clock, key) => {
     const rates: [Rate, number][] = [
       [RATE, 301],
-      [RATE, 0],
+      [RATE, -1],
       [RATE, 0.5],
       [{ ...RATE, limit: 0 }, 1],
       [{ ...RATE, burst: 0 }, 1],

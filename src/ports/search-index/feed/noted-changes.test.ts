@@ -172,6 +172,7 @@ test('a change of a column is noted exactly when it changes the document', async
         status: 'unlisted',
         requested_status: 'archived',
         monetization_status: 'demonetized',
+        publishing: 'trusted_only',
         team_id: organization.teamId,
         organization_id: organization.id,
       },
