@@ -9,7 +9,7 @@ import { isConfirmed } from '#features/people/accounts/sessions/queries.ts'
 import type { AccountRow } from '#features/people/users/queries.ts'
 import { UserPatch } from '#features/people/users/requests.ts'
 import { updateUser } from '#features/people/users/update-user.ts'
-import { buttonForm, form, textField } from '#platform/html/forms.ts'
+import { form, textField } from '#platform/html/forms.ts'
 import { html, type Markup } from '#platform/html/html.ts'
 import { badge } from '#platform/html/lists.ts'
 import { type PageContext, pathTo } from '#platform/html/page-context.ts'
@@ -120,7 +120,7 @@ ${form(page, { action: `${path}/password`, content: password })}
 ${
   of.account.totp_secret === null
     ? html`<p class="soft">${t('two-factor.text')}</p>
-${buttonForm(page, { action: `${path}/two-factor/start`, text: t('two-factor.turn-on') })}`
+${form(page, { action: `${path}/two-factor/start`, content: html`<div><button>${t('two-factor.turn-on')}</button></div>` })}`
     : html`<p>${badge('good', t('two-factor.on'))}</p>
 ${form(page, { action: `${path}/two-factor/disable`, content: disable })}`
 }
