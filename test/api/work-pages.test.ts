@@ -62,18 +62,19 @@ test('every page has at most 12 KB compressed', async () => {
   assert.deepEqual(large, [])
 })
 
-test('the number of statements of a page does not depend on the number of items', async () => {
+test('a page does not need more statements when there are more items', async () => {
   const before = await countStatements()
   await makeMoreWork(t, all.people)
   await t.searchable()
   const after = await countStatements()
-  const changed = [...before].flatMap(([path, queries]) => {
+  // It can need fewer: the dashboard shows 8 projects, and only a project under review has a place in the queue.
+  const grown = [...before].flatMap(([path, queries]) => {
     const now = after.get(path) ?? []
-    if (now.length === queries.length) return []
+    if (now.length <= queries.length) return []
     const added = now.filter((query) => !queries.includes(query)).map((query) => query.slice(0, 200))
     return [`${path}: ${queries.length}, then ${now.length} ${added.join('\n')}`]
   })
-  assert.deepEqual(changed, [])
+  assert.deepEqual(grown, [])
 })
 
 /** Returns the statements of each page with a warm cache. */
