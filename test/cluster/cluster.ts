@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import pg from 'pg'
-import { freePort } from '#main/preflight.ts'
 import { DATABASE, ROLE } from '#platform/embedded-postgres/cluster.ts'
 import { type Engine, startEngine } from '#test/support/engines/engine.ts'
 import { type Balancer, startHaproxy } from '#test/support/engines/haproxy.ts'
+import { freePort } from '#test/support/processes/free-port.ts'
 import { type OwnDatabase, startOwnDatabase } from '#test/support/processes/own-database.ts'
 import { makeDataDir, type RunningDepot, startDepot } from '#test/support/processes/running-depot.ts'
 import { startTcpProxy, type TcpProxy } from '#test/support/stand-ins/tcp-proxy.ts'
@@ -101,7 +101,7 @@ export async function startCluster(): Promise<Cluster | string> {
 }
 
 async function start(undo: AsyncDisposableStack): Promise<Cluster | string> {
-  const ports = await Promise.all(Array.from({ length: SERVERS }, () => freePort('127.0.0.1', 0)))
+  const ports = await Promise.all(Array.from({ length: SERVERS }, () => freePort()))
   const haproxy = await startHaproxy(ports, ADDRESS_HEADER)
   if (typeof haproxy === 'string') return haproxy
   undo.defer(() => haproxy.stop())

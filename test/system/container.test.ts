@@ -7,9 +7,9 @@ import { join, matchesGlob, relative } from 'node:path'
 import { after, test } from 'node:test'
 import { DockerfileParser, type Env as EnvLine } from 'dockerfile-ast'
 import { parse } from 'yaml'
-import { freePort } from '#main/preflight.ts'
 import { Env } from '#platform/config/env.ts'
 import { loadConfig } from '#platform/config/load-config.ts'
+import { freePort } from '#test/support/processes/free-port.ts'
 import { makeDataDir, startDepotBy } from '#test/support/processes/running-depot.ts'
 import { makeFakeNpm } from '#test/support/stand-ins/fake-npm.ts'
 
@@ -58,7 +58,7 @@ test('the image contains everything that Depot needs; its health check works, an
   mkdirSync(image)
   build(image, makeFakeNpm(join(folder, 'tools')))
   assert.ok(!existsSync(join(image, 'src/main/open-analytics.test.ts')), 'tests stay outside')
-  const PORT = String(await freePort('127.0.0.1', 0))
+  const PORT = String(await freePort())
   const isHealthy = (): Promise<boolean> => {
     const [program = '', ...words] = commandOf('HEALTHCHECK')
     return new Promise((resolve) => {

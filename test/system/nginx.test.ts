@@ -5,7 +5,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
@@ -13,6 +13,7 @@ import { after, before, describe, test } from 'node:test'
 import { createDepot, type Depot, Form } from '#client/index.ts'
 import { makeZip } from '#test/support/factories/archives.ts'
 import { modJar, versionData } from '#test/support/http/forms.ts'
+import { freePort } from '#test/support/processes/free-port.ts'
 import { depot, makeDataDir, type RunningDepot, startDepot } from '#test/support/processes/running-depot.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -22,16 +23,6 @@ const LARGE_BYTES = 24 * 1024 * 1024
 
 type Answer = { status: number; headers: Record<string, string | string[] | undefined>; body: Buffer }
 type Ask = { method?: string; headers?: Record<string, string>; body?: Buffer; from?: string }
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
-}
 
 describe('behind nginx', { skip: NGINX === undefined ? 'nginx is not installed' : false }, () => {
   const { dataDir, remove } = makeDataDir()

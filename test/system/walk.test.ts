@@ -7,8 +7,8 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { COMMANDS } from '#cli/commands.ts'
-import { freePort } from '#main/preflight.ts'
 import { checkOutput, notInstalled, openShell, readSteps } from '#test/support/processes/documented-steps.ts'
+import { freePort } from '#test/support/processes/free-port.ts'
 import { makeDataDir } from '#test/support/processes/running-depot.ts'
 import { makeFakeNpm } from '#test/support/stand-ins/fake-npm.ts'
 
@@ -26,7 +26,7 @@ test('the walk of docs/operating.md leads where it says', {
   const walk = join(folder, 'walk')
   mkdirSync(walk)
   const ports = new Map<string, string>()
-  for (const port of PORTS) ports.set(port, String(await freePort('127.0.0.1', 0)))
+  for (const port of PORTS) ports.set(port, String(await freePort()))
   const withPorts = (text: string): string => text.replace(/\b8\d{3}\b/g, (port) => ports.get(port) ?? port)
   makeOrigin(origin, withPorts)
   const tools = process.env['WALK_NPM'] === '1' ? undefined : makeFakeNpm(join(folder, 'tools'))

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import axe from 'axe-core'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { freePort } from '#test/support/processes/free-port.ts'
 import { cookieName } from '#web/kit/cookies.ts'
 import { BYPASS_KEY, type TestApp, testApp } from '../app/test-app.ts'
 
@@ -62,13 +63,6 @@ export function openBrowser(): Promise<Browser> {
 function listen(handler: Parameters<typeof createServer>[1]): Promise<Server> {
   const server = createServer(handler)
   return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)))
-}
-
-async function freePort(): Promise<number> {
-  const server = await listen(() => {})
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 /** Opens a separate browser for one user. The test fails if its pages refuse to load or run a resource. */

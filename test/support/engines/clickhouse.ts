@@ -2,12 +2,11 @@
 // starts in `npm run test:engines`. Tests are skipped if there is neither.
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import { promisify } from 'node:util'
 import { createClient } from '@clickhouse/client'
+import { freePort } from '#test/support/processes/free-port.ts'
 import { startEngine } from './engine.ts'
 
 const run = promisify(execFile)
@@ -60,13 +59,4 @@ export async function startClickHouse(folder: string): Promise<{ url: string; st
     start,
     kill: () => void process.kill(pid, 'SIGKILL'),
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

@@ -1,11 +1,10 @@
 // Real engines for tests, by the scripts of `scripts/engines/`.
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { freePort } from '#test/support/processes/free-port.ts'
 
 const run = promisify(execFile)
 /** The exit code of a script whose engine is missing. */
@@ -67,13 +66,4 @@ export async function startEngine(name: 'redis' | 's3' | 'opensearch' | 'clickho
     if (code === MISSING) return stderr?.trim() ?? 'missing'
     throw error
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

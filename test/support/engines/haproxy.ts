@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { freePort } from '#main/preflight.ts'
+import { freePort } from '#test/support/processes/free-port.ts'
 
 const run = promisify(execFile)
 
@@ -24,7 +24,7 @@ export async function startHaproxy(ports: readonly number[], addressHeader: stri
     return 'haproxy is not installed'
   }
   const folder = await mkdtemp(join(tmpdir(), 'depot-haproxy-'))
-  const port = await freePort('127.0.0.1', 0)
+  const port = await freePort()
   const file = join(folder, 'haproxy.cfg')
   await writeFile(file, configuration(port, ports, addressHeader))
   const child: ChildProcess = spawn('haproxy', ['-db', '-q', '-f', file], { stdio: ['ignore', 'inherit', 'inherit'] })

@@ -3,10 +3,10 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { freePort } from '#test/support/processes/free-port.ts'
 
 const SCRIPT = join(import.meta.dirname, '../../../scripts/engines/opensearch.sh')
 const run = promisify(execFile)
@@ -49,7 +49,7 @@ export type OwnOpenSearch = {
 /** An engine that the caller alone has, and may end; it must be installed. */
 export async function startOwnOpenSearch(): Promise<OwnOpenSearch> {
   const folder = await mkdtemp(join(tmpdir(), 'depot-opensearch-'))
-  const port = await freePort()
+  const port = await freePort(1)
   const start = async () => {
     const { stdout } = await run(SCRIPT, ['start', String(port), folder], { env, timeout: 300_000 })
     const found = (name: string) => new RegExp(`^${name}=(.+)$`, 'm').exec(stdout)?.[1] ?? ''
@@ -78,22 +78,4 @@ export async function startOwnOpenSearch(): Promise<OwnOpenSearch> {
 
 function prefix(): string {
   return `test-${randomBytes(6).toString('hex')}`
-}
-
-/** Returns a port that is free together with the next port, unless another program takes one of them first. */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const first = createServer().listen(0, '127.0.0.1')
-    const port = await new Promise<number>((resolve, reject) => {
-      first.on('error', reject)
-      first.on('listening', () => resolve((first.address() as { port: number }).port))
-    })
-    const second = createServer()
-    const isFree = await new Promise<boolean>((resolve) => {
-      second.on('error', () => resolve(false))
-      second.listen(port + 1, '127.0.0.1', () => second.close(() => resolve(true)))
-    })
-    await new Promise((resolve) => first.close(resolve))
-    if (isFree) return port
-  }
 }

@@ -2,10 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import { freePort } from '#test/support/processes/free-port.ts'
 
 const PROGRAMS = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer', '/usr/local/bin/pgbouncer']
 const NOBODY = 65_534
@@ -73,15 +73,6 @@ function identity(host: string): { uid: number; gid: number } {
   if (!host.startsWith('/')) return { uid: NOBODY, gid: NOBODY }
   const { uid, gid } = statSync(host)
   return uid === 0 ? { uid: NOBODY, gid: NOBODY } : { uid, gid }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 async function whenAnswering(connectionString: string, child: ChildProcess, output: () => string): Promise<void> {
