@@ -10,9 +10,13 @@ import type { EventSink } from './buffer.ts'
 import { createSpool } from './spool.ts'
 
 test('a confirmed batch is on disk, and is deleted once the store has it', async (t) => {
-  const { spool, files, downloads } = await setUp(t)
+  const { spool, files, downloads, store, pass } = await setUp(t)
+  store.isAway = true
   await spool.sink.append('download', batchOf([aDownload(), aDownload()]))
+  await spool.sink.settled()
   assert.equal((await files()).length, 1)
+  store.isAway = false
+  await pass()
   await spool.sink.settled()
   assert.deepEqual([await files(), await downloads()], [[], 2])
   assert.deepEqual(spool.stats(), { batches: 0, bytes: 0, refused: 0 })
