@@ -163,7 +163,7 @@ async function storeFiles(request: OwnRequest, submission: Submission, parts: Re
   if (data.isDraftGone && parts.length === 0) return
   const versionId = data.draft?.id ?? (await createDraft(request, data.project.id))
   submission.refused.push(...(await storeParts(request, { ...data, versionId }, parts)))
-  submission.data = { ...(await withDraft(request, data, versionId)), isDraftGone: false }
+  submission.data = await withDraft(request, data, versionId)
 }
 
 /** Adds a file that was sent in parts to the draft, or only its name while parts are missing. */
@@ -171,7 +171,7 @@ async function addUpload(request: OwnRequest, submission: Submission, id: string
   const { data } = submission
   const versionId = data.draft?.id ?? (await createDraft(request, data.project.id))
   submission.refused.push(...(await storeUpload(request, { ...data, versionId }, id)))
-  submission.data = { ...(await withDraft(request, data, versionId)), isDraftGone: false }
+  submission.data = await withDraft(request, data, versionId)
 }
 
 /** Deletes a file that was not sent completely. Another tab can have done so. */
