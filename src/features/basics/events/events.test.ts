@@ -171,7 +171,7 @@ test('collections, reports and accounts have events, and a new one of each is on
     item_type: 'project',
     body: 'It is spam.',
   })
-  assert.equal(report.statusCode, 200, report.body)
+  assert.equal(report.statusCode, 201, report.body)
   await ok(t.as(moderator).patch(`/v3/report/${report.json().id}`, { closed: true }))
   await ok(t.as(moderator).patch(`/v3/report/${report.json().id}`, { closed: true }))
   const rows = await events()
