@@ -67,6 +67,8 @@ import { personalDataRoutes } from '#features/operations/personal-data/routes.ts
 import { indexStateRoute, reindexRoutes, searchRoutes } from '#features/operations/search/routes.ts'
 import { serviceAccountRoutes } from '#features/operations/service-accounts/routes.ts'
 import { v2Routes } from '#features/operations/v2/routes.ts'
+import { webhookJobs } from '#features/operations/webhooks/jobs.ts'
+import { instanceWebhookRoute, webhookRoutes } from '#features/operations/webhooks/routes.ts'
 import { createForeignUseLog } from '#features/people/accounts/access-tokens/record-foreign-use.ts'
 import { type AccountDeps, createAccountDeps } from '#features/people/accounts/account-deps.ts'
 import { administrationRoutes } from '#features/people/accounts/administration/routes.ts'
@@ -212,6 +214,7 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
   tagged(app, 'build tools', (scope) => buildToolRoutes(scope, deps))
   tagged(app, 'search', (scope) => searchRoutes(scope, deps))
   tagged(app, 'changes', (scope) => changeRoutes(scope, deps))
+  tagged(app, 'webhooks', (scope) => webhookRoutes(scope, deps))
   tagged(app, 'statistics', (scope) => statisticsRoutes(scope, deps))
   tagged(app, 'files', (scope) => downloadRoutes(scope, { ...deps, caps }))
   tagged(app, 'analytics', (scope) => {
@@ -264,6 +267,7 @@ function addOperatorRoutes(
   tagEditRoutes(scope, deps)
   administrationRoutes(scope, { ...deps, confirmOwner })
   invitationRoutes(scope, deps)
+  instanceWebhookRoute(scope, deps)
   indexStateRoute(scope, deps)
   overviewRoutes(scope, { ...deps, version: VERSION, checks })
 }
@@ -315,6 +319,7 @@ function allHandlers(deps: Deps): JobHandlers {
     ...reviewJobs(deps),
     ...scanJobs(deps),
     ...publisherJobs(deps),
+    ...webhookJobs(deps),
     ...overviewJobs(deps),
     ...seedJobs(deps),
   }
@@ -335,6 +340,7 @@ export const SCHEDULE: Schedule = [
   { job: 'statistics.fold', everyMinutes: 5 },
   { job: 'changes.number', everyMinutes: 1 },
   { job: 'changes.forget', everyMinutes: DAY, atMinute: 4 * HOUR + 33 },
+  { job: 'webhooks.expire', everyMinutes: HOUR, atMinute: 42 },
   { job: 'events.expire', everyMinutes: DAY, atMinute: 4 * HOUR + 53 },
   { job: 'overview.expire', everyMinutes: HOUR, atMinute: 57 },
   { job: 'storage.measure', everyMinutes: DAY, atMinute: 2 * HOUR + 33 },

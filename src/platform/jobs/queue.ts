@@ -50,6 +50,7 @@ export interface Jobs {
   'versions.expire-drafts': Record<string, never>
   'versions.notify-followers': { version_id: string }
   'versions.release': { version_id: string }
+  'webhooks.expire': Record<string, never>
 }
 
 export type JobName = keyof Jobs

@@ -70,6 +70,10 @@ export const AUDIT_ACTIONS = [
   'payout.recorded',
   'payout.status_changed',
   'revenue.distributed',
+  'webhook.created',
+  'webhook.changed',
+  'webhook.deleted',
+  'webhook.disabled',
   'rate_limit.granted',
   'rate_limit.revoked',
   'search.rebuild_requested',
@@ -137,6 +141,7 @@ export const SUBJECT_KINDS = [
   'revenue',
   'rate_limit',
   'invitation',
+  'webhook',
   'job',
 ] as const
 
