@@ -6,6 +6,7 @@ import { auditOperatorRoutes, auditRoutes, moderationLogRoute } from '#features/
 import { contentImageJobs } from '#features/basics/content-images/jobs.ts'
 import { contentImageRoutes } from '#features/basics/content-images/routes.ts'
 import { eventJobs } from '#features/basics/events/jobs.ts'
+import { instanceKeyRoutes } from '#features/basics/instance-key/routes.ts'
 import { limitRoutes } from '#features/basics/limits/routes.ts'
 import { sharedChecks } from '#features/basics/meta/readiness.ts'
 import { metaRoutes } from '#features/basics/meta/routes.ts'
@@ -161,6 +162,7 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
   tagged(app, 'meta', (scope) => {
     metaRoutes(scope, { ...deps, version: VERSION, checks })
     instanceRoute(scope, deps)
+    instanceKeyRoutes(scope, deps)
   })
   tagged(app, 'users', (scope) => {
     userRoutes(scope, { ...deps, confirmOwner })

@@ -607,6 +607,7 @@ const OPERATIONS: Record<string, Sample> = {
   deleteRateLimit: at('grant'),
   listAuditEntries: {},
   getInstance: {},
+  listInstanceKeys: {},
   getSettings: {},
   updateSettings: { body: { announcement: 'Maintenance on Monday' } },
   getEditableTags: {},
