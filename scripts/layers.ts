@@ -28,7 +28,7 @@ export const LAYERS: readonly Layer[] = [
       http: 'The HTTP server: authentication, rate limits, errors, ETags, OpenAPI, the fast path',
       images: 'Reads, scales and draws images',
       jobs: 'The job queue, its worker and the schedule',
-      outgoing: 'Requests to services that the operator has configured',
+      outgoing: 'Calls to URLs that users supply, and to services that the operator has configured',
       taxonomy:
         'Games, loaders, categories, licences and file rules from data files ([taxonomy](../taxonomy/README.md))',
       telemetry: 'Logs, metrics, traces and business events ([logging.md](logging.md))',
@@ -56,6 +56,8 @@ export const LAYERS: readonly Layer[] = [
       audit: 'The audit log: recording, reading, export and retention ([security.md](security.md))',
       'content-images': 'Images inside texts ([moderation.md](features/moderation.md))',
       images: 'Icons and gallery images of any feature',
+      'instance-key':
+        'The keys with which the instance signs; encryption of stored secrets ([instance-key.md](features/instance-key.md))',
       limits: 'How many projects, organizations and collections an account can own',
       mail: 'Sends an email and records the response of the mail server',
       meta: 'Root document, health, readiness, metrics, retired API versions',

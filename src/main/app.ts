@@ -5,6 +5,8 @@ import { auditJobs } from '#features/basics/audit/jobs.ts'
 import { auditOperatorRoutes, auditRoutes, moderationLogRoute } from '#features/basics/audit/routes.ts'
 import { contentImageJobs } from '#features/basics/content-images/jobs.ts'
 import { contentImageRoutes } from '#features/basics/content-images/routes.ts'
+import { eventJobs } from '#features/basics/events/jobs.ts'
+import { instanceKeyRoutes } from '#features/basics/instance-key/routes.ts'
 import { limitRoutes } from '#features/basics/limits/routes.ts'
 import { sharedChecks } from '#features/basics/meta/readiness.ts'
 import { metaRoutes } from '#features/basics/meta/routes.ts'
@@ -66,6 +68,8 @@ import { personalDataRoutes } from '#features/operations/personal-data/routes.ts
 import { indexStateRoute, reindexRoutes, searchRoutes } from '#features/operations/search/routes.ts'
 import { serviceAccountRoutes } from '#features/operations/service-accounts/routes.ts'
 import { v2Routes } from '#features/operations/v2/routes.ts'
+import { webhookJobs } from '#features/operations/webhooks/jobs.ts'
+import { instanceWebhookRoute, webhookRoutes } from '#features/operations/webhooks/routes.ts'
 import { createForeignUseLog } from '#features/people/accounts/access-tokens/record-foreign-use.ts'
 import { type AccountDeps, createAccountDeps } from '#features/people/accounts/account-deps.ts'
 import { administrationRoutes } from '#features/people/accounts/administration/routes.ts'
@@ -158,6 +162,7 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
   tagged(app, 'meta', (scope) => {
     metaRoutes(scope, { ...deps, version: VERSION, checks })
     instanceRoute(scope, deps)
+    instanceKeyRoutes(scope, deps)
   })
   tagged(app, 'users', (scope) => {
     userRoutes(scope, { ...deps, confirmOwner })
@@ -211,6 +216,7 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
   tagged(app, 'build tools', (scope) => buildToolRoutes(scope, deps))
   tagged(app, 'search', (scope) => searchRoutes(scope, deps))
   tagged(app, 'changes', (scope) => changeRoutes(scope, deps))
+  tagged(app, 'webhooks', (scope) => webhookRoutes(scope, deps))
   tagged(app, 'statistics', (scope) => statisticsRoutes(scope, deps))
   tagged(app, 'files', (scope) => downloadRoutes(scope, { ...deps, caps }))
   tagged(app, 'analytics', (scope) => {
@@ -263,6 +269,7 @@ function addOperatorRoutes(
   tagEditRoutes(scope, deps)
   administrationRoutes(scope, { ...deps, confirmOwner })
   invitationRoutes(scope, deps)
+  instanceWebhookRoute(scope, deps)
   indexStateRoute(scope, deps)
   overviewRoutes(scope, { ...deps, version: VERSION, checks })
 }
@@ -300,6 +307,7 @@ function allHandlers(deps: Deps): JobHandlers {
   return {
     ...accountJobs(deps),
     ...auditJobs(deps),
+    ...eventJobs(deps),
     ...oauthJobs(deps),
     ...personalDataJobs(deps),
     ...contentImageJobs(deps),
@@ -313,6 +321,7 @@ function allHandlers(deps: Deps): JobHandlers {
     ...reviewJobs(deps),
     ...scanJobs(deps),
     ...publisherJobs(deps),
+    ...webhookJobs(deps),
     ...overviewJobs(deps),
     ...seedJobs(deps),
   }
@@ -333,6 +342,8 @@ export const SCHEDULE: Schedule = [
   { job: 'statistics.fold', everyMinutes: 5 },
   { job: 'changes.number', everyMinutes: 1 },
   { job: 'changes.forget', everyMinutes: DAY, atMinute: 4 * HOUR + 33 },
+  { job: 'webhooks.expire', everyMinutes: HOUR, atMinute: 42 },
+  { job: 'events.expire', everyMinutes: DAY, atMinute: 4 * HOUR + 53 },
   { job: 'overview.expire', everyMinutes: HOUR, atMinute: 57 },
   { job: 'storage.measure', everyMinutes: DAY, atMinute: 2 * HOUR + 33 },
   { job: 'images.sweep', everyMinutes: HOUR, atMinute: 37 },

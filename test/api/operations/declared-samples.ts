@@ -116,6 +116,14 @@ const publisherFields = {
   protected_ref_only: send(true),
   called_workflows: send(['lanterns/ci/.github/workflows/publish.yml']),
 }
+const webhookFields = {
+  url: send('https://hooks.example.org/other'),
+  format: send('github'),
+  events: send(['project.updated']),
+  loaders: send(['fabric']),
+  game_versions: send(['1.20.1']),
+  version_types: send(['beta']),
+}
 const makeApproved = async ({ t, id }: World) =>
   t.deps.db
     .updateTable('project')
@@ -207,6 +215,14 @@ export const DECLARED: Record<string, Declared> = {
     fields: publisherFields,
     unseen: { password: 'proves who asks', code: 'proves who asks' },
   },
+  createWebhook: {
+    view: theAnswer,
+    fields: {
+      ...webhookFields,
+      owner: send({ kind: 'instance' }, { by: 'admin', at: 'owner.kind', shows: 'instance' }),
+    },
+  },
+  updateWebhook: { view: at('/v3/webhook', 'webhook'), fields: { ...webhookFields, active: send(false) } },
   createServiceAccount: { view: theAnswer, fields: { username: send(() => uniqueName()) } },
   createServiceToken: {
     view: theAnswer,

@@ -106,6 +106,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v3/instance/key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the public keys of this instance, newest first
+         * @description The instance signs webhooks and exports with the first key. A key that was replaced stays in the list for 90 days.
+         */
+        get: operations["listInstanceKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/_internal/instance": {
         parameters: {
             query?: never;
@@ -3034,6 +3054,228 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v3/project/{id}/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the webhooks of a project
+         * @description Members with EDIT_DETAILS only.
+         *
+         *     Requires a token with `WEBHOOK_READ`. Fine-grained tokens work within their limits.
+         */
+        get: operations["listProjectWebhooks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/organization/{id}/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the webhooks of an organization
+         * @description Members with EDIT_DETAILS only.
+         *
+         *     Requires a token with `WEBHOOK_READ`. Fine-grained tokens work within their limits.
+         */
+        get: operations["listOrganizationWebhooks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/user/{id}/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the webhooks of a user
+         * @description The user themselves only.
+         *
+         *     Requires a token with `WEBHOOK_READ`. Rejects fine-grained tokens.
+         */
+        get: operations["listUserWebhooks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/webhook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a webhook; its secret is returned only once
+         * @description A webhook of a user covers all projects and organizations that the user owns. A webhook of a project or an organization needs EDIT_DETAILS; one of the instance needs an admin.
+         *
+         *     Requires a token with `WEBHOOK_WRITE`. Fine-grained tokens work within their limits.
+         */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/webhook/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a webhook
+         * @description Requires a token with `WEBHOOK_READ`. Fine-grained tokens work within their limits.
+         */
+        get: operations["getWebhook"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a webhook with its deliveries
+         * @description Requires a token with `WEBHOOK_WRITE`. Fine-grained tokens work within their limits.
+         */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        /**
+         * Edit a webhook, or switch it on or off
+         * @description Requires a token with `WEBHOOK_WRITE`. Fine-grained tokens work within their limits.
+         */
+        patch: operations["updateWebhook"];
+        trace?: never;
+    };
+    "/v3/webhook/{id}/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Renew the secret of a webhook; it is returned only once
+         * @description Until the overlap ends, the previous secret signs too. A lost secret has no overlap.
+         *
+         *     Requires a token with `WEBHOOK_WRITE`. Fine-grained tokens work within their limits.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/webhook/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the deliveries of a webhook, newest first
+         * @description Depot keeps the deliveries of 14 days, at most 500 finished ones per webhook.
+         *
+         *     Requires a token with `WEBHOOK_READ`. Fine-grained tokens work within their limits.
+         */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/webhook/{id}/deliveries/{delivery}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a delivery with the requests and responses of its attempts
+         * @description Requires a token with `WEBHOOK_READ`. Fine-grained tokens work within their limits.
+         */
+        get: operations["getWebhookDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/webhook/{id}/ping": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send the event webhook.ping to a webhook
+         * @description Requires a token with `WEBHOOK_WRITE`. Fine-grained tokens work within their limits.
+         */
+        post: operations["pingWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/webhook/{id}/deliveries/{delivery}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send the event of a finished delivery again
+         * @description Creates another delivery with the same `webhook-id`, by which receivers recognise it.
+         *
+         *     Requires a token with `WEBHOOK_WRITE`. Fine-grained tokens work within their limits.
+         */
+        post: operations["redeliverWebhookDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v3/statistics": {
         parameters: {
             query?: never;
@@ -4794,6 +5036,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/_internal/admin/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the webhooks of the instance
+         * @description Operators only: requires the header `X-Admin-Key` or the session of an admin.
+         */
+        get: operations["listInstanceWebhooks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/_internal/admin/search-index": {
         parameters: {
             query?: never;
@@ -5251,10 +5513,10 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
-                kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "job";
+                kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
                 id: string;
                 /** @description Current username if the resource is an account, otherwise null */
                 name: string | null;
@@ -5460,6 +5722,36 @@ export interface components {
             capped: number;
             /** @description Number of reports of files that do not exist. Not counted */
             unknown: number;
+        };
+        /** CreatedWebhook */
+        CreatedWebhook: {
+            id: string;
+            owner: {
+                /** @enum {string} */
+                kind: "user" | "project" | "organization" | "instance";
+                /** @description Null for the instance */
+                id: string | null;
+            };
+            /** @description Without the token of a Discord webhook */
+            url: string;
+            /** @enum {string} */
+            format: "standard" | "discord" | "github";
+            events: string[];
+            loaders: string[];
+            game_versions: string[];
+            version_types: ("release" | "beta" | "alpha")[];
+            active: boolean;
+            disabled_reason: ("failing" | "gone" | "owner" | "secret_lost") | (never | null);
+            /** Format: date-time */
+            created: string;
+            /** Format: date-time */
+            last_success: string | null;
+            /** Format: date-time */
+            last_failure: string | null;
+            /** Format: date-time */
+            failing_since: string | null;
+            /** @description Signs the deliveries. Returned only once */
+            secret: string;
         };
         /** DataExport */
         DataExport: {
@@ -6045,6 +6337,28 @@ export interface components {
                 p95_ms: number | null;
             }[];
         };
+        /** InstanceKeys */
+        InstanceKeys: {
+            /** @description Valid keys, newest first */
+            keys: {
+                /** @description `whpk_` and the Ed25519 key in base64, as in Standard Webhooks */
+                public_key: string;
+                /** @description The same key as a verifier key of signed notes (C2SP) */
+                verifier_key: string;
+                /**
+                 * Format: date-time
+                 * @description Time from which the instance signs with the key
+                 */
+                since: string;
+                /**
+                 * Format: date-time
+                 * @description Time until which the key stays valid; null for the current key
+                 */
+                until: string | null;
+                /** @description Signature of the previous key, in base64, of the text `depot instance key`, a line feed, `public_key` and a line feed. Absent for the first key, and if the previous key was lost */
+                signature?: string;
+            }[];
+        };
         /** InstanceOverview */
         InstanceOverview: {
             /** @description Version of Depot */
@@ -6312,10 +6626,10 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
-                kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "job";
+                kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
                 id: string;
                 /** @description Current username if the resource is an account, otherwise null */
                 name: string | null;
@@ -6510,6 +6824,39 @@ export interface components {
             /** @description Two-factor code or backup code; required with `password` if two-factor sign-in is enabled */
             code?: string;
         };
+        /** NewWebhook */
+        NewWebhook: {
+            owner: {
+                /** @enum {string} */
+                kind: "user" | "project" | "organization" | "instance";
+                /** @description ID; absent for `instance` */
+                id?: string;
+            };
+            /**
+             * @description Address that receives the events. A user cannot name private addresses
+             * @example https://hooks.example.org/depot
+             */
+            url: string;
+            /**
+             * @description `standard`: Standard Webhooks. `discord`: messages for a Discord webhook. `github`: like GitHub
+             * @default standard
+             * @enum {string}
+             */
+            format: "standard" | "discord" | "github";
+            /**
+             * @description Events, or `*` for all: project.created, project.updated, project.status_changed, project.removed, project.transferred, version.published, version.updated, version.withdrawn, version.removed, member.invited, member.joined, member.left, report.created, report.closed, scan.quarantined, advisory.published, organization.project_added, organization.project_removed, collection.updated, account.created, dependency.broken
+             * @example [
+             *       "version.published"
+             *     ]
+             */
+            events: string[];
+            /** @description Only events of versions with one of these loaders. Empty: all. Other events are not filtered */
+            loaders?: string[];
+            /** @description Only events of versions for one of these game versions. Empty: all */
+            game_versions?: string[];
+            /** @description Only events of versions with one of these channels. Empty: all */
+            version_types?: ("release" | "beta" | "alpha")[];
+        };
         /**
          * NextProject
          * @description The claimed project, or null if no unclaimed project matches
@@ -6556,6 +6903,8 @@ export interface components {
                 version_quarantined: boolean;
                 /** @description Trusted publishers that were added or have stopped. Default: true */
                 trusted_publisher: boolean;
+                /** @description Webhooks that were switched off. Default: true */
+                webhook_disabled: boolean;
                 /** @description Profile texts and collections that moderators remove. Default: false */
                 content_taken_down: boolean;
                 /** @description Receipts of reports by the user. Default: true */
@@ -6588,6 +6937,8 @@ export interface components {
                 version_quarantined?: boolean | null;
                 /** @description Trusted publishers that were added or have stopped. Default: true */
                 trusted_publisher?: boolean | null;
+                /** @description Webhooks that were switched off. Default: true */
+                webhook_disabled?: boolean | null;
                 /** @description Profile texts and collections that moderators remove. Default: false */
                 content_taken_down?: boolean | null;
                 /** @description Receipts of reports by the user. Default: true */
@@ -6790,10 +7141,10 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
-                kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "job";
+                kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
                 id: string;
                 /** @description Current username if the resource is an account, otherwise null */
                 name: string | null;
@@ -7514,6 +7865,10 @@ export interface components {
             /** @description The last event of the review. Send it with the decision, so that it cannot overwrite a later one */
             seen: string;
         } | null;
+        /** QueuedWebhookDelivery */
+        QueuedWebhookDelivery: {
+            delivery_id: string;
+        };
         /** Quota */
         Quota: {
             /** @description Number of owned resources, without invitations and memberships */
@@ -7951,6 +8306,14 @@ export interface components {
             hits_per_page: number;
             /** @description Exact number of matching projects */
             total_hits: number;
+        };
+        /** SecretRotation */
+        SecretRotation: {
+            /**
+             * @description Hours for which the previous secret also signs
+             * @default 24
+             */
+            overlap_hours: number;
         };
         /** ServerError */
         ServerError: {
@@ -8936,6 +9299,137 @@ export interface components {
             };
             scans: components["schemas"]["ListedVersionScan"][];
         };
+        /** Webhook */
+        Webhook: {
+            id: string;
+            owner: {
+                /** @enum {string} */
+                kind: "user" | "project" | "organization" | "instance";
+                /** @description Null for the instance */
+                id: string | null;
+            };
+            /** @description Without the token of a Discord webhook */
+            url: string;
+            /** @enum {string} */
+            format: "standard" | "discord" | "github";
+            events: string[];
+            loaders: string[];
+            game_versions: string[];
+            version_types: ("release" | "beta" | "alpha")[];
+            active: boolean;
+            disabled_reason: ("failing" | "gone" | "owner" | "secret_lost") | (never | null);
+            /** Format: date-time */
+            created: string;
+            /** Format: date-time */
+            last_success: string | null;
+            /** Format: date-time */
+            last_failure: string | null;
+            /** Format: date-time */
+            failing_since: string | null;
+        };
+        /** WebhookDeliveries */
+        WebhookDeliveries: {
+            /** @description Newest first */
+            deliveries: components["schemas"]["WebhookDelivery"][];
+            /** @description `cursor` of the next page; null on the last one */
+            next: string | null;
+        };
+        /** WebhookDelivery */
+        WebhookDelivery: {
+            id: string;
+            webhook_id: string;
+            event: {
+                id: string;
+                type: string;
+            };
+            /**
+             * @description `failed`: all attempts failed. `discarded`: not sent, because the webhook was switched off or may not see the subject
+             * @enum {string}
+             */
+            state: "pending" | "delivered" | "failed" | "discarded";
+            /** @description Attempts so far */
+            attempt: number;
+            /** Format: date-time */
+            next_attempt: string | null;
+            /** Format: date-time */
+            created: string;
+        };
+        /** WebhookDeliveryWithAttempts */
+        WebhookDeliveryWithAttempts: {
+            id: string;
+            webhook_id: string;
+            event: {
+                id: string;
+                type: string;
+            };
+            /**
+             * @description `failed`: all attempts failed. `discarded`: not sent, because the webhook was switched off or may not see the subject
+             * @enum {string}
+             */
+            state: "pending" | "delivered" | "failed" | "discarded";
+            /** @description Attempts so far */
+            attempt: number;
+            /** Format: date-time */
+            next_attempt: string | null;
+            /** Format: date-time */
+            created: string;
+            /** @description Oldest first */
+            attempts: {
+                /** Format: date-time */
+                at: string;
+                /** @description Milliseconds from the start of the attempt to its end */
+                ms: number;
+                /** @description `refused_address`, `dns`, `timeout`, `tls`, `connection`, `too_large`, `off`, or `status` for a status that is not 2xx */
+                error: string | null;
+                request: {
+                    headers: {
+                        [key: string]: string;
+                    };
+                    body: string;
+                };
+                response: {
+                    status: number;
+                    headers: {
+                        [key: string]: string;
+                    };
+                    /** @description The first 4 KiB */
+                    body: string;
+                } | null;
+            }[];
+        };
+        /** WebhookPatch */
+        WebhookPatch: {
+            /**
+             * @description Address that receives the events. A user cannot name private addresses
+             * @example https://hooks.example.org/depot
+             */
+            url?: string;
+            /**
+             * @description `standard`: Standard Webhooks. `discord`: messages for a Discord webhook. `github`: like GitHub
+             * @enum {string}
+             */
+            format?: "standard" | "discord" | "github";
+            /**
+             * @description Events, or `*` for all: project.created, project.updated, project.status_changed, project.removed, project.transferred, version.published, version.updated, version.withdrawn, version.removed, member.invited, member.joined, member.left, report.created, report.closed, scan.quarantined, advisory.published, organization.project_added, organization.project_removed, collection.updated, account.created, dependency.broken
+             * @example [
+             *       "version.published"
+             *     ]
+             */
+            events?: string[];
+            /** @description Only events of versions with one of these loaders. Empty: all. Other events are not filtered */
+            loaders?: string[];
+            /** @description Only events of versions for one of these game versions. Empty: all */
+            game_versions?: string[];
+            /** @description Only events of versions with one of these channels. Empty: all */
+            version_types?: ("release" | "beta" | "alpha")[];
+            /** @description `true` also drops queued deliveries that are older than 24 hours */
+            active?: boolean;
+        };
+        /** WebhookSecret */
+        WebhookSecret: {
+            /** @description Signs the deliveries. Returned only once */
+            secret: string;
+        };
         /** Withdrawal */
         Withdrawal: {
             /** @enum {string} */
@@ -9377,6 +9871,34 @@ export interface operations {
             };
             404: components["responses"]["404.not_found"];
             500: components["responses"]["500.internal_error"];
+        };
+    };
+    listInstanceKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstanceKeys"];
+                };
+            };
+            /** @description Not modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
         };
     };
     getInstance: {
@@ -15419,6 +15941,430 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    listProjectWebhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description ID or slug of the project */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"][];
+                };
+            };
+            /** @description Not modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            default: components["responses"]["Error"];
+        };
+    };
+    listOrganizationWebhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description ID or slug of the organization */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"][];
+                };
+            };
+            /** @description Not modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            default: components["responses"]["Error"];
+        };
+    };
+    listUserWebhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description ID or username */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"][];
+                };
+            };
+            /** @description Not modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            default: components["responses"]["Error"];
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewWebhook"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedWebhook"];
+                };
+            };
+            400: components["responses"]["400.LimitReached.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description ID
+                 * @example AABBCCDD
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            /** @description Not modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.decoding_error.invalid_input"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            default: components["responses"]["Error"];
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description ID
+                 * @example AABBCCDD
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    updateWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description ID
+                 * @example AABBCCDD
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookPatch"];
+            };
+        };
+        responses: {
+            /** @description No body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description ID
+                 * @example AABBCCDD
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SecretRotation"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookSecret"];
+                };
+            };
+            400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Only deliveries in this state */
+                state?: "pending" | "delivered" | "failed" | "discarded";
+                /** @description `next` of the page before. Default: the newest deliveries */
+                cursor?: string;
+                /** @description Maximum number of deliveries */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description ID
+                 * @example AABBCCDD
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveries"];
+                };
+            };
+            /** @description Not modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.decoding_error.invalid_input"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description ID
+                 * @example AABBCCDD
+                 */
+                id: string;
+                /**
+                 * @description ID of the delivery
+                 * @example AABBCCDDEEF
+                 */
+                delivery: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryWithAttempts"];
+                };
+            };
+            /** @description Not modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400.decoding_error.invalid_input"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            default: components["responses"]["Error"];
+        };
+    };
+    pingWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description ID
+                 * @example AABBCCDD
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueuedWebhookDelivery"];
+                };
+            };
+            400: components["responses"]["400.LimitReached.decoding_error.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    redeliverWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description ID
+                 * @example AABBCCDD
+                 */
+                id: string;
+                /**
+                 * @description ID of the delivery
+                 * @example AABBCCDDEEF
+                 */
+                delivery: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueuedWebhookDelivery"];
+                };
+            };
+            400: components["responses"]["400.LimitReached.decoding_error.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
     getStatistics: {
         parameters: {
             query?: never;
@@ -17497,7 +18443,7 @@ export interface operations {
                 /** @description ID of an account that acted or that the entry is about */
                 user?: string;
                 /** @description Kind of the resource that the action changed */
-                subject_kind?: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "job";
+                subject_kind?: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
                 /** @description ID of the resource that the action changed */
                 subject_id?: string;
                 /** @description Entries at or after this time */
@@ -17894,13 +18840,13 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Action of the entries */
-                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
                 /** @description ID of the account that acted */
                 actor?: string;
                 /** @description ID of an account that acted or that the entry is about */
                 user?: string;
                 /** @description Kind of the resource that the action changed */
-                subject_kind?: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "job";
+                subject_kind?: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
                 /** @description ID of the resource that the action changed */
                 subject_id?: string;
                 /** @description Entries at or after this time */
@@ -17936,13 +18882,13 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Action of the entries */
-                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
                 /** @description ID of the account that acted */
                 actor?: string;
                 /** @description ID of an account that acted or that the entry is about */
                 user?: string;
                 /** @description Kind of the resource that the action changed */
-                subject_kind?: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "job";
+                subject_kind?: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
                 /** @description ID of the resource that the action changed */
                 subject_id?: string;
                 /** @description Entries at or after this time */
@@ -18671,6 +19617,28 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
+            404: components["responses"]["404.not_found"];
+            default: components["responses"]["Error"];
+        };
+    };
+    listInstanceWebhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"][];
+                };
+            };
             404: components["responses"]["404.not_found"];
             default: components["responses"]["Error"];
         };

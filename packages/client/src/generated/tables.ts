@@ -51,6 +51,7 @@ export const LISTS = {
   '/v3/project/{id}/dependents': { by: 'offset', start: 'offset', size: 'limit', max: 100, items: 'projects' },
   '/v3/project/{id}/version': { by: 'offset', start: 'offset', size: 'limit', max: 100, items: null },
   '/v3/search': { by: 'offset', start: 'offset', size: 'limit', max: 100, items: 'hits' },
+  '/v3/webhook/{id}/deliveries': { by: 'next', start: 'cursor', size: 'limit', max: 100, items: 'deliveries' },
   '/_internal/affiliate': { by: 'offset', start: 'offset', size: 'limit', max: 100, items: null },
   '/v3/report': { by: 'offset', start: 'offset', size: 'count', max: 100, items: null },
   '/_internal/moderation/reports': { by: 'offset', start: 'offset', size: 'count', max: 100, items: 'groups' },

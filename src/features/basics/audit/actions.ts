@@ -70,6 +70,10 @@ export const AUDIT_ACTIONS = [
   'payout.recorded',
   'payout.status_changed',
   'revenue.distributed',
+  'webhook.created',
+  'webhook.changed',
+  'webhook.deleted',
+  'webhook.disabled',
   'rate_limit.granted',
   'rate_limit.revoked',
   'search.rebuild_requested',
@@ -78,6 +82,8 @@ export const AUDIT_ACTIONS = [
   'mail.tested',
   'storage.measured',
   'settings.changed',
+  'instance_key.rotated',
+  'instance_key.exported',
   'tags.changed',
   'tags.renamed',
   'invitation.created',
@@ -137,6 +143,7 @@ export const SUBJECT_KINDS = [
   'revenue',
   'rate_limit',
   'invitation',
+  'webhook',
   'job',
 ] as const
 

@@ -65,6 +65,7 @@ export const TAGS = [
   { name: 'moderation', description: 'Queues of projects and file scans for moderators' },
   { name: 'analytics', description: 'Reporting and querying of views, downloads and playtime' },
   { name: 'changes', description: 'Changes of the public catalogue' },
+  { name: 'webhooks', description: 'Addresses that receive events, and their deliveries' },
   { name: 'statistics', description: 'Size of the catalogue' },
   { name: 'payouts', description: 'Balance and payout history of the caller' },
   { name: 'affiliates', description: 'Affiliate codes and their use' },

@@ -29,6 +29,7 @@ const GROUPS: readonly { legend: MessageKey; kinds: readonly EmailKind[]; isForA
       'project_message',
       'version_quarantined',
       'trusted_publisher',
+      'webhook_disabled',
     ],
   },
   { legend: 'notifications.email.followed', kinds: ['project_update'] },

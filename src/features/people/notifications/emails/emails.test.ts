@@ -51,6 +51,10 @@ const BODIES: Record<EmailKind, NotificationBody[]> = {
     { type: 'publisher_added', project_id: 'p', organization_id: null, repository: 'lanterns/lamp', user_id: 'u' },
     { type: 'publisher_stopped', project_id: null, organization_id: 'o', repository: 'lanterns/lamp' },
   ],
+  webhook_disabled: (['failing', 'gone', 'secret_lost'] as const).map((reason) => ({
+    ...{ type: 'webhook_disabled', webhook_id: 'w', host: 'hooks.example', reason },
+    ...{ project_id: null, organization_id: null, is_of_instance: false },
+  })),
   content_taken_down: [{ type: 'content_taken_down', item: 'user' }],
   report_submitted: [{ type: 'report_submitted', report_id: 'r' }],
   report_message: [{ type: 'moderator_message', thread_id: 't', message_id: 'm', project_id: null, report_id: 'r' }],

@@ -10,6 +10,7 @@ const TEXTS: Readonly<Record<EmailKind, string>> = {
   project_message: "Messages of moderators about the user's projects",
   version_quarantined: 'Versions that the scanner holds back',
   trusted_publisher: 'Trusted publishers that were added or have stopped',
+  webhook_disabled: 'Webhooks that were switched off',
   content_taken_down: 'Profile texts and collections that moderators remove',
   report_submitted: 'Receipts of reports by the user',
   report_message: 'Messages of moderators about reports by the user',
