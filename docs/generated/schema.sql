@@ -1154,6 +1154,19 @@ create table version (
   constraint version_type_check CHECK ((version_type = ANY (ARRAY['release'::text, 'beta'::text, 'alpha'::text])))
 );
 
+create table version_lock (
+  id text collate "C" not null,
+  target jsonb not null,
+  version_ids text[] collate "C" not null,
+  sha1s text[] collate "C" not null,
+  content text not null,
+  created timestamp with time zone default now() not null,
+  last_read timestamp with time zone default now() not null,
+  constraint version_lock_files_check CHECK ((cardinality(version_ids) = cardinality(sha1s))),
+  constraint version_lock_id_check CHECK ((id ~ '^[0-9A-Za-z]{22}$'::text)),
+  constraint version_lock_pkey PRIMARY KEY (id)
+);
+
 create table version_scan (
   version_id text collate "C" not null,
   state text default 'pending'::text not null,
@@ -1428,6 +1441,8 @@ CREATE INDEX version_draft_expires_idx ON public.version USING btree (draft_expi
 CREATE INDEX version_listed_idx ON public.version USING btree (project_id, ordering, date_published DESC, id) WHERE is_listed(status);
 
 CREATE INDEX version_loaders_idx ON public.version USING gin (loaders) WHERE is_listed(status);
+
+CREATE INDEX version_lock_last_read_idx ON public.version_lock USING btree (last_read);
 
 CREATE INDEX version_project_id_idx ON public.version USING btree (project_id, date_published);
 

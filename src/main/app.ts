@@ -20,6 +20,8 @@ import { followRoutes } from '#features/catalogue/follows/routes.ts'
 import { projectRoutes } from '#features/catalogue/projects/routes.ts'
 import { publishingRoutes } from '#features/catalogue/publishing/routes.ts'
 import { releaseJobs } from '#features/catalogue/releases/jobs.ts'
+import { resolveJobs } from '#features/catalogue/resolve/jobs.ts'
+import { resolveRoutes } from '#features/catalogue/resolve/routes.ts'
 import { reviewJobs } from '#features/catalogue/reviews/jobs.ts'
 import { scanJobs } from '#features/catalogue/scans/jobs.ts'
 import { scanRoutes } from '#features/catalogue/scans/routes.ts'
@@ -208,6 +210,7 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
     hashRoutes(scope, deps)
     updateRoutes(scope, deps)
   })
+  tagged(app, 'packs', (scope) => resolveRoutes(scope, deps))
   tagged(app, 'build tools', (scope) => buildToolRoutes(scope, deps))
   tagged(app, 'search', (scope) => searchRoutes(scope, deps))
   tagged(app, 'changes', (scope) => changeRoutes(scope, deps))
@@ -310,6 +313,7 @@ function allHandlers(deps: Deps): JobHandlers {
     ...notificationJobs(deps),
     ...followJobs(deps),
     ...releaseJobs(deps),
+    ...resolveJobs(deps),
     ...reviewJobs(deps),
     ...scanJobs(deps),
     ...publisherJobs(deps),
@@ -332,6 +336,7 @@ export const SCHEDULE: Schedule = [
   { job: 'downloads.reconcile', everyMinutes: DAY, atMinute: 3 * HOUR + 43 },
   { job: 'statistics.fold', everyMinutes: 5 },
   { job: 'changes.number', everyMinutes: 1 },
+  { job: 'locks.forget', everyMinutes: DAY, atMinute: 4 * HOUR + 43 },
   { job: 'changes.forget', everyMinutes: DAY, atMinute: 4 * HOUR + 33 },
   { job: 'overview.expire', everyMinutes: HOUR, atMinute: 57 },
   { job: 'storage.measure', everyMinutes: DAY, atMinute: 2 * HOUR + 33 },

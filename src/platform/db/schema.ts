@@ -879,6 +879,16 @@ export interface Version {
   version_type: 'release' | 'beta' | 'alpha';
 }
 
+export interface VersionLock {
+  content: string;
+  created: Generated<Timestamp>;
+  id: string;
+  last_read: Generated<Timestamp>;
+  sha1s: string[];
+  target: Json;
+  version_ids: string[];
+}
+
 export interface VersionScan {
   attempts: Generated<number>;
   findings: Generated<Json>;
@@ -982,5 +992,6 @@ export interface DB {
   used_ci_token: UsedCiToken;
   user_note: UserNote;
   version: Version;
+  version_lock: VersionLock;
   version_scan: VersionScan;
 }

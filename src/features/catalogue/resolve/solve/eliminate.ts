@@ -6,10 +6,19 @@ type Dead = { requires: WorldDependency & { projectId: string } } | 'limit'
 
 export type Eliminated = ReadonlyMap<Candidate, Dead>
 
-/** The projects that any candidate embeds. */
-export function listEmbedded(world: World): Set<string> {
+/** Number of dependencies between two yields: about a millisecond. */
+const WORK_PER_TURN = 5000
+
+/** Returns the projects that any candidate embeds. Yields when other work should have a turn. */
+export function* listEmbedded(world: World): Generator<undefined, Set<string>> {
   const embedded = new Set<string>()
+  let work = 0
   for (const { byId } of world.values()) {
+    if (work > WORK_PER_TURN) {
+      yield
+      work = 0
+    }
+    for (const { dependencies } of byId.values()) work += 1 + dependencies.length
     for (const { dependencies } of byId.values()) {
       for (const { kind, projectId } of dependencies)
         if (kind === 'embedded' && projectId !== null) embedded.add(projectId)
@@ -18,11 +27,11 @@ export function listEmbedded(world: World): Set<string> {
   return embedded
 }
 
-/** Returns the impossible candidates. A cycle of requirements alone makes no candidate impossible. */
-export function eliminate(
+/** Returns the impossible candidates. A cycle of requirements alone makes no candidate impossible. Yields like the search. */
+export function* eliminate(
   { world, pins }: Pick<SolverRequest, 'world' | 'pins'>,
   embedded: ReadonlySet<string>,
-): Eliminated {
+): Generator<undefined, Eliminated> {
   const dead = new Map<Candidate, Dead>()
   const dependents = new Map<string, { candidate: Candidate; dependency: WorldDependency & { projectId: string } }[]>()
   const alive = new Map<string, number>()
@@ -41,8 +50,14 @@ export function eliminate(
     }
     return (alive.get(projectId) ?? 0) === 0 && (pins === 'strict' || !embedded.has(projectId))
   }
+  let work = 0
   for (const { byId } of world.values()) {
+    if (work > WORK_PER_TURN) {
+      yield
+      work = 0
+    }
     for (const candidate of byId.values()) {
+      work += 1 + candidate.dependencies.length
       if (!candidate.isRead) kill(candidate, 'limit')
       for (const dependency of candidate.dependencies) {
         if (!isRequirement(dependency)) continue
@@ -54,6 +69,7 @@ export function eliminate(
     }
   }
   for (let next = 0; next < queue.length; next += 1) {
+    if (next % 500 === 499) yield
     for (const { candidate, dependency } of dependents.get(queue[next] ?? '') ?? []) {
       if (isImpossible(dependency)) kill(candidate, { requires: dependency })
     }

@@ -63,7 +63,7 @@ test('agrees with a naive solver on random worlds', () => {
           id,
           {
             versions: Object.fromEntries(lists.map((list, index) => [`${id}${lists.length - index}`, list])),
-            outside: outside.includes(id) ? [`${id}${lists.length}`] : [],
+            outside: outside.some((each) => each === id) ? [`${id}${lists.length}`] : [],
             hidden: id === hidden,
           },
         ]),

@@ -22,9 +22,9 @@ const FALLBACK_WORK_MAX = 20_000_000
  */
 export function* solveInSteps(request: SolverRequest): Generator<undefined, Solution> {
   const { world } = request
-  const embedded = listEmbedded(world)
+  const embedded = yield* listEmbedded(world)
   yield
-  const dead = eliminate(request, embedded)
+  const dead = yield* eliminate(request, embedded)
   yield
   const { possible, failed } = partition(request, dead)
   const dependsOnAll = (projectId: string): boolean => {
