@@ -30,9 +30,8 @@ export async function resolveItems(deps: ResolveDeps, body: ResolveBody): Promis
   const { pins = 'prefer', strategy = 'newest' } = body
   const keep = new Map(Object.entries(body.keep ?? {}))
   const items = await findItems(deps, body.items)
-  const kept = strategy === 'minimal' ? [...keep.values()] : []
   const solveWith = async (candidatesMax: number): Promise<Solution> => {
-    const world = await loadWorld(deps.db, { target, items, kept, candidatesMax })
+    const world = await loadWorld(deps.db, { target, items, kept: [...keep.values()], candidatesMax })
     return solveInTurns({ world, items, pins, strategy, keep })
   }
   // The first candidates are enough if they fit together: the search would choose them among any number of candidates.

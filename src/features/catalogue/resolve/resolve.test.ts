@@ -385,3 +385,29 @@ test('read-only mode answers, but stores nothing', async () => {
     await switchTo(false)
   }
 })
+
+test('withdrawn versions are chosen only if they are pinned, kept or named', async () => {
+  const made = await makeCatalogue(t, {
+    lantern: { '2': [], '1': [] },
+    pins: { '1': ['required lantern/2'] },
+    gone: { '1': [] },
+  })
+  for (const name of ['lantern/2', 'gone/1']) {
+    await t.deps.db
+      .updateTable('version')
+      .set({ withdrawn_at: new Date(), withdrawn_kind: 'broken', withdrawn_reason: 'It crashes' })
+      .where('id', '=', made.versions[name] ?? '')
+      .execute()
+  }
+  const chosenFor = async (body: object) => namesOf(made, await resolve({ ...FABRIC, ...body }))
+  assert.deepEqual(await chosenFor({ items: items(made, 'lantern') }), ['lantern/1'])
+  assert.deepEqual(await chosenFor({ items: items(made, 'pins') }), ['lantern/2', 'pins/1'])
+  assert.deepEqual(await chosenFor({ items: [{ version: made.versions['lantern/2'] }] }), ['lantern/2'])
+  assert.deepEqual(await chosenFor({ items: [{ hash: made.hashes['gone/1'] }] }), ['gone/1'])
+  const gone = { items: items(made, 'gone') }
+  assert.deepEqual(statesOf(await resolve({ ...gone, ...FABRIC })), ['no_version'])
+  const keep = { [made.projects['gone']?.id ?? '']: made.versions['gone/1'] }
+  for (const strategy of ['newest', 'minimal']) {
+    assert.deepEqual(statesOf(await resolve({ ...gone, ...FABRIC, keep, strategy })), ['kept'])
+  }
+})

@@ -1,4 +1,5 @@
 // Test support: a catalogue from short texts. `lantern: {'2': ['required engine']}` has a version 2 that requires another project.
+import { DEPENDENCY_TYPES } from '#features/catalogue/versions/kinds.ts'
 import type { TestApp } from '#test/support/app/test-app.ts'
 import type { MadeProject } from '#test/support/factories/factories.ts'
 
@@ -58,7 +59,7 @@ async function depend(t: TestApp, made: TestCatalogue, dependent: string, text: 
     .insertInto('dependency')
     .values({
       dependent_id: made.versions[dependent] ?? '',
-      dependency_type: kind,
+      dependency_type: DEPENDENCY_TYPES.find((type) => type === kind) ?? 'required',
       project_id: isFile ? null : (made.projects[slug]?.id ?? null),
       version_id: number === undefined ? null : (made.versions[name] ?? null),
       file_name: isFile ? name : null,

@@ -70,7 +70,7 @@ export const ChosenView = Type.Object(
     file: Nullable(ChosenFile),
     required_by: Ids('Chosen versions that require it'),
     instead_of: Nullable(Type.String({ description: 'Better version that could not be chosen' })),
-    outside_filter: Type.Boolean({ description: 'Whether it does not match the filter: it was named or pinned' }),
+    outside_filter: Type.Boolean({ description: 'Whether it does not match the filter: it was named, kept or pinned' }),
     environment: Ids('Environments of the version'),
   },
   { title: 'ChosenVersion' },

@@ -26,7 +26,7 @@ type LoadedProject = Omit<WorldProject, 'listed' | 'byId' | 'state'> & {
 export type WorldRequest = {
   target: Target
   items: readonly SolverItem[]
-  /** Versions that the request keeps: they are candidates. */
+  /** Versions that the request keeps: they are candidates, also if they are withdrawn. */
   kept: readonly string[]
   /** Maximum number of candidates of each project. */
   candidatesMax: number
@@ -104,7 +104,7 @@ async function loadLevel(loading: Loading, { projects, names }: Level): Promise<
       if (row === undefined || project === undefined || project.state === 'limit') continue
       const candidate = add(project, name)
       candidate.published = row.published
-      candidate.outsideFilter = !row.is_candidate
+      candidate.outsideFilter = !row.matches
     }
   }
   return fresh.length === 0 ? [] : addDependencies(loading, fresh)

@@ -4,7 +4,7 @@ import { visibleTo } from '#features/basics/access/project-policy.ts'
 import type { Db } from '#platform/db/db.ts'
 import { LIST_ORDER } from '../../versions/lookup/version-filter.ts'
 import { versionVisibleTo } from '../../versions/policy.ts'
-import { familyLast, isCandidate, runsOnLoaders, type Target } from './target.ts'
+import { familyLast, isCandidate, matches, runsOnLoaders, type Target } from './target.ts'
 
 export type CandidateRow = { project_id: string; version_ids: string[] }
 
@@ -27,14 +27,14 @@ export async function listCandidates(
   return rows
 }
 
-export type NamedRow = { id: string; project_id: string; published: number; is_candidate: boolean }
+export type NamedRow = { id: string; project_id: string; published: number; matches: boolean }
 
 /** Returns the public versions with these IDs. */
 export async function listNamed(db: Db, target: Target, ids: readonly string[]): Promise<NamedRow[]> {
   const runs = runsOnLoaders(target, sql.ref('version.project_id'))
   const { rows } = await sql<NamedRow>`
     select version.id, version.project_id, extract(epoch from version.date_published)::float8 * 1000 as published,
-      ${isCandidate(target, runs)} as is_candidate
+      ${matches(target, runs)} as matches
     from version join project on project.id = version.project_id
     where version.id = any(${[...ids]}::text[]) and ${versionVisibleTo(null)}`.execute(db)
   return rows

@@ -2,7 +2,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { ResolvingRules } from '#platform/taxonomy/resolving.ts'
 import { checkLoaders, projectTypesOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
-import { isListedAndPasses, type VersionFilter } from '../../versions/lookup/version-filter.ts'
+import { isListedAndPasses, NOT_WITHDRAWN, type VersionFilter } from '../../versions/lookup/version-filter.ts'
 
 export type Target = {
   filter: VersionFilter
@@ -35,12 +35,19 @@ export function toTarget(
   }
 }
 
-/** Returns the condition that a row of `version` is a candidate. `runs` tells whether its project runs on loaders. */
-export function isCandidate({ filter, accepted }: Target, runs: RawBuilder<SqlBool>): RawBuilder<SqlBool> {
+/**
+ * Returns the condition that a row of `version` is listed and matches. `runs` tells whether its project runs on loaders.
+ */
+export function matches({ filter, accepted }: Target, runs: RawBuilder<SqlBool>): RawBuilder<SqlBool> {
   const { loaders: _, ...others } = filter
   if (accepted.length === 0) return isListedAndPasses(others)
   return sql<SqlBool>`case when ${runs} then ${isListedAndPasses({ ...others, loaders: accepted })}
     else ${isListedAndPasses(others)} end`
+}
+
+/** Returns the condition that a row of `version` is a candidate, also if nothing names it. */
+export function isCandidate(target: Target, runs: RawBuilder<SqlBool>): RawBuilder<SqlBool> {
+  return sql<SqlBool>`(${matches(target, runs)} and ${NOT_WITHDRAWN})`
 }
 
 /** Returns the condition that the project `projectId` has a listed version for a loader of the target's types. */

@@ -1,6 +1,6 @@
 // The decisions of a search, in their order, with indexes that answer in constant time what they exclude and require.
 import { type Eliminated, isRequirement } from './eliminate.ts'
-import type { Because, Candidate, SolverRequest, WorldDependency } from './world.ts'
+import type { Because, Candidate, SolverRequest, WorldDependency, WorldProject } from './world.ts'
 
 /** A project for which the search must decide. Its index is the position of the decision. */
 export type AgendaEntry = {
@@ -67,14 +67,15 @@ export class Selection {
     if (project === undefined) return []
     const fixed = this.fixed.get(projectId)
     if (fixed !== undefined) return [project.byId.get(fixed)].filter((candidate) => candidate !== undefined)
+    const pins = this.#pins.get(projectId) ?? []
+    const base = baseDomain(this.#request, project)
+    if (pins.length === 0) return base
     const kept = strategy === 'minimal' ? project.byId.get(keep.get(projectId) ?? '') : undefined
-    const pins = this.#pins.get(projectId)
-    if (kept === undefined && (pins === undefined || pins.length === 0)) return project.listed
-    const pinned = (pins ?? [])
+    const pinned = pins
       .map(({ dependency }) => project.byId.get(dependency.versionId ?? ''))
       .filter((candidate) => candidate !== undefined)
       .sort((a, b) => b.published - a.published || (a.id < b.id ? -1 : 1))
-    return [...new Set([...(kept === undefined ? [] : [kept]), ...pinned, ...project.listed])]
+    return [...new Set([...(kept === undefined ? [] : [kept]), ...pinned, ...base])]
   }
 
   isDead(candidate: Candidate): boolean {
@@ -222,6 +223,20 @@ export class Selection {
         : version.dependencies.filter(isRequirement).map((dependency) => ({ version, dependency })),
     )
   }
+}
+
+/**
+ * Returns the candidates of a project that nothing pins. A kept version is among them if it matches the filter, also if it
+ * is withdrawn; the strategy `minimal` puts it first, whatever the filter.
+ */
+export function baseDomain(
+  { strategy, keep }: Pick<SolverRequest, 'strategy' | 'keep'>,
+  { id, listed, byId }: WorldProject,
+): readonly Candidate[] {
+  const kept = byId.get(keep.get(id) ?? '')
+  if (kept === undefined) return listed
+  if (strategy === 'minimal') return [kept, ...listed.filter((candidate) => candidate !== kept)]
+  return kept.outsideFilter || listed.includes(kept) ? listed : [...listed, kept]
 }
 
 function addTo(map: Map<string, Stated[]>, key: string, stated: Stated): void {

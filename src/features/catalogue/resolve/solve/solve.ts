@@ -2,7 +2,7 @@
 import { compare } from '#lib/compare.ts'
 import { type Eliminated, eliminate, explain, isRequirement, lackOf, listEmbedded } from './eliminate.ts'
 import { search } from './search.ts'
-import { type Clash, Selection } from './selection.ts'
+import { baseDomain, type Clash, Selection } from './selection.ts'
 import type { Because, Candidate, Solution, SolvedItem, SolverItem, SolverRequest } from './world.ts'
 
 /** Default number of choices of the exact search: 100 to 200 milliseconds. */
@@ -29,7 +29,7 @@ export function* solveInSteps(request: SolverRequest): Generator<undefined, Solu
   const { possible, failed } = partition(request, dead)
   const dependsOnAll = (projectId: string): boolean => {
     const project = world.get(projectId)
-    return embedded.has(projectId) || (project !== undefined && project.byId.size > project.listed.length)
+    return embedded.has(projectId) || (project !== undefined && project.byId.size > baseDomain(request, project).length)
   }
   const selection = startSelection(request, dead, possible)
   for (const { projectId } of possible) selection.request(projectId)
@@ -101,13 +101,12 @@ function nameVersions(request: SolverRequest, dead: Eliminated): Map<string, Sol
 }
 
 /** The candidates of an item, without those that only a pin adds, which the search finds. */
-function candidatesOf({ world, strategy, keep }: SolverRequest, item: SolverItem): Candidate[] {
-  const project = world.get(item.projectId)
+function candidatesOf(request: SolverRequest, { projectId, versionId }: SolverItem): readonly Candidate[] {
+  const project = request.world.get(projectId)
   if (project === undefined) return []
-  const wanted = item.versionId ?? (strategy === 'minimal' ? keep.get(item.projectId) : undefined)
-  const named = project.byId.get(wanted ?? '')
-  const listed = item.versionId === undefined ? project.listed : []
-  return named === undefined ? [...listed] : [named, ...listed]
+  if (versionId === undefined) return baseDomain(request, project)
+  const named = project.byId.get(versionId)
+  return named === undefined ? [] : [named]
 }
 
 function* addInOrder(
