@@ -2,10 +2,12 @@
 // other requests wait. node bench/main.ts resolve
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { sql } from 'kysely'
+import pg from 'pg'
 import { type ResolveDeps, resolveItems } from '#features/catalogue/resolve/resolve-items.ts'
 import { createEntityCache } from '#platform/cache/entity-cache.ts'
 import { createDb, createPool, type Db } from '#platform/db/db.ts'
 import { migrate } from '#platform/db/migrate.ts'
+import { createMetrics } from '#platform/telemetry/metrics.ts'
 import { loadTaxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { fill } from './catalogue.ts'
 import { withPostgres } from './kit/own-postgres.ts'
@@ -21,17 +23,18 @@ const FILTER = { loaders: ['fabric'], game_versions: ['1.20.1'] }
 export function benchResolve(): Promise<Row[]> {
   return withPostgres(async (connectionString) => {
     const pool = createPool({ connectionString }, { max: 4, applicationName: 'depot-bench' })
+    // Filling takes longer than a statement of the service may take.
+    const filling = new pg.Pool({ connectionString, max: 2 })
     let statements = 0
     try {
       await migrate(pool)
       const db = createDb(pool, () => {
         statements += 1
       })
-      await fill(db, { projects: PROJECTS, versionsEach: 5 })
-      await sql`update version set loaders = '{fabric}', fields = '{"game_versions": ["1.20.1"]}'`.execute(db)
-      await require(db)
-      const config = { files: { baseUrl: 'https://depot.example' } } as ResolveDeps['config']
-      const deps: ResolveDeps = { ...loadTaxonomy(), db, cache: createEntityCache({ maxBytes: 1_000_000 }), config }
+      await fill(createDb(filling), { projects: PROJECTS, versionsEach: 5 })
+      await addRequirements(createDb(filling))
+      const metrics = createMetrics({ process: false })
+      const deps: ResolveDeps = { ...loadTaxonomy(), db, cache: createEntityCache({ maxBytes: 1_000_000 }), metrics }
       const takeCount = (): number => {
         const count = statements
         statements = 0
@@ -39,13 +42,14 @@ export function benchResolve(): Promise<Row[]> {
       }
       return [...(await fits(deps, takeCount)), ...(await conflicts(deps))]
     } finally {
+      await filling.end()
       await pool.end()
     }
   })
 }
 
 /** Adds requirements: 70 % of the projects require projects of the next 20 %, and these of the last 10 %. */
-async function require(db: Db): Promise<void> {
+async function addRequirements(db: Db): Promise<void> {
   await sql`create table ranked as select id, row_number() over (order by id) as rank from project`.execute(db)
   await sql`create unique index on ranked (rank)`.execute(db)
   const layers = [

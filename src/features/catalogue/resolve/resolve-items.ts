@@ -13,7 +13,7 @@ import { solveInSteps } from './solve/solve.ts'
 import type { Solution, SolvedItem, SolverItem, SolverRequest } from './solve/world.ts'
 import type { ItemView } from './views.ts'
 
-export type ResolveDeps = Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'resolving' | 'config'>
+export type ResolveDeps = Pick<Deps, 'db' | 'cache' | 'taxonomy' | 'resolving' | 'metrics'>
 
 /** Candidates of each project, if the first candidates do not fit together. */
 const CANDIDATES_MAX = 20
@@ -42,7 +42,7 @@ export async function resolveItems(deps: ResolveDeps, body: ResolveBody): Promis
     solution.chosen.map(({ candidate }) => candidate.id),
   )
   const suggested = solution.suggested.map(({ projectId }) => projectId)
-  return toAnswer({
+  const answer = await toAnswer({
     items: await toItemViews(deps, { requested: body.items.length, items, solved: solution.items }),
     chosen: solution.chosen,
     files,
@@ -55,6 +55,9 @@ export async function resolveItems(deps: ResolveDeps, body: ResolveBody): Promis
     provided: solution.provided,
     pack: { ...body, loaders: target.filter.loaders ?? [], game_versions: body.game_versions ?? [] },
   })
+  const outcome = solution.exact ? (answer.complete ? 'complete' : 'partial') : 'fallback'
+  deps.metrics.resolutions.inc({ outcome })
+  return answer
 }
 
 /** Gives other requests a turn between the steps. */
