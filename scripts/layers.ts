@@ -93,6 +93,7 @@ export const LAYERS: readonly Layer[] = [
       projects: 'Reading and changing projects, their gallery and their status',
       publishing: 'Creating a project with its first versions',
       releases: 'Publishing scheduled projects and versions at their time',
+      resolve: 'Choosing versions for a list of projects; locks and packs ([resolve.md](features/resolve.md))',
       reviews: 'Snapshots and decisions of moderators ([moderation.md](features/moderation.md))',
       scans: 'Holding versions back until their files are scanned ([scanner.md](engines/scanner.md))',
       threads: 'Conversations with moderators ([moderation.md](features/moderation.md))',

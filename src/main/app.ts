@@ -22,6 +22,8 @@ import { followRoutes } from '#features/catalogue/follows/routes.ts'
 import { projectRoutes } from '#features/catalogue/projects/routes.ts'
 import { publishingRoutes } from '#features/catalogue/publishing/routes.ts'
 import { releaseJobs } from '#features/catalogue/releases/jobs.ts'
+import { resolveJobs } from '#features/catalogue/resolve/jobs.ts'
+import { resolveRoutes } from '#features/catalogue/resolve/routes.ts'
 import { reviewJobs } from '#features/catalogue/reviews/jobs.ts'
 import { scanJobs } from '#features/catalogue/scans/jobs.ts'
 import { scanRoutes } from '#features/catalogue/scans/routes.ts'
@@ -213,6 +215,7 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
     hashRoutes(scope, deps)
     updateRoutes(scope, deps)
   })
+  tagged(app, 'packs', (scope) => resolveRoutes(scope, deps))
   tagged(app, 'build tools', (scope) => buildToolRoutes(scope, deps))
   tagged(app, 'search', (scope) => searchRoutes(scope, deps))
   tagged(app, 'changes', (scope) => changeRoutes(scope, deps))
@@ -318,6 +321,7 @@ function allHandlers(deps: Deps): JobHandlers {
     ...notificationJobs(deps),
     ...followJobs(deps),
     ...releaseJobs(deps),
+    ...resolveJobs(deps),
     ...reviewJobs(deps),
     ...scanJobs(deps),
     ...publisherJobs(deps),
@@ -341,6 +345,7 @@ export const SCHEDULE: Schedule = [
   { job: 'downloads.reconcile', everyMinutes: DAY, atMinute: 3 * HOUR + 43 },
   { job: 'statistics.fold', everyMinutes: 5 },
   { job: 'changes.number', everyMinutes: 1 },
+  { job: 'locks.forget', everyMinutes: DAY, atMinute: 4 * HOUR + 43 },
   { job: 'changes.forget', everyMinutes: DAY, atMinute: 4 * HOUR + 33 },
   { job: 'webhooks.expire', everyMinutes: HOUR, atMinute: 42 },
   { job: 'events.expire', everyMinutes: DAY, atMinute: 4 * HOUR + 53 },

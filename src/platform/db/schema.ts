@@ -910,6 +910,20 @@ export interface Version {
   status: Generated<'listed' | 'archived' | 'draft' | 'unlisted' | 'scheduled' | 'unknown'>;
   version_number: string;
   version_type: 'release' | 'beta' | 'alpha';
+  withdrawn_at: Timestamp | null;
+  withdrawn_kind: 'broken' | 'security' | 'legal' | 'superseded' | null;
+  withdrawn_reason: string | null;
+  withdrawn_replacement: string | null;
+}
+
+export interface VersionLock {
+  content: string;
+  created: Generated<Timestamp>;
+  id: string;
+  last_read: Generated<Timestamp>;
+  sha1s: string[];
+  target: Json;
+  version_ids: string[];
 }
 
 export interface VersionScan {
@@ -1070,6 +1084,7 @@ export interface DB {
   used_ci_token: UsedCiToken;
   user_note: UserNote;
   version: Version;
+  version_lock: VersionLock;
   version_scan: VersionScan;
   webhook: Webhook;
   webhook_attempt: WebhookAttempt;

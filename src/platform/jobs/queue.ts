@@ -32,6 +32,7 @@ export interface Jobs {
   'files.remove': { keys: string[] }
   'files.sweep': Record<string, never>
   'images.sweep': Record<string, never>
+  'locks.forget': Record<string, never>
   'oauth.expire': Record<string, never>
   'overview.expire': Record<string, never>
   'notifications.send-mail': { notification_id: string }

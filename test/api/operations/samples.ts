@@ -57,6 +57,25 @@ const tus = (headers: Record<string, string>) => ({
 
 const at = (thing: Thing): Sample => ({ at: { id: thing } })
 
+const packed = new WeakMap<object, Promise<{ lock: string; slug: string }>>()
+
+/** A lock that can be written as a pack; one per application. */
+function packedLock({ t }: World): Promise<{ lock: string; slug: string }> {
+  const make = async () => {
+    const project = await t.make.project()
+    const version = await t.make.version({ project, loaders: ['fabric'] })
+    await t.make.file({ project, version, bytes: Buffer.from(project.id) })
+    const body = { versions: [version.id], loaders: ['fabric'], loader_version: '0.15.11', game_versions: ['1.20.1'] }
+    const answer = await t.anyone.post('/v3/lock', body)
+    return { lock: answer.json().lock as string, slug: project.slug }
+  }
+  const made = packed.get(t) ?? make()
+  packed.set(t, made)
+  return made
+}
+const storedLock = async (w: World): Promise<string> => (await packedLock(w)).lock
+const packedFile = async (w: World): Promise<string> => `${(await packedLock(w)).slug}.pw.toml`
+
 /** Puts the project into the moderation queue. Returns its ID. */
 async function submitProject(w: World): Promise<string> {
   const id = await w.id('project')
@@ -332,6 +351,13 @@ const OPERATIONS: Record<string, Sample> = {
   listProjectsByHash: byHashes,
   getProjectsByHash: askHashes,
   findUpdates: byHashes,
+  resolve: { body: async (w) => ({ items: [{ project: await w.id('project') }] }) },
+  createLock: { body: async (w) => ({ versions: [await w.id('version')] }) },
+  getLock: { at: { id: storedLock } },
+  getLockMrpack: { at: { id: storedLock } },
+  getLockPack: { at: { id: storedLock } },
+  getLockIndex: { at: { id: storedLock } },
+  getLockMetafile: { at: { id: storedLock, folder: () => 'mods', file: packedFile } },
   getUpdates: askHashes,
   findUpdateLists: byHashes,
   getUpdateLists: askHashes,

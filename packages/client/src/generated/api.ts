@@ -2884,6 +2884,146 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v3/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Choose versions for projects and for everything that they require
+         * @description Returns for each item the version to install, and every version that the chosen versions require, each once. Without a conflict, the versions are those of an update check with the same filter. Earlier items get their newest possible version first. The answer is the same for every caller: hidden objects do not exist. With `store=true`, the answer is stored under `lock` until 90 days after it was last read; in read-only mode, this fails.
+         *
+         *     Counts as 3 requests at the rate limit.
+         */
+        post: operations["resolve"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/lock": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Store a list of versions as a lock
+         * @description Stores the versions as they are, without choosing others. Equal lists have the same lock.
+         *
+         *     Counts as 3 requests at the rate limit.
+         */
+        post: operations["createLock"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/lock/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a stored answer */
+        get: operations["getLock"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/lock/{id}.mrpack": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a stored answer as an .mrpack
+         * @description The same lock has the same bytes, as long as its files are public.
+         *
+         *     Counts as 3 requests at the rate limit.
+         */
+        get: operations["getLockMrpack"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/lock/{id}/pack.toml": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a stored answer as a packwiz pack
+         * @description Counts as 3 requests at the rate limit.
+         */
+        get: operations["getLockPack"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/lock/{id}/index.toml": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the index of a packwiz pack
+         * @description Counts as 3 requests at the rate limit.
+         */
+        get: operations["getLockIndex"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/lock/{id}/{folder}/{file}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the description of a file in a packwiz pack */
+        get: operations["getLockMetafile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/maven/maven/{group}/{id}/{file}": {
         parameters: {
             query?: never;
@@ -5513,7 +5653,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
                 kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
@@ -5657,6 +5797,32 @@ export interface components {
             /** @description Field of the project that completes the item */
             field: string;
             done: boolean;
+        };
+        /** ChosenFile */
+        ChosenFile: {
+            /** @description Download URL; its content never changes */
+            url: string;
+            filename: string;
+            /** @description Size in bytes */
+            size: number;
+            hashes: {
+                sha1: string;
+                sha512: string;
+            };
+        } | null;
+        /** ChosenVersion */
+        ChosenVersion: {
+            project_id: string;
+            version_id: string;
+            file: components["schemas"]["ChosenFile"];
+            /** @description Chosen versions that require it */
+            required_by: string[];
+            /** @description Better version that could not be chosen */
+            instead_of: string | null;
+            /** @description Whether it does not match the filter: it was named, kept or pinned */
+            outside_filter: boolean;
+            /** @description Environments of the version */
+            environment: string[];
         };
         /**
          * ClaimHolder
@@ -6626,7 +6792,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
                 kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
@@ -6658,6 +6824,22 @@ export interface components {
             total: number;
             projects: components["schemas"]["QueuedProject"][];
         };
+        /**
+         * NamedVersion
+         * @description What it is incompatible with
+         */
+        NamedVersion: {
+            project_id: string;
+            version_id: string | null;
+        };
+        /**
+         * NearestVersion
+         * @description Newest version without the filter, of the project that has no version
+         */
+        NearestVersion: {
+            project_id: string;
+            version_id: string;
+        } | null;
         /** NewAccount */
         NewAccount: {
             username: string;
@@ -6901,6 +7083,8 @@ export interface components {
                 project_message: boolean;
                 /** @description Versions that the scanner holds back. Default: false */
                 version_quarantined: boolean;
+                /** @description Versions of the user's projects that others withdraw. Default: true */
+                withdrawal: boolean;
                 /** @description Trusted publishers that were added or have stopped. Default: true */
                 trusted_publisher: boolean;
                 /** @description Webhooks that were switched off. Default: true */
@@ -6935,6 +7119,8 @@ export interface components {
                 project_message?: boolean | null;
                 /** @description Versions that the scanner holds back. Default: false */
                 version_quarantined?: boolean | null;
+                /** @description Versions of the user's projects that others withdraw. Default: true */
+                withdrawal?: boolean | null;
                 /** @description Trusted publishers that were added or have stopped. Default: true */
                 trusted_publisher?: boolean | null;
                 /** @description Webhooks that were switched off. Default: true */
@@ -7141,7 +7327,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
                 kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
@@ -8110,6 +8296,83 @@ export interface components {
             /** @description Message to each reporter, in Markdown */
             message?: string;
         };
+        /** Resolution */
+        Resolution: {
+            /** @description Whether every item is chosen or kept */
+            complete: boolean;
+            /** @description False if items were added in order, because no selection has all of them */
+            exact: boolean;
+            /** @description True without `loader_version`: a pack then does not name the loader */
+            incomplete?: boolean;
+            /** @description In the order of the request */
+            items: components["schemas"]["ResolvedItem"][];
+            /** @description Every version once, by project ID */
+            chosen: components["schemas"]["ChosenVersion"][];
+            unmet_pins: components["schemas"]["UnmetPins"];
+            /** @description Optional projects that are not chosen */
+            suggested: {
+                project_id: string;
+                /** @description Chosen versions */
+                suggested_by: string[];
+            }[];
+            /** @description Required files that are not in the catalogue */
+            external: {
+                file_name: string;
+                /** @description Chosen versions */
+                required_by: string[];
+            }[];
+            /** @description Required projects that are inside chosen files */
+            provided: {
+                project_id: string;
+                /** @description Chosen versions that require it */
+                required_by: string[];
+                /** @description Chosen versions that embed it */
+                by: string[];
+            }[];
+            /** @description Requested loaders */
+            loaders: string[];
+            /** @description Requested game versions */
+            game_versions: string[];
+            name?: string;
+            version?: string;
+            loader_version?: string;
+            /** @description ID under which the answer can be stored; equal answers have the same ID */
+            lock: string;
+        };
+        /** ResolveItem */
+        ResolveItem: {
+            /** @description ID or slug of a project */
+            project?: string;
+            /** @description ID of a version: the item resolves to this version */
+            version?: string;
+            /** @description SHA-1 or SHA-512 of a file, hexadecimal, instead of the others */
+            hash?: string;
+        };
+        /** ResolveReason */
+        ResolveReason: {
+            /** @description Version whose dependency this is */
+            version_id?: string;
+            /** @description Without `version_id`: index of the item that asks for it */
+            item?: number;
+            requires?: components["schemas"]["NamedVersion"];
+            incompatible?: components["schemas"]["NamedVersion"];
+        };
+        /** ResolvedItem */
+        ResolvedItem: {
+            /** @description Position of the item in the request */
+            index: number;
+            /**
+             * @description `kept`: the chosen version is the one in `keep`. `unknown`: the item does not exist. `no_version`: no version passes the filter. `missing`: a required object is hidden or deleted. `conflict`: the item excludes an earlier choice. `limit`: it requires too much
+             * @enum {string}
+             */
+            state: "chosen" | "kept" | "unknown" | "no_version" | "missing" | "conflict" | "limit";
+            project_id?: string;
+            /** @description The chosen version */
+            version_id?: string;
+            /** @description Both sides of a conflict, or the requirements that lead to what is missing */
+            because?: components["schemas"]["ResolveReason"][];
+            nearest?: components["schemas"]["NearestVersion"];
+        };
         /** Revenue */
         Revenue: {
             external_id: string;
@@ -8895,6 +9158,16 @@ export interface components {
             total: number;
             threads: components["schemas"]["UnansweredThread"][];
         };
+        /** UnmetPins */
+        UnmetPins: {
+            /** @description The version that names the other version */
+            version_id: string;
+            project_id: string;
+            /** @description The named version */
+            pin: string;
+            /** @description The version that was chosen; null if a chosen version embeds the project */
+            chosen: string | null;
+        }[];
         /** UpdateFile */
         UpdateFile: {
             homepage: string;
@@ -9132,6 +9405,7 @@ export interface components {
             /** @description Sort key for lists, ascending; null if not set */
             ordering: number | null;
             provenance?: components["schemas"]["Provenance"];
+            withdrawn?: components["schemas"]["Withdrawn"];
         } & {
             [key: string]: unknown;
         };
@@ -9251,6 +9525,7 @@ export interface components {
             scheduled_at?: string | null;
             /** @description Number of downloads; only moderators can set it */
             downloads?: number;
+            withdrawn?: components["schemas"]["Withdrawal"];
             /** @description SHA-512 hash of the file of this version to install */
             primary_file?: string;
             file_types?: {
@@ -9449,6 +9724,17 @@ export interface components {
             method_id: never | null;
             /** @description Payout handle of the recipient at the time of the payout */
             method_address: string | null;
+        };
+        /**
+         * Withdrawn
+         * @description Why the publisher or a moderator has withdrawn the version; absent otherwise. A withdrawn version stays in lists and can be downloaded. Update checks and everything else that chooses a version skip it
+         */
+        Withdrawn: {
+            /** @enum {string} */
+            kind: "broken" | "security" | "legal" | "superseded";
+            reason: string;
+            /** @description ID of the version to install instead */
+            replacement?: string;
         };
     };
     responses: {
@@ -15595,6 +15881,274 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    resolve: {
+        parameters: {
+            query?: {
+                /** @description Whether to store the answer as a lock */
+                store?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    items: components["schemas"]["ResolveItem"][];
+                    /** @description Accepted loaders; empty for any */
+                    loaders?: string[] | null;
+                    version_types?: ("release" | "beta" | "alpha")[] | null;
+                    /** @description Loader field → accepted values */
+                    loader_fields?: {
+                        [key: string]: (string | number | boolean)[];
+                    } | null;
+                    /** @description Accepted game versions; shorthand for the loader field `game_versions`; empty for any */
+                    game_versions?: string[] | null;
+                    /** @description ID of a project → ID of its installed version */
+                    keep?: {
+                        [key: string]: string;
+                    } | null;
+                    /**
+                     * @description `newest`: the newest versions. `minimal`: kept versions stay unless a change is required
+                     * @default newest
+                     * @enum {string}
+                     */
+                    strategy?: "newest" | "minimal";
+                    /**
+                     * @description Whether the versions that publishers name are preferred or binding
+                     * @default prefer
+                     * @enum {string}
+                     */
+                    pins?: "prefer" | "strict";
+                    /** @description Name of the pack */
+                    name?: string | null;
+                    /** @description Version of the pack */
+                    version?: string | null;
+                    /** @description Version of the loader, which the catalogue does not contain */
+                    loader_version?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Resolution"];
+                };
+            };
+            400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    createLock: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    versions: string[];
+                    /** @description Accepted loaders; empty for any */
+                    loaders?: string[] | null;
+                    /** @description Accepted game versions; shorthand for the loader field `game_versions`; empty for any */
+                    game_versions?: string[] | null;
+                    /** @description Name of the pack */
+                    name?: string | null;
+                    /** @description Version of the pack */
+                    version?: string | null;
+                    /** @description Version of the loader, which the catalogue does not contain */
+                    loader_version?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Resolution"];
+                };
+            };
+            400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getLock: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `lock` of an answer */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Resolution"];
+                };
+            };
+            /** @description Not modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["404.not_found"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getLockMrpack: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `lock` of an answer */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-modrinth-modpack+zip": Blob;
+                };
+            };
+            /** @description Not modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getLockPack: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `lock` of an answer */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/toml": Blob;
+                };
+            };
+            /** @description Not modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getLockIndex: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `lock` of an answer */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/toml": Blob;
+                };
+            };
+            /** @description Not modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getLockMetafile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `lock` of an answer */
+                id: string;
+                /** @description Such as `mods` */
+                folder: string;
+                /** @description Slug of the project and `.pw.toml` */
+                file: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/toml": Blob;
+                };
+            };
+            /** @description Not modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
     getMavenMetadata: {
         parameters: {
             query?: never;
@@ -18437,7 +18991,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Action of the entries */
-                action?: "project.claimed" | "version.scan_overruled" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "project.status_changed" | "project.deleted" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "collection.status_changed" | "message.deleted";
+                action?: "project.claimed" | "version.scan_overruled" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "project.status_changed" | "project.deleted" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "collection.status_changed" | "message.deleted";
                 /** @description ID of the account that acted */
                 actor?: string;
                 /** @description ID of an account that acted or that the entry is about */
@@ -18840,7 +19394,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Action of the entries */
-                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
                 /** @description ID of the account that acted */
                 actor?: string;
                 /** @description ID of an account that acted or that the entry is about */
@@ -18882,7 +19436,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Action of the entries */
-                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
                 /** @description ID of the account that acted */
                 actor?: string;
                 /** @description ID of an account that acted or that the entry is about */

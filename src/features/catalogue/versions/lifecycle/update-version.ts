@@ -30,6 +30,7 @@ import { nextContent } from './next-content.ts'
 import type { VersionPatch } from './requests.ts'
 import { admitStatus, type ScanGate } from './scan-gate.ts'
 import { announceVersion, recordVersionStatus } from './show-version.ts'
+import { recordWithdrawal, withdrawalChange } from './withdraw-version.ts'
 
 export type VersionEdit = {
   id: string
@@ -69,6 +70,7 @@ async function saveVersion(deps: Deps, viewer: Viewer, { id, patch, revision }: 
     const content = refusals.check(() => nextContent(version, patch, deps.taxonomy))
     const gate = { scanner: deps.config.scanner, now }
     const status = await refusals.wait(() => statusChange(tx, version, patch, gate))
+    const withdrawal = await refusals.wait(() => withdrawalChange(tx, locked, { patch, status: status?.status, now }))
     await refusals.wait(async () => {
       if (dependencies !== undefined && areDependenciesValid) await replaceDependencies(tx, viewer, id, dependencies)
     })
@@ -80,7 +82,7 @@ async function saveVersion(deps: Deps, viewer: Viewer, { id, patch, revision }: 
     })
     refusals.throwAny()
     const { columns, fields, fieldChanges } = content ?? nextContent(version, patch, deps.taxonomy)
-    const update: Updateable<Version> = { ...columns, ...fieldChanges, ...status }
+    const update: Updateable<Version> = { ...columns, ...fieldChanges, ...status, ...withdrawal }
     if (version.is_new_draft) {
       const next = { ...version, ...columns, fields }
       const publishes = update.status !== undefined && update.status !== 'draft'
@@ -106,6 +108,7 @@ async function saveVersion(deps: Deps, viewer: Viewer, { id, patch, revision }: 
         { fields: changedFields },
       )
     }
+    await recordWithdrawal(tx, viewer, locked, update)
     changed.add('version', id)
     changed.add('project', project.id)
   })
