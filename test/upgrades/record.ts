@@ -2,13 +2,13 @@
 //   node_modules/.bin/node test/upgrades/record.ts NAME
 // The folder has rows in every table and files of every kind. Run it once for each release, before its tag.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { sql } from 'kysely'
 import { VERSION } from '#main/version.ts'
-import { readMigrations } from '#platform/db/migrate.ts'
+import { readMigrations } from '#platform/db/migration-files.ts'
 import { everyAddress } from '#test/support/http/every-response.ts'
 import { fillInstance, listEmptyTables } from './fill-instance.ts'
 import { answersTo, countEvents, listFiles } from './recorded-answers.ts'
@@ -92,6 +92,7 @@ async function record(name: string): Promise<void> {
   rmSync(dataDir, { recursive: true, force: true })
   const released = (await readMigrations()).map((migration) => `${migration.checksum}  ${migration.name}\n`)
   writeFileSync(join(pathOf(name), 'migrations.sha256'), released.join(''))
+  copyFileSync(join(import.meta.dirname, '../../docs/generated/schema.sql'), join(pathOf(name), 'schema.sql'))
   for (const file of readdirSync(pathOf(name))) console.log(`${file}: ${statSync(join(pathOf(name), file)).size} bytes`)
 }
 

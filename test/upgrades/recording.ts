@@ -50,6 +50,10 @@ export function readRecording(name: string): Recording {
   return JSON.parse(brotliDecompressSync(readFileSync(join(pathOf(name), 'answers.json.br'))).toString('utf8'))
 }
 
+/** Returns the schema of the newest recording, in the form of docs/generated/schema.sql. */
+export const releasedSchema = (): string =>
+  readFileSync(join(pathOf(listRecordings().at(-1) ?? ''), 'schema.sql'), 'utf8')
+
 /** Unpacks the data folder of a recording. PostgreSQL's own user can pass it if the tests run as root. */
 export function unpack(name: string): { dataDir: string; remove(): void } {
   const dataDir = mkdtempSync(join(tmpdir(), 'depot-upgrade-'))
