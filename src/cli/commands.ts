@@ -21,8 +21,9 @@ const SERVE: Command = {
 const WITH_RESULT: readonly Command[] = [
   {
     name: 'migrate',
-    usage: '',
+    usage: '[--dry-run]',
     about: 'Update the database schema',
+    options: [['--dry-run', 'List the pending migrations and the space that they need, and change nothing']],
     load: async () => (await import('#cli/server/operations.ts')).migrateCommand,
   },
   {
