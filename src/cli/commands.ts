@@ -14,6 +14,8 @@ export type Command = {
   about: string
   /** The options and arguments that `depot help COMMAND` explains. */
   options?: readonly (readonly [option: string, meaning: string])[]
+  /** Whether the command itself reports faults of the settings file. */
+  reportsSettings?: true
   load(): Promise<Run>
 }
 
@@ -251,13 +253,6 @@ const WITH_RESULT: readonly Command[] = [
     load: withSmallYoungHeap(async () => (await import('#cli/data/backup.ts')).restoreCommand),
   },
   {
-    name: 'verify',
-    usage: '[--quick]',
-    about: 'Check that database rows, files and events are consistent',
-    options: [['--quick', 'Compare only the sizes of files, not their hashes']],
-    load: withSmallYoungHeap(async () => (await import('#cli/data/verify.ts')).verifyCommand),
-  },
-  {
     name: 'move files',
     usage: '--to SETTINGS',
     about: 'Copy all files to another store; the old store is not changed',
@@ -289,16 +284,39 @@ const WITH_RESULT: readonly Command[] = [
     load: async () => (await import('#cli/data/seed.ts')).seedCommand,
   },
   {
-    name: 'check',
-    usage: '',
-    about: 'Check the database, the stores and the other services that Depot uses',
-    load: async () => (await import('#cli/server/operations.ts')).checkCommand,
+    name: 'doctor',
+    usage: '[--fix] [--full]',
+    about: 'Find faults of the settings, the machine, the database, the files and the services, and correct them',
+    options: [
+      ['--fix', 'Correct what can be corrected while Depot serves'],
+      ['--full', 'Compare the hash of every file, not only its size'],
+    ],
+    reportsSettings: true,
+    load: withSmallYoungHeap(async () => (await import('#cli/doctor/doctor.ts')).doctor),
   },
   {
     name: 'analytics set-aside',
     usage: '',
     about: 'Rename a damaged analytics file and start with an empty one',
     load: async () => (await import('#cli/data/analytics.ts')).analyticsSetAside,
+  },
+]
+
+/** Former names, which remain until version 2 and are not listed. `depot doctor` replaces them. */
+const FORMER: readonly Command[] = [
+  {
+    name: 'check',
+    usage: '[--json]',
+    about: 'Check the services; use `depot doctor` instead',
+    options: [JSON_OPTION],
+    load: async () => (await import('#cli/server/operations.ts')).checkCommand,
+  },
+  {
+    name: 'verify',
+    usage: '[--quick] [--json]',
+    about: 'Check rows, files and events; use `depot doctor --full` instead',
+    options: [['--quick', 'Compare only the sizes of files, not their hashes'], JSON_OPTION],
+    load: withSmallYoungHeap(async () => (await import('#cli/data/verify.ts')).verifyCommand),
   },
 ]
 
@@ -313,7 +331,7 @@ export const COMMANDS: readonly Command[] = [
 
 /** Returns the command that the arguments name, and the remaining arguments. */
 export function findCommand(args: readonly string[]): { command: Command; rest: readonly string[] } | undefined {
-  const matches = COMMANDS.filter(({ name }) => name.split(' ').every((word, i) => args[i] === word))
+  const matches = [...COMMANDS, ...FORMER].filter(({ name }) => name.split(' ').every((word, i) => args[i] === word))
   // Names of two words take precedence.
   const command = matches.find(({ name }) => name.includes(' ')) ?? matches[0]
   return command && { command, rest: args.slice(command.name.split(' ').length) }
