@@ -126,6 +126,7 @@ export const LAYERS: readonly Layer[] = [
       backup: 'Writes, restores and verifies backups; moves stores ([operating.md](operating.md))',
       'build-tools': 'Endpoints for build tools and loaders: Maven and update files',
       changes: 'The change feed of the public catalogue ([changes.md](features/changes.md))',
+      doctor: 'Finds and corrects faults of an instance ([operating.md](operating.md#find-and-correct-faults))',
       downloads: 'Sends files and counts downloads ([analytics.md](features/analytics.md))',
       overview: 'The state of the instance for operators: problems, figures, jobs, storage, email, errors',
       'personal-data': 'Exports and deletes what is stored about a user',

@@ -1,6 +1,7 @@
 // The table of all commands, in the order of the usage. A command loads its code when it runs, so that help is fast.
 import { DATA_COMMANDS } from '#cli/data/data-commands.ts'
 import type { Command } from '#cli/kit/command.ts'
+import { withSmallYoungHeap } from '#cli/kit/young-heap.ts'
 
 const USER = ['USER', 'Name or ID of the account'] as const
 const PASSWORD_OPTION = [
@@ -217,10 +218,33 @@ const WITH_RESULT: readonly Command[] = [
   },
   ...DATA_COMMANDS,
   {
+    name: 'doctor',
+    usage: '[--fix] [--full]',
+    about: 'Find faults of the settings, the machine, the database, the files and the services, and correct them',
+    options: [
+      ['--fix', 'Correct what can be corrected while Depot serves'],
+      ['--full', 'Compare the hash of every file, not only its size'],
+    ],
+    reportsSettings: true,
+    load: withSmallYoungHeap(async () => (await import('#cli/doctor/doctor.ts')).doctor),
+  },
+]
+
+/** Former names, which remain until version 2 and are not listed. `depot doctor` replaces them. */
+const FORMER: readonly Command[] = [
+  {
     name: 'check',
-    usage: '',
-    about: 'Check the database, the stores and the other services that Depot uses',
+    usage: '[--json]',
+    about: 'Check the services; use `depot doctor` instead',
+    options: [JSON_OPTION],
     load: async () => (await import('#cli/server/operations.ts')).checkCommand,
+  },
+  {
+    name: 'verify',
+    usage: '[--quick] [--json]',
+    about: 'Check rows, files and events; use `depot doctor --full` instead',
+    options: [['--quick', 'Compare only the sizes of files, not their hashes'], JSON_OPTION],
+    load: withSmallYoungHeap(async () => (await import('#cli/data/verify.ts')).verifyCommand),
   },
 ]
 
@@ -235,7 +259,7 @@ export const COMMANDS: readonly Command[] = [
 
 /** Returns the command that the arguments name, and the remaining arguments. */
 export function findCommand(args: readonly string[]): { command: Command; rest: readonly string[] } | undefined {
-  const matches = COMMANDS.filter(({ name }) => name.split(' ').every((word, i) => args[i] === word))
+  const matches = [...COMMANDS, ...FORMER].filter(({ name }) => name.split(' ').every((word, i) => args[i] === word))
   // Names of two words take precedence.
   const command = matches.find(({ name }) => name.includes(' ')) ?? matches[0]
   return command && { command, rest: args.slice(command.name.split(' ').length) }

@@ -52,13 +52,6 @@ export const DATA_COMMANDS: readonly Command[] = [
     load: withSmallYoungHeap(async () => (await import('#cli/data/backup.ts')).restoreCommand),
   },
   {
-    name: 'verify',
-    usage: '[--quick]',
-    about: 'Check that database rows, files and events are consistent',
-    options: [['--quick', 'Compare only the sizes of files, not their hashes']],
-    load: withSmallYoungHeap(async () => (await import('#cli/data/verify.ts')).verifyCommand),
-  },
-  {
     name: 'move files',
     usage: '--to SETTINGS',
     about: 'Copy all files to another store; the old store is not changed',

@@ -13,5 +13,7 @@ export type Command = {
   about: string
   /** The options and arguments that `depot help COMMAND` explains. */
   options?: readonly (readonly [option: string, meaning: string])[]
+  /** Whether the command itself reports faults of the settings file. */
+  reportsSettings?: true
   load(): Promise<Run>
 }

@@ -1,4 +1,4 @@
-// `depot migrate` and `depot check`.
+// `depot migrate`, and `depot check`, which `depot doctor` replaces.
 
 import { readArguments } from '#cli/kit/arguments.ts'
 import { explain } from '#cli/kit/explain.ts'

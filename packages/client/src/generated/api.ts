@@ -8780,7 +8780,7 @@ export interface components {
                 bytes: number;
                 files: number;
             }[];
-            /** @description Files in the store to which nothing refers. `depot verify` checks them again */
+            /** @description Files in the store to which nothing refers. `depot doctor` checks them again */
             orphans: {
                 files: number;
                 /** @description Size in bytes */

@@ -1,4 +1,4 @@
-// `depot verify`: compares rows, files and events, and changes nothing.
+// For `depot doctor`: compares rows, files and events, and changes nothing.
 import { createHash } from 'node:crypto'
 import { finished } from 'node:stream/promises'
 import { findDrift } from '#features/operations/downloads/find-drift.ts'
