@@ -64,7 +64,7 @@ async function measure(t: TestApp, { path, atMost, owner, isCold = false }: Aske
   const holds: number[] = []
   const scale = slowness()
   const send = async () => {
-    const answer = await (path.startsWith("/v") ? t.as(owner) : t.anyone).get(path)
+    const answer = await (path.startsWith('/v') ? t.as(owner) : t.anyone).get(path)
     if (answer.statusCode !== 200) throw new Error(`${path}: ${answer.statusCode} ${answer.body.slice(0, 200)}`)
     return answer.rawPayload.length
   }

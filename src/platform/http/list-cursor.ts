@@ -66,4 +66,4 @@ export function linkToNext(req: Pick<FastifyRequest, 'url'>, reply: Pick<Fastify
 
 /** Part of the description of a list with such a header. */
 export const LINKED =
-  'With `limit`, the header `Link` with `rel="next"` has the address of the next page; without it, the response is the whole list.'
+  'With `limit`, the header `Link` has the address of the next page (`rel="next"`). Without it, the response is the whole list.'

@@ -5,14 +5,14 @@ import type { MadeProject } from './factories.ts'
 
 export const MANY = 5_000
 
-/** Gives an account this many notifications of three types. */
-export async function addNotifications(t: TestApp, accountId: string, count: number): Promise<void> {
+/** Gives an account this many notifications, a tenth of them not about followed projects. IDs: the prefix and the number. */
+export async function addNotifications(t: TestApp, accountId: string, count: number, prefix = 'No'): Promise<void> {
   await sql`insert into notification (id, account_id, created, body)
-    select 'No' || lpad(n::text, 6, '0'), ${accountId}, timestamptz '2026-01-01' + n * interval '1 second', case n % 10
+    select ${prefix} || lpad(n::text, 6, '0'), ${accountId}, timestamptz '2026-01-01' + n * interval '1 second', case n % 20
       when 0 then jsonb_build_object('type', 'team_invite', 'project_id', 'Ow' || n, 'team_id', 'Te' || n, 'invited_by', 'In' || n,
         'role', 'Artist')
       when 1 then jsonb_build_object('type', 'status_change', 'project_id', 'Ow' || n, 'old_status', 'processing', 'new_status',
-        'rejected', 'message', repeat('Please add a licence. ', 10))
+        'rejected', 'message', E'Please add a "licence".\\nThank you.')
       else jsonb_build_object('type', 'project_update', 'project_id', 'Pr' || n, 'version_id', 'Ve' || n) end
     from generate_series(1, ${count}::int) n`.execute(t.deps.db)
 }

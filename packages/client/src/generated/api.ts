@@ -1281,7 +1281,7 @@ export interface paths {
         };
         /**
          * List a user's notifications, newest first
-         * @description Returns at most the newest 10,000. An event that has two types is listed once: the other type is only sent by email.
+         * @description With `limit`, the header `Link` has the address of the next page (`rel="next"`). Without it, the response is the whole list. The whole list has at most the newest 10,000. An event that has two types is listed once: the other type is only sent by email.
          *
          *     Requires a token with `NOTIFICATION_READ`. Rejects fine-grained tokens.
          */
@@ -2487,7 +2487,7 @@ export interface paths {
         };
         /**
          * List the listed and archived versions of a project, newest first
-         * @description Requires both scopes to see non-public projects and versions.
+         * @description With `limit`, the header `Link` has the address of the next page (`rel="next"`). Without it, the response is the whole list. Requires both scopes to see non-public projects and versions.
          *
          *     Token optional. A token with `PROJECT_READ` or `VERSION_READ` identifies the caller. Fine-grained tokens and those of trusted publishers work within their limits.
          */
@@ -11568,7 +11568,15 @@ export interface operations {
     };
     listUserNotifications: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Maximum number of notifications. Default: the whole list */
+                limit?: number;
+                /**
+                 * @description Cursor of the page before: the list continues after it. Default: the start of the list
+                 * @example 1790000000000000-AABBCCDD
+                 */
+                cursor?: string;
+            };
             header?: never;
             path: {
                 /** @description ID or username */
@@ -14200,6 +14208,11 @@ export interface operations {
                 limit?: number;
                 /** @description Number of items to skip */
                 offset?: number;
+                /**
+                 * @description Cursor of the page before: the list continues after it. Default: the start of the list
+                 * @example 1790000000000000-AABBCCDD
+                 */
+                cursor?: string;
                 /** @description Whether to include changelogs. Default: true */
                 include_changelog?: boolean;
             };

@@ -150,15 +150,15 @@ export const VersionListQuery = Type.Object({
     Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Maximum number of versions. Default: all' }),
   ),
   offset: Offset,
+  cursor: CursorQuery,
   include_changelog: IncludeChangelog,
 })
 
+/** Returns the filter of the whole list. */
 export function versionListFilter(query: Static<typeof VersionListQuery>): VersionListFilter {
   return {
     ...filterOfQuery(query),
     versionTypes: query.version_type === undefined ? [] : [query.version_type],
     ...(query.featured === undefined ? {} : { featured: query.featured }),
-    ...(query.limit === undefined ? {} : { limit: query.limit }),
-    ...(query.offset === undefined ? {} : { offset: query.offset }),
   }
 }
