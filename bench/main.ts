@@ -7,6 +7,7 @@ import { benchIngest } from './analytics/ingest.ts'
 import { benchAnnouncements } from './announcements.ts'
 import { benchBackup } from './backup.ts'
 import { benchBeside } from './beside.ts'
+import { benchBounded } from './bounded.ts'
 import { benchCatalogue } from './catalogue.ts'
 import { benchChanges } from './changes.ts'
 import { benchDryRun } from './dry-run.ts'
@@ -43,6 +44,7 @@ const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   'dry-run': { title: 'Dry runs against the requests', run: benchDryRun },
   work: { title: 'Pages for publishers, moderators and operators, 20,000 projects', run: benchWork },
   routes: { title: 'The most expensive request of every route', run: benchRoutes },
+  bounded: { title: 'Answers for the largest entities', run: benchBounded },
   load: { title: 'Readers during expensive requests, and many connections', run: benchBeside },
 }
 

@@ -203,6 +203,14 @@ create table dependency (
   constraint dependency_version_id_fkey FOREIGN KEY (version_id) REFERENCES version(id) ON DELETE SET NULL
 );
 
+create table dependent_count (
+  project_id text collate "C" not null,
+  types smallint not null,
+  latest boolean not null,
+  total bigint not null,
+  constraint dependent_count_pkey PRIMARY KEY (project_id, types, latest)
+);
+
 create table download_batch (
   id text collate "C" not null,
   applied timestamp with time zone default now() not null,
@@ -762,6 +770,18 @@ create table project_decision (
   constraint project_decision_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
   constraint project_decision_snapshot_id_fkey FOREIGN KEY (snapshot_id) REFERENCES project_snapshot(id) ON DELETE SET NULL,
   constraint project_decision_thread_message_id_fkey FOREIGN KEY (thread_message_id) REFERENCES thread_message(id) ON DELETE SET NULL
+);
+
+create table project_dependent (
+  project_id text collate "C" not null,
+  dependent_id text collate "C" not null,
+  types smallint not null,
+  versions integer not null,
+  latest boolean not null,
+  downloads bigint not null,
+  updated timestamp with time zone not null,
+  constraint project_dependent_pkey PRIMARY KEY (dependent_id, project_id),
+  constraint project_dependent_types_check CHECK (((types >= 1) AND (types <= 15)))
 );
 
 create table project_likeness (
@@ -1464,6 +1484,10 @@ CREATE INDEX project_decision_snapshot_id_idx ON public.project_decision USING b
 
 CREATE INDEX project_decision_thread_message_id_idx ON public.project_decision USING btree (thread_message_id);
 
+CREATE INDEX project_dependent_downloads_idx ON public.project_dependent USING btree (project_id, downloads DESC, dependent_id) INCLUDE (types, latest, versions);
+
+CREATE INDEX project_dependent_updated_idx ON public.project_dependent USING btree (project_id, updated DESC, dependent_id) INCLUDE (types, latest, versions);
+
 CREATE INDEX project_likeness_icon_idx ON public.project_likeness USING btree (icon, project_id) WHERE (icon IS NOT NULL);
 
 CREATE INDEX project_likeness_letters_idx ON public.project_likeness USING gin (letters);
@@ -1619,6 +1643,26 @@ CREATE TRIGGER audit_entry_append_only BEFORE DELETE OR UPDATE ON public.audit_e
 CREATE TRIGGER audit_entry_no_truncate BEFORE TRUNCATE ON public.audit_entry FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
 
 CREATE TRIGGER collection_revision BEFORE UPDATE ON public.collection FOR EACH ROW EXECUTE FUNCTION raise_revision();
+
+CREATE TRIGGER count_dependent_deleted AFTER DELETE ON public.project_dependent REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_dependents();
+
+CREATE TRIGGER count_dependent_inserted AFTER INSERT ON public.project_dependent REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_dependents();
+
+CREATE TRIGGER count_dependent_updated AFTER UPDATE ON public.project_dependent REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION count_dependents();
+
+CREATE TRIGGER dependents_dependency_deleted AFTER DELETE ON public.dependency REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION dependents_of_dependencies_changed();
+
+CREATE TRIGGER dependents_dependency_inserted AFTER INSERT ON public.dependency REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION dependents_of_dependencies_changed();
+
+CREATE TRIGGER dependents_dependency_updated AFTER UPDATE ON public.dependency REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION dependents_of_dependencies_changed();
+
+CREATE TRIGGER dependents_project_updated AFTER UPDATE ON public.project FOR EACH ROW WHEN (((is_searchable(old.status) <> is_searchable(new.status)) OR (is_searchable(new.status) AND ((old.updated <> new.updated) OR (download_rank(old.downloads) <> download_rank(new.downloads)))))) EXECUTE FUNCTION dependents_of_project_updated();
+
+CREATE TRIGGER dependents_version_deleted AFTER DELETE ON public.version REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION dependents_of_versions_changed();
+
+CREATE TRIGGER dependents_version_inserted AFTER INSERT ON public.version REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION dependents_of_versions_changed();
+
+CREATE TRIGGER dependents_version_updated AFTER UPDATE ON public.version REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION dependents_of_versions_updated();
 
 CREATE TRIGGER feed_account_deleted AFTER DELETE ON public.account FOR EACH ROW EXECUTE FUNCTION public_subject_changed('user');
 
@@ -1788,6 +1832,17 @@ CREATE TRIGGER version_moved AFTER UPDATE OF status ON public.version FOR EACH R
 
 CREATE TRIGGER version_revision BEFORE UPDATE ON public.version FOR EACH ROW WHEN ((old.downloads = new.downloads)) EXECUTE FUNCTION raise_revision('imported_downloads');
 
+CREATE OR REPLACE FUNCTION public.add_dependents(added dependent_count[])
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into dependent_count as present select * from unnest(added) order by 1, 2, 3
+    on conflict (project_id, types, latest) do update set total = present.total + excluded.total;
+  delete from dependent_count using unnest(added) as removed
+    where dependent_count.project_id = removed.project_id and dependent_count.types = removed.types
+      and dependent_count.latest = removed.latest and removed.total < 0 and dependent_count.total = 0;
+$function$;
+
 CREATE OR REPLACE FUNCTION public.bump_revision()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1833,6 +1888,25 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.count_dependents()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'UPDATE' then
+    perform add_dependents(array(
+      select (project_id, types, latest, sum(number))::dependent_count from (
+        select project_id, types, latest, 1 as number from after union all select project_id, types, latest, -1 from before
+      ) moved group by project_id, types, latest having sum(number) <> 0));
+  else
+    perform add_dependents(array(
+      select (project_id, types, latest, count(*) * case tg_op when 'INSERT' then 1 else -1 end)::dependent_count
+      from changed group by project_id, types, latest));
+  end if;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.count_project(changed project, difference integer)
  RETURNS void
  LANGUAGE plpgsql
@@ -1863,6 +1937,83 @@ begin
       select account_id from team_member where team_id = changed_team and accepted order by account_id) member;
   end if;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.dependents_of_dependencies_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  ids text[];
+begin
+  if tg_op = 'UPDATE' then
+    ids := array(select dependent_id from (
+      (select dependent_id, project_id, dependency_type from after
+        except all select dependent_id, project_id, dependency_type from before)
+      union all
+      (select dependent_id, project_id, dependency_type from before
+        except all select dependent_id, project_id, dependency_type from after)) shown);
+  else
+    ids := array(select dependent_id from changed);
+  end if;
+  -- The versions of a deleted project are no longer there; their own deletion is a change.
+  perform refresh_dependents((
+    select array_agg(distinct project_id) from version where id = any(ids) and is_listed(status)));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.dependents_of_project_updated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if is_searchable(old.status) <> is_searchable(new.status) then
+    perform refresh_dependents(array[new.id]);
+  else
+    update project_dependent set downloads = download_rank(new.downloads), updated = new.updated
+      where dependent_id = new.id;
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.dependents_of_versions_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  -- A new version has no dependencies yet. It changes `latest` of those that its project has.
+  perform refresh_dependents((
+    select array_agg(distinct project_id) from changed where is_listed(status)
+      and exists (select from project_dependent where dependent_id = changed.project_id)));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.dependents_of_versions_updated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform refresh_dependents((
+    select array_agg(distinct project_id) from (
+      (select project_id, id, date_published from after where is_listed(status)
+        except select project_id, id, date_published from before where is_listed(status))
+      union all
+      (select project_id, id, date_published from before where is_listed(status)
+        except select project_id, id, date_published from after where is_listed(status))
+    ) shown));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.download_rank(downloads bigint)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select trunc(downloads::numeric, least(0, 3 - length(downloads::text)))::bigint
 $function$;
 
 CREATE OR REPLACE FUNCTION public.files_counted()
@@ -2392,6 +2543,41 @@ begin
     using new.id, to_jsonb(new) ->> tg_argv[0];
   return null;
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.refresh_dependents(changed_ids text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if changed_ids is null then
+    return;
+  end if;
+  perform from project where id = any(changed_ids) order by id for no key update;
+  with present as (
+    select dependency.project_id, project.id as dependent_id, count(distinct version.id) as versions,
+      bit_or(case dependency_type when 'required' then 1 when 'optional' then 2 when 'incompatible' then 4 else 8 end)
+        as types,
+      bool_or(version.id = newest.id) as latest, download_rank(project.downloads) as downloads, project.updated
+    from project
+    cross join lateral (
+      select id from version where project_id = project.id and is_listed(status)
+      order by date_published desc, id limit 1) newest
+    join version on version.project_id = project.id and is_listed(version.status)
+    join dependency on dependency.dependent_id = version.id
+    where project.id = any(changed_ids) and is_searchable(project.status) and dependency.project_id <> project.id
+    group by dependency.project_id, project.id
+  ), gone as (
+    delete from project_dependent old where old.dependent_id = any(changed_ids) and not exists (
+      select from present where present.project_id = old.project_id and present.dependent_id = old.dependent_id)
+  )
+  insert into project_dependent as old (project_id, dependent_id, types, versions, latest, downloads, updated)
+  select project_id, dependent_id, types, versions, latest, downloads, updated from present order by dependent_id, project_id
+  on conflict (dependent_id, project_id) do update set types = excluded.types, versions = excluded.versions,
+    latest = excluded.latest, downloads = excluded.downloads, updated = excluded.updated
+  where (old.types, old.versions, old.latest, old.downloads, old.updated)
+    is distinct from (excluded.types, excluded.versions, excluded.latest, excluded.downloads, excluded.updated);
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION public.refuse_audit_change()
  RETURNS trigger

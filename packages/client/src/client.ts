@@ -70,12 +70,13 @@ export function createDepot(options: DepotOptions): Depot {
     querySerializer: toQuery,
     bodySerializer: toBody,
   })
-  const call = async (method: string, path: string, init: Record<string, unknown> = {}): Promise<unknown> => {
+  const request = async (method: string, path: string, init: Record<string, unknown> = {}): Promise<Response> => {
     // The types of the public functions are exact; here, a path is any text.
     const { response } = await (api.request as unknown as AnyRequest)(method, path, { ...init, parseAs: 'stream' })
     if (!response.ok) throw await failureOf(response)
-    return readBody(response)
+    return response
   }
+  const call = async (...args: Parameters<typeof request>): Promise<unknown> => readBody(await request(...args))
   const method = <Method>(name: string): Method => ((path: string, init = {}) => call(name, path, init)) as Method
   const dry = <Method>(name: string): Method =>
     ((path: string, init: { params?: { query?: object } } = {}) => {
@@ -95,7 +96,10 @@ export function createDepot(options: DepotOptions): Depot {
     resolve: (request, resolveOptions) => resolveItems(depot, request, resolveOptions),
     changes: (changesOptions) => followChanges(depot, changesOptions),
     transport,
-    ...makeLists((path, init) => call('get', path, init)),
+    ...makeLists(async (path, init) => {
+      const response = await request('get', path, init)
+      return { data: await readBody(response), link: response.headers.get('link') }
+    }),
   }
   return depot
 }

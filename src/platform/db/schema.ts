@@ -175,6 +175,13 @@ export interface Dependency {
   version_id: string | null;
 }
 
+export interface DependentCount {
+  latest: boolean;
+  project_id: string;
+  total: number;
+  types: number;
+}
+
 export interface DownloadBatch {
   applied: Generated<Timestamp>;
   id: string;
@@ -582,6 +589,16 @@ export interface ProjectDecision {
   snapshot_id: number | null;
   thread_message_id: string | null;
   to_status: string;
+}
+
+export interface ProjectDependent {
+  dependent_id: string;
+  downloads: number;
+  latest: boolean;
+  project_id: string;
+  types: number;
+  updated: Timestamp;
+  versions: number;
 }
 
 export interface ProjectLikeness {
@@ -1010,6 +1027,7 @@ export interface DB {
   demo_catalogue: DemoCatalogue;
   demo_item: DemoItem;
   dependency: Dependency;
+  dependent_count: DependentCount;
   download_batch: DownloadBatch;
   download_ledger: DownloadLedger;
   download_pending: DownloadPending;
@@ -1049,6 +1067,7 @@ export interface DB {
   previous_name: PreviousName;
   project: Project;
   project_decision: ProjectDecision;
+  project_dependent: ProjectDependent;
   project_likeness: ProjectLikeness;
   project_snapshot: ProjectSnapshot;
   public_change: PublicChange;

@@ -1301,7 +1301,7 @@ export interface paths {
         };
         /**
          * List a user's notifications, newest first
-         * @description Returns at most the newest 10,000. An event that has two types is listed once: the other type is only sent by email.
+         * @description With `limit`, the header `Link` has the address of the next page (`rel="next"`). Without it, the response is the whole list. The whole list has at most the newest 10,000. An event that has two types is listed once: the other type is only sent by email.
          *
          *     Requires a token with `NOTIFICATION_READ`. Rejects fine-grained tokens.
          */
@@ -1777,7 +1777,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the projects whose listed versions depend on a project, most downloaded first
+         * List the projects whose listed versions depend on a project
          * @description Token optional. A token with `PROJECT_READ` identifies the caller. Fine-grained tokens work within their limits.
          */
         get: operations["listProjectDependents"];
@@ -2507,7 +2507,7 @@ export interface paths {
         };
         /**
          * List the listed and archived versions of a project, newest first
-         * @description Requires both scopes to see non-public projects and versions.
+         * @description With `limit`, the header `Link` has the address of the next page (`rel="next"`). Without it, the response is the whole list. Requires both scopes to see non-public projects and versions.
          *
          *     Token optional. A token with `PROJECT_READ` or `VERSION_READ` identifies the caller. Fine-grained tokens and those of trusted publishers work within their limits.
          */
@@ -5994,6 +5994,91 @@ export interface components {
             /** @description ID by which the manifest of the file names the dependency, if the publisher stated it */
             declared_id?: string;
         };
+        /** Dependent */
+        Dependent: {
+            id: string;
+            /** @description Rises with every change of the project, except counters; the value for `If-Match` */
+            revision: number;
+            slug: string;
+            /** @description Project types, derived from the loaders of its versions; without versions, the type that was chosen */
+            project_types: string[];
+            /** @description Games, derived from the loaders of its versions */
+            games: string[];
+            team_id: string;
+            /** @description Alias of `organization_id` */
+            organization: string | null;
+            organization_id: string | null;
+            name: string;
+            summary: string;
+            /** @description Markdown */
+            description: string;
+            /** Format: date-time */
+            published: string;
+            /** Format: date-time */
+            updated: string;
+            /** Format: date-time */
+            approved: string | null;
+            /**
+             * Format: date-time
+             * @description When the project was last submitted for review
+             */
+            queued: string | null;
+            /**
+             * Format: date-time
+             * @description When the scheduled project takes the status `requested_status`
+             */
+            scheduled_at: string | null;
+            /** @enum {string} */
+            status: "approved" | "archived" | "rejected" | "draft" | "unlisted" | "processing" | "withheld" | "scheduled" | "private" | "unknown";
+            requested_status: ("approved" | "archived" | "unlisted" | "private" | "draft") | (never | null);
+            moderator_message: {
+                message: string;
+                body: string | null;
+            } | null;
+            license: {
+                /** @description SPDX expression */
+                id: string;
+                name: string;
+                url: string | null;
+            };
+            downloads: number;
+            followers: number;
+            categories: string[];
+            /** @description Secondary categories, which search also matches */
+            additional_categories: string[];
+            loaders: string[];
+            /** @description IDs of listed and archived versions, oldest first */
+            versions: string[];
+            icon_url: string | null;
+            /** @description URL of the icon in full size */
+            raw_icon_url: string | null;
+            /** @description Platform name → link */
+            link_urls: {
+                [key: string]: components["schemas"]["ProjectLink"];
+            };
+            gallery: components["schemas"]["GalleryItem"][];
+            /** @description Main colour of the icon, as RGB */
+            color: number | null;
+            /** @description ID of the thread between members and moderators */
+            thread_id: string | null;
+            /** @enum {string} */
+            monetization_status: "monetized" | "demonetized" | "force-demonetized";
+            /** @description Whether everyone can see the breakdown of its downloads */
+            public_statistics: boolean;
+            /** @description Whether the licence was chosen. If false, the project cannot be submitted for review */
+            license_decided: boolean;
+            /**
+             * @description Always `reviewed`; kept for existing clients. Publishers set the environments of each version
+             * @enum {string}
+             */
+            side_types_migration_review_status: "reviewed" | "pending";
+            /** @description How its versions depend on the project */
+            types: ("required" | "optional" | "incompatible" | "embedded")[];
+            /** @description Number of its listed versions that depend on the project */
+            dependent_versions: number;
+        } & {
+            [key: string]: unknown[];
+        };
         /** Dismissal */
         Dismissal: {
             /** Format: date-time */
@@ -7718,9 +7803,11 @@ export interface components {
         };
         /** ProjectDependents */
         ProjectDependents: {
-            projects: components["schemas"]["Project"][];
+            projects: components["schemas"]["Dependent"][];
             /** @description Number of projects on all pages */
             total: number;
+            /** @description `cursor` of the next page; null at the end */
+            next: string | null;
         };
         /** ProjectLink */
         ProjectLink: {
@@ -12289,7 +12376,15 @@ export interface operations {
     };
     listUserNotifications: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Maximum number of notifications. Default: the whole list */
+                limit?: number;
+                /**
+                 * @description Cursor of the page before: the list continues after it. Default: the start of the list
+                 * @example 1790000000000000-AABBCCDD
+                 */
+                cursor?: string;
+            };
             header?: never;
             path: {
                 /** @description ID or username */
@@ -13382,6 +13477,17 @@ export interface operations {
                 limit?: number;
                 /** @description Number of items to skip */
                 offset?: number;
+                /**
+                 * @description Cursor of the page before: the list continues after it. Default: the start of the list
+                 * @example 1790000000000000-AABBCCDD
+                 */
+                cursor?: string;
+                /** @description Only projects that depend on it in this way. Default: all */
+                type?: "required" | "optional" | "incompatible" | "embedded";
+                /** @description `downloads`: most downloaded first, by three significant digits. `updated`: most recently updated first */
+                sort?: "downloads" | "updated";
+                /** @description `latest`: only projects whose newest listed version depends on it */
+                scope?: "any" | "latest";
             };
             header?: never;
             path: {
@@ -14910,6 +15016,11 @@ export interface operations {
                 limit?: number;
                 /** @description Number of items to skip */
                 offset?: number;
+                /**
+                 * @description Cursor of the page before: the list continues after it. Default: the start of the list
+                 * @example 1790000000000000-AABBCCDD
+                 */
+                cursor?: string;
                 /** @description Whether to include changelogs. Default: true */
                 include_changelog?: boolean;
             };

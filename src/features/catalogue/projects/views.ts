@@ -36,6 +36,10 @@ const GalleryItemView = Type.Object(
   { title: 'GalleryItem' },
 )
 
+export const ProjectFields = Type.Array(Type.Unknown(), {
+  description: 'Loader field → its distinct values in listed and archived versions',
+})
+
 export const ProjectView = Type.Object(
   {
     id: Type.String(),
@@ -101,9 +105,7 @@ export const ProjectView = Type.Object(
   },
   {
     title: 'Project',
-    additionalProperties: Type.Array(Type.Unknown(), {
-      description: 'Loader field → its distinct values in listed and archived versions',
-    }),
+    additionalProperties: ProjectFields,
   },
 )
 export type ProjectView = Static<typeof ProjectView>

@@ -2,7 +2,9 @@
 
 import { type Selectable, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
+import { visibleTo } from '#features/basics/access/project-policy.ts'
 import { lockProject, lockProjects, type ProjectRow } from '#features/catalogue/projects/queries.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Version } from '#platform/db/schema.ts'
 import type { FileType } from './kinds.ts'
@@ -92,15 +94,20 @@ export async function listVersionIdsOf(db: Db, projectId: string, filter: Versio
   return (await filteredVersions(db, projectId, filter).select('version.id').execute()).map(({ id }) => id)
 }
 
-/** Returns the IDs of the listed and archived versions of these projects that are not withdrawn, newest first. */
+/**
+ * Returns the IDs of the listed and archived versions that are not withdrawn, of those of the projects that the viewer can
+ * see, newest first.
+ */
 export async function listReleases(
   db: Db,
+  viewer: Viewer | null,
   projectIds: readonly string[],
   { offset, limit }: { offset: number; limit: number },
 ): Promise<string[]> {
   if (projectIds.length === 0) return []
   const { rows } = await sql<{ id: string }>`
     select newest.id from unnest(${projectIds}::text[]) as wanted (id)
+    join project on project.id = wanted.id and ${visibleTo(viewer)}
     cross join lateral (
       select version.id, version.date_published from version
       where version.project_id = wanted.id and is_listed(version.status) and ${NOT_WITHDRAWN}

@@ -1,7 +1,7 @@
 // Response schemas of versions and files. Everyone who can see a version gets the same response.
 import Type, { type Static, type TSchema } from 'typebox'
 import { VERSION_STATUSES } from '#features/basics/access/version-status.ts'
-import { ProjectView } from '#features/catalogue/projects/views.ts'
+import { ProjectFields, ProjectView } from '#features/catalogue/projects/views.ts'
 import { Nullable, Revision, Timestamp } from '#lib/schema/schema-parts.ts'
 import { fieldsOf, gamesOf, projectTypesOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { DEPENDENCY_TYPES, FILE_TYPES, VERSION_TYPES, WITHDRAWAL_KINDS } from './kinds.ts'
@@ -113,8 +113,20 @@ export const dependenciesView = (project: TSchema, version: TSchema) =>
 /** Projects that depend on a project. */
 export const DependentsView = Type.Object(
   {
-    projects: Type.Array(ProjectView),
+    projects: Type.Array(
+      Type.Object(
+        {
+          ...ProjectView.properties,
+          types: Type.Array(Type.Enum([...DEPENDENCY_TYPES]), {
+            description: 'How its versions depend on the project',
+          }),
+          dependent_versions: Type.Integer({ description: 'Number of its listed versions that depend on the project' }),
+        },
+        { title: 'Dependent', additionalProperties: ProjectFields },
+      ),
+    ),
     total: Type.Integer({ minimum: 0, description: 'Number of projects on all pages' }),
+    next: Nullable(Type.String({ description: '`cursor` of the next page; null at the end' })),
   },
   { title: 'ProjectDependents' },
 )
