@@ -6755,6 +6755,20 @@ export interface components {
             /** @description ID of the organization member who becomes the owner of the project */
             new_owner: string;
         };
+        /**
+         * Origin
+         * @description Where a mirrored project or version was copied from; absent for all others
+         */
+        Origin: {
+            /** @description Base URL of the instance from which it was copied */
+            address: string;
+            /** @description ID there */
+            id: string;
+            /** @description Page there */
+            url: string;
+            /** @description Name of the author there */
+            author: string | null;
+        };
         /** OutgoingMail */
         OutgoingMail: {
             transport: {
@@ -7026,6 +7040,7 @@ export interface components {
             public_statistics: boolean;
             /** @description Whether the licence was chosen. If false, the project cannot be submitted for review */
             license_decided: boolean;
+            origin?: components["schemas"]["Origin"];
             /**
              * @description Always `reviewed`; kept for existing clients. Publishers set the environments of each version
              * @enum {string}
@@ -8769,6 +8784,7 @@ export interface components {
             /** @description Sort key for lists, ascending; null if not set */
             ordering: number | null;
             provenance?: components["schemas"]["Provenance"];
+            origin?: components["schemas"]["Origin"];
         } & {
             [key: string]: unknown;
         };

@@ -1,6 +1,7 @@
 // Edits several versions in one transaction. Never deletes versions.
 import type { Updateable } from 'kysely'
 import { listMemberships } from '#features/basics/access/memberships.ts'
+import { requireNotMirrored } from '#features/basics/access/origin.ts'
 import { requirePermission } from '#features/basics/access/project-policy.ts'
 import { touchProjects } from '#features/catalogue/projects/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -31,6 +32,7 @@ export async function updateVersions(
   const gate = { scanner: deps.config.scanner, now: deps.now() }
   await transaction(deps, async (tx, changed) => {
     const locked = await lockEditable(tx, viewer, ids)
+    for (const { version } of locked) requireNotMirrored(version, patch)
     const groups = new Map<string, { update: Update; ids: string[] }>()
     for (const each of locked) {
       const update = await updateOf(tx, each, patch, gate)
