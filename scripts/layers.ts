@@ -124,6 +124,7 @@ export const LAYERS: readonly Layer[] = [
       'build-tools': 'Endpoints for build tools and loaders: Maven and update files',
       changes: 'The change feed of the public catalogue ([changes.md](features/changes.md))',
       downloads: 'Sends files and counts downloads ([analytics.md](features/analytics.md))',
+      mirror: 'Copies projects of other instances ([mirrors.md](features/mirrors.md))',
       overview: 'The state of the instance for operators: problems, figures, jobs, storage, email, errors',
       'personal-data': 'Exports and deletes what is stored about a user',
       search: 'Search requests and facets ([search.md](search.md))',

@@ -19,7 +19,7 @@ export type StoredOrigin = OriginView & { mirror: string; status: string }
 
 type Mirrored = { origin: unknown }
 
-/** Returns the property `origin` of a view; none for what was published here. */
+/** Returns the property `origin` of a view; no property for an object that was published here. */
 export function originProperty({ origin }: Mirrored): { origin?: OriginView } {
   if (origin === null) return {}
   const { address, id, url, author } = origin as StoredOrigin

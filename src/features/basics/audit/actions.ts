@@ -83,6 +83,7 @@ export const AUDIT_ACTIONS = [
   'invitation.created',
   'invitation.revoked',
   'schema.migrated',
+  'mirror.run',
   'backup.made',
   'backup.restored',
   'files.moved',
