@@ -1202,13 +1202,20 @@ create table version (
   is_new_draft boolean default false not null,
   draft_expires timestamp with time zone,
   provenance jsonb,
+  withdrawn_kind text,
+  withdrawn_reason text,
+  withdrawn_replacement text collate "C",
+  withdrawn_at timestamp with time zone,
   origin jsonb,
   constraint version_author_id_fkey FOREIGN KEY (author_id) REFERENCES account(id),
   constraint version_pkey PRIMARY KEY (id),
   constraint version_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
   constraint version_requested_status_check CHECK ((requested_status = ANY (ARRAY['listed'::text, 'archived'::text, 'draft'::text, 'unlisted'::text]))),
   constraint version_status_check CHECK ((status = ANY (ARRAY['listed'::text, 'archived'::text, 'draft'::text, 'unlisted'::text, 'scheduled'::text, 'unknown'::text]))),
-  constraint version_type_check CHECK ((version_type = ANY (ARRAY['release'::text, 'beta'::text, 'alpha'::text])))
+  constraint version_type_check CHECK ((version_type = ANY (ARRAY['release'::text, 'beta'::text, 'alpha'::text]))),
+  constraint version_withdrawn_check CHECK ((((withdrawn_at IS NULL) AND (num_nonnulls(withdrawn_kind, withdrawn_reason, withdrawn_replacement) = 0)) OR ((withdrawn_at IS NOT NULL) AND (num_nonnulls(withdrawn_kind, withdrawn_reason) = 2)))),
+  constraint version_withdrawn_kind_check CHECK ((withdrawn_kind = ANY (ARRAY['broken'::text, 'security'::text, 'legal'::text, 'superseded'::text]))),
+  constraint version_withdrawn_replacement_fkey FOREIGN KEY (withdrawn_replacement) REFERENCES version(id) ON DELETE SET NULL
 );
 
 create table version_scan (
@@ -1499,6 +1506,8 @@ CREATE INDEX version_scan_state_idx ON public.version_scan USING btree (state, r
 CREATE INDEX version_scheduled_idx ON public.version USING btree (scheduled_at) WHERE (status = 'scheduled'::text);
 
 CREATE INDEX version_visibility_idx ON public.version USING btree (id) INCLUDE (project_id, status, date_published);
+
+CREATE INDEX version_withdrawn_replacement_idx ON public.version USING btree (withdrawn_replacement) WHERE (withdrawn_replacement IS NOT NULL);
 
 CREATE TRIGGER account_password_revision BEFORE UPDATE OF password_hash ON public.account FOR EACH ROW WHEN (((old.password_hash IS NULL) <> (new.password_hash IS NULL))) EXECUTE FUNCTION bump_revision();
 
@@ -2493,11 +2502,11 @@ AS $function$
 begin
   perform note_search_change((
     select array_agg(project_id) from (
-      (select project_id, id, status, date_published, loaders, fields from after where is_listed(status)
-        except select project_id, id, status, date_published, loaders, fields from before where is_listed(status))
+      (select project_id, id, status, date_published, loaders, fields, withdrawn_at from after where is_listed(status)
+        except select project_id, id, status, date_published, loaders, fields, withdrawn_at from before where is_listed(status))
       union all
-      (select project_id, id, status, date_published, loaders, fields from before where is_listed(status)
-        except select project_id, id, status, date_published, loaders, fields from after where is_listed(status))
+      (select project_id, id, status, date_published, loaders, fields, withdrawn_at from before where is_listed(status)
+        except select project_id, id, status, date_published, loaders, fields, withdrawn_at from after where is_listed(status))
     ) shown));
   return null;
 end

@@ -916,6 +916,10 @@ export interface Version {
   status: Generated<'listed' | 'archived' | 'draft' | 'unlisted' | 'scheduled' | 'unknown'>;
   version_number: string;
   version_type: 'release' | 'beta' | 'alpha';
+  withdrawn_at: Timestamp | null;
+  withdrawn_kind: 'broken' | 'security' | 'legal' | 'superseded' | null;
+  withdrawn_reason: string | null;
+  withdrawn_replacement: string | null;
 }
 
 export interface VersionScan {

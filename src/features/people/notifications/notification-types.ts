@@ -17,6 +17,7 @@ export type NotificationBodies = {
   project_status_neutral: StatusChanged
   moderation_message_received: { project_id: string }
   version_quarantined: { project_id: string; version_id: string }
+  version_withdrawn: { project_id: string; version_id: string }
   publisher_added: PublisherOwner & { repository: string; user_id: string }
   publisher_stopped: PublisherOwner & { repository: string }
   report_submitted: { report_id: string }
@@ -106,6 +107,11 @@ const TEXTS: { readonly [Type in NotificationType]: TextOf<NotificationBodies[Ty
   version_quarantined: ({ project_id, version_id }) => ({
     name: 'A version of your project is held back',
     text: 'The file scanner reported a file in a version of your project. The version is hidden until a moderator decides.',
+    link: `/project/${project_id}/version/${version_id}`,
+  }),
+  version_withdrawn: ({ project_id, version_id }) => ({
+    name: 'A version of your project was withdrawn',
+    text: 'A member of your team or a moderator has withdrawn a version of your project. It can still be downloaded, but update checks skip it.',
     link: `/project/${project_id}/version/${version_id}`,
   }),
   publisher_added: ({ repository, ...owner }) => ({

@@ -54,6 +54,7 @@ export async function eraseVersion(tx: Tx, changed: ChangeSet, locked: LockedVer
     .distinct()
     .where('version_id', '=', id)
     .execute()
+  const replaced = await tx.selectFrom('version').select('id').where('withdrawn_replacement', '=', id).execute()
   await dropImages(tx, 'version', [id])
   await eraseUploadsOf(tx, id)
   await tx.deleteFrom('version').where('id', '=', id).execute()
@@ -63,7 +64,7 @@ export async function eraseVersion(tx: Tx, changed: ChangeSet, locked: LockedVer
   const keys = files.map(({ storage_key }) => storage_key)
   await removeLater(tx, keys)
   changed.add('project', projectId)
-  changed.add('version', id, ...dependents.map(({ dependent_id }) => dependent_id))
+  changed.add('version', id, ...dependents.map(({ dependent_id }) => dependent_id), ...replaced.map((each) => each.id))
 }
 
 /** Lets other projects upload these files again, unless a version of this project still contains them. */

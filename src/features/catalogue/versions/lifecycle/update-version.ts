@@ -30,6 +30,7 @@ import { nextContent } from './next-content.ts'
 import type { VersionPatch } from './requests.ts'
 import { admitStatus, type ScanGate } from './scan-gate.ts'
 import { announceVersion } from './show-version.ts'
+import { recordWithdrawal, withdrawalChange } from './withdraw-version.ts'
 
 export type VersionEdit = {
   id: string
@@ -70,6 +71,7 @@ async function saveVersion(deps: Deps, viewer: Viewer, { id, patch, revision }: 
     const content = refusals.check(() => nextContent(version, patch, deps.taxonomy))
     const gate = { scanner: deps.config.scanner, now }
     const status = await refusals.wait(() => statusChange(tx, version, patch, gate))
+    const withdrawal = await refusals.wait(() => withdrawalChange(tx, locked, { patch, status: status?.status, now }))
     await refusals.wait(async () => {
       if (dependencies !== undefined && areDependenciesValid) await replaceDependencies(tx, viewer, id, dependencies)
     })
@@ -81,7 +83,7 @@ async function saveVersion(deps: Deps, viewer: Viewer, { id, patch, revision }: 
     })
     refusals.throwAny()
     const { columns, fields, fieldChanges } = content ?? nextContent(version, patch, deps.taxonomy)
-    const update: Updateable<Version> = { ...columns, ...fieldChanges, ...status }
+    const update: Updateable<Version> = { ...columns, ...fieldChanges, ...status, ...withdrawal }
     if (version.is_new_draft) {
       const next = { ...version, ...columns, fields }
       const publishes = update.status !== undefined && update.status !== 'draft'
@@ -98,6 +100,7 @@ async function saveVersion(deps: Deps, viewer: Viewer, { id, patch, revision }: 
     if (Object.keys(update).length > 0) await tx.updateTable('version').set(update).where('id', '=', id).execute()
     if (!(update.is_new_draft ?? version.is_new_draft)) await touchProject(tx, project.id, new Date(now))
     if (update.status !== undefined) await recordStatus(tx, viewer, locked, { status: update.status, now })
+    await recordWithdrawal(tx, viewer, locked, update)
     changed.add('version', id)
     changed.add('project', project.id)
   })

@@ -43,7 +43,7 @@ async function readVersionIds(
   const ids = await listVersionIdsOf(db, projectId, filter)
   if (filter.featured !== true || ids.length > 0) return ids
   const { featured: _, limit, offset = 0, ...rest } = filter
-  const traits = await listVersionTraits(db, projectId, rest)
+  const traits = await listVersionTraits(db, projectId, { ...rest, offered: true })
   if (traits.some((version) => version.featured)) return ids
   const chosen = autoFeatured(traits, taxonomy)
   const listed = traits.filter(({ id }) => chosen.size === 0 || chosen.has(id)).map(({ id }) => id)
