@@ -28,7 +28,7 @@ export const LAYERS: readonly Layer[] = [
       http: 'The HTTP server: authentication, rate limits, errors, ETags, OpenAPI, the fast path',
       images: 'Reads, scales and draws images',
       jobs: 'The job queue, its worker and the schedule',
-      outgoing: 'Requests to services that the operator has configured',
+      outgoing: 'Calls to URLs that users supply, and to services that the operator has configured',
       taxonomy:
         'Games, loaders, categories, licences and file rules from data files ([taxonomy](../taxonomy/README.md))',
       telemetry: 'Logs, metrics, traces and business events ([logging.md](logging.md))',
