@@ -39,7 +39,7 @@ export type MirrorOptions = {
 /** A source without a change feed is compared completely in every tenth run. */
 const COMPLETE_EVERY = 10
 
-/** Maximum number of new beginnings of a run whose cursor has expired. */
+/** Maximum number of times that a run starts again because its cursor has expired. */
 const RESTARTS_MAX = 2
 
 /**
@@ -49,7 +49,7 @@ const RESTARTS_MAX = 2
 export async function runMirror(deps: Deps, options: MirrorOptions): Promise<MirrorReport> {
   return withLock(deps, options.address, async () => {
     const { address, userAgent, signal, pause = sleep } = options
-    const source = openSource({ address, userAgent, signal, pause })
+    const source = openSource({ address, userAgent, rules: deps.config.outgoing, signal, pause })
     const owner = await findOwner(deps, options.owner)
     const keys = await readKeys(source)
     const known = await findMirror(deps.db, address)

@@ -21,7 +21,7 @@ import type { OpenDependency } from './dependencies.ts'
 import { type CopiedImages, imageFiles, type PreparedImages, prepareImages, writeImages } from './images.ts'
 import { type ProjectColumns, parseRemoteProject } from './parse-remote.ts'
 import { type PreparedVersion, prepareVersions } from './prepare-versions.ts'
-import { setDownloads, writeVersion } from './write-version.ts'
+import { setDownloads, setReplacements, writeVersion } from './write-version.ts'
 
 export type ProjectToCopy = {
   remote: RemoteProject & { json: Readonly<Record<string, unknown>> }
@@ -151,6 +151,7 @@ async function write(tx: Tx, changed: ChangeSet, plan: Plan): Promise<void> {
         { jobKey: `notify-followers:${version.id}` },
       )
   }
+  await setReplacements(tx, { run, versions })
   await setDownloads(tx, 'project', id, remote.downloads)
   // The statements above have set the time of the copy.
   await tx.updateTable('project').set({ updated: columns.updated }).where('id', '=', id).execute()

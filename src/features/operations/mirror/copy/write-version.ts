@@ -50,8 +50,18 @@ export async function writeVersion(tx: Tx, changed: ChangeSet, write: VersionWri
   return row === undefined
 }
 
-function columnsOf({ version: { parsed } }: VersionWrite) {
-  return { ...parsed.columns, fields: JSON.stringify(parsed.fields), date_published: parsed.published }
+function columnsOf({ run, version: { parsed, remote } }: VersionWrite) {
+  const { withdrawn } = remote
+  return {
+    // `setReplacements` follows when all versions are written.
+    withdrawn_kind: withdrawn?.kind ?? null,
+    withdrawn_reason: withdrawn?.reason ?? null,
+    withdrawn_replacement: null,
+    withdrawn_at: withdrawn == null ? null : new Date(run.deps.now()),
+    ...parsed.columns,
+    fields: JSON.stringify(parsed.fields),
+    date_published: parsed.published,
+  }
 }
 
 const storedOrigin = ({ run, origin, version }: VersionWrite): string =>
@@ -173,6 +183,22 @@ async function writeDependencies(tx: Tx, { run, version, dependencies }: Version
     .values({ mirror_id: run.mirror.id, kind: 'version', remote_id: remote.id, ...columns })
     .onConflict((conflict) => conflict.columns(['mirror_id', 'kind', 'remote_id']).doUpdateSet(columns))
     .execute()
+}
+
+/** Sets the replacements of withdrawn versions of a project, which are other versions of the same mirror. */
+export async function setReplacements(
+  tx: Tx,
+  { run, versions }: { run: MirrorRun; versions: readonly PreparedVersion[] },
+): Promise<void> {
+  for (const { id, remote } of versions) {
+    const replacement = remote.withdrawn?.replacement
+    if (replacement == null) continue
+    await sql`update version set withdrawn_replacement = other.id from origin join version other on other.id = origin.version_id
+      where version.id = ${id} and origin.mirror_id = ${run.mirror.id} and origin.kind = 'version'
+        and origin.remote_id = ${replacement} and other.project_id = version.project_id and other.id <> version.id`.execute(
+      tx,
+    )
+  }
 }
 
 /** Replaces the copied part of a download count. A statement that changes a counter must change nothing else. */

@@ -179,9 +179,7 @@ export async function readChanges(
   try {
     const page = await source.getJson(`/v3/changes?limit=${CHANGES_MAX}&kinds=${kinds}${cursor}`)
     if (isChanges.Check(page)) return page
-    throw new SourceUnusable(
-      `The change feed of ${source.address} has an unknown form: ${problemOf(isChanges, page)}. Check the address`,
-    )
+    throw unknownFeed(source, page)
   } catch (error) {
     if (error instanceof RefusedBySource && error.status === 410) return 'expired'
     if (error instanceof RefusedBySource && error.status === 404) return undefined
@@ -189,11 +187,17 @@ export async function readChanges(
   }
 }
 
+const unknownFeed = ({ address }: Source, page: unknown): SourceUnusable =>
+  new SourceUnusable(
+    `The change feed of ${address} has an unknown form: ${problemOf(isChanges, page)}. Check the address`,
+  )
+
 /** Returns the newest cursor, or undefined for a source without a change feed. */
 export async function readLatest(source: Source): Promise<string | undefined> {
   try {
     const page = await source.getJson('/v3/changes?limit=1')
-    return isChanges.Check(page) ? page.latest : undefined
+    if (isChanges.Check(page)) return page.latest
+    throw unknownFeed(source, page)
   } catch (error) {
     if (error instanceof RefusedBySource && error.status === 404) return undefined
     throw refusal(source, error)

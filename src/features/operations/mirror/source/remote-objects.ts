@@ -1,7 +1,7 @@
 // The objects of a source, checked before anything here uses them. Everything else in its responses is ignored.
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { DEPENDENCY_TYPES, FILE_TYPES } from '#features/catalogue/versions/kinds.ts'
+import { DEPENDENCY_TYPES, FILE_TYPES, WITHDRAWAL_KINDS } from '#features/catalogue/versions/kinds.ts'
 import { DECLARED_ID_LENGTH_MAX } from '#features/catalogue/versions/manifests/manifest.ts'
 import { ID_PATTERN } from '#lib/ids.ts'
 import { Maybe } from '#lib/schema/schema-parts.ts'
@@ -90,6 +90,13 @@ const RemoteVersion = Type.Object({
   dependencies: Type.Array(RemoteDependency, { maxItems: 4096 }),
   loaders: Names(64),
   ordering: Maybe(Type.Integer({ minimum: -2147483648, maximum: 2147483647 })),
+  withdrawn: Maybe(
+    Type.Object({
+      kind: Type.Enum([...WITHDRAWAL_KINDS]),
+      reason: Type.String({ minLength: 1, maxLength: 500 }),
+      replacement: Maybe(RemoteId),
+    }),
+  ),
 })
 /** `json` has the loader fields. */
 export type RemoteVersion = Static<typeof RemoteVersion> & { json: Readonly<Record<string, unknown>> }

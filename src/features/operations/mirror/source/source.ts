@@ -1,6 +1,12 @@
 // The client of a source: bounded and patient requests to the instance that the operator names.
+import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ApiError } from '#lib/errors.ts'
 import { OperatorError } from '#lib/operator-error.ts'
+import { openAddress } from '#platform/outgoing/call-address.ts'
+import { OutgoingError, type OutgoingErrorCode } from '#platform/outgoing/outgoing-error.ts'
+import type { OutgoingRules } from '#platform/outgoing/rules.ts'
+import { CopyFailure } from '../failures.ts'
 import { readBounded } from './read-bounded.ts'
 
 /** Maximum size of a JSON body. */
@@ -20,6 +26,8 @@ export type SourceOptions = {
   /** Base URL without a slash at the end. */
   address: string
   userAgent: string
+  /** The rules for other hosts than that of the address, which the source names. */
+  rules: OutgoingRules
   signal?: AbortSignal | undefined
   /** Waits between requests. Tests replace it. */
   pause?: (ms: number) => Promise<unknown>
@@ -46,23 +54,32 @@ type Sending = { headers?: Record<string, string>; timeoutMs?: number }
 
 export type Source = ReturnType<typeof openSource>
 
-export function openSource({ address, userAgent, signal, pause = sleep }: SourceOptions) {
-  const { host } = new URL(address)
-  let requests = 0
-  let pauseMs = 0
+type Sender = { send: (url: string, sending: Sending) => Promise<Response>; requests: () => number }
 
-  /** Sends one request and follows redirects on the host of the source. @throws Error for another host. */
+/** Sends single requests, and counts them. */
+function openSender({
+  host,
+  userAgent,
+  rules,
+  signal,
+}: { host: string } & Pick<SourceOptions, 'userAgent' | 'rules' | 'signal'>): Sender {
+  let requests = 0
+
+  /** Sends one request and follows redirects. @throws Error for a host that the rules refuse. */
   async function send(url: string, { headers = {}, timeoutMs = TIMEOUT_MS }: Sending): Promise<Response> {
     let target = url
     for (let hop = 0; hop <= REDIRECTS_MAX; hop += 1) {
-      requireSameHost(target, host)
       requests += 1
       const timeout = AbortSignal.timeout(timeoutMs)
-      const response = await fetch(target, {
+      const request = {
         headers: { 'user-agent': userAgent, ...headers },
-        redirect: 'manual',
         signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-      })
+      }
+      // Only the operator's own choice can lead into a private network.
+      const response =
+        URL.parse(target)?.host === host
+          ? await fetch(target, { ...request, redirect: 'manual' })
+          : await fetchElsewhere(rules, target, request)
       const location = response.headers.get('location')
       if (response.status < 300 || response.status > 399 || location === null) return response
       await response.body?.cancel()
@@ -70,6 +87,13 @@ export function openSource({ address, userAgent, signal, pause = sleep }: Source
     }
     throw new Error(`${url} redirects more than ${REDIRECTS_MAX} times`)
   }
+  return { send, requests: () => requests }
+}
+
+export function openSource({ address, userAgent, rules, signal, pause = sleep }: SourceOptions) {
+  const { host } = new URL(address)
+  const { send, requests } = openSender({ host, userAgent, rules, signal })
+  let pauseMs = 0
 
   /** Waits as the last response asked. */
   async function slowDown(): Promise<void> {
@@ -77,15 +101,6 @@ export function openSource({ address, userAgent, signal, pause = sleep }: Source
     pauseMs = 0
     if (ms > 0) await pause(ms)
     signal?.throwIfAborted()
-  }
-
-  function readLimits(headers: Headers): void {
-    const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
-      Number(headers.get(`x-ratelimit-${name}`) ?? Number.NaN),
-    ) as [number, number, number]
-    if (remaining < limit * LOW_SHARE && reset >= 0) {
-      pauseMs = Math.min(WAIT_MAX_MS, (reset * 1000) / Math.max(1, remaining))
-    }
   }
 
   /**
@@ -98,18 +113,21 @@ export function openSource({ address, userAgent, signal, pause = sleep }: Source
       await slowDown()
       try {
         const response = await send(url, sending)
-        readLimits(response.headers)
+        pauseMs = pauseForLimit(response.headers)
         if (![429, 502, 503, 504].includes(response.status)) return response
         await response.body?.cancel()
         problem = `it has the status ${response.status}`
         pauseMs = waitOf(response.headers, attempt)
       } catch (error) {
         signal?.throwIfAborted()
-        if (error instanceof OtherHost) throw error
+        if (error instanceof ApiError) throw new CopyFailure('unavailable', `${url}: ${error.message}`)
+        if (error instanceof OutgoingError && FINAL.includes(error.code))
+          throw new CopyFailure('unavailable', `${url}: ${error.message}`)
         problem = reasonOf(error)
         pauseMs = FIRST_PAUSE_MS * 2 ** attempt
       }
     }
+    if (URL.parse(url)?.host !== host) throw new CopyFailure('unavailable', `${url} does not respond: ${problem}`)
     throw new SourceUnusable(
       `The source ${address} does not respond to ${url}: ${problem}. Check the address, and run the command again; it continues where it stopped`,
     )
@@ -121,7 +139,10 @@ export function openSource({ address, userAgent, signal, pause = sleep }: Source
    */
   async function getJson(path: string): Promise<unknown> {
     for (let attempt = 0; ; attempt += 1) {
-      const response = await open(`${address}${path}`, { headers: { accept: 'application/json' } })
+      const response = await open(`${address}${path}`, { headers: { accept: 'application/json' } }).catch((error) => {
+        if (!(error instanceof CopyFailure)) throw error
+        throw new SourceUnusable(`The source ${address} cannot be used: ${error.message}. Check the address`)
+      })
       try {
         const text = (await readBounded(response, JSON_BYTES_MAX, () => new BodyTooLarge(path))).toString('utf8')
         if (response.status !== 200) throw new RefusedBySource(path, response.status, parsed(text))
@@ -143,15 +164,33 @@ export function openSource({ address, userAgent, signal, pause = sleep }: Source
   const openFile = (url: string, headers: Record<string, string>): Promise<Response> =>
     open(url, { headers, timeoutMs: DOWNLOAD_TIMEOUT_MS })
 
-  return { address, getJson, open, openFile, requests: () => requests, pause, signal }
+  return { address, getJson, open, openFile, requests, pause, signal }
 }
 
-class OtherHost extends Error {}
+/** Returns the wait that spreads the remaining requests over the rest of the window of the rate limit. */
+function pauseForLimit(headers: Headers): number {
+  const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
+    Number(headers.get(`x-ratelimit-${name}`) ?? Number.NaN),
+  ) as [number, number, number]
+  const isLow = remaining < limit * LOW_SHARE && reset >= 0
+  return isLow ? Math.min(WAIT_MAX_MS, (reset * 1000) / Math.max(1, remaining)) : 0
+}
 
-function requireSameHost(url: string, host: string): void {
-  const target = URL.parse(url)
-  if (target === null || !['http:', 'https:'].includes(target.protocol)) throw new OtherHost('The URL is not valid')
-  if (target.host !== host) throw new OtherHost(`The source names a URL on another host, ${target.host}`)
+/** Failures of other hosts that another attempt does not change. */
+const FINAL: readonly OutgoingErrorCode[] = ['refused_address', 'off', 'too_large', 'tls']
+
+async function fetchElsewhere(
+  rules: OutgoingRules,
+  url: string,
+  request: { headers: Record<string, string>; signal: AbortSignal },
+): Promise<Response> {
+  const { status, headers, body } = await openAddress(rules, { url, ...request })
+  const pairs = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, String(value)]],
+  )
+  const hasBody = ![101, 204, 205, 304].includes(status)
+  if (!hasBody) body.destroy()
+  return new Response(hasBody ? (Readable.toWeb(body) as ReadableStream) : null, { status, headers: pairs })
 }
 
 function parsed(text: string): unknown {
