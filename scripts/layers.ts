@@ -56,6 +56,8 @@ export const LAYERS: readonly Layer[] = [
       audit: 'The audit log: recording, reading, export and retention ([security.md](security.md))',
       'content-images': 'Images inside texts ([moderation.md](features/moderation.md))',
       images: 'Icons and gallery images of any feature',
+      'instance-key':
+        'The keys with which the instance signs; encryption of stored secrets ([instance-key.md](features/instance-key.md))',
       limits: 'How many projects, organizations and collections an account can own',
       mail: 'Sends an email and records the response of the mail server',
       meta: 'Root document, health, readiness, metrics, retired API versions',
@@ -122,6 +124,7 @@ export const LAYERS: readonly Layer[] = [
       analytics: 'Collects and counts views, downloads and playtime ([analytics.md](features/analytics.md))',
       backup: 'Writes, restores and verifies backups; moves stores ([operating.md](operating.md))',
       'build-tools': 'Endpoints for build tools and loaders: Maven and update files',
+      'catalogue-export': 'Writes the public catalogue to a signed file ([mirrors.md](features/mirrors.md))',
       changes: 'The change feed of the public catalogue ([changes.md](features/changes.md))',
       downloads: 'Sends files and counts downloads ([analytics.md](features/analytics.md))',
       mirror: 'Copies projects of other instances ([mirrors.md](features/mirrors.md))',

@@ -389,6 +389,20 @@ create table instance_figure (
   constraint instance_figure_span_check CHECK ((span = ANY (ARRAY['minute'::text, 'hour'::text])))
 );
 
+create table instance_key (
+  id bigint generated always as identity not null,
+  public_key bytea not null,
+  private_key bytea not null,
+  since timestamp with time zone not null,
+  until timestamp with time zone,
+  signature bytea,
+  constraint instance_key_pkey PRIMARY KEY (id),
+  constraint instance_key_public_key_check CHECK ((length(public_key) = 32)),
+  constraint instance_key_public_key_key UNIQUE (public_key),
+  constraint instance_key_signature_check CHECK ((length(signature) = 64)),
+  constraint instance_key_until_check CHECK ((until > since))
+);
+
 create table instance_secret (
   name text not null,
   secret bytea not null,
@@ -1324,6 +1338,8 @@ CREATE INDEX image_thread_message_id_idx ON public.image USING btree (thread_mes
 CREATE INDEX image_version_id_idx ON public.image USING btree (version_id) WHERE (version_id IS NOT NULL);
 
 CREATE INDEX image_waiting_idx ON public.image USING btree (created) WHERE ((project_id IS NULL) AND (version_id IS NULL) AND (report_id IS NULL) AND (thread_message_id IS NULL));
+
+CREATE UNIQUE INDEX instance_key_current_key ON public.instance_key USING btree (((until IS NULL))) WHERE (until IS NULL);
 
 CREATE INDEX invitation_expires_idx ON public.invitation USING btree (expires);
 

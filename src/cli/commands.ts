@@ -1,21 +1,7 @@
 // The table of all commands, in the order of the usage. A command loads its code when it runs, so that help is fast.
-import type { Env } from '#cli/kit/with-deps.ts'
-import { withSmallYoungHeap } from '#cli/kit/young-heap.ts'
-import type { SettingsFile } from '#platform/config/settings-file.ts'
-
-/** @param settings the settings file that was read into `env` */
-export type Run = (args: readonly string[], env: Env, settings?: SettingsFile) => Promise<void>
-
-export type Command = {
-  /** One or two words. */
-  name: string
-  usage: string
-  /** One line, as the list of commands shows it. */
-  about: string
-  /** The options and arguments that `depot help COMMAND` explains. */
-  options?: readonly (readonly [option: string, meaning: string])[]
-  load(): Promise<Run>
-}
+import { DATA_COMMANDS } from '#cli/data/data-commands.ts'
+import { EXCHANGE_COMMANDS } from '#cli/data/exchange-commands.ts'
+import type { Command } from '#cli/kit/command.ts'
 
 const USER = ['USER', 'Name or ID of the account'] as const
 const PASSWORD_OPTION = [
@@ -229,96 +215,13 @@ const WITH_RESULT: readonly Command[] = [
     about: 'Show pending, running and failed background jobs',
     load: async () => (await import('#cli/server/jobs.ts')).jobsCommand,
   },
-  {
-    name: 'backup',
-    usage: 'FILE|- [--since PREVIOUS]',
-    about: 'Back up the instance to one file, whether or not a server is running',
-    options: [
-      ['FILE', 'New file for the backup; - for standard output'],
-      ['--since', 'Earlier backup, whose files, and those of the backups before it, are not copied again'],
-    ],
-    load: withSmallYoungHeap(async () => (await import('#cli/data/backup.ts')).backupCommand),
-  },
-  {
-    name: 'restore',
-    usage: 'FILE|- [EARLIER...]',
-    about: 'Restore a backup into an empty instance',
-    options: [
-      ['FILE', 'Backup file; - for standard input'],
-      ['EARLIER', 'Earlier backups, if the backup was created with --since'],
-    ],
-    load: withSmallYoungHeap(async () => (await import('#cli/data/backup.ts')).restoreCommand),
-  },
-  {
-    name: 'verify',
-    usage: '[--quick]',
-    about: 'Check that database rows, files and events are consistent',
-    options: [['--quick', 'Compare only the sizes of files, not their hashes']],
-    load: withSmallYoungHeap(async () => (await import('#cli/data/verify.ts')).verifyCommand),
-  },
-  {
-    name: 'move files',
-    usage: '--to SETTINGS',
-    about: 'Copy all files to another store; the old store is not changed',
-    options: [['--to', 'File in the format of .env with the variables of the new store (S3_BUCKET etc., or DATA_DIR)']],
-    load: async () => (await import('#cli/data/move.ts')).moveFilesCommand,
-  },
-  {
-    name: 'move analytics',
-    usage: '--to SETTINGS',
-    about: 'Copy all events to ClickHouse while no server is running; the old store is not changed',
-    options: [['--to', 'File in the format of .env with the CLICKHOUSE_URL of a database without events']],
-    load: async () => (await import('#cli/data/move.ts')).moveAnalyticsCommand,
-  },
-  {
-    name: 'mirror',
-    usage:
-      'ADDRESS --projects ID,ID|--organization NAME|--search QUERY|--all --owner ORG [--since CURSOR] [--follow] [--no-files] [--max-bytes N] [--dry-run] [--accept-new-key]',
-    about: 'Copy projects of another instance with their versions and files, and later their changes',
-    options: [
-      ['ADDRESS', 'Base URL of the other instance'],
-      ['--projects', 'IDs or slugs of the projects, separated by commas'],
-      ['--organization', 'Organization whose projects are copied'],
-      ['--search', 'Query of GET /v3/search that finds the projects, such as facets=[["categories:utility"]]'],
-      ['--all', 'Whether to copy all public projects'],
-      ['--owner', 'ID or slug of the organization here that owns the copies'],
-      ['--since', 'Cursor of the change feed of the source (default: where the last run ended)'],
-      ['--follow', 'Whether to keep running and to copy changes every 30 seconds'],
-      ['--no-files', 'Whether to copy versions without their files; a later run adds them'],
-      ['--max-bytes', 'Maximum number of bytes of files in this run; a later run adds the others'],
-      ['--dry-run', 'Whether to count what would be copied, and to copy nothing'],
-      ['--accept-new-key', 'Whether to accept that the source has become another instance'],
-    ],
-    load: async () => (await import('#cli/data/mirror.ts')).mirrorCommand,
-  },
-  {
-    name: 'reindex',
-    usage: '',
-    about: 'Rebuild the search index',
-    load: async () => (await import('#cli/data/reindex.ts')).reindexCommand,
-  },
-  {
-    name: 'seed',
-    usage: '[--projects 200] | --remove --yes',
-    about: 'Create or complete a demo catalogue, or remove it',
-    options: [
-      ['--projects', 'Number of projects (default: 200)'],
-      ['--remove', 'Remove the demo and everything that its accounts have created'],
-      ['--yes', 'Confirmation, because removing cannot be undone'],
-    ],
-    load: async () => (await import('#cli/data/seed.ts')).seedCommand,
-  },
+  ...DATA_COMMANDS,
+  ...EXCHANGE_COMMANDS,
   {
     name: 'check',
     usage: '',
     about: 'Check the database, the stores and the other services that Depot uses',
     load: async () => (await import('#cli/server/operations.ts')).checkCommand,
-  },
-  {
-    name: 'analytics set-aside',
-    usage: '',
-    about: 'Rename a damaged analytics file and start with an empty one',
-    load: async () => (await import('#cli/data/analytics.ts')).analyticsSetAside,
   },
 ]
 

@@ -5,6 +5,7 @@ import { auditJobs } from '#features/basics/audit/jobs.ts'
 import { auditOperatorRoutes, auditRoutes, moderationLogRoute } from '#features/basics/audit/routes.ts'
 import { contentImageJobs } from '#features/basics/content-images/jobs.ts'
 import { contentImageRoutes } from '#features/basics/content-images/routes.ts'
+import { instanceKeyRoutes } from '#features/basics/instance-key/routes.ts'
 import { limitRoutes } from '#features/basics/limits/routes.ts'
 import { sharedChecks } from '#features/basics/meta/readiness.ts'
 import { metaRoutes } from '#features/basics/meta/routes.ts'
@@ -158,6 +159,7 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
   tagged(app, 'meta', (scope) => {
     metaRoutes(scope, { ...deps, version: VERSION, checks })
     instanceRoute(scope, deps)
+    instanceKeyRoutes(scope, deps)
   })
   tagged(app, 'users', (scope) => {
     userRoutes(scope, { ...deps, confirmOwner })

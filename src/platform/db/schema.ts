@@ -316,6 +316,15 @@ export interface InstanceFigure {
   versions: Generated<number>;
 }
 
+export interface InstanceKey {
+  id: Generated<number>;
+  private_key: Buffer;
+  public_key: Buffer;
+  signature: Buffer | null;
+  since: Timestamp;
+  until: Timestamp | null;
+}
+
 export interface InstanceSecret {
   created: Generated<Timestamp>;
   name: string;
@@ -970,6 +979,7 @@ export interface DB {
   instance: Instance;
   instance_error: InstanceError;
   instance_figure: InstanceFigure;
+  instance_key: InstanceKey;
   instance_secret: InstanceSecret;
   instance_settings: InstanceSettings;
   invitation: Invitation;

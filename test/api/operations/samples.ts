@@ -588,6 +588,7 @@ const OPERATIONS: Record<string, Sample> = {
   deleteRateLimit: at('grant'),
   listAuditEntries: {},
   getInstance: {},
+  listInstanceKeys: {},
   getSettings: {},
   updateSettings: { body: { announcement: 'Maintenance on Monday' } },
   getEditableTags: {},

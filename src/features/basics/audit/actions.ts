@@ -80,6 +80,8 @@ export const AUDIT_ACTIONS = [
   'mail.tested',
   'storage.measured',
   'settings.changed',
+  'instance_key.rotated',
+  'instance_key.exported',
   'tags.changed',
   'tags.renamed',
   'invitation.created',

@@ -19,6 +19,7 @@ const OMITTED_TABLES = [
   'search_rebuild',
   'schema_migration',
   'first_admin_link',
+  'instance_key',
   'instance_secret',
   'job_schedule',
   'upload',
