@@ -14,6 +14,8 @@ export type StandInSource = {
   projects: Map<string, Json>
   versions: Map<string, Json>
   files: Map<string, Buffer>
+  /** Whether the source has a change feed. Without one, it has a search. */
+  hasFeed: boolean
   /** Answers a request in place of the source if it returns true. */
   fault: Fault | undefined
   /** Adds a project with a version for each of these numbers, each with one file. */
@@ -37,6 +39,7 @@ export async function standInSource(): Promise<StandInSource> {
     projects: new Map(),
     versions: new Map(),
     files: new Map(),
+    hasFeed: true,
     fault: undefined,
     add: (id, versionIds, fields = {}) => addProject(source, id, versionIds, fields),
     close: () =>
@@ -118,7 +121,8 @@ function answer(source: StandInSource, req: IncomingMessage, res: ServerResponse
     res.writeHead(status, { 'content-type': 'application/json' })
     res.end(JSON.stringify(body))
   }
-  if (url.pathname === '/v3/changes') return send(changesOf(source, url.searchParams.get('since')))
+  if (url.pathname === '/v3/search' && !source.hasFeed) return send(hitsOf(source, url.searchParams))
+  if (url.pathname === '/v3/changes' && source.hasFeed) return send(changesOf(source, url.searchParams.get('since')))
   const ids = (): string[] => JSON.parse(url.searchParams.get('ids') ?? '[]')
   if (url.pathname === '/v3/projects') return send(ids().flatMap((id) => source.projects.get(id) ?? []))
   if (url.pathname === '/v3/versions') return send(ids().flatMap((id) => source.versions.get(id) ?? []))
@@ -138,6 +142,15 @@ export function sendFile(req: IncomingMessage, res: ServerResponse, file: Buffer
     ...(start === 0 ? {} : { 'content-range': `bytes ${start}-${file.length - 1}/${file.length}` }),
   })
   res.end(part)
+}
+
+/** Hits of a search, the latest changes first. */
+function hitsOf({ projects }: StandInSource, query: URLSearchParams): Json {
+  const offset = Number(query.get('offset'))
+  const all = [...projects.values()].sort((a, b) => (String(a['updated']) < String(b['updated']) ? 1 : -1))
+  const limit = Number(query.get('limit'))
+  const hits = all.slice(offset, offset + limit).map(({ id, updated }) => ({ project_id: id, date_modified: updated }))
+  return { hits, offset, limit, total_hits: all.length }
 }
 
 /** The feed names every object once, in the order of the IDs, with its present revision. */

@@ -90,7 +90,7 @@ async function publicIds(t: TestApp, kind: string): Promise<string[]> {
   return ids.sort()
 }
 
-type Comparable = { dependencies?: { version_id: string | null }[] | undefined }
+type Comparable = { files?: object[] | undefined; dependencies?: { version_id: string | null }[] | undefined }
 
 /** An answer without what belongs to an instance: owners, addresses, counters and revisions. */
 function comparable(object: Record<string, unknown>): Comparable {

@@ -89,7 +89,7 @@ async function copyAll(
   else {
     const isComplete = mirror.is_comparing || (!hasFeed && mirror.runs % COMPLETE_EVERY === 0)
     if (isComplete && !mirror.is_comparing) await beginComparison(run)
-    const selected = await selectProjects(run, selection, isComplete || selection.kind !== 'search')
+    const selected = await selectProjects(run, selection, isComplete)
     await copyProjects(run, {
       projects: await changedOf(run, selected, isComplete || !hasFeed),
       isComplete: isComplete || !hasFeed,
