@@ -27,6 +27,8 @@ export type ProjectToCopy = {
   remote: RemoteProject & { json: Readonly<Record<string, unknown>> }
   /** The versions to write; the others are unchanged. */
   versions: readonly RemoteVersion[]
+  /** Whether the project itself was copied in this state before. */
+  isSame: boolean
   /** Name of the author of the project, and of each version by its ID. */
   author: string | null
   authors: ReadonlyMap<string, string>
@@ -60,13 +62,14 @@ export async function copyProject(run: MirrorRun, project: ProjectToCopy): Promi
     projectId: id,
   })
   try {
+    for (const [versionId, failure] of failures) await reportFailure(run, { projectId: remote.id, versionId, failure })
+    if (project.isSame && prepared.length === 0) return
     const before = (origin?.images ?? {}) as CopiedImages
     const images = await prepareImages(run, { remote, projectId: id, before })
     if (!run.isDryRun) await store({ run, project, columns, id, origin, versions: prepared, images })
     report.projects += 1
     report.versions += prepared.length
     report.files += prepared.reduce((sum, { files }) => sum + files.length, 0)
-    for (const [versionId, failure] of failures) await reportFailure(run, { projectId: remote.id, versionId, failure })
   } finally {
     await Promise.allSettled(staged.map((file) => deps.files.discard(file)))
   }

@@ -77,7 +77,12 @@ async function copyPart(run: MirrorRun, part: readonly Planned[]): Promise<void>
   const projectIds = part.map(({ project }) => project.id)
   const knownProjects = await listOrigins(deps.db, mirror.id, 'project', projectIds)
   const known = await listOrigins(deps.db, mirror.id, 'version', [...read.keys()])
-  const changed: { project: ReadProject; versions: RemoteVersion[]; failures: Map<string, CopyFailure> }[] = []
+  const changed: {
+    project: ReadProject
+    versions: RemoteVersion[]
+    failures: Map<string, CopyFailure>
+    isSame: boolean
+  }[] = []
   for (const { project, ids } of part) {
     const failures = new Map<string, CopyFailure>()
     const versions: RemoteVersion[] = []
@@ -90,7 +95,7 @@ async function copyPart(run: MirrorRun, part: readonly Planned[]): Promise<void>
         versions.push(version)
     }
     const isSame = !isChanged(knownProjects.get(project.id), project.json)
-    if (!isSame || versions.length > 0 || failures.size > 0) changed.push({ project, versions, failures })
+    if (!isSame || versions.length > 0 || failures.size > 0) changed.push({ project, versions, failures, isSame })
   }
   if (!run.isDryRun) {
     await markSeen(deps.db, mirror, 'project', projectIds)
@@ -108,11 +113,11 @@ async function copyPart(run: MirrorRun, part: readonly Planned[]): Promise<void>
     changed.flatMap(({ versions }) => versions),
     read,
   )
-  for (const { project, versions, failures } of changed) {
+  for (const { project, versions, failures, isSame } of changed) {
     for (const [versionId, failure] of failures) await reportFailure(run, { projectId: project.id, versionId, failure })
     const author = names.projectAuthor(project)
     try {
-      await copyProject(run, { remote: project, versions, author, authors: names.users, hashes })
+      await copyProject(run, { remote: project, versions, isSame, author, authors: names.users, hashes })
     } catch (error) {
       const failure = asFailure(project.id, error)
       if (!(failure instanceof CopyFailure)) throw failure
