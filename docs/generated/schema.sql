@@ -525,6 +525,36 @@ create table mail_delivery (
   constraint mail_delivery_response_check CHECK ((char_length(response) <= 500))
 );
 
+create table mirror (
+  id text collate "C" not null,
+  address text not null,
+  selection jsonb not null,
+  organization_id text collate "C",
+  instance_keys text[] default '{}'::text[] not null,
+  cursor text,
+  pass integer default 0 not null,
+  is_comparing boolean default false not null,
+  runs integer default 0 not null,
+  created timestamp with time zone default now() not null,
+  last_run timestamp with time zone,
+  constraint mirror_address_key UNIQUE (address),
+  constraint mirror_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE SET NULL,
+  constraint mirror_pkey PRIMARY KEY (id)
+);
+
+create table mirror_failure (
+  mirror_id text collate "C" not null,
+  remote_project_id text collate "C" not null,
+  remote_version_id text collate "C" default ''::text not null,
+  code text not null,
+  message text not null,
+  attempts integer default 1 not null,
+  last_attempt timestamp with time zone default now() not null,
+  constraint mirror_failure_message_check CHECK ((length(message) <= 1000)),
+  constraint mirror_failure_mirror_id_fkey FOREIGN KEY (mirror_id) REFERENCES mirror(id) ON DELETE CASCADE,
+  constraint mirror_failure_pkey PRIMARY KEY (mirror_id, remote_project_id, remote_version_id)
+);
+
 create table moderation_claim (
   project_id text collate "C" not null,
   account_id text collate "C" not null,
@@ -650,6 +680,31 @@ create table organization (
   constraint organization_team_key UNIQUE (team_id)
 );
 
+create table origin (
+  mirror_id text collate "C" not null,
+  kind text not null,
+  remote_id text collate "C" not null,
+  project_id text collate "C",
+  version_id text collate "C",
+  remote_revision text,
+  pass integer default 0 not null,
+  lacks_files boolean default false not null,
+  images jsonb default '{}'::jsonb not null,
+  unresolved jsonb,
+  constraint origin_kind_check CHECK ((kind =
+CASE
+    WHEN (num_nonnulls(project_id, version_id) <> 1) THEN ''::text
+    WHEN (project_id IS NOT NULL) THEN 'project'::text
+    ELSE 'version'::text
+END)),
+  constraint origin_mirror_id_fkey FOREIGN KEY (mirror_id) REFERENCES mirror(id) ON DELETE CASCADE,
+  constraint origin_pkey PRIMARY KEY (mirror_id, kind, remote_id),
+  constraint origin_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
+  constraint origin_project_key UNIQUE (project_id),
+  constraint origin_version_id_fkey FOREIGN KEY (version_id) REFERENCES version(id) ON DELETE CASCADE,
+  constraint origin_version_key UNIQUE (version_id)
+);
+
 create table payout (
   id text collate "C" not null,
   external_id text not null,
@@ -742,6 +797,7 @@ create table project (
   draft_type text,
   license_decided boolean default true not null,
   publishing text default 'any'::text not null,
+  origin jsonb,
   constraint project_followers_check CHECK ((followers >= 0)),
   constraint project_monetization_check CHECK ((monetization_status = ANY (ARRAY['monetized'::text, 'demonetized'::text, 'force-demonetized'::text]))),
   constraint project_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id),
@@ -1214,6 +1270,7 @@ create table version (
   withdrawn_reason text,
   withdrawn_replacement text collate "C",
   withdrawn_at timestamp with time zone,
+  origin jsonb,
   constraint version_author_id_fkey FOREIGN KEY (author_id) REFERENCES account(id),
   constraint version_pkey PRIMARY KEY (id),
   constraint version_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
@@ -1429,6 +1486,8 @@ CREATE INDEX invitation_expires_idx ON public.invitation USING btree (expires);
 CREATE INDEX mail_delivery_account_id_idx ON public.mail_delivery USING btree (account_id);
 
 CREATE INDEX mail_delivery_rejected_idx ON public.mail_delivery USING btree (id) WHERE (NOT is_sent);
+
+CREATE INDEX mirror_organization_id_idx ON public.mirror USING btree (organization_id);
 
 CREATE INDEX moderation_claim_account_id_idx ON public.moderation_claim USING btree (account_id);
 

@@ -1,5 +1,6 @@
 // The table of all commands, in the order of the usage. A command loads its code when it runs, so that help is fast.
 import { DATA_COMMANDS } from '#cli/data/data-commands.ts'
+import { EXCHANGE_COMMANDS } from '#cli/data/exchange-commands.ts'
 import type { Command } from '#cli/kit/command.ts'
 import { withSmallYoungHeap } from '#cli/kit/young-heap.ts'
 
@@ -217,6 +218,7 @@ const WITH_RESULT: readonly Command[] = [
     load: async () => (await import('#cli/server/jobs.ts')).jobsCommand,
   },
   ...DATA_COMMANDS,
+  ...EXCHANGE_COMMANDS,
   {
     name: 'doctor',
     usage: '[--fix] [--full]',

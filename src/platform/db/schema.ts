@@ -415,6 +415,30 @@ export interface MailDelivery {
   response: string;
 }
 
+export interface Mirror {
+  address: string;
+  created: Generated<Timestamp>;
+  cursor: string | null;
+  id: string;
+  instance_keys: Generated<string[]>;
+  is_comparing: Generated<boolean>;
+  last_run: Timestamp | null;
+  organization_id: string | null;
+  pass: Generated<number>;
+  runs: Generated<number>;
+  selection: Json;
+}
+
+export interface MirrorFailure {
+  attempts: Generated<number>;
+  code: string;
+  last_attempt: Generated<Timestamp>;
+  message: string;
+  mirror_id: string;
+  remote_project_id: string;
+  remote_version_id: Generated<string>;
+}
+
 export interface ModerationClaim {
   account_id: string;
   project_id: string;
@@ -506,6 +530,19 @@ export interface Organization {
   team_id: string;
 }
 
+export interface Origin {
+  images: Generated<Json>;
+  kind: string;
+  lacks_files: Generated<boolean>;
+  mirror_id: string;
+  pass: Generated<number>;
+  project_id: string | null;
+  remote_id: string;
+  remote_revision: string | null;
+  unresolved: Json | null;
+  version_id: string | null;
+}
+
 export interface Payout {
   account_id: string | null;
   address: string | null;
@@ -562,6 +599,7 @@ export interface Project {
   monetization_status: Generated<'monetized' | 'demonetized' | 'force-demonetized'>;
   name: string;
   organization_id: string | null;
+  origin: Json | null;
   public_statistics: Generated<boolean>;
   published: Generated<Timestamp>;
   publishing: Generated<'any' | 'trusted_only'>;
@@ -919,6 +957,7 @@ export interface Version {
   loaders: string[];
   name: string;
   ordering: number | null;
+  origin: Json | null;
   project_id: string;
   provenance: Json | null;
   requested_status: 'listed' | 'archived' | 'draft' | 'unlisted' | null;
@@ -1053,6 +1092,8 @@ export interface DB {
   job_schedule: JobSchedule;
   job_worker: JobWorker;
   mail_delivery: MailDelivery;
+  mirror: Mirror;
+  mirror_failure: MirrorFailure;
   moderation_claim: ModerationClaim;
   notification: Notification;
   oauth_authorization: OauthAuthorization;
@@ -1062,6 +1103,7 @@ export interface DB {
   oauth_redirect_uri: OauthRedirectUri;
   oauth_token: OauthToken;
   organization: Organization;
+  origin: Origin;
   payout: Payout;
   personal_access_token: PersonalAccessToken;
   previous_name: PreviousName;

@@ -91,6 +91,7 @@ export const AUDIT_ACTIONS = [
   'invitation.created',
   'invitation.revoked',
   'schema.migrated',
+  'mirror.run',
   'backup.made',
   'backup.restored',
   'files.moved',

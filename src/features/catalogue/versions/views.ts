@@ -1,5 +1,6 @@
 // Response schemas of versions and files. Everyone who can see a version gets the same response.
 import Type, { type Static, type TSchema } from 'typebox'
+import { OriginView, originProperty } from '#features/basics/access/origin.ts'
 import { VERSION_STATUSES } from '#features/basics/access/version-status.ts'
 import { ProjectFields, ProjectView } from '#features/catalogue/projects/views.ts'
 import { Nullable, Revision, Timestamp } from '#lib/schema/schema-parts.ts'
@@ -100,6 +101,7 @@ export const VersionView = Type.Object(
     loaders: Type.Array(Type.String()),
     ordering: Nullable(Type.Integer({ description: 'Sort key for lists, ascending; null if not set' })),
     provenance: Type.Optional(ProvenanceView),
+    origin: Type.Optional(OriginView),
     withdrawn: Type.Optional(WithdrawnView),
   },
   { title: 'Version', additionalProperties: Type.Unknown({ description: 'Value of a loader field' }) },
@@ -191,6 +193,7 @@ export function toVersionView(
     loaders,
     ordering: row.ordering,
     ...(row.provenance === null ? {} : { provenance: row.provenance as ProvenanceView }),
+    ...originProperty(row),
     ...withdrawnOf(row),
   }
 }

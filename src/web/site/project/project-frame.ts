@@ -16,6 +16,7 @@ import type { ShownPage } from '#web/kit/send-page.ts'
 import { fieldTexts, tile } from '../lists/rows.ts'
 import { hueClass, releasesIn, setupName, tagName, tagNames, typesName } from '../names.ts'
 import { cardOf } from './card.ts'
+import { mirroredFrom } from './mirrored-from.ts'
 import { type Offer, primaryFile } from './offer.ts'
 import type { ProjectData } from './project-data.ts'
 import { projectStructure } from './structured-data.ts'
@@ -125,7 +126,7 @@ function headDetails(request: PageRequest, data: ProjectData): Markup {
   const { page } = request
   const { language } = page
   const { view } = data
-  return html`<p class="what" dir="auto">${view.summary}</p>
+  return html`<p class="what" dir="auto">${view.summary}</p>${view.origin !== undefined && html`<p class="soft">${mirroredFrom(page, view.origin)}</p>`}
 <dl class="facts"><div><dt>${language.t('site.downloads', { count: view.downloads })}</dt><dd>${countOf(language, view.downloads)}</dd></div><div><dt>${language.t('site.followers', { count: view.followers })}</dt><dd>${countOf(language, view.followers)}</dd></div><div><dt class="vh">${language.t('site.updated')}</dt><dd>${language.rich('site.updated-at', { at: timeAgo(language, new Date(view.updated), page.now) })}</dd></div></dl>
 <div class="acts">${request.personal(followButton({ id: view.id, path: data.path }))}<a class="button" href="${pathTo(page, `${data.path}/save`)}">${icon(page, 'bookmark')}${language.t('site.save')}</a>${iconButtons(page, view, data.path)}</div>`
 }

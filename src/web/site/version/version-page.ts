@@ -22,6 +22,7 @@ import type { PageRequest } from '#web/kit/request.ts'
 import { fieldTexts, versionOf } from '../lists/rows.ts'
 import { environmentText, tagNames, versionRuns } from '../names.ts'
 import { type DependencyNode, dependencyGroups } from '../project/dependency-list.ts'
+import { mirroredFrom } from '../project/mirrored-from.ts'
 import { loadDependencies, type Offer } from '../project/offer.ts'
 import { loadProject, type ProjectData } from '../project/project-data.ts'
 import { archiveLink, projectPage } from '../project/project-frame.ts'
@@ -158,7 +159,7 @@ function detailsPanel({ page, deps }: PageRequest, { version }: VersionData, sca
   const { t } = language
   const games = versionRuns(deps.taxonomy, fieldTexts(version, 'game_versions'))
   const runs = environmentText(language, version.project_types, fieldText(version, 'environment'))
-  return html`<section class="panel"><h2>${t('site.details')}</h2><dl class="pairs"><dt>${t('site.version')}</dt><dd><bdi>${version.version_number}</bdi></dd><dt>${t('site.facet.v')}</dt><dd>${games.join(', ')}</dd><dt>${t('site.facet.l')}</dt><dd>${tagNames(language, version.loaders).join(', ')}</dd>${runs !== undefined && html`<dt>${t('site.facet.e')}</dt><dd>${runs}</dd>`}<dt>${t('site.published')}</dt><dd>${exactTime(language, new Date(version.date_published))}</dd><dt>${t('site.column.downloads')}</dt><dd>${countOf(language, version.downloads)}</dd>${scan}${version.provenance !== undefined && builtFrom(page, version.provenance)}<dt>${t('site.version-id')}</dt><dd><code id="version-id">${version.id}</code></dd></dl>
+  return html`<section class="panel"><h2>${t('site.details')}</h2><dl class="pairs"><dt>${t('site.version')}</dt><dd><bdi>${version.version_number}</bdi></dd><dt>${t('site.facet.v')}</dt><dd>${games.join(', ')}</dd><dt>${t('site.facet.l')}</dt><dd>${tagNames(language, version.loaders).join(', ')}</dd>${runs !== undefined && html`<dt>${t('site.facet.e')}</dt><dd>${runs}</dd>`}<dt>${t('site.published')}</dt><dd>${exactTime(language, new Date(version.date_published))}</dd><dt>${t('site.column.downloads')}</dt><dd>${countOf(language, version.downloads)}</dd>${scan}${version.provenance !== undefined && builtFrom(page, version.provenance)}${version.origin !== undefined && html`<dt>${t('project.mirrored')}</dt><dd>${mirroredFrom(page, version.origin)}</dd>`}<dt>${t('site.version-id')}</dt><dd><code id="version-id">${version.id}</code></dd></dl>
 <p class="lone">${copyButton(page, { id: 'version-id', what: t('site.version-id') })}<a class="lone" href="${pathTo(page, reportPath('version', version.id))}">${icon(page, 'flag')}${t('site.report.version')}</a></p></section>`
 }
 

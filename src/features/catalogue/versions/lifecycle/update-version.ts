@@ -1,6 +1,7 @@
 // Edits a version in one transaction.
 
 import { sql, type Updateable } from 'kysely'
+import { requireNotMirrored } from '#features/basics/access/origin.ts'
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
@@ -66,6 +67,7 @@ async function saveVersion(deps: Deps, viewer: Viewer, { id, patch, revision }: 
     if (locked === undefined) throw notFound('version')
     const { project, version } = locked
     if (before.isEmpty) requireRevision(version, revision)
+    requireNotMirrored(version, patch)
     const refusals = new Refusals(before)
     const content = refusals.check(() => nextContent(version, patch, deps.taxonomy))
     const gate = { scanner: deps.config.scanner, now }
