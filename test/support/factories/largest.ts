@@ -1,4 +1,4 @@
-// An account, a project and an organization with thousands of everything, for tests and measurements of what a request costs.
+// An account, a project and an organization with thousands of items, for tests and measurements of expensive requests.
 import { sql } from 'kysely'
 import type { TestApp } from '../app/test-app.ts'
 import type { MadeProject } from './factories.ts'

@@ -268,7 +268,7 @@ test('the list is read in pages, also while its notifications are deleted', asyn
       const answer = await t.as(person).get(address)
       const page: { id: string }[] = answer.json()
       ids.push(...page.map(({ id }) => id))
-      // Every row of both forms is the same, whoever composes it.
+      // The database and the view compose the same rows.
       assert.deepEqual(page, whole.json().slice(ids.length - page.length, ids.length))
       if (api === 'v2') await t.as(person).delete(named(page.map(({ id }) => id)))
       link = answer.headers['link']

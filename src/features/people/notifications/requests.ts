@@ -1,7 +1,6 @@
 import Type from 'typebox'
 import { parseId } from '#lib/ids.ts'
-import { CursorQuery } from '#platform/http/list-cursor.ts'
-import { parseIds } from '#platform/http/query-values.ts'
+import { CursorQuery, parseIds } from '#platform/http/query-values.ts'
 
 /** Parses the query parameter `ids`. @throws ApiError `invalid_input` naming `ids`. */
 export function parseNotificationIds(query: { ids: string }): string[] {

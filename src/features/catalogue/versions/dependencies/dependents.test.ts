@@ -95,7 +95,7 @@ test('dependents by type, newest version and time, page by page, follow every ch
   await db.updateTable('project').set({ downloads: 900 }).where('slug', '=', 'user-0').execute()
   await db.updateTable('version').set({ status: 'draft' }).where('version_number', '=', '2').execute()
   await db.updateTable('project').set({ status: 'private' }).where('slug', '=', 'user-3').execute()
-  // The cursor is a position: what moved before it is not shown again, and its own project may be gone.
+  // The cursor is a position: what moved before it is not shown again, and its own project can be hidden.
   await db.updateTable('project').set({ status: 'draft' }).where('slug', '=', 'user-3').execute()
   const rest: Page = await dependents({ cursor: first.next ?? '' })
   assert.deepEqual(

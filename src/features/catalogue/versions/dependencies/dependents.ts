@@ -6,7 +6,7 @@ import {
   type ProjectReader,
 } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { Db } from '#platform/db/db.ts'
-import { cutPage, follows, type Position, positionOfTime } from '#platform/http/list-cursor.ts'
+import { cutPage, follows, type Position, positionOfTime } from '#platform/db/list-position.ts'
 
 /** The types of dependencies in the order of their bits in `project_dependent.types`. */
 const TYPES = ['required', 'optional', 'incompatible', 'embedded'] as const

@@ -1,7 +1,7 @@
 // The version list of a project: filters, order, and featured versions or their replacements.
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { Db } from '#platform/db/db.ts'
-import type { Position } from '#platform/http/list-cursor.ts'
+import type { Position } from '#platform/db/list-position.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import {
   listSharedNumbersOf,
@@ -35,14 +35,14 @@ type VersionPage = {
 
 /**
  * Returns a part of the list that `listVersionIdsFor` returns, and the cursor of the next part. A cursor is the place of a
- * version in the list and its ID: if the version is gone, the list continues with the one that has its place now.
+ * version in the list and its ID: if the version was deleted, the list continues with the one that has its place now.
  */
 export async function listVersionPage(
   deps: { db: Db; cache: EntityCache; taxonomy: Taxonomy },
   projectId: string,
   { filter, limit, offset = 0, after }: VersionPage,
 ): Promise<{ ids: readonly string[]; next: string | null }> {
-  // One more than the page shows whether the list goes on.
+  // One more than the page shows whether there is a next one.
   const isWhole = after !== undefined
   const ids = await listVersionIdsFor(deps, projectId, {
     ...filter,

@@ -6,8 +6,8 @@ import type { Person } from '#test/support/factories/factories.ts'
 import { addNotifications, addOwnedDependents, addVersions } from '#test/support/factories/largest.ts'
 import { teamFactories } from '#test/support/factories/team-factories.ts'
 import { longestHoldMs, processorMs, slowness } from '#test/support/processes/processor-time.ts'
-import { withPostgres } from './kit/own-postgres.ts'
-import { type Row, row } from './kit/table.ts'
+import { withPostgres } from '../kit/own-postgres.ts'
+import { type Row, row } from '../kit/table.ts'
 
 const REPEATS = 5
 const NOTIFICATIONS = 10_000

@@ -1,21 +1,10 @@
-// Cursors of lists: the sort value and the ID of the last item that a reader has, so that the next page begins after it even
-// if this item is gone.
-import type { FastifyReply, FastifyRequest } from 'fastify'
+// Cursors of lists: the sort value and the ID of the last item that a reader has. The next page begins after this position even
+// if the item was deleted.
 import { type RawBuilder, sql } from 'kysely'
-import Type from 'typebox'
 import { invalidInput } from '#lib/errors.ts'
 
-const PATTERN = '^(-?\\d{1,16})-([0-9A-Za-z]{1,11})$'
-const CURSOR = new RegExp(PATTERN)
-
-export const CursorQuery = Type.Optional(
-  Type.String({
-    maxLength: 30,
-    describedAs: { pattern: PATTERN },
-    description: 'Cursor of the page before: the list continues after it. Default: the start of the list',
-    examples: ['1790000000000000-AABBCCDD'],
-  }),
-)
+export const CURSOR_PATTERN = '^(-?\\d{1,16})-([0-9A-Za-z]{1,11})$'
+const CURSOR = new RegExp(CURSOR_PATTERN)
 
 export type Position = { value: string; id: string }
 
@@ -55,15 +44,3 @@ export function cutPage<Row extends { id: string; position: number }>(
   const last = page.at(-1)
   return { page, next: rows.length > limit && last !== undefined ? `${last.position}-${last.id}` : null }
 }
-
-/** A list that is an array has the address of its next page in the header `Link` (RFC 8288). */
-export function linkToNext(req: Pick<FastifyRequest, 'url'>, reply: Pick<FastifyReply, 'header'>, next: string | null) {
-  if (next === null) return
-  const query = new URLSearchParams(req.url.split('?')[1])
-  query.set('cursor', next)
-  void reply.header('link', `<?${query}>; rel="next"`)
-}
-
-/** Part of the description of a list with such a header. */
-export const LINKED =
-  'With `limit`, the header `Link` has the address of the next page (`rel="next"`). Without it, the response is the whole list.'
