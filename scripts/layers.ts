@@ -123,6 +123,7 @@ export const LAYERS: readonly Layer[] = [
       backup: 'Writes, restores and verifies backups; moves stores ([operating.md](operating.md))',
       'build-tools': 'Endpoints for build tools and loaders: Maven and update files',
       changes: 'The change feed of the public catalogue ([changes.md](features/changes.md))',
+      clean: 'Deletes what is no longer needed ([operating.md](operating.md#find-and-correct-faults))',
       doctor: 'Finds and corrects faults of an instance ([operating.md](operating.md#find-and-correct-faults))',
       downloads: 'Sends files and counts downloads ([analytics.md](features/analytics.md))',
       overview: 'The state of the instance for operators: problems, figures, jobs, storage, email, errors',
