@@ -1,23 +1,6 @@
 // The table of all commands, in the order of the usage. A command loads its code when it runs, so that help is fast.
-import type { Env } from '#cli/kit/with-deps.ts'
+import type { Command } from '#cli/kit/command.ts'
 import { withSmallYoungHeap } from '#cli/kit/young-heap.ts'
-import type { SettingsFile } from '#platform/config/settings-file.ts'
-
-/** @param settings the settings file that was read into `env` */
-export type Run = (args: readonly string[], env: Env, settings?: SettingsFile) => Promise<void>
-
-export type Command = {
-  /** One or two words. */
-  name: string
-  usage: string
-  /** One line, as the list of commands shows it. */
-  about: string
-  /** The options and arguments that `depot help COMMAND` explains. */
-  options?: readonly (readonly [option: string, meaning: string])[]
-  /** Whether the command itself reports faults of the settings file. */
-  reportsSettings?: true
-  load(): Promise<Run>
-}
 
 const USER = ['USER', 'Name or ID of the account'] as const
 const PASSWORD_OPTION = [
@@ -322,13 +305,13 @@ const TEXTS: readonly Command[] = [
     name: 'completion',
     usage: 'bash|zsh|fish',
     about: 'Print the completion of commands and options for a shell',
-    load: async () => (await import('#cli/shell/completion.ts')).completionCommand,
+    load: async () => (await import('#cli/shell/completion.ts')).completionCommand(COMMANDS),
   },
   {
     name: 'manual',
     usage: '',
     about: 'Print the manual page, in the format of man',
-    load: async () => (await import('#cli/shell/manual.ts')).manualCommand,
+    load: async () => (await import('#cli/shell/manual.ts')).manualCommand(COMMANDS),
   },
 ]
 

@@ -1,6 +1,8 @@
 // Commands that others have replaced.
+
+import type { Command } from '#cli/kit/command.ts'
 import { withSmallYoungHeap } from '#cli/kit/young-heap.ts'
-import { type Command, JSON_OPTION } from './commands.ts'
+import { JSON_OPTION } from './commands.ts'
 
 /** Former names, which remain until version 2 and are not listed. `depot doctor` replaces them. */
 export const FORMER: readonly Command[] = [

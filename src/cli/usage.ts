@@ -1,6 +1,8 @@
 // The help, which is made from the table of commands.
+
+import type { Command } from '#cli/kit/command.ts'
 import { EXIT_CODES } from '#cli/kit/exit-codes.ts'
-import { COMMANDS, type Command } from './commands.ts'
+import { COMMANDS } from './commands.ts'
 import { FORMER } from './former-commands.ts'
 
 /** Returns the command that the arguments name, and the remaining arguments. */

@@ -1,15 +1,20 @@
 // `depot completion`: completes commands and options in bash, zsh and fish. Made from the table of commands.
-import { COMMANDS, type Command } from '#cli/commands.ts'
 import { readArguments, UsageError } from '#cli/kit/arguments.ts'
+import type { Command, Run } from '#cli/kit/command.ts'
 
 const SHELLS = { bash, zsh, fish } as const
 
-export async function completionCommand(args: readonly string[]): Promise<void> {
-  const [shell = ''] = readArguments(args, {}, 1).words
-  const script = Object.entries(SHELLS).find(([name]) => name === shell)?.[1]
-  if (script === undefined) throw new UsageError(`The shell must be one of ${Object.keys(SHELLS).join(', ')}`)
-  process.stdout.write(script())
-}
+type Commands = readonly Command[]
+
+/** Returns the command for the table of commands. */
+export const completionCommand =
+  (commands: Commands): Run =>
+  async (args) => {
+    const [shell = ''] = readArguments(args, {}, 1).words
+    const script = Object.entries(SHELLS).find(([name]) => name === shell)?.[1]
+    if (script === undefined) throw new UsageError(`The shell must be one of ${Object.keys(SHELLS).join(', ')}`)
+    process.stdout.write(script(commands))
+  }
 
 /** Returns the options of a command, each once. */
 const optionsOf = ({ usage, options = [] }: Command): string[] => {
@@ -18,29 +23,29 @@ const optionsOf = ({ usage, options = [] }: Command): string[] => {
 }
 
 /** The words that can follow the given first words, without options. */
-function wordsAfter(first: string): string[] {
-  const names = COMMANDS.map(({ name }) => name.split(' '))
+function wordsAfter(commands: Commands, first: string): string[] {
+  const names = commands.map(({ name }) => name.split(' '))
   const found = names.flatMap(([word = '', next]) =>
     first === '' ? word : word === first && next !== undefined ? next : [],
   )
   return [...new Set(first === '' ? [...found, 'help'] : found)]
 }
 
-const groups = (): string[] =>
-  [...new Set(COMMANDS.flatMap(({ name }) => (name.includes(' ') ? name.split(' ')[0] : [])))] as string[]
+const groupsOf = (commands: Commands): string[] =>
+  [...new Set(commands.flatMap(({ name }) => (name.includes(' ') ? name.split(' ')[0] : [])))] as string[]
 
-function bash(): string {
+function bash(commands: Commands): string {
   const cases = [
-    ...groups().map((group) => `    ${group}) words='${wordsAfter(group).join(' ')}' ;;`),
-    ...COMMANDS.map((command) => `    '${command.name}') words='${optionsOf(command).join(' ')}' ;;`),
+    ...groupsOf(commands).map((group) => `    ${group}) words='${wordsAfter(commands, group).join(' ')}' ;;`),
+    ...commands.map((command) => `    '${command.name}') words='${optionsOf(command).join(' ')}' ;;`),
   ]
   return `# Completion of depot for bash: depot completion bash > /etc/bash_completion.d/depot
 _depot() {
   local current=\${COMP_WORDS[COMP_CWORD]} first=\${COMP_WORDS[1]} second=\${COMP_WORDS[2]} words=
-  if [ "$COMP_CWORD" = 1 ]; then words='${wordsAfter('').join(' ')} --help --version'
+  if [ "$COMP_CWORD" = 1 ]; then words='${wordsAfter(commands, '').join(' ')} --help --version'
   else
     local name=$first
-    case " ${groups().join(' ')} " in *" $first "*) [ "$COMP_CWORD" -gt 2 ] && name="$first $second" ;; esac
+    case " ${groupsOf(commands).join(' ')} " in *" $first "*) [ "$COMP_CWORD" -gt 2 ] && name="$first $second" ;; esac
     case $name in
 ${cases.join('\n')}
     esac
@@ -54,17 +59,17 @@ complete -F _depot depot
 
 const quoted = (text: string): string => text.replaceAll("'", "'\\''")
 
-function zsh(): string {
+function zsh(commands: Commands): string {
   const list = (first: string): string[] => {
-    const described = COMMANDS.map(({ name, about }) => ({ words: name.split(' '), about }))
+    const described = commands.map(({ name, about }) => ({ words: name.split(' '), about }))
     const own = described.filter(({ words }) =>
       first === '' ? words.length === 1 : words[0] === first && words.length > 1,
     )
     const shown = own.map(({ words, about }) => `'${words.at(-1)}:${quoted(about.replaceAll(':', '\\:'))}'`)
-    return first === '' ? [...shown, ...groups().map((group) => `'${group}:Commands of this group'`)] : shown
+    return first === '' ? [...shown, ...groupsOf(commands).map((group) => `'${group}:Commands of this group'`)] : shown
   }
-  const nested = groups().map((group) => `    ${group}) entries=(${list(group).join(' ')}) ;;`)
-  const options = COMMANDS.map((command) => `    '${command.name}') options=(${optionsOf(command).join(' ')}) ;;`)
+  const nested = groupsOf(commands).map((group) => `    ${group}) entries=(${list(group).join(' ')}) ;;`)
+  const options = commands.map((command) => `    '${command.name}') options=(${optionsOf(command).join(' ')}) ;;`)
   return `#compdef depot
 # Completion of depot for zsh: depot completion zsh > /usr/share/zsh/site-functions/_depot
 local -a entries options
@@ -81,7 +86,7 @@ ${nested.join('\n')}
   (( $#entries )) && { _describe command entries; return }
 fi
 case $name in
-  ${groups().join('|')}) name="$words[2] $words[3]" ;;
+  ${groupsOf(commands).join('|')}) name="$words[2] $words[3]" ;;
 esac
 case $name in
 ${options.join('\n')}
@@ -91,21 +96,21 @@ _files
 `
 }
 
-function fish(): string {
-  const lines = COMMANDS.flatMap((command) => {
+function fish(commands: Commands): string {
+  const lines = commands.flatMap((command) => {
     const { name, about } = command
     const [first = '', second] = name.split(' ')
     const at =
       second === undefined
         ? '__fish_use_subcommand'
-        : `__fish_seen_subcommand_from ${first}; and not __fish_seen_subcommand_from ${wordsAfter(first).join(' ')}`
+        : `__fish_seen_subcommand_from ${first}; and not __fish_seen_subcommand_from ${wordsAfter(commands, first).join(' ')}`
     const seen = `__fish_seen_subcommand_from ${first}${second === undefined ? '' : `; and __fish_seen_subcommand_from ${second}`}`
     return [
       `complete -c depot -n '${at}' -a ${second ?? first} -d '${quoted(about)}'`,
       ...optionsOf(command).map((option) => `complete -c depot -n '${seen}' -l ${option.slice(2)}`),
     ]
   })
-  const first = groups().map(
+  const first = groupsOf(commands).map(
     (group) => `complete -c depot -n __fish_use_subcommand -a ${group} -d 'Commands of this group'`,
   )
   return `# Completion of depot for fish: depot completion fish > /usr/share/fish/vendor_completions.d/depot.fish

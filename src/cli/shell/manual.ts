@@ -1,13 +1,16 @@
 // `depot manual`: the manual page, made from the table of commands.
-import { COMMANDS, type Command } from '#cli/commands.ts'
 import { readArguments } from '#cli/kit/arguments.ts'
+import type { Command, Run } from '#cli/kit/command.ts'
 import { EXIT_CODES } from '#cli/kit/exit-codes.ts'
 import { VERSION } from '#main/version.ts'
 
-export async function manualCommand(args: readonly string[]): Promise<void> {
-  readArguments(args, {})
-  process.stdout.write(manual())
-}
+/** Returns the command for the table of commands. */
+export const manualCommand =
+  (commands: readonly Command[]): Run =>
+  async (args) => {
+    readArguments(args, {})
+    process.stdout.write(manual(commands))
+  }
 
 /** Escapes what troff interprets: backslashes, hyphens, and a control character at the start of a line. */
 const text = (plain: string): string =>
@@ -22,7 +25,7 @@ function entry({ name, usage, about, options = [] }: Command): string {
   return [`.TP\n.B depot ${text(name)} \\fR${text(usage)}`, `${text(about)}.`, ...lines].join('\n')
 }
 
-function manual(): string {
+function manual(commands: readonly Command[]): string {
   return `.TH DEPOT 1 "" "Depot ${text(VERSION)}" "Depot"
 .SH NAME
 depot \\- a content hosting service
@@ -35,7 +38,7 @@ Depot hosts a catalogue of projects that users publish, with an HTTP API and a w
 .B depot serve
 starts it; the other commands run with or without a server.
 .SH COMMANDS
-${COMMANDS.map(entry).join('\n')}
+${commands.map(entry).join('\n')}
 .SH EXIT STATUS
 ${EXIT_CODES.map(([code, meaning]) => `.TP\n.B ${code}\n${text(meaning)}`).join('\n')}
 .SH FILES

@@ -11,7 +11,7 @@ import { sweepClaims } from '#ports/files/claims.ts'
 
 type CleanDeps = Pick<Deps, 'db' | 'pool' | 'cache' | 'files' | 'config' | 'now' | 'log' | 'metrics'>
 
-/** Numbers of what was deleted, or would be. */
+/** Numbers of deleted items; in a dry run, of items that would be deleted. */
 export type CleanReport = {
   uploads: number
   drafts: number

@@ -7,7 +7,7 @@ type Totals = { projects: number; versions: number; files: number; authors: numb
 
 const KEYS = ['projects', 'versions', 'files', 'authors'] as const
 
-/** Compares both in one snapshot, so that a server can change them meanwhile. */
+/** Compares both in one snapshot, because a server can change them at the same time. */
 export function hasRightStatistics({ db }: Pick<DoctorDeps, 'db'>): Promise<boolean> {
   return db
     .transaction()
@@ -19,7 +19,7 @@ export function hasRightStatistics({ db }: Pick<DoctorDeps, 'db'>): Promise<bool
     })
 }
 
-/** Adds the difference, because counting goes on meanwhile. */
+/** Adds the difference, because a server can add to the counts at the same time. */
 export async function correctStatistics({ db }: Pick<DoctorDeps, 'db'>): Promise<void> {
   await db
     .transaction()
