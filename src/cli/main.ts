@@ -4,7 +4,7 @@ import { explain } from '#cli/kit/explain.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { VERSION } from '#main/version.ts'
 import type { SettingsFile } from '#platform/config/settings-file.ts'
-import { commandsOf, findCommand, usageOf, usageOfAll } from './commands.ts'
+import { commandsOf, findCommand, usageOf, usageOfAll } from './usage.ts'
 
 const HELP = ['--help', '-h']
 

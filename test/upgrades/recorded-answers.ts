@@ -1,4 +1,4 @@
-// What an instance answers, and whether a later release still answers it.
+// Records the answers of an instance, and compares them with those of a later release.
 import { createHash } from 'node:crypto'
 import { EVENT_KINDS } from '#ports/analytics-store/events.ts'
 import type { Deps } from '#ports/deps.ts'

@@ -18,7 +18,7 @@ export type OpenInstance = {
   close(): Promise<void>
 }
 
-/** Opens the instance as `depot serve` does, with a clock that stands at `time`. */
+/** Opens the instance as `depot serve` does, with `time` as the time of its clock. */
 async function openInstance(dataDir: string, time: number): Promise<OpenInstance> {
   const config = loadConfig({
     DATA_DIR: dataDir,

@@ -1,4 +1,4 @@
-// What `migrate` says, and when it refuses. test/rules/schema.test.ts tests the migrations themselves.
+// Messages and refusals of `migrate`. test/rules/schema.test.ts tests the migrations themselves.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { emptyDatabase, type TestDatabase } from '#test/support/app/database.ts'

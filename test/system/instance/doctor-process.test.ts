@@ -8,7 +8,7 @@ import { depot, makeDataDir, startDepot } from '#test/support/processes/running-
 const HEADERS = { 'user-agent': 'doctor-test/1.0' }
 const PATHS = ['/v3/search', '/v3/statistics', '/', '/ready']
 
-test('corrections do not disturb a server, and two at once end well', async () => {
+test('corrections do not disturb a server, and two runs at the same time succeed', async () => {
   const { dataDir, remove } = makeDataDir()
   assert.equal((await depot(dataDir, ['seed', '--projects', '8'])).code, 0)
   const server = await startDepot(dataDir)

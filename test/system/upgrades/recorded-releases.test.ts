@@ -12,9 +12,9 @@ import { depot, ENTRY, startDepot } from '#test/support/processes/running-depot.
 import { answersTo, countEvents, differences, listFiles } from '#test/upgrades/recorded-answers.ts'
 import { type OpenInstance, withInstance } from '#test/upgrades/recorded-instance.ts'
 import { listRecordings, type Recording, readRecording, unpack } from '#test/upgrades/recording.ts'
-import { describeSchema } from '../../scripts/describe-schema.ts'
+import { describeSchema } from '../../../scripts/describe-schema.ts'
 
-const SCHEMA = join(import.meta.dirname, '../../docs/generated/schema.sql')
+const SCHEMA = join(import.meta.dirname, '../../../docs/generated/schema.sql')
 const KILLS = 20
 
 async function withUnpacked(name: string, act: (dataDir: string) => Promise<void>): Promise<void> {
@@ -55,7 +55,7 @@ for (const name of listRecordings()) {
       withUnpacked(name, async (dataDir) => {
         await withInstance(dataDir, recording.time, async (instance) => {
           const before = readFileSync(
-            join(import.meta.dirname, '../upgrades/recorded', name, 'migrations.sha256'),
+            join(import.meta.dirname, '../../upgrades/recorded', name, 'migrations.sha256'),
             'utf8',
           )
           const added = (await readMigrations()).map((one) => one.name).filter((one) => !before.includes(one))

@@ -9,7 +9,7 @@ import { emptyDatabase } from '#test/support/app/database.ts'
 import { makeDataDir, type RunningDepot, startDepot, startDepotBy } from '#test/support/processes/running-depot.ts'
 import { listRecordings, readRecording } from '#test/upgrades/recording.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
+const ROOT = join(import.meta.dirname, '../../..')
 const NAME = listRecordings().at(-1) ?? ''
 const HEADERS = { 'user-agent': 'rolling-upgrade-test/1.0' }
 /** Requests that each server answers after both run. */
