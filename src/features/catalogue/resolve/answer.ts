@@ -35,6 +35,9 @@ export type Answer = {
   complete: boolean
 }
 
+/** Chosen versions between two turns of other work. */
+const PIECE = 500
+
 const URL_KEY = '"url":"'
 
 /** Returns the JSON for clients. No text in the JSON can contain the key, because quotes in texts are escaped. */
@@ -77,7 +80,13 @@ export async function toAnswer(parts: AnswerParts): Promise<Answer> {
   const others = JSON.stringify(sortKeys(rest)).slice(1)
   await nextTurn()
   const hash = createHash('sha256')
-  hash.update(`{"chosen":[${chosen.map(({ canonical }) => canonical).join()}],${others}`)
+  hash.update('{"chosen":[')
+  for (let from = 0; from < chosen.length; from += PIECE) {
+    const piece = chosen.slice(from, from + PIECE).map(({ canonical }) => canonical)
+    hash.update(`${from === 0 ? '' : ','}${piece.join()}`)
+    await nextTurn()
+  }
+  hash.update(`],${others}`)
   const lock = toBase62(hash.digest().subarray(0, 16))
   await nextTurn()
   return {

@@ -42,7 +42,7 @@ export async function listNamed(db: Db, target: Target, ids: readonly string[]):
 
 export type DependencyRow = {
   /** Position of the dependent version in the request, from 1. */
-  n: string
+  n: number
   kind: 'required' | 'optional' | 'incompatible' | 'embedded'
   project_id: string | null
   version_id: string | null
@@ -52,7 +52,7 @@ export type DependencyRow = {
 /** Returns at most `limit` dependencies of these versions, in their order and in the publisher's order. */
 export async function listDependencies(db: Db, versionIds: readonly string[], limit: number): Promise<DependencyRow[]> {
   const { rows } = await sql<DependencyRow>`
-    select wanted.n, named.dependency_type as kind, named.project_id, named.version_id, named.file_name
+    select wanted.n::int, named.dependency_type as kind, named.project_id, named.version_id, named.file_name
     from unnest(${[...versionIds]}::text[]) with ordinality wanted (id, n)
     cross join lateral (
       select dependency_type, project_id, version_id, file_name from dependency
