@@ -48,7 +48,6 @@ test('projects are added from their pages, and the browser remembers the pack', 
   await page.waitForURL(/lock=/)
   assert.ok(await page.getByText('The pack is ready').isVisible())
   const address = page.url()
-  await checkAccess(page)
   for (const theme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme: theme })
     for (const [name, viewport] of Object.entries({ wide: WIDE, narrow: NARROW })) {
@@ -58,6 +57,7 @@ test('projects are added from their pages, and the browser remembers the pack', 
       await checkFits(page)
     }
   }
+  await checkAccess(page)
   await page.goto(`${site.url}/pack?projects=`)
   await page.goto(`${site.url}/pack`)
   assert.ok(await page.getByText('The pack is empty').isVisible())

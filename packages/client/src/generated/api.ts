@@ -5557,7 +5557,7 @@ export interface components {
             required_by: string[];
             /** @description Better version that could not be chosen */
             instead_of: string | null;
-            /** @description Whether it does not match the filter: it was named or pinned */
+            /** @description Whether it does not match the filter: it was named, kept or pinned */
             outside_filter: boolean;
             /** @description Environments of the version */
             environment: string[];
@@ -15417,7 +15417,7 @@ export interface operations {
                     "application/json": components["schemas"]["Resolution"];
                 };
             };
-            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
             default: components["responses"]["Error"];
         };
     };
@@ -15455,7 +15455,7 @@ export interface operations {
                     "application/json": components["schemas"]["Resolution"];
                 };
             };
-            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
             default: components["responses"]["Error"];
         };
     };
@@ -15487,6 +15487,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            404: components["responses"]["404.not_found"];
             default: components["responses"]["Error"];
         };
     };
@@ -15518,6 +15519,8 @@ export interface operations {
                 };
                 content?: never;
             };
+            404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
     };
@@ -15549,6 +15552,8 @@ export interface operations {
                 };
                 content?: never;
             };
+            404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
     };
@@ -15580,6 +15585,8 @@ export interface operations {
                 };
                 content?: never;
             };
+            404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
     };
@@ -15615,6 +15622,8 @@ export interface operations {
                 };
                 content?: never;
             };
+            404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
     };

@@ -40,6 +40,7 @@ export const READS_BY_POST: readonly string[] = [
   '/v3/version_files/update',
   '/v3/version_files/update_many',
   '/v3/version_files/update_individual',
+  '/v3/resolve',
   '/v3/search',
   '/v3/analytics',
   '/_internal/moderation/files',

@@ -92,6 +92,12 @@ function nameLink(page: PageContext, { projects, versions }: ShownPack, id: stri
   return html`<a href="${pathTo(page, href)}"><bdi>${project.name}</bdi>${number}</a>`
 }
 
+/** The lines of reasons are too close to each other for links. */
+function nameText({ projects, versions }: ShownPack, id: string, versionId: string | null): Markup {
+  const number = versions.get(versionId ?? '')?.version_number
+  return html`<bdi>${projects.get(id)?.name ?? id}</bdi>${number !== undefined && html` <bdi>${number}</bdi>`}`
+}
+
 function itemList(page: PageContext, pack: ShownPack): Part {
   const { language } = page
   const { state, answer } = pack
@@ -99,9 +105,9 @@ function itemList(page: PageContext, pack: ShownPack): Part {
     const own = state.projects[item.index] ?? ''
     const rest = packPath({ ...state, projects: state.projects.filter((name) => name !== own) })
     const named = pack.projects.get(item.project_id ?? '')?.name ?? own
-    const remove = html` <a class="soft" href="${pathTo(page, rest)}">${language.t('site.pack.remove')}<span class="vh"> ${named}</span></a>`
+    const remove = html`<p><a class="soft" href="${pathTo(page, rest)}" aria-label="${language.t('site.pack.remove')} ${named}">${language.t('site.pack.remove')}</a></p>`
     const name = nameLink(page, pack, item.project_id ?? own, item.version_id)
-    const content = html`${name}${outside(page, pack, item)}${remove}${failure(page, pack, item)}`
+    const content = html`${name}${outside(page, pack, item)}${failure(page, pack, item)}${remove}`
     return row(page, pack, item.project_id ?? '', content)
   })
   return section(language.t('site.count.project', { count: rows.length }), rows)
@@ -122,10 +128,10 @@ function failure(page: PageContext, pack: ShownPack, { state, because = [], near
   const reasons = because.map((each) => {
     const target = each.requires ?? each.incompatible
     if (target === undefined) return null
-    const other = nameLink(page, pack, target.project_id, target.version_id)
+    const other = nameText(pack, target.project_id, target.version_id)
     if (each.version_id === undefined) return html`<li>${language.rich('site.pack.because.item', { other })}</li>`
     const of = pack.versions.get(each.version_id)
-    const name = nameLink(page, pack, of?.project_id ?? each.version_id, each.version_id)
+    const name = nameText(pack, of?.project_id ?? each.version_id, each.version_id)
     const key = each.requires === undefined ? 'site.pack.because.incompatible' : 'site.pack.because.requires'
     return html`<li>${language.rich(key, { name, other })}</li>`
   })
@@ -153,7 +159,7 @@ function suggestedList(page: PageContext, pack: ShownPack): Part {
   const rows = answer.suggested.slice(0, 20).map(({ project_id }) => {
     const more = packPath({ ...state, projects: [...state.projects, project_id] })
     const name = pack.projects.get(project_id)?.name ?? project_id
-    const add = html` <a class="soft" href="${pathTo(page, more)}">${language.t('site.pack.add-one')}<span class="vh"> ${name}</span></a>`
+    const add = html`<p><a class="soft" href="${pathTo(page, more)}" aria-label="${language.t('site.pack.add-one')} ${name}">${language.t('site.pack.add-one')}</a></p>`
     return row(page, pack, project_id, html`${nameLink(page, pack, project_id)}${add}`)
   })
   return section(language.t('site.pack.optional'), rows)
