@@ -7,7 +7,7 @@ import { convertInPieces } from '#lib/text/json-pieces.ts'
 import type { Config } from '#platform/config/config.ts'
 import { filePath } from '../versions/views.ts'
 import type { ChosenFileRow } from './queries.ts'
-import type { ResolveBody } from './requests.ts'
+import { LOCK_LENGTH, type ResolveBody } from './requests.ts'
 import type { Choice, Solution } from './solve/world.ts'
 import type { AnswerView, ChosenView, ItemView } from './views.ts'
 
@@ -133,9 +133,6 @@ function sortKeys(value: unknown): unknown {
   return Object.fromEntries(entries.sort(([a], [b]) => compare(a, b)))
 }
 
-/** Number of base62 digits of 16 bytes. */
-const LOCK_LENGTH = 22
-export const LOCK_PATTERN = `^[0-9A-Za-z]{${LOCK_LENGTH}}$`
 
 function toBase62(bytes: Buffer): string {
   let rest = BigInt(`0x${bytes.toString('hex')}`)

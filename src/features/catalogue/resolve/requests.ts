@@ -7,6 +7,10 @@ import { checkText } from '#lib/text/text-rules.ts'
 import { filterBody } from '../versions/lookup/list-requests.ts'
 import { PROJECTS_MAX } from './load/load-world.ts'
 
+/** Number of base62 digits of 16 bytes. */
+export const LOCK_LENGTH = 22
+const LOCK_PATTERN = `^[0-9A-Za-z]{${LOCK_LENGTH}}$`
+
 export const ITEMS_MAX = 1000
 
 const Item = Type.Object(
@@ -89,3 +93,14 @@ export function checkPackFields({ name, version, loader_version }: PackFields): 
     if (/\p{Cc}/u.test(text)) throw validationError(field, 'must be a single line without control characters')
   }
 }
+
+export const LockParams = Type.Object({
+  // Another text is the ID of no lock.
+  id: Type.String({ maxLength: 64, describedAs: { pattern: LOCK_PATTERN }, description: '`lock` of an answer' }),
+})
+
+export const MetafileParams = Type.Object({
+  ...LockParams.properties,
+          folder: Type.String({ maxLength: 64, description: 'Such as `mods`' }),
+          file: Type.String({ maxLength: 80, description: 'Slug of the project and `.pw.toml`' }),
+})

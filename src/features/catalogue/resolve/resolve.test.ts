@@ -4,7 +4,7 @@ import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 import { LEVELS_MAX, loadWorld } from './load/load-world.ts'
 import { toTarget } from './load/target.ts'
-import { makeCatalogue, type TestCatalogue } from './test-catalogue.ts'
+import { makeCatalogue, type TestCatalogue } from '#test/support/factories/resolve-catalogue.ts'
 import type { AnswerView } from './views.ts'
 
 let t: TestApp

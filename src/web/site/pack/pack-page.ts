@@ -1,30 +1,16 @@
 // The page of a pack: the chosen versions, what they require, why something cannot be chosen, and the files for launchers.
 import type { FastifyReply } from 'fastify'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
-import type { ProjectView } from '#features/catalogue/projects/views.ts'
 import { loaderKeyOf } from '#features/catalogue/resolve/locks/pack.ts'
 import { storeLock } from '#features/catalogue/resolve/locks/store-lock.ts'
 import { resolveItems } from '#features/catalogue/resolve/resolve-items.ts'
 import type { AnswerView } from '#features/catalogue/resolve/views.ts'
 import { listVisibleVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
-import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { assetHref } from '#platform/html/page-context.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { versionOf, viewOf } from '../lists/rows.ts'
-import { type PackState, packPath, readPack } from './pack-state.ts'
+import { type PackState, packPath, readPack, type ShownPack } from './pack-state.ts'
 import { packView } from './pack-view.ts'
-
-/** The chosen versions with everything that the page names. */
-export type ShownPack = {
-  state: PackState
-  answer: AnswerView
-  projects: ReadonlyMap<string, ProjectView>
-  versions: ReadonlyMap<string, VersionView>
-  /** Whether the lock in the address is that of the answer: the files are ready. */
-  isStored: boolean
-  /** Whether the pack has all that an .mrpack needs. */
-  hasMrpack: boolean
-}
 
 export async function showPack(request: PageRequest): Promise<FastifyReply> {
   const { req, page, query, show } = request

@@ -1,4 +1,7 @@
 // The pack of a visitor: it is in the address of its page, so that it needs neither an account nor a script.
+import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import type { AnswerView } from '#features/catalogue/resolve/views.ts'
+import type { VersionView } from '#features/catalogue/versions/views.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
@@ -10,6 +13,18 @@ export type PackState = {
   gameVersion: string
   name: string
   loaderVersion: string
+}
+
+/** The chosen versions with everything that the page names. */
+export type ShownPack = {
+  state: PackState
+  answer: AnswerView
+  projects: ReadonlyMap<string, ProjectView>
+  versions: ReadonlyMap<string, VersionView>
+  /** Whether the lock in the address is that of the answer: the files are ready. */
+  isStored: boolean
+  /** Whether the pack has all that an .mrpack needs. */
+  hasMrpack: boolean
 }
 
 /** Maximum number of projects on the page: the address must not get too long. The API accepts more. */

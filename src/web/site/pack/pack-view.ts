@@ -10,8 +10,7 @@ import { PATHS, projectPath, versionPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import { tile } from '../lists/rows.ts'
 import { tagName } from '../names.ts'
-import type { ShownPack } from './pack-page.ts'
-import { PACK_MAX, type PackState, packPath, packValues } from './pack-state.ts'
+import { PACK_MAX, type PackState, packPath, packValues, type ShownPack } from './pack-state.ts'
 
 export function packView(request: PageRequest, state: PackState, pack: ShownPack | undefined): Markup {
   const { page } = request
@@ -129,11 +128,11 @@ function failure(page: PageContext, pack: ShownPack, { state, because = [], near
     const target = each.requires ?? each.incompatible
     if (target === undefined) return null
     const other = nameText(pack, target.project_id, target.version_id)
-    if (each.version_id === undefined) return html`<li>${language.rich('site.pack.because.item', { other })}</li>`
+    if (each.version_id === undefined) return html`<li><span>${language.rich('site.pack.because.item', { other })}</span></li>`
     const of = pack.versions.get(each.version_id)
     const name = nameText(pack, of?.project_id ?? each.version_id, each.version_id)
     const key = each.requires === undefined ? 'site.pack.because.incompatible' : 'site.pack.because.requires'
-    return html`<li>${language.rich(key, { name, other })}</li>`
+    return html`<li><span>${language.rich(key, { name, other })}</span></li>`
   })
   return html`<p class="small">${icon(page, 'warning')} ${language.t(`site.pack.state.${state}`)}${nearby}</p>${reasons.length > 0 && html`<ul class="small soft">${reasons}</ul>`}`
 }
