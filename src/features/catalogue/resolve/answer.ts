@@ -11,7 +11,7 @@ import { LOCK_LENGTH, type ResolveBody } from './requests.ts'
 import type { Choice, Solution } from './solve/world.ts'
 import type { AnswerView, ChosenView, ItemView } from './views.ts'
 
-/** What a pack says about itself. */
+/** Name and target of a pack. */
 export type PackTarget = Pick<ResolveBody, 'name' | 'version' | 'loader_version'> & {
   loaders: readonly string[]
   game_versions: readonly string[]

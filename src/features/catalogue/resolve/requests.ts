@@ -25,7 +25,7 @@ const Item = Type.Object(
 )
 export type RequestedItem = Static<typeof Item>
 
-/** What a pack says about itself. */
+/** Name and target of a pack. */
 export const packFields = {
   name: Maybe(Type.String({ minLength: 1, maxLength: 128, description: 'Name of the pack' })),
   version: Maybe(Type.String({ minLength: 1, maxLength: 64, description: 'Version of the pack' })),
@@ -67,7 +67,7 @@ export const ResolveQuery = Type.Object({
   store: Type.Optional(Type.Boolean({ default: false, description: 'Whether to store the answer as a lock' })),
 })
 
-/** @throws ApiError naming an item that names nothing or too much, or an ID in `keep` that is none. */
+/** @throws ApiError naming an item that names nothing or too much, or a malformed ID in `keep`. */
 export function checkRequest({ items, keep, ...pack }: ResolveBody): void {
   for (const [index, { project, version, hash }] of items.entries()) {
     const isNamed = project !== undefined || version !== undefined

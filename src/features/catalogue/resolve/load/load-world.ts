@@ -6,7 +6,7 @@ import type { Candidate, SolverItem, World, WorldDependency, WorldProject } from
 import { listCandidates, listDependencies, listNamed } from './queries.ts'
 import type { Target } from './target.ts'
 
-/** Maximum number of projects, and of steps from an item to what it requires. */
+/** Maximum number of projects, and of steps from an item to a requirement. */
 export const PROJECTS_MAX = 5000
 export const LEVELS_MAX = 40
 /** Maximum number of dependencies of all candidates together. */

@@ -251,7 +251,7 @@ test('every text is a valid string in TOML', async () => {
   assert.equal(parse((await t.anyone.get(`/v3/lock/${lock}/pack.toml`)).body)['name'], name)
 })
 
-test('two files with one name are told apart', async () => {
+test('two files with one name get different paths', async () => {
   const owner = await t.make.account()
   const versions: string[] = []
   for (const n of [1, 2]) {
