@@ -14,7 +14,7 @@ const BecauseView = Type.Object(
   {
     version_id: Type.Optional(Type.String({ description: 'Version whose dependency this is' })),
     item: Type.Optional(Type.Integer({ description: 'Without `version_id`: index of the item that asks for it' })),
-    requires: Named('What it requires; `version_id` is a pin'),
+    requires: Named('The requirement; `version_id` is a pin'),
     incompatible: Named('The project or version that it excludes'),
   },
   { title: 'ResolveReason' },

@@ -79,7 +79,7 @@ function row(page: PageContext, pack: ShownPack, projectId: string, content: Par
 `
 }
 
-/** Links to a version of a project if there is one, otherwise to the project: one link, so that a short number is no small target. */
+/** Links to a version of a project if there is one, otherwise to the project. One link, because a short number would be too small. */
 function nameLink(page: PageContext, { projects, versions }: ShownPack, id: string, versionId?: string | null): Markup {
   const project = projects.get(id)
   if (project === undefined) return html`<bdi>${id}</bdi>`
