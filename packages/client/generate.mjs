@@ -86,7 +86,7 @@ function tables(document) {
   ].join('\n')
 }
 
-const isRead = (operationId) => /^(list|find|search|query|get|propose|validate)[A-Z]|^resolve$/.test(operationId)
+const isRead = (operationId) => /^(list|find|search|query|get|propose|validate)[A-Z]|^resolveItems$/.test(operationId)
 
 /** Returns how to read the pages of a list; undefined if the operation has no pages. */
 function listOf(document, operation) {

@@ -1,5 +1,4 @@
 // The application: a server with every feature, listed by hand. The list is the map of what Depot can do.
-
 import { seedJobs } from '#demo/jobs.ts'
 import { auditJobs } from '#features/basics/audit/jobs.ts'
 import { auditOperatorRoutes, auditRoutes, moderationLogRoute } from '#features/basics/audit/routes.ts'

@@ -12,7 +12,7 @@ export const ResolvingRules = Type.Object(
   {
     /** Other names of loaders in requests. */
     aliases: Type.Record(Type.String({ maxLength: 64 }), Name),
-    /** Whoever asks for one of `loaders` also gets versions for `also`, if no version for the loader itself is possible. */
+    /** Requests for one of `loaders` also get versions for `also`, if no version for the loader itself is possible. */
     families: Type.Array(Type.Object({ loaders: Names, also: Names }, strict), { maxItems: 64 }),
     /** On the loader, a requirement of `project` means the project `by`; null if the loader contains it. */
     substitutes: Type.Array(Type.Object({ loader: Name, project: Id, by: Type.Union([Id, Type.Null()]) }, strict), {

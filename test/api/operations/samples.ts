@@ -351,7 +351,7 @@ const OPERATIONS: Record<string, Sample> = {
   listProjectsByHash: byHashes,
   getProjectsByHash: askHashes,
   findUpdates: byHashes,
-  resolve: { body: async (w) => ({ items: [{ project: await w.id('project') }] }) },
+  resolveItems: { body: async (w) => ({ items: [{ project: await w.id('project') }] }) },
   createLock: { body: async (w) => ({ versions: [await w.id('version')] }) },
   getLock: { at: { id: storedLock } },
   getLockMrpack: { at: { id: storedLock } },

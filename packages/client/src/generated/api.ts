@@ -2899,7 +2899,7 @@ export interface paths {
          *
          *     Counts as 3 requests at the rate limit.
          */
-        post: operations["resolve"];
+        post: operations["resolveItems"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6912,7 +6912,7 @@ export interface components {
         };
         /**
          * NamedVersion
-         * @description What it is incompatible with
+         * @description The project or version that it excludes
          */
         NamedVersion: {
             project_id: string;
@@ -8472,7 +8472,7 @@ export interface components {
             project_id?: string;
             /** @description The chosen version */
             version_id?: string;
-            /** @description Both sides of a conflict, or the requirements that lead to what is missing */
+            /** @description Both sides of a conflict, or the requirements that lead to a missing project */
             because?: components["schemas"]["ResolveReason"][];
             nearest?: components["schemas"]["NearestVersion"];
         };
@@ -16009,7 +16009,7 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
-    resolve: {
+    resolveItems: {
         parameters: {
             query?: {
                 /** @description Whether to store the answer as a lock */

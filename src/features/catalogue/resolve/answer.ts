@@ -7,11 +7,11 @@ import { convertInPieces } from '#lib/text/json-pieces.ts'
 import type { Config } from '#platform/config/config.ts'
 import { filePath } from '../versions/views.ts'
 import type { ChosenFileRow } from './queries.ts'
-import type { ResolveBody } from './requests.ts'
+import { LOCK_LENGTH, type ResolveBody } from './requests.ts'
 import type { Choice, Solution } from './solve/world.ts'
 import type { AnswerView, ChosenView, ItemView } from './views.ts'
 
-/** What a pack says about itself. */
+/** Name and target of a pack. */
 export type PackTarget = Pick<ResolveBody, 'name' | 'version' | 'loader_version'> & {
   loaders: readonly string[]
   game_versions: readonly string[]
@@ -34,6 +34,9 @@ export type Answer = {
   files: { versionId: string; sha1: string }[]
   complete: boolean
 }
+
+/** Chosen versions between two turns of other work. */
+const PIECE = 500
 
 const URL_KEY = '"url":"'
 
@@ -77,7 +80,13 @@ export async function toAnswer(parts: AnswerParts): Promise<Answer> {
   const others = JSON.stringify(sortKeys(rest)).slice(1)
   await nextTurn()
   const hash = createHash('sha256')
-  hash.update(`{"chosen":[${chosen.map(({ canonical }) => canonical).join()}],${others}`)
+  hash.update('{"chosen":[')
+  for (let from = 0; from < chosen.length; from += PIECE) {
+    const piece = chosen.slice(from, from + PIECE).map(({ canonical }) => canonical)
+    hash.update(`${from === 0 ? '' : ','}${piece.join()}`)
+    await nextTurn()
+  }
+  hash.update(`],${others}`)
   const lock = toBase62(hash.digest().subarray(0, 16))
   await nextTurn()
   return {
@@ -124,9 +133,6 @@ function sortKeys(value: unknown): unknown {
   return Object.fromEntries(entries.sort(([a], [b]) => compare(a, b)))
 }
 
-/** Number of base62 digits of 16 bytes. */
-const LOCK_LENGTH = 22
-export const LOCK_PATTERN = `^[0-9A-Za-z]{${LOCK_LENGTH}}$`
 
 function toBase62(bytes: Buffer): string {
   let rest = BigInt(`0x${bytes.toString('hex')}`)

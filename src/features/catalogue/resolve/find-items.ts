@@ -1,7 +1,7 @@
 // Finds the projects and versions that the items of a request name, as everyone sees them.
 import { resolveFiles } from '../versions/hashes/resolve-files.ts'
 import type { VersionReader } from '../versions/lookup/version-cache.ts'
-import { findProjectIds, findProjectsOfVersions } from './load/queries.ts'
+import { listProjectIds, listProjectsOfVersions } from './load/queries.ts'
 import type { RequestedItem } from './requests.ts'
 import type { SolverItem } from './solve/world.ts'
 
@@ -14,9 +14,9 @@ export async function findItems(
   const files = hashes.length === 0 ? [] : await resolveFiles(reader, null, { hashes })
   const byHash = new Map(hashes.map((hash, index) => [hash, files[index]]))
   const names = items.flatMap(({ project }) => project ?? [])
-  const projects = names.length === 0 ? new Map<string, string>() : await findProjectIds(reader.db, names)
+  const projects = names.length === 0 ? new Map<string, string>() : await listProjectIds(reader.db, names)
   const ids = items.flatMap(({ version }) => version ?? [])
-  const versions = ids.length === 0 ? new Map<string, string>() : await findProjectsOfVersions(reader.db, ids)
+  const versions = ids.length === 0 ? new Map<string, string>() : await listProjectsOfVersions(reader.db, ids)
   return items.flatMap(({ project, version, hash }, index): SolverItem[] => {
     if (hash !== undefined) {
       const file = byHash.get(hash)

@@ -7,6 +7,10 @@ import { checkText } from '#lib/text/text-rules.ts'
 import { filterBody } from '../versions/lookup/list-requests.ts'
 import { PROJECTS_MAX } from './load/load-world.ts'
 
+/** Number of base62 digits of 16 bytes. */
+export const LOCK_LENGTH = 22
+const LOCK_PATTERN = `^[0-9A-Za-z]{${LOCK_LENGTH}}$`
+
 export const ITEMS_MAX = 1000
 
 const Item = Type.Object(
@@ -21,7 +25,7 @@ const Item = Type.Object(
 )
 export type RequestedItem = Static<typeof Item>
 
-/** What a pack says about itself. */
+/** Name and target of a pack. */
 export const packFields = {
   name: Maybe(Type.String({ minLength: 1, maxLength: 128, description: 'Name of the pack' })),
   version: Maybe(Type.String({ minLength: 1, maxLength: 64, description: 'Version of the pack' })),
@@ -63,7 +67,7 @@ export const ResolveQuery = Type.Object({
   store: Type.Optional(Type.Boolean({ default: false, description: 'Whether to store the answer as a lock' })),
 })
 
-/** @throws ApiError naming an item that names nothing or too much, or an ID in `keep` that is none. */
+/** @throws ApiError naming an item that names nothing or too much, or a malformed ID in `keep`. */
 export function checkRequest({ items, keep, ...pack }: ResolveBody): void {
   for (const [index, { project, version, hash }] of items.entries()) {
     const isNamed = project !== undefined || version !== undefined
@@ -89,3 +93,14 @@ export function checkPackFields({ name, version, loader_version }: PackFields): 
     if (/\p{Cc}/u.test(text)) throw validationError(field, 'must be a single line without control characters')
   }
 }
+
+export const LockParams = Type.Object({
+  // Another text is the ID of no lock.
+  id: Type.String({ maxLength: 64, describedAs: { pattern: LOCK_PATTERN }, description: '`lock` of an answer' }),
+})
+
+export const MetafileParams = Type.Object({
+  ...LockParams.properties,
+          folder: Type.String({ maxLength: 64, description: 'Such as `mods`' }),
+          file: Type.String({ maxLength: 80, description: 'Slug of the project and `.pw.toml`' }),
+})

@@ -4,7 +4,7 @@ import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 import { LEVELS_MAX, loadWorld } from './load/load-world.ts'
 import { toTarget } from './load/target.ts'
-import { makeCatalogue, type TestCatalogue } from './test-catalogue.ts'
+import { makeCatalogue, type TestCatalogue } from '#test/support/factories/resolve-catalogue.ts'
 import type { AnswerView } from './views.ts'
 
 let t: TestApp
@@ -58,7 +58,7 @@ test('chooses the newest versions and everything that they require, each once', 
   assert.match(answer.lock, /^[0-9A-Za-z]{22}$/)
 })
 
-test('equal requests have equal bytes, whoever asks', async () => {
+test('equal requests of different callers have equal bytes', async () => {
   const made = await makeCatalogue(t, { lantern: { '1': ['required engine'] }, engine: { '1': [] } })
   const body = { items: items(made, 'lantern'), ...FABRIC, name: 'Evening' }
   const first = await t.anyone.post(PATH, body)
@@ -243,13 +243,13 @@ describe('conflicts', () => {
   })
   test('a project between two that exclude each other is tried in all its versions', async () => {
     const made = await makeCatalogue(t, {
-      pack: { '1': ['required shared'] },
-      shared: Object.fromEntries(
+      pack: { '1': ['required common'] },
+      common: Object.fromEntries(
         Array.from({ length: 25 }, (_, n) => [`${25 - n}`, n < 10 ? ['incompatible pack'] : []]),
       ),
     })
     const answer = await resolve({ items: items(made, 'pack'), ...FABRIC })
-    assert.deepEqual(namesOf(made, answer), ['pack/1', 'shared/15'])
+    assert.deepEqual(namesOf(made, answer), ['pack/1', 'common/15'])
   })
 })
 

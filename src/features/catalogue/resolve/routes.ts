@@ -23,7 +23,7 @@ export function resolveRoutes(app: App, deps: Deps): void {
     {
       config: { auth: 'public', cost: COSTS.resolve, whenReadOnly: 'answers' },
       schema: {
-        operationId: 'resolve',
+        operationId: 'resolveItems',
         summary: 'Choose versions for projects and for everything that they require',
         description:
           'Returns for each item the version to install, and every version that the chosen versions require, each once. Without a ' +

@@ -14,8 +14,8 @@ const BecauseView = Type.Object(
   {
     version_id: Type.Optional(Type.String({ description: 'Version whose dependency this is' })),
     item: Type.Optional(Type.Integer({ description: 'Without `version_id`: index of the item that asks for it' })),
-    requires: Named('What it requires; `version_id` is a pin'),
-    incompatible: Named('What it is incompatible with'),
+    requires: Named('The requirement; `version_id` is a pin'),
+    incompatible: Named('The project or version that it excludes'),
   },
   { title: 'ResolveReason' },
 )
@@ -32,7 +32,7 @@ const ItemView = Type.Object(
     version_id: Type.Optional(Type.String({ description: 'The chosen version' })),
     because: Type.Optional(
       Type.Array(BecauseView, {
-        description: 'Both sides of a conflict, or the requirements that lead to what is missing',
+        description: 'Both sides of a conflict, or the requirements that lead to a missing project',
       }),
     ),
     nearest: Type.Optional(

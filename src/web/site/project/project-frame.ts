@@ -9,7 +9,7 @@ import type { MessageKey } from '#platform/html/languages.ts'
 import { breadcrumbs, note, tabs } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { isSet } from '#web/kit/cookies.ts'
-import { feedLinks, listPath, PROJECT_TYPES, reportPath, withQuery } from '#web/kit/paths.ts'
+import { feedLinks, listPath, PATHS, PROJECT_TYPES, reportPath, withQuery } from '#web/kit/paths.ts'
 import type { PersonalPart, Reader } from '#web/kit/personal-parts.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import type { ShownPage } from '#web/kit/send-page.ts'
@@ -128,7 +128,14 @@ function headDetails(request: PageRequest, data: ProjectData): Markup {
   const { view } = data
   return html`<p class="what" dir="auto">${view.summary}</p>${view.origin !== undefined && html`<p class="soft">${mirroredFrom(page, view.origin)}</p>`}
 <dl class="facts"><div><dt>${language.t('site.downloads', { count: view.downloads })}</dt><dd>${countOf(language, view.downloads)}</dd></div><div><dt>${language.t('site.followers', { count: view.followers })}</dt><dd>${countOf(language, view.followers)}</dd></div><div><dt class="vh">${language.t('site.updated')}</dt><dd>${language.rich('site.updated-at', { at: timeAgo(language, new Date(view.updated), page.now) })}</dd></div></dl>
-<div class="acts">${request.personal(followButton({ id: view.id, path: data.path }))}<a class="button" href="${pathTo(page, `${data.path}/save`)}">${icon(page, 'bookmark')}${language.t('site.save')}</a>${iconButtons(page, view, data.path)}</div>`
+<div class="acts">${request.personal(followButton({ id: view.id, path: data.path }))}<a class="button" href="${pathTo(page, `${data.path}/save`)}">${icon(page, 'bookmark')}${language.t('site.save')}</a>${packButton(page, view)}${iconButtons(page, view, data.path)}</div>`
+}
+
+/** Adds the project to the pack that the visitor composes. Packs cannot be part of packs. */
+function packButton(page: PageContext, { id, project_types }: ProjectData['view']): Part {
+  if (project_types.length === 0 || project_types.includes('modpack')) return null
+  const href = pathTo(page, withQuery(PATHS.pack, { add: id }))
+  return html`<a class="button" href="${href}" rel="nofollow">${icon(page, 'plus')}${page.language.t('site.pack.add')}</a>`
 }
 
 /** Shows the buttons for the feed, for sharing and for reporting. A script shows the share button if the browser can share. */

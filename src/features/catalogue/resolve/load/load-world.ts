@@ -6,7 +6,7 @@ import type { Candidate, SolverItem, World, WorldDependency, WorldProject } from
 import { listCandidates, listDependencies, listNamed } from './queries.ts'
 import type { Target } from './target.ts'
 
-/** Maximum number of projects, and of steps from an item to what it requires. */
+/** Maximum number of projects, and of steps from an item to a requirement. */
 export const PROJECTS_MAX = 5000
 export const LEVELS_MAX = 40
 /** Maximum number of dependencies of all candidates together. */
@@ -115,13 +115,13 @@ async function addDependencies(loading: Loading, candidates: readonly LoadedCand
   const ids = candidates.map(({ id }) => id)
   const rows = await listDependencies(db, ids, loading.rowsLeft + 1)
   const isCut = rows.length > loading.rowsLeft
-  const end = isCut ? Number(rows.at(-1)?.n) - 1 : candidates.length
+  const end = isCut ? (rows.at(-1)?.n ?? 1) - 1 : candidates.length
   for (const candidate of candidates.slice(end)) candidate.isRead = false
   loading.rowsLeft -= Math.min(rows.length, loading.rowsLeft)
   const found: LoadedProject[] = []
   for (const [index, row] of rows.entries()) {
     if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await nextTurn()
-    const position = Number(row.n) - 1
+    const position = row.n - 1
     const candidate = candidates[position]
     if (candidate === undefined || position >= end) break
     const dependency = toDependency(row, target)

@@ -42,7 +42,7 @@ export async function listNamed(db: Db, target: Target, ids: readonly string[]):
 
 export type DependencyRow = {
   /** Position of the dependent version in the request, from 1. */
-  n: string
+  n: number
   kind: 'required' | 'optional' | 'incompatible' | 'embedded'
   project_id: string | null
   version_id: string | null
@@ -52,7 +52,7 @@ export type DependencyRow = {
 /** Returns at most `limit` dependencies of these versions, in their order and in the publisher's order. */
 export async function listDependencies(db: Db, versionIds: readonly string[], limit: number): Promise<DependencyRow[]> {
   const { rows } = await sql<DependencyRow>`
-    select wanted.n, named.dependency_type as kind, named.project_id, named.version_id, named.file_name
+    select wanted.n::int, named.dependency_type as kind, named.project_id, named.version_id, named.file_name
     from unnest(${[...versionIds]}::text[]) with ordinality wanted (id, n)
     cross join lateral (
       select dependency_type, project_id, version_id, file_name from dependency
@@ -62,7 +62,7 @@ export async function listDependencies(db: Db, versionIds: readonly string[], li
 }
 
 /** Returns the IDs of the public projects with these IDs or slugs, by ID and by slug. An ID takes precedence. */
-export async function findProjectIds(db: Db, names: readonly string[]): Promise<Map<string, string>> {
+export async function listProjectIds(db: Db, names: readonly string[]): Promise<Map<string, string>> {
   const folded = names.map((name) => name.toLowerCase())
   const { rows } = await sql<{ id: string; slug: string }>`select project.id, project.slug from project
     where (project.id = any(${[...names]}::text[]) or project.slug = any(${folded}::text[])) and ${visibleTo(null)}`.execute(
@@ -72,7 +72,7 @@ export async function findProjectIds(db: Db, names: readonly string[]): Promise<
 }
 
 /** Returns the projects of the public versions with these IDs. */
-export async function findProjectsOfVersions(db: Db, ids: readonly string[]): Promise<Map<string, string>> {
+export async function listProjectsOfVersions(db: Db, ids: readonly string[]): Promise<Map<string, string>> {
   const { rows } = await sql<{ id: string; project_id: string }>`select version.id, version.project_id
     from version join project on project.id = version.project_id
     where version.id = any(${[...ids]}::text[]) and ${versionVisibleTo(null)}`.execute(db)

@@ -6,7 +6,7 @@ import { parseId } from '#lib/ids.ts'
 import { Id } from '#lib/schema/schema-parts.ts'
 import { filterBody } from '../../versions/lookup/list-requests.ts'
 import { type Answer, toAnswer } from '../answer.ts'
-import { findProjectsOfVersions } from '../load/queries.ts'
+import { listProjectsOfVersions } from '../load/queries.ts'
 import { toTarget } from '../load/target.ts'
 import { listChosenFiles } from '../queries.ts'
 import { checkPackFields, ITEMS_MAX, packFields } from '../requests.ts'
@@ -25,7 +25,7 @@ export async function toLock(deps: ResolveDeps, body: Static<typeof LockBody>): 
   const { versions, loaders, game_versions } = body
   const target = toTarget(deps, { loaders: loaders ?? [] })
   for (const [index, id] of versions.entries()) parseId(id, `versions.${index}`)
-  const projects = await findProjectsOfVersions(deps.db, versions)
+  const projects = await listProjectsOfVersions(deps.db, versions)
   const seen = new Map<string, number>()
   const items = versions.map((id, index) => {
     const projectId = projects.get(id)

@@ -10,7 +10,7 @@ import { jobHandlers } from '#main/app.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 import { form, versionData } from '#test/support/http/forms.ts'
-import { makeCatalogue, type TestCatalogue } from '../test-catalogue.ts'
+import { makeCatalogue, type TestCatalogue } from '#test/support/factories/resolve-catalogue.ts'
 import type { AnswerView } from '../views.ts'
 
 let t: TestApp
@@ -251,7 +251,7 @@ test('every text is a valid string in TOML', async () => {
   assert.equal(parse((await t.anyone.get(`/v3/lock/${lock}/pack.toml`)).body)['name'], name)
 })
 
-test('two files with one name are told apart', async () => {
+test('two files with one name get different paths', async () => {
   const owner = await t.make.account()
   const versions: string[] = []
   for (const n of [1, 2]) {

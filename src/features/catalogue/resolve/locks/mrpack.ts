@@ -11,7 +11,7 @@ import type { LockFiles } from './store-lock.ts'
 const EARLIEST = new Date(1980, 0, 1)
 const MODE = 0o100644
 
-/** @throws ApiError 400 naming `loader_version` or `game_versions` if the lock lacks it; 409 for files that are gone. */
+/** @throws ApiError 400 naming `loader_version` or `game_versions` if the lock lacks it; 409 for missing files. */
 export async function writeMrpack(
   deps: PackDeps & { fileRules: FileRules },
   lock: LockFiles,

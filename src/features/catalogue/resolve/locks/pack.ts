@@ -41,7 +41,7 @@ type Row = {
 }
 
 /**
- * Returns the files in the order of their paths. Two files with one name are told apart by the slug of the project.
+ * Returns the files in the order of their paths. The slug of the project distinguishes two files with one name.
  * @throws ApiError 409 naming versions that are no longer public or whose file was replaced; 400 for a version that is a
  * pack itself.
  */

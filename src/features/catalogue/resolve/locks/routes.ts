@@ -1,12 +1,12 @@
 // The routes of locks: stored answers as JSON, and as packs that launchers install from the address.
-import Type from 'typebox'
 import { notFound } from '#lib/errors.ts'
 import { sendRaw } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
-import { LOCK_PATTERN, toJson } from '../answer.ts'
+import { toJson } from '../answer.ts'
+import { LockParams, MetafileParams } from '../requests.ts'
 import { AnswerView } from '../views.ts'
 import { LockBody, toLock } from './create-lock.ts'
 import { writeMrpack } from './mrpack.ts'
@@ -14,10 +14,6 @@ import { listPackFiles } from './pack.ts'
 import { metafilePath, writeIndex, writeMetafile, writePack } from './packwiz.ts'
 import { getLockContent, getLockFiles, storeLock } from './store-lock.ts'
 
-const LockParams = Type.Object({
-  // Another text is the ID of no lock.
-  id: Type.String({ maxLength: 64, describedAs: { pattern: LOCK_PATTERN }, description: '`lock` of an answer' }),
-})
 const config = { auth: 'public', cache: 'shared' } as const
 const packConfig = { ...config, cost: COSTS.resolve } as const
 const TOML = 'application/toml; charset=utf-8'
@@ -122,11 +118,7 @@ function packwizRoutes(app: App, deps: Deps): void {
       schema: {
         operationId: 'getLockMetafile',
         summary: 'Get the description of a file in a packwiz pack',
-        params: Type.Object({
-          ...LockParams.properties,
-          folder: Type.String({ maxLength: 64, description: 'Such as `mods`' }),
-          file: Type.String({ maxLength: 80, description: 'Slug of the project and `.pw.toml`' }),
-        }),
+        params: MetafileParams,
         ...schema,
       },
     },

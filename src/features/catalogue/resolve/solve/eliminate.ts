@@ -1,7 +1,7 @@
 // Finds the candidates that no selection can contain, because something that they require has no candidate at all.
 import type { Because, Candidate, SolverRequest, World, WorldDependency } from './world.ts'
 
-/** Why a candidate is impossible. */
+/** Reason of an impossible candidate. */
 type Dead = { requires: WorldDependency & { projectId: string } } | 'limit'
 
 export type Eliminated = ReadonlyMap<Candidate, Dead>

@@ -29,7 +29,7 @@ export type SearchOptions = {
 export type SearchResult = { isFound: boolean; nodes: number; deadEnds: number; rejected: number }
 
 /** Dependencies that are looked at between two yields: less than a millisecond. */
-const WORK_PER_TURN = 4000
+export const WORK_PER_TURN = 2000
 
 /**
  * Decides every entry of the agenda, beginning with the first undecided one. Decisions before it do not change. The first

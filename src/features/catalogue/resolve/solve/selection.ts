@@ -10,7 +10,7 @@ export type AgendaEntry = {
   isFirst: boolean
 }
 
-/** Why a candidate cannot join: the position of one decision that excludes it, and how to name both sides. */
+/** Conflict between a candidate and the decision that excludes it. `statedBy`: the side whose dependency it is. */
 export type Clash = {
   position: number
   candidate: Candidate

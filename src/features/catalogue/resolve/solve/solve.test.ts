@@ -220,7 +220,7 @@ test('what is missing is named with the way to it', () => {
   ])
 })
 
-test('only the strategy minimal prefers kept versions; the state is kept whenever the choice is the same', () => {
+test('only the strategy minimal prefers kept versions; every strategy reports an equal choice as kept', () => {
   const world: Record<string, TestProject> = {
     a: { versions: { a3: [], a2: [], a1: ['incompatible b'] } },
     b: { versions: { b1: [] } },

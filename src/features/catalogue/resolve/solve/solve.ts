@@ -1,7 +1,7 @@
 // The solver: a pure function from a world and a request to a solution. The same input always has the same output.
 import { compare } from '#lib/compare.ts'
 import { type Eliminated, eliminate, explain, isRequirement, lackOf, listEmbedded } from './eliminate.ts'
-import { search } from './search.ts'
+import { search, WORK_PER_TURN } from './search.ts'
 import { baseDomain, type Clash, Selection } from './selection.ts'
 import type { Because, Candidate, Solution, SolvedItem, SolverItem, SolverRequest } from './world.ts'
 
@@ -42,11 +42,15 @@ export function* solveInSteps(request: SolverRequest): Generator<undefined, Solu
   })
   if (isFound) {
     const items = [...failed, ...possible.map((item) => toChosen(request, selection, item))]
-    return summarize(request, selection, { items, exact: true, isFirstChoice: rejected === 0 && dead.size === 0 })
+    return yield* summarize(request, selection, {
+      items,
+      exact: true,
+      isFirstChoice: rejected === 0 && dead.size === 0,
+    })
   }
   const fallback = startSelection(request, dead, [])
   const items = yield* addInOrder(request, fallback, { possible, dependsOnAll })
-  return summarize(request, fallback, { items: [...failed, ...items], exact: false, isFirstChoice: false })
+  return yield* summarize(request, fallback, { items: [...failed, ...items], exact: false, isFirstChoice: false })
 }
 
 /** Solves without a pause. */
@@ -118,7 +122,12 @@ function* addInOrder(
   // An item that names a version decides for all items of the project, also for those before it.
   const versions = new Map(possible.flatMap((item) => (item.versionId ? [[item.projectId, item.versionId]] : [])))
   let deadEnds = 0
+  let turnAt = selection.work + WORK_PER_TURN
   for (const item of possible) {
+    if (selection.work > turnAt) {
+      yield
+      turnAt = selection.work + WORK_PER_TURN
+    }
     const { index, projectId } = item
     const versionId = versions.get(projectId)
     const before = selection.decisions.length
@@ -188,15 +197,17 @@ function toChosen(
   return { index, state, projectId, versionId: version.id }
 }
 
-function summarize(
+function* summarize(
   request: SolverRequest,
   selection: Selection,
   { items, exact, isFirstChoice }: { items: SolvedItem[]; exact: boolean; isFirstChoice: boolean },
-): Solution {
+): Generator<undefined, Solution> {
+  yield
   const versions = selection.decisions.filter((candidate) => candidate !== undefined)
   const requirements = selection.listRequirements()
   const requiredBy = new Map<string, Set<string>>()
   for (const { version, dependency } of requirements) addTo(requiredBy, dependency.projectId, version.id)
+  yield
   const embeddedBy = new Map<string, Set<string>>()
   const suggestedBy = new Map<string, Set<string>>()
   const externalFor = new Map<string, Set<string>>()
@@ -209,24 +220,28 @@ function summarize(
       }
     }
   }
+  yield
   const chosen = selection.decisions.flatMap((candidate, position) => {
     if (candidate === undefined) return []
     const first = selection.firsts[position]?.id ?? candidate.id
     const insteadOf = first === candidate.id ? null : first
     return { candidate, insteadOf, requiredBy: sorted(requiredBy.get(candidate.projectId)) }
   })
+  yield
   // A project that has no version for the filter can be chosen because another item pins one.
   const settled = items.map((item) =>
     item.state !== 'conflict' && item.versionId === undefined && isNamedBy(request, selection, item)
       ? toChosen(request, selection, item)
       : item,
   )
+  const unmetPins = listUnmetPins(selection, versions)
+  yield
   return {
     items: settled.sort((a, b) => a.index - b.index),
     chosen: chosen.sort((a, b) => compare(a.candidate.projectId, b.candidate.projectId)),
     exact,
     isFirstChoice,
-    unmetPins: listUnmetPins(selection, versions),
+    unmetPins,
     suggested: byKey(suggestedBy).map(([projectId, by]) => ({ projectId, suggestedBy: by })),
     external: byKey(externalFor).map(([fileName, by]) => ({ fileName, requiredBy: by })),
     provided: byKey(requiredBy)

