@@ -237,6 +237,36 @@ create table email_setting (
   constraint email_setting_pkey PRIMARY KEY (account_id, kind)
 );
 
+create table event (
+  id bigint generated always as identity not null,
+  key text collate "C" default random_base62(16) not null,
+  number bigint,
+  kind text not null,
+  subject_kind text not null,
+  subject_id text collate "C" not null,
+  project_id text collate "C",
+  version_id text collate "C",
+  organization_ids text[] default '{}'::text[] not null,
+  account_ids text[] default '{}'::text[] not null,
+  is_public boolean not null,
+  loaders text[] default '{}'::text[] not null,
+  game_versions text[] default '{}'::text[] not null,
+  version_type text,
+  at timestamp with time zone default now() not null,
+  data jsonb default '{}'::jsonb not null,
+  constraint event_kind_check CHECK ((kind = ANY (ARRAY['project.created'::text, 'project.updated'::text, 'project.status_changed'::text, 'project.removed'::text, 'project.transferred'::text, 'version.published'::text, 'version.updated'::text, 'version.withdrawn'::text, 'version.removed'::text, 'member.invited'::text, 'member.joined'::text, 'member.left'::text, 'report.created'::text, 'report.closed'::text, 'scan.quarantined'::text, 'advisory.published'::text, 'organization.project_added'::text, 'organization.project_removed'::text, 'collection.updated'::text, 'account.created'::text, 'dependency.broken'::text, 'webhook.ping'::text]))),
+  constraint event_number_key UNIQUE (number),
+  constraint event_pkey PRIMARY KEY (id),
+  constraint event_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['project'::text, 'organization'::text, 'collection'::text, 'user'::text, 'report'::text, 'advisory'::text, 'webhook'::text])))
+);
+
+create table event_head (
+  only_row boolean default true not null,
+  last bigint default 0 not null,
+  constraint event_head_only_row_check CHECK (only_row),
+  constraint event_head_pkey PRIMARY KEY (only_row)
+);
+
 create table file (
   id text collate "C" not null,
   version_id text collate "C" not null,
@@ -1180,6 +1210,77 @@ create table version_scan (
   constraint version_scan_version_id_fkey FOREIGN KEY (version_id) REFERENCES version(id) ON DELETE CASCADE
 );
 
+create table webhook (
+  id text collate "C" not null,
+  owner_kind text not null,
+  project_id text collate "C",
+  organization_id text collate "C",
+  account_id text collate "C",
+  created_by text collate "C",
+  url text not null,
+  host text not null,
+  format text not null,
+  events text[] not null,
+  loaders text[] default '{}'::text[] not null,
+  game_versions text[] default '{}'::text[] not null,
+  version_types text[] default '{}'::text[] not null,
+  secret bytea not null,
+  previous_secret bytea,
+  previous_until timestamp with time zone,
+  active boolean default true not null,
+  disabled_reason text,
+  created timestamp with time zone default now() not null,
+  last_success timestamp with time zone,
+  last_failure timestamp with time zone,
+  failing_since timestamp with time zone,
+  failures integer default 0 not null,
+  constraint webhook_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint webhook_active_check CHECK ((active = (disabled_reason IS NULL))),
+  constraint webhook_created_by_fkey FOREIGN KEY (created_by) REFERENCES account(id) ON DELETE SET NULL,
+  constraint webhook_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['failing'::text, 'gone'::text, 'owner'::text, 'secret_lost'::text]))),
+  constraint webhook_events_check CHECK ((cardinality(events) > 0)),
+  constraint webhook_format_check CHECK ((format = ANY (ARRAY['standard'::text, 'discord'::text, 'github'::text]))),
+  constraint webhook_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE CASCADE,
+  constraint webhook_owner_check CHECK ((((project_id IS NOT NULL) = (owner_kind = 'project'::text)) AND ((organization_id IS NOT NULL) = (owner_kind = 'organization'::text)) AND ((account_id IS NOT NULL) = (owner_kind = 'user'::text)))),
+  constraint webhook_owner_kind_check CHECK ((owner_kind = ANY (ARRAY['project'::text, 'organization'::text, 'user'::text, 'instance'::text]))),
+  constraint webhook_pkey PRIMARY KEY (id),
+  constraint webhook_url_check CHECK ((char_length(url) <= 2048))
+);
+
+create table webhook_attempt (
+  delivery_id text collate "C" not null,
+  attempt integer not null,
+  at timestamp with time zone not null,
+  ms integer not null,
+  error text,
+  request_headers jsonb not null,
+  request_body text not null,
+  response_status integer,
+  response_headers jsonb default '{}'::jsonb not null,
+  response_body text,
+  constraint webhook_attempt_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_delivery(id) ON DELETE CASCADE,
+  constraint webhook_attempt_pkey PRIMARY KEY (delivery_id, attempt)
+);
+
+create table webhook_delivery (
+  id text collate "C" default random_base62(11) not null,
+  sequence bigint generated always as identity not null,
+  webhook_id text collate "C" not null,
+  event_id bigint not null,
+  subject text collate "C" not null,
+  state text default 'pending'::text not null,
+  attempt integer default 0 not null,
+  next_attempt timestamp with time zone,
+  leased_until timestamp with time zone,
+  created timestamp with time zone not null,
+  constraint webhook_delivery_event_id_fkey FOREIGN KEY (event_id) REFERENCES event(id) ON DELETE CASCADE,
+  constraint webhook_delivery_next_attempt_check CHECK (((next_attempt IS NOT NULL) = (state = 'pending'::text))),
+  constraint webhook_delivery_pkey PRIMARY KEY (id),
+  constraint webhook_delivery_sequence_key UNIQUE (sequence),
+  constraint webhook_delivery_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text, 'discarded'::text]))),
+  constraint webhook_delivery_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhook(id) ON DELETE CASCADE
+);
+
 CREATE UNIQUE INDEX account_code_host_key ON public.account USING btree (code_host_id);
 
 CREATE INDEX account_deletion_due_idx ON public.account USING btree (deletion_due) WHERE (deletion_due IS NOT NULL);
@@ -1241,6 +1342,12 @@ CREATE INDEX download_batch_applied_idx ON public.download_batch USING btree (ap
 CREATE INDEX download_batch_open_idx ON public.download_batch USING btree (id) WHERE (NOT is_passed);
 
 CREATE INDEX download_pending_project_id_idx ON public.download_pending USING btree (project_id);
+
+CREATE INDEX event_at_idx ON public.event USING btree (at);
+
+CREATE INDEX event_created_idx ON public.event USING btree (project_id) WHERE (kind = 'project.created'::text);
+
+CREATE INDEX event_unnumbered_idx ON public.event USING btree (id) WHERE (number IS NULL);
 
 CREATE INDEX file_content_project_id_idx ON public.file_content USING btree (project_id);
 
@@ -1449,6 +1556,26 @@ CREATE INDEX version_scheduled_idx ON public.version USING btree (scheduled_at) 
 CREATE INDEX version_visibility_idx ON public.version USING btree (id) INCLUDE (project_id, status, date_published);
 
 CREATE INDEX version_withdrawn_replacement_idx ON public.version USING btree (withdrawn_replacement) WHERE (withdrawn_replacement IS NOT NULL);
+
+CREATE INDEX webhook_account_id_idx ON public.webhook USING btree (account_id) WHERE (account_id IS NOT NULL);
+
+CREATE INDEX webhook_active_idx ON public.webhook USING btree (id) WHERE active;
+
+CREATE INDEX webhook_created_by_idx ON public.webhook USING btree (created_by) WHERE (created_by IS NOT NULL);
+
+CREATE INDEX webhook_delivery_due_idx ON public.webhook_delivery USING btree (webhook_id, next_attempt) WHERE (state = 'pending'::text);
+
+CREATE INDEX webhook_delivery_event_id_idx ON public.webhook_delivery USING btree (event_id);
+
+CREATE INDEX webhook_delivery_subject_idx ON public.webhook_delivery USING btree (webhook_id, subject, sequence) WHERE (state = 'pending'::text);
+
+CREATE INDEX webhook_delivery_webhook_id_idx ON public.webhook_delivery USING btree (webhook_id, sequence DESC);
+
+CREATE INDEX webhook_instance_idx ON public.webhook USING btree (id) WHERE (owner_kind = 'instance'::text);
+
+CREATE INDEX webhook_organization_id_idx ON public.webhook USING btree (organization_id) WHERE (organization_id IS NOT NULL);
+
+CREATE INDEX webhook_project_id_idx ON public.webhook USING btree (project_id) WHERE (project_id IS NOT NULL);
 
 CREATE TRIGGER account_password_revision BEFORE UPDATE OF password_hash ON public.account FOR EACH ROW WHEN (((old.password_hash IS NULL) <> (new.password_hash IS NULL))) EXECUTE FUNCTION bump_revision();
 

@@ -5,6 +5,7 @@ import { auditJobs } from '#features/basics/audit/jobs.ts'
 import { auditOperatorRoutes, auditRoutes, moderationLogRoute } from '#features/basics/audit/routes.ts'
 import { contentImageJobs } from '#features/basics/content-images/jobs.ts'
 import { contentImageRoutes } from '#features/basics/content-images/routes.ts'
+import { eventJobs } from '#features/basics/events/jobs.ts'
 import { limitRoutes } from '#features/basics/limits/routes.ts'
 import { sharedChecks } from '#features/basics/meta/readiness.ts'
 import { metaRoutes } from '#features/basics/meta/routes.ts'
@@ -300,6 +301,7 @@ function allHandlers(deps: Deps): JobHandlers {
   return {
     ...accountJobs(deps),
     ...auditJobs(deps),
+    ...eventJobs(deps),
     ...oauthJobs(deps),
     ...personalDataJobs(deps),
     ...contentImageJobs(deps),
@@ -333,6 +335,7 @@ export const SCHEDULE: Schedule = [
   { job: 'statistics.fold', everyMinutes: 5 },
   { job: 'changes.number', everyMinutes: 1 },
   { job: 'changes.forget', everyMinutes: DAY, atMinute: 4 * HOUR + 33 },
+  { job: 'events.expire', everyMinutes: DAY, atMinute: 4 * HOUR + 53 },
   { job: 'overview.expire', everyMinutes: HOUR, atMinute: 57 },
   { job: 'storage.measure', everyMinutes: DAY, atMinute: 2 * HOUR + 33 },
   { job: 'images.sweep', everyMinutes: HOUR, atMinute: 37 },

@@ -201,6 +201,30 @@ export interface EmailSetting {
   kind: string;
 }
 
+export interface Event {
+  account_ids: Generated<string[]>;
+  at: Generated<Timestamp>;
+  data: Generated<Json>;
+  game_versions: Generated<string[]>;
+  id: Generated<number>;
+  is_public: boolean;
+  key: Generated<string>;
+  kind: 'project.created' | 'project.updated' | 'project.status_changed' | 'project.removed' | 'project.transferred' | 'version.published' | 'version.updated' | 'version.withdrawn' | 'version.removed' | 'member.invited' | 'member.joined' | 'member.left' | 'report.created' | 'report.closed' | 'scan.quarantined' | 'advisory.published' | 'organization.project_added' | 'organization.project_removed' | 'collection.updated' | 'account.created' | 'dependency.broken' | 'webhook.ping';
+  loaders: Generated<string[]>;
+  number: number | null;
+  organization_ids: Generated<string[]>;
+  project_id: string | null;
+  subject_id: string;
+  subject_kind: 'project' | 'organization' | 'collection' | 'user' | 'report' | 'advisory' | 'webhook';
+  version_id: string | null;
+  version_type: string | null;
+}
+
+export interface EventHead {
+  last: Generated<number>;
+  only_row: Generated<boolean>;
+}
+
 export interface File {
   content_type: string;
   created: Generated<Timestamp>;
@@ -898,6 +922,58 @@ export interface VersionScan {
   version_id: string;
 }
 
+export interface Webhook {
+  account_id: string | null;
+  active: Generated<boolean>;
+  created: Generated<Timestamp>;
+  created_by: string | null;
+  disabled_reason: 'failing' | 'gone' | 'owner' | 'secret_lost' | null;
+  events: string[];
+  failing_since: Timestamp | null;
+  failures: Generated<number>;
+  format: 'standard' | 'discord' | 'github';
+  game_versions: Generated<string[]>;
+  host: string;
+  id: string;
+  last_failure: Timestamp | null;
+  last_success: Timestamp | null;
+  loaders: Generated<string[]>;
+  organization_id: string | null;
+  owner_kind: 'project' | 'organization' | 'user' | 'instance';
+  previous_secret: Buffer | null;
+  previous_until: Timestamp | null;
+  project_id: string | null;
+  secret: Buffer;
+  url: string;
+  version_types: Generated<string[]>;
+}
+
+export interface WebhookAttempt {
+  at: Timestamp;
+  attempt: number;
+  delivery_id: string;
+  error: string | null;
+  ms: number;
+  request_body: string;
+  request_headers: Json;
+  response_body: string | null;
+  response_headers: Generated<Json>;
+  response_status: number | null;
+}
+
+export interface WebhookDelivery {
+  attempt: Generated<number>;
+  created: Timestamp;
+  event_id: number;
+  id: Generated<string>;
+  leased_until: Timestamp | null;
+  next_attempt: Timestamp | null;
+  sequence: Generated<number>;
+  state: Generated<'pending' | 'delivered' | 'failed' | 'discarded'>;
+  subject: string;
+  webhook_id: string;
+}
+
 export interface DB {
   account: Account;
   account_deletion: AccountDeletion;
@@ -919,6 +995,8 @@ export interface DB {
   download_ledger: DownloadLedger;
   download_pending: DownloadPending;
   email_setting: EmailSetting;
+  event: Event;
+  event_head: EventHead;
   file: File;
   file_address: FileAddress;
   file_content: FileContent;
@@ -987,4 +1065,7 @@ export interface DB {
   user_note: UserNote;
   version: Version;
   version_scan: VersionScan;
+  webhook: Webhook;
+  webhook_attempt: WebhookAttempt;
+  webhook_delivery: WebhookDelivery;
 }

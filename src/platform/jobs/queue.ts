@@ -28,6 +28,7 @@ export interface Jobs {
   'audit.expire': Record<string, never>
   'decisions.announce': Record<string, never>
   'downloads.reconcile': Record<string, never>
+  'events.expire': Record<string, never>
   'files.remove': { keys: string[] }
   'files.sweep': Record<string, never>
   'images.sweep': Record<string, never>

@@ -1,5 +1,6 @@
 // Lets members with EDIT_DETAILS change the icon of a project.
 import { requirePermission } from '#features/basics/access/project-policy.ts'
+import { recordProjectEvent } from '#features/basics/events/record-event.ts'
 import { ICON_BYTES_MAX, type IconOwner } from '#features/basics/images/icons.ts'
 import { notFound } from '#lib/errors.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -33,6 +34,7 @@ export function projectIconOwner(deps: ProjectReader & Pick<Deps, 'now'>): IconO
         .where('id', '=', id)
         .execute()
       await setLikenessOfIcon(tx, id, icon?.likeness ?? null)
+      await recordProjectEvent(tx, 'project.updated', id, { fields: ['icon'] })
       changed.add('project', id)
       return [before.icon_url, before.raw_icon_url]
     },

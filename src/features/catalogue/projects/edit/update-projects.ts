@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { listMemberships } from '#features/basics/access/memberships.ts'
 import { canSeeProject, requirePermission } from '#features/basics/access/project-policy.ts'
+import { projectEvent, recordEvents } from '#features/basics/events/record-event.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound, validationError } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
@@ -34,6 +35,11 @@ export async function updateProjects(
       from jsonb_to_recordset(${JSON.stringify(edits)}::jsonb)
         as edit (id text, categories text[], additional_categories text[], link_urls jsonb)
       where project.id = edit.id`.execute(tx)
+    const fields = Object.keys(patch)
+    await recordEvents(
+      tx,
+      edits.map(({ id }) => projectEvent('project.updated', id, { fields })),
+    )
     changed.add('project', ...edits.map(({ id }) => id))
   })
 }

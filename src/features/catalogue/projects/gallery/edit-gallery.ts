@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely'
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
+import { recordProjectEvent } from '#features/basics/events/record-event.ts'
 import { imageKey, imageKeys } from '#features/basics/images/hosted-image.ts'
 import { ownedKeys } from '#features/basics/images/icons.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -33,6 +34,7 @@ export async function editGallery(
     requireRevision(project, revision)
     await edit(tx)
     await touchProject(tx, projectId, new Date(deps.now()))
+    await recordProjectEvent(tx, 'project.updated', projectId, { fields: ['gallery'] })
     changed.add('project', projectId)
   })
 }

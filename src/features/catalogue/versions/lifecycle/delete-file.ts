@@ -4,6 +4,7 @@ import { findMembership } from '#features/basics/access/memberships.ts'
 import { requirePermission } from '#features/basics/access/project-policy.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { recordVersionEvent } from '#features/basics/events/record-event.ts'
 import { touchProject } from '#features/catalogue/projects/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
@@ -48,7 +49,10 @@ export async function deleteFile(
     }
     await freeContents(tx, projectId, [file.sha512])
     await refreshDraft(tx, deps, locked.version)
-    if (!isDraft) await touchProject(tx, projectId, new Date(deps.now()))
+    if (!isDraft) {
+      await touchProject(tx, projectId, new Date(deps.now()))
+      await recordVersionEvent(tx, 'version.updated', { projectId, versionId }, { fields: ['files'] })
+    }
     await repeatIfQuarantined(tx, versionId, deps.now())
     await removeLater(tx, [file.storage_key])
     await recordAudit(tx, {

@@ -5,6 +5,7 @@ import { type Membership, requirePermission } from '#features/basics/access/proj
 import { type Actor, actorOf } from '#features/basics/audit/actor.ts'
 import { type AuditEntry, recordAudit } from '#features/basics/audit/record-audit.ts'
 import { dropImages } from '#features/basics/content-images/queries.ts'
+import { recordVersionEvent } from '#features/basics/events/record-event.ts'
 import { touchProject } from '#features/catalogue/projects/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
@@ -55,6 +56,9 @@ export async function eraseVersion(tx: Tx, changed: ChangeSet, locked: LockedVer
     .where('version_id', '=', id)
     .execute()
   const replaced = await tx.selectFrom('version').select('id').where('withdrawn_replacement', '=', id).execute()
+  if (!locked.version.is_new_draft) {
+    await recordVersionEvent(tx, 'version.removed', { projectId, versionId: id }, { state: 'removed' })
+  }
   await dropImages(tx, 'version', [id])
   await eraseUploadsOf(tx, id)
   await tx.deleteFrom('version').where('id', '=', id).execute()

@@ -5,6 +5,7 @@ import { type Membership, requirePermission } from '#features/basics/access/proj
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { dropUnusedImages } from '#features/basics/content-images/queries.ts'
+import { recordVersionEvent } from '#features/basics/events/record-event.ts'
 import { touchProject } from '#features/catalogue/projects/queries.ts'
 import { checkKeptSchedule, scheduleRelease } from '#features/catalogue/projects/schedule-release.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -28,7 +29,7 @@ import { choosePrimaryFile, retagFiles } from './edit-files.ts'
 import { nextContent } from './next-content.ts'
 import type { VersionPatch } from './requests.ts'
 import { admitStatus, type ScanGate } from './scan-gate.ts'
-import { announceVersion } from './show-version.ts'
+import { announceVersion, recordVersionStatus } from './show-version.ts'
 import { recordWithdrawal, withdrawalChange } from './withdraw-version.ts'
 
 export type VersionEdit = {
@@ -99,12 +100,24 @@ async function saveVersion(deps: Deps, viewer: Viewer, { id, patch, revision }: 
     if (!(update.is_new_draft ?? version.is_new_draft)) await touchProject(tx, project.id, new Date(now))
     if (update.status !== undefined) await recordStatus(tx, viewer, locked, { status: update.status, now })
     await recordWithdrawal(tx, viewer, locked, update)
+    if (!version.is_new_draft) await recordFields(tx, locked, patch)
     changed.add('version', id)
     changed.add('project', project.id)
   })
 }
 
-/** Announces a version that becomes listed, and records the change of its status. */
+/** Records the fields of a patch that readers see, except the status and the withdrawal, which have their own events. */
+async function recordFields(
+  tx: Tx,
+  { project, version }: LockedVersion,
+  { status, requested_status, scheduled_at, downloads, withdrawn, ...shown }: VersionPatch,
+): Promise<void> {
+  const fields = Object.keys(shown)
+  if (fields.length === 0) return
+  await recordVersionEvent(tx, 'version.updated', { projectId: project.id, versionId: version.id }, { fields })
+}
+
+/** Announces a version that becomes listed, and records the change of its status. Called after the change. */
 export async function recordStatus(
   tx: Tx,
   viewer: Viewer,
@@ -116,6 +129,7 @@ export async function recordStatus(
     await announceVersion(tx, { versionId: id, project, status, at: new Date(now) })
   }
   if (status === from) return
+  await recordVersionStatus(tx, { project, versionId: id, from, to: status })
   const details = { from, to: status, project: project.id }
   const subject = { kind: 'version', id } as const
   await recordAudit(tx, { action: 'version.status_changed', actor: actorOf(viewer), subject, details })

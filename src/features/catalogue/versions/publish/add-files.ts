@@ -2,6 +2,7 @@
 
 import { findMembership } from '#features/basics/access/memberships.ts'
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
+import { recordVersionEvent } from '#features/basics/events/record-event.ts'
 import { touchProject } from '#features/catalogue/projects/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
@@ -72,7 +73,10 @@ export async function addFiles(
         if (files.length === 0) return
         await keepProvenance(tx, viewer, locked.version)
         await holdForScan(tx, locked.version, { scanner: deps.config.scanner, now: deps.now() })
-        if (!locked.version.is_new_draft) await touchProject(tx, projectId, new Date(deps.now()))
+        if (!locked.version.is_new_draft) {
+          await touchProject(tx, projectId, new Date(deps.now()))
+          await recordVersionEvent(tx, 'version.updated', { projectId, versionId }, { fields: ['files'] })
+        }
         changed.add('version', versionId)
         changed.add('project', projectId)
       }),

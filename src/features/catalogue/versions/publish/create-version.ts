@@ -13,7 +13,7 @@ import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
 import { withStoredFiles } from '#ports/files/claims.ts'
 import { draftExpiry, INCOMPLETE_DRAFTS_MAX } from '../drafts/completeness.ts'
-import { announceVersion } from '../lifecycle/show-version.ts'
+import { announceVersion, recordVersionStatus } from '../lifecycle/show-version.ts'
 import { type CachedVersion, getVersion } from '../lookup/version-cache.ts'
 import { requireTrustedPublisher } from '../policy.ts'
 import {
@@ -88,6 +88,7 @@ export async function createVersion(
         const status = await insertVersion(tx, viewer, row)
         await takeUploads(tx, uploads, { versionId: id, now: deps.now() })
         await announceVersion(tx, { versionId: id, project, status, at: publishedAt })
+        if (status === 'listed') await recordVersionStatus(tx, { project, versionId: id, from: 'draft', to: status })
         changed.add('project', projectId)
         changed.add('version', id)
       }),
