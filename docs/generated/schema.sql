@@ -203,6 +203,23 @@ create table dependency (
   constraint dependency_version_id_fkey FOREIGN KEY (version_id) REFERENCES version(id) ON DELETE SET NULL
 );
 
+create table dependency_break (
+  id bigint generated always as identity not null,
+  project_id text collate "C" not null,
+  version_id text collate "C" not null,
+  cause text collate "C" not null,
+  reason text not null,
+  lost_project_id text collate "C" not null,
+  lost_version_id text collate "C",
+  created timestamp with time zone default now() not null,
+  notified timestamp with time zone,
+  constraint dependency_break_pkey PRIMARY KEY (id),
+  constraint dependency_break_project_id_cause_key UNIQUE (project_id, cause),
+  constraint dependency_break_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
+  constraint dependency_break_reason_check CHECK ((reason = ANY (ARRAY['withdrawn'::text, 'hidden'::text, 'removed'::text]))),
+  constraint dependency_break_version_id_fkey FOREIGN KEY (version_id) REFERENCES version(id) ON DELETE CASCADE
+);
+
 create table download_batch (
   id text collate "C" not null,
   applied timestamp with time zone default now() not null,
@@ -376,6 +393,16 @@ create table image (
   constraint image_size_check CHECK (((size_bytes >= 1) AND (size_bytes <= 1048576))),
   constraint image_thread_message_id_fkey FOREIGN KEY (thread_message_id) REFERENCES thread_message(id) ON DELETE SET NULL,
   constraint image_version_id_fkey FOREIGN KEY (version_id) REFERENCES version(id) ON DELETE SET NULL
+);
+
+create table impact_report (
+  id text collate "C" not null,
+  project_id text collate "C" not null,
+  request jsonb not null,
+  result jsonb,
+  created timestamp with time zone default now() not null,
+  constraint impact_report_pkey PRIMARY KEY (id),
+  constraint impact_report_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE
 );
 
 create table instance (
@@ -1331,6 +1358,14 @@ CREATE INDEX collection_project_project_id_idx ON public.collection_project USIN
 
 CREATE INDEX demo_item_events_idx ON public.demo_item USING btree (id) WHERE ((kind = 'project'::text) AND (NOT has_events));
 
+CREATE INDEX dependency_break_created_idx ON public.dependency_break USING btree (created);
+
+CREATE INDEX dependency_break_notified_idx ON public.dependency_break USING btree (project_id, notified) WHERE (notified IS NOT NULL);
+
+CREATE INDEX dependency_break_pending_idx ON public.dependency_break USING btree (project_id) WHERE (notified IS NULL);
+
+CREATE INDEX dependency_break_version_id_idx ON public.dependency_break USING btree (version_id);
+
 CREATE INDEX dependency_named_idx ON public.dependency USING btree (dependent_id) INCLUDE (version_id, project_id);
 
 CREATE INDEX dependency_project_id_idx ON public.dependency USING btree (project_id);
@@ -1374,6 +1409,10 @@ CREATE INDEX image_thread_message_id_idx ON public.image USING btree (thread_mes
 CREATE INDEX image_version_id_idx ON public.image USING btree (version_id) WHERE (version_id IS NOT NULL);
 
 CREATE INDEX image_waiting_idx ON public.image USING btree (created) WHERE ((project_id IS NULL) AND (version_id IS NULL) AND (report_id IS NULL) AND (thread_message_id IS NULL));
+
+CREATE INDEX impact_report_created_idx ON public.impact_report USING btree (created);
+
+CREATE INDEX impact_report_project_id_idx ON public.impact_report USING btree (project_id);
 
 CREATE INDEX invitation_expires_idx ON public.invitation USING btree (expires);
 
@@ -1930,12 +1969,42 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.lacks_version(needed_id text, lost_id text, lost_loaders text[], lost_fields jsonb, wanted_loaders text[], wanted_fields jsonb)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+  with wanted as (select loaders_of(wanted_loaders, wanted_fields) as loaders),
+  candidate as (
+    select version.id, version.fields, version.withdrawn_at is null as is_offered, version.loaders && wanted.loaders as runs
+    from version, wanted where version.project_id = needed_id and is_listed(version.status)
+  ), rule as (
+    select coalesce(lost_loaders && wanted.loaders, false) as lost_runs,
+      coalesce(lost_loaders && wanted.loaders, false) or exists (select from candidate where candidate.runs) as by_loader
+    from wanted
+  )
+  select (lost_id is null or (not rule.by_loader or rule.lost_runs) and share_game_version(lost_fields, wanted_fields))
+    and not exists (
+      select from candidate where candidate.is_offered and candidate.id is distinct from lost_id
+        and (not rule.by_loader or candidate.runs) and share_game_version(candidate.fields, wanted_fields))
+  from rule
+$function$;
+
 CREATE OR REPLACE FUNCTION public.link_hosts(urls jsonb)
  RETURNS text[]
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 AS $function$
   select coalesce(array_agg(distinct lower(substring(value from '^https?://([^/:?#]+)'))), '{}') from jsonb_each_text(urls)
+$function$;
+
+CREATE OR REPLACE FUNCTION public.loaders_of(loaders text[], fields jsonb)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select loaders || case jsonb_typeof(fields -> 'mrpack_loaders')
+    when 'array' then array(select jsonb_array_elements_text(fields -> 'mrpack_loaders')) else '{}' end
 $function$;
 
 CREATE OR REPLACE FUNCTION public.member_counted()
@@ -2578,6 +2647,15 @@ begin
     ) shown));
   return null;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.share_game_version(a jsonb, b jsonb)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select case when jsonb_typeof(a -> 'game_versions') = 'array' and jsonb_typeof(b -> 'game_versions') = 'array'
+    then a -> 'game_versions' ?| array(select jsonb_array_elements_text(b -> 'game_versions')) else true end
 $function$;
 
 CREATE OR REPLACE FUNCTION public.version_counted()

@@ -26,6 +26,8 @@ import { scanJobs } from '#features/catalogue/scans/jobs.ts'
 import { scanRoutes } from '#features/catalogue/scans/routes.ts'
 import { messageImages } from '#features/catalogue/threads/image-owner.ts'
 import { threadRoutes } from '#features/catalogue/threads/routes.ts'
+import { impactRoutes } from '#features/catalogue/versions/breakage/impact-routes.ts'
+import { breakageJobs } from '#features/catalogue/versions/breakage/jobs.ts'
 import { dependencyRoutes } from '#features/catalogue/versions/dependencies/routes.ts'
 import { hashRoutes } from '#features/catalogue/versions/hashes/hash-routes.ts'
 import { updateRoutes } from '#features/catalogue/versions/hashes/update-routes.ts'
@@ -183,6 +185,7 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
     projectRoutes(scope, deps)
     publishingRoutes(scope, deps)
     dependencyRoutes(scope, deps)
+    impactRoutes(scope, deps)
   })
   tagged(app, 'teams', (scope) => {
     teamRoutes(scope, deps)
@@ -307,6 +310,7 @@ function allHandlers(deps: Deps): JobHandlers {
     ...contentImageJobs(deps),
     ...downloadJobs(deps),
     ...versionJobs(deps),
+    ...breakageJobs(deps),
     ...statisticsJobs(deps),
     ...changeJobs(deps),
     ...notificationJobs(deps),
@@ -331,6 +335,7 @@ export const SCHEDULE: Schedule = [
   { job: 'oauth.expire', everyMinutes: HOUR, atMinute: 47 },
   { job: 'files.sweep', everyMinutes: HOUR, atMinute: 27 },
   { job: 'audit.expire', everyMinutes: DAY, atMinute: 4 * HOUR + 13 },
+  { job: 'dependencies.notify', everyMinutes: HOUR, atMinute: 11 },
   { job: 'downloads.reconcile', everyMinutes: DAY, atMinute: 3 * HOUR + 43 },
   { job: 'statistics.fold', everyMinutes: 5 },
   { job: 'changes.number', everyMinutes: 1 },

@@ -175,6 +175,18 @@ export interface Dependency {
   version_id: string | null;
 }
 
+export interface DependencyBreak {
+  cause: string;
+  created: Generated<Timestamp>;
+  id: Generated<number>;
+  lost_project_id: string;
+  lost_version_id: string | null;
+  notified: Timestamp | null;
+  project_id: string;
+  reason: 'withdrawn' | 'hidden' | 'removed';
+  version_id: string;
+}
+
 export interface DownloadBatch {
   applied: Generated<Timestamp>;
   id: string;
@@ -303,6 +315,14 @@ export interface Image {
   thread_message_id: string | null;
   url: string | null;
   version_id: string | null;
+}
+
+export interface ImpactReport {
+  created: Generated<Timestamp>;
+  id: string;
+  project_id: string;
+  request: Json;
+  result: Json | null;
 }
 
 export interface Instance {
@@ -991,6 +1011,7 @@ export interface DB {
   demo_catalogue: DemoCatalogue;
   demo_item: DemoItem;
   dependency: Dependency;
+  dependency_break: DependencyBreak;
   download_batch: DownloadBatch;
   download_ledger: DownloadLedger;
   download_pending: DownloadPending;
@@ -1006,6 +1027,7 @@ export interface DB {
   follow_feed: FollowFeed;
   gallery_item: GalleryItem;
   image: Image;
+  impact_report: ImpactReport;
   instance: Instance;
   instance_error: InstanceError;
   instance_figure: InstanceFigure;

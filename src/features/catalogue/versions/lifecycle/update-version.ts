@@ -2,6 +2,7 @@
 
 import { sql, type Updateable } from 'kysely'
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
+import { isListedStatus } from '#features/basics/access/version-status.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { dropUnusedImages } from '#features/basics/content-images/queries.ts'
@@ -17,6 +18,7 @@ import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Version } from '#platform/db/schema.ts'
 import type { Deps } from '#ports/deps.ts'
+import { announceLostVersion } from '../breakage/announce-loss.ts'
 import { draftExpiry } from '../drafts/completeness.ts'
 import { listDraftFiles } from '../drafts/draft-files.ts'
 import { type CheckedFiles, checkDraftFiles, completeDraft, type NextVersion } from '../drafts/publish-draft.ts'
@@ -130,6 +132,9 @@ export async function recordStatus(
   }
   if (status === from) return
   await recordVersionStatus(tx, { project, versionId: id, from, to: status })
+  if (isListedStatus(from) && !isListedStatus(status)) {
+    await announceLostVersion(tx, version, { reason: 'hidden', at: new Date(now) })
+  }
   const details = { from, to: status, project: project.id }
   const subject = { kind: 'version', id } as const
   await recordAudit(tx, { action: 'version.status_changed', actor: actorOf(viewer), subject, details })

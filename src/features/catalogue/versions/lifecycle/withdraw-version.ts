@@ -14,6 +14,8 @@ import { isIdForm } from '#lib/ids.ts'
 import { isBlank } from '#lib/text/text-rules.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Version } from '#platform/db/schema.ts'
+import { announceLostVersion } from '../breakage/announce-loss.ts'
+import { deletePendingBreaks } from '../breakage/queries.ts'
 import type { LockedVersion, VersionRow } from '../queries.ts'
 import type { VersionPatch } from './requests.ts'
 
@@ -88,6 +90,7 @@ export async function recordWithdrawal(
   if (update.withdrawn_at === null) {
     await recordAudit(tx, { action: 'version.restored', actor: actorOf(viewer), subject, details: about })
     await recordVersionEvent(tx, 'version.updated', ids, { fields: ['withdrawn'] })
+    await deletePendingBreaks(tx, ids)
     return
   }
   const details = { ...about, kind: kind ?? null, reason: reason ?? null, replacement: replacement ?? null }
@@ -97,6 +100,7 @@ export async function recordWithdrawal(
     return
   }
   await recordVersionEvent(tx, 'version.withdrawn', ids, { kind, reason, replacement })
+  await announceLostVersion(tx, version, { reason: 'withdrawn', at: new Date(update.withdrawn_at) })
   const members = (await listMemberIds(tx, project)).filter((id) => id !== viewer.id)
   await insertNotifications(tx, members, { type: 'version_withdrawn', project_id: project.id, version_id: version.id })
 }
