@@ -175,7 +175,12 @@ const partOf = (url: string, index: number): string => url.split('/').at(index) 
 /** Adds an impact report of the project. Returns its ID. */
 async function openImpactReport(world: World): Promise<string> {
   const id = newId()
-  const values = { id, project_id: await world.id('project'), request: JSON.stringify({}), result: JSON.stringify({ dependents: [], packs: [], complete: true }) }
+  const values = {
+    id,
+    project_id: await world.id('project'),
+    request: JSON.stringify({}),
+    result: JSON.stringify({ dependents: [], packs: [], complete: true }),
+  }
   await world.t.deps.db.insertInto('impact_report').values(values).execute()
   return id
 }
