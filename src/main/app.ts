@@ -26,8 +26,6 @@ import { scanJobs } from '#features/catalogue/scans/jobs.ts'
 import { scanRoutes } from '#features/catalogue/scans/routes.ts'
 import { messageImages } from '#features/catalogue/threads/image-owner.ts'
 import { threadRoutes } from '#features/catalogue/threads/routes.ts'
-import { impactRoutes } from '#features/catalogue/versions/breakage/impact-routes.ts'
-import { breakageJobs } from '#features/catalogue/versions/breakage/jobs.ts'
 import { dependencyRoutes } from '#features/catalogue/versions/dependencies/routes.ts'
 import { hashRoutes } from '#features/catalogue/versions/hashes/hash-routes.ts'
 import { updateRoutes } from '#features/catalogue/versions/hashes/update-routes.ts'
@@ -185,7 +183,6 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
     projectRoutes(scope, deps)
     publishingRoutes(scope, deps)
     dependencyRoutes(scope, deps)
-    impactRoutes(scope, deps)
   })
   tagged(app, 'teams', (scope) => {
     teamRoutes(scope, deps)
@@ -310,7 +307,6 @@ function allHandlers(deps: Deps): JobHandlers {
     ...contentImageJobs(deps),
     ...downloadJobs(deps),
     ...versionJobs(deps),
-    ...breakageJobs(deps),
     ...statisticsJobs(deps),
     ...changeJobs(deps),
     ...notificationJobs(deps),

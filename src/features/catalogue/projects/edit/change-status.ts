@@ -15,7 +15,7 @@ import {
 import { requireSeen } from '#features/catalogue/reviews/seen.ts'
 import { takeSnapshot } from '#features/catalogue/reviews/snapshots.ts'
 import { deleteStatusMessage, insertMessage } from '#features/catalogue/threads/queries.ts'
-import { announceHiddenProject } from '#features/catalogue/versions/breakage/announce-loss.ts'
+import { announceHiddenProject } from '#features/catalogue/breakage/announce-loss.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { isApprovedClass, type ProjectStatus } from '#lib/project-status.ts'
 import { isBlank } from '#lib/text/text-rules.ts'

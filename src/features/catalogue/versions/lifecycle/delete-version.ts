@@ -16,7 +16,7 @@ import type { Tx } from '#platform/db/db.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
 import { removeLater } from '#ports/files/claims.ts'
-import { announceLostVersion } from '../breakage/announce-loss.ts'
+import { announceLostVersion } from '#features/catalogue/breakage/announce-loss.ts'
 import { type LockedVersion, lockVersion } from '../queries.ts'
 import { eraseUploadsOf } from '../uploads/queries.ts'
 

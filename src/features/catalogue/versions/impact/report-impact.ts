@@ -1,47 +1,20 @@
 // Reports about what a withdrawal or a deletion would break. Reports with many dependents are computed by a job.
 import type { Selectable } from 'kysely'
-import Type, { type Static } from 'typebox'
+import {
+  countDirectDependents,
+  IMPACT_MAX,
+  type ImpactAction,
+  listImpact,
+} from '#features/catalogue/breakage/impact-queries.ts'
 import { invalidInput, notFound, validationError } from '#lib/errors.ts'
 import { isIdForm, newId } from '#lib/ids.ts'
-import { Id } from '#lib/schema/schema-parts.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { ImpactReport } from '#platform/db/schema.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
-import { countDirectDependents, IMPACT_MAX, type ImpactAction, listImpact } from './impact-queries.ts'
-
-const ACTIONS = ['withdraw', 'remove', 'replace'] as const
-
-export const ImpactBody = Type.Object(
-  {
-    withdraw: Type.Optional(Id('ID of the version that would be withdrawn')),
-    remove: Type.Optional(Id('ID of the version that would be deleted, or of the project for all of them')),
-    replace: Type.Optional(Id('ID of the version that would be the only one left')),
-  },
-  { title: 'ImpactRequest', description: 'Exactly one of the fields' },
-)
-
-const Affected = Type.Object(
-  {
-    project_id: Type.String(),
-    version_id: Type.String({ description: 'Newest version of the project' }),
-    names_version: Type.Boolean({ description: 'Whether the dependency names a version, not only the project' }),
-  },
-  { title: 'AffectedProject' },
-)
-
-export const ImpactView = Type.Object(
-  {
-    dependents: Type.Array(Affected, { description: 'Projects that would have no version of a required dependency' }),
-    packs: Type.Array(Affected, { description: 'The same for modpacks, which also contain versions' }),
-    complete: Type.Boolean({
-      description: `Whether the lists have everything; they have at most ${IMPACT_MAX} projects`,
-    }),
-  },
-  { title: 'Impact' },
-)
-type ImpactView = Static<typeof ImpactView>
+import { ACTIONS, type ImpactBody } from './requests.ts'
+import type { ImpactView } from './views.ts'
 
 /** With more direct dependents, a job computes the report. */
 const DEPENDENTS_AT_ONCE = 200
@@ -52,7 +25,7 @@ type Asked = { action: ImpactAction; projectId: string; versionId: string | null
 export async function reportImpact(
   deps: Deps,
   projectId: string,
-  body: Static<typeof ImpactBody>,
+  body: ImpactBody,
 ): Promise<{ report: ImpactView } | { job: string }> {
   const asked = await checkRequest(deps.db, projectId, body)
   if ((await countDirectDependents(deps.db, projectId)) <= DEPENDENTS_AT_ONCE) {
@@ -67,7 +40,7 @@ export async function reportImpact(
   return { job }
 }
 
-async function checkRequest(db: Db, projectId: string, body: Static<typeof ImpactBody>): Promise<Asked> {
+async function checkRequest(db: Db, projectId: string, body: ImpactBody): Promise<Asked> {
   const given = ACTIONS.filter((name) => body[name] !== undefined)
   const [action] = given
   if (action === undefined || given.length > 1) throw validationError('body', `must have one of ${ACTIONS.join(', ')}`)

@@ -1,32 +1,16 @@
 // What a withdrawal or a deletion would break, for members of the project.
-import Type from 'typebox'
 import { requireMember } from '#features/basics/access/project-policy.ts'
 import { getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { parseId } from '#lib/ids.ts'
-import { Nullable } from '#lib/schema/schema-parts.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { ProjectParams } from '#platform/http/query-values.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
-import { getReport, ImpactBody, ImpactView, reportImpact } from './impact.ts'
+import { getReport, reportImpact } from './report-impact.ts'
+import { ImpactBody, JobParams } from './requests.ts'
+import { ImpactView, JobView, ReportView } from './views.ts'
 
 const config = { auth: { scope: ['PROJECT_READ'] }, limitedTokens: 'resource' } as const
-
-const JobView = Type.Object(
-  { job: Type.String({ description: 'ID for `GET /v3/project/{id}/impact/{job}`; valid for one day' }) },
-  { title: 'ImpactJob' },
-)
-const ReportView = Type.Object(
-  {
-    state: Type.Enum(['running', 'done']),
-    result: Nullable(ImpactView),
-  },
-  { title: 'ImpactReport' },
-)
-const JobParams = Type.Object({
-  ...ProjectParams.properties,
-  job: Type.String({ maxLength: 64, description: 'ID of the job', examples: ['AABBCCDD'] }),
-})
 
 export function impactRoutes(app: App, deps: Deps): void {
   app.post(

@@ -3,7 +3,6 @@ import { sql } from 'kysely'
 import { isPublicStatus, PUBLIC_STATUSES } from '#lib/project-status.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
-import type { VersionRow } from '../queries.ts'
 import { newestOfDependents } from './impact-queries.ts'
 
 export type LossReason = 'withdrawn' | 'hidden' | 'removed'
@@ -11,7 +10,7 @@ export type LossReason = 'withdrawn' | 'hidden' | 'removed'
 /** The version must be listed, or named by dependencies, before the change. */
 export async function announceLostVersion(
   tx: Tx,
-  { id, project_id, loaders, fields }: Pick<VersionRow, 'id' | 'project_id' | 'loaders' | 'fields'>,
+  { id, project_id, loaders, fields }: { id: string; project_id: string; loaders: string[]; fields: unknown },
   { reason, at }: { reason: LossReason; at: Date },
 ): Promise<void> {
   // The job cannot read a version that was removed.

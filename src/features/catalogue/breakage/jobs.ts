@@ -4,7 +4,6 @@ import { DAY_MS } from '#lib/time.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import { enqueue, type Jobs } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
-import { computeReport, deleteOldReports } from './impact.ts'
 import { deleteOldBreaks, insertBreaks, listDependentIds, notifyMembers } from './queries.ts'
 
 /** Number of dependents or projects per statement. */
@@ -41,7 +40,5 @@ export const breakageJobs = (deps: Pick<Deps, 'db' | 'cache' | 'now'>) => ({
       found = await transaction(deps, (tx) => notifyMembers(tx, { now: new Date(deps.now()), limit: BATCH }))
     }
     await deleteOldBreaks(deps.db, new Date(deps.now() - STORED_DAYS * DAY_MS))
-    await deleteOldReports(deps.db, new Date(deps.now() - DAY_MS))
   },
-  'impact.compute': ({ report_id }: { report_id: string }): Promise<void> => computeReport(deps.db, report_id),
 })
