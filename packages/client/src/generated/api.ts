@@ -12740,6 +12740,7 @@ export interface operations {
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
             409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
@@ -12770,8 +12771,10 @@ export interface operations {
                     "application/json": components["schemas"]["ImpactReport"];
                 };
             };
+            400: components["responses"]["400.decoding_error.invalid_input"];
             401: components["responses"]["401.unauthorized"];
             403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
             default: components["responses"]["Error"];
         };
     };
