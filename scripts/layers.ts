@@ -92,6 +92,7 @@ export const LAYERS: readonly Layer[] = [
       follows: 'Following projects; notifying followers ([people.md](features/people.md))',
       projects: 'Reading and changing projects, their gallery and their status',
       publishing: 'Creating a project with its first versions',
+      breakage: 'Finding broken dependencies and notifying members ([withdrawal.md](features/withdrawal.md))',
       releases: 'Publishing scheduled projects and versions at their time',
       resolve: 'Choosing versions for a list of projects; locks and packs ([resolve.md](features/resolve.md))',
       reviews: 'Snapshots and decisions of moderators ([moderation.md](features/moderation.md))',

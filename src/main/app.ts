@@ -341,6 +341,7 @@ export const SCHEDULE: Schedule = [
   { job: 'oauth.expire', everyMinutes: HOUR, atMinute: 47 },
   { job: 'files.sweep', everyMinutes: HOUR, atMinute: 27 },
   { job: 'audit.expire', everyMinutes: DAY, atMinute: 4 * HOUR + 13 },
+  { job: 'dependencies.notify', everyMinutes: HOUR, atMinute: 11 },
   { job: 'downloads.reconcile', everyMinutes: DAY, atMinute: 3 * HOUR + 43 },
   { job: 'statistics.fold', everyMinutes: 5 },
   { job: 'changes.number', everyMinutes: 1 },

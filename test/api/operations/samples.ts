@@ -191,6 +191,19 @@ const tagList = (name: TagListName): Sample => ({
 })
 const partOf = (url: string, index: number): string => url.split('/').at(index) ?? ''
 
+/** Adds an impact report of the project. Returns its ID. */
+async function openImpactReport(world: World): Promise<string> {
+  const id = newId()
+  const values = {
+    id,
+    project_id: await world.id('project'),
+    request: JSON.stringify({}),
+    result: JSON.stringify({ dependents: [], packs: [], complete: true }),
+  }
+  await world.t.deps.db.insertInto('impact_report').values(values).execute()
+  return id
+}
+
 /** Adds a job that has failed on its last attempt. Returns its ID. */
 const failedJob = async ({ t }: World): Promise<string> => {
   const { rows } = await t.deps.pool.query<{ id: string }>(
@@ -433,6 +446,10 @@ const OPERATIONS: Record<string, Sample> = {
   deleteCollectionIcon: at('collection'),
 
   // Reports, threads, moderation
+  reportImpact: { ...at('project'), body: async (w) => ({ remove: await w.id('project') }) },
+  getImpactReport: {
+    at: { id: 'project', job: openImpactReport },
+  },
   getReport: at('report'),
   listReports: ids('report'),
   listOpenReports: {},

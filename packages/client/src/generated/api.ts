@@ -1789,6 +1789,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v3/project/{id}/impact": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * List the projects and packs that a withdrawal or a deletion would break
+         * @description For members and moderators. Considers the newest version of each direct dependent. With more than 200 direct dependents, the response is 202 with the ID of a job.
+         *
+         *     Requires a token with `PROJECT_READ`. Fine-grained tokens work within their limits.
+         */
+        post: operations["reportImpact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/project/{id}/impact/{job}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the result of a job that computes an impact report
+         * @description Requires a token with `PROJECT_READ`. Fine-grained tokens work within their limits.
+         */
+        get: operations["getImpactReport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v3/project": {
         parameters: {
             query?: never;
@@ -5456,6 +5498,14 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** AffectedProject */
+        AffectedProject: {
+            project_id: string;
+            /** @description Newest version of the project */
+            version_id: string;
+            /** @description Whether the dependency names a version, not only the project */
+            names_version: boolean;
+        };
         /** AffiliateClick */
         AffiliateClick: {
             /** @description URL of the page that the click led to */
@@ -5617,7 +5667,7 @@ export interface components {
             /** @description Identifies the item, for its dismissal: the kind and the ID of its subject */
             id: string;
             /**
-             * @description `moderator_message`: an unanswered message or decision of a moderator. `quarantined_version`, `failed_scan`: of the scanner. `invitation`: to a team. `paused_upload`: an incomplete draft of a version. `incomplete_draft`: a draft with missing items. `scheduled`: a publication within 3 days. `report_reply`: an unanswered message in a report. `withdrawn_dependency`: a dependency of the newest version is not public. `unsupported_game_version`: no version supports the latest release that is 30 days old
+             * @description `moderator_message`: an unanswered message or decision of a moderator. `quarantined_version`, `failed_scan`: of the scanner. `invitation`: to a team. `paused_upload`: an incomplete draft of a version. `incomplete_draft`: a draft with missing items. `scheduled`: a publication within 3 days. `report_reply`: an unanswered message in a report. `withdrawn_dependency`: a dependency of the newest version is withdrawn, removed or not public. `unsupported_game_version`: no version supports the latest release that is 30 days old
              * @enum {string}
              */
             kind: "moderator_message" | "quarantined_version" | "failed_scan" | "invitation" | "paused_upload" | "incomplete_draft" | "scheduled" | "report_reply" | "withdrawn_dependency" | "unsupported_game_version";
@@ -6427,6 +6477,38 @@ export interface components {
             report_id?: string | null;
             thread_message_id?: string | null;
         };
+        /** Impact */
+        Impact: {
+            /** @description Projects that would have no version of a required dependency */
+            dependents: components["schemas"]["AffectedProject"][];
+            /** @description The same for modpacks, which also contain versions */
+            packs: components["schemas"]["AffectedProject"][];
+            /** @description Whether the lists have everything; they have at most 1000 projects */
+            complete: boolean;
+        } | null;
+        /** ImpactJob */
+        ImpactJob: {
+            /** @description ID for `GET /v3/project/{id}/impact/{job}`; valid for one day */
+            job: string;
+        };
+        /** ImpactReport */
+        ImpactReport: {
+            /** @enum {string} */
+            state: "running" | "done";
+            result: components["schemas"]["Impact"];
+        };
+        /**
+         * ImpactRequest
+         * @description Exactly one of the fields
+         */
+        ImpactRequest: {
+            /** @description ID of the version that would be withdrawn */
+            withdraw?: string;
+            /** @description ID of the version that would be deleted, or of the project for all of them */
+            remove?: string;
+            /** @description ID of the version that would be the only one left */
+            replace?: string;
+        };
         /**
          * InitialVersion
          * @description Additional keys are loader fields
@@ -7169,7 +7251,7 @@ export interface components {
                 project_message: boolean;
                 /** @description Versions that the scanner holds back. Default: false */
                 version_quarantined: boolean;
-                /** @description Versions of the user's projects that others withdraw. Default: true */
+                /** @description Versions of the user's projects that others withdraw, and dependencies that have broken. Default: true */
                 withdrawal: boolean;
                 /** @description Trusted publishers that were added or have stopped. Default: true */
                 trusted_publisher: boolean;
@@ -7205,7 +7287,7 @@ export interface components {
                 project_message?: boolean | null;
                 /** @description Versions that the scanner holds back. Default: false */
                 version_quarantined?: boolean | null;
-                /** @description Versions of the user's projects that others withdraw. Default: true */
+                /** @description Versions of the user's projects that others withdraw, and dependencies that have broken. Default: true */
                 withdrawal?: boolean | null;
                 /** @description Trusted publishers that were added or have stopped. Default: true */
                 trusted_publisher?: boolean | null;
@@ -13531,6 +13613,81 @@ export interface operations {
                 };
                 content?: never;
             };
+            404: components["responses"]["404.not_found"];
+            default: components["responses"]["Error"];
+        };
+    };
+    reportImpact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description ID or slug of the project */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description Exactly one of the fields */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImpactRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Impact"];
+                };
+            };
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImpactJob"];
+                };
+            };
+            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getImpactReport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description ID or slug of the project */
+                id: string;
+                /**
+                 * @description ID of the job
+                 * @example AABBCCDD
+                 */
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImpactReport"];
+                };
+            };
+            400: components["responses"]["400.decoding_error.invalid_input"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             default: components["responses"]["Error"];
         };

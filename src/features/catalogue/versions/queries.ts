@@ -124,6 +124,7 @@ export type VersionTraits = {
   game_versions: string[]
   version_number: string
   date_published: Date
+  is_withdrawn: boolean
 }
 
 /** Returns the traits of the versions that `listVersionIdsOf` returns, in the same order. */
@@ -135,6 +136,7 @@ export async function listVersionTraits(
   const rows = await filteredVersions(db, projectId, filter)
     .select(['version.id', 'version.featured', 'version.loaders', 'version.fields'])
     .select(['version.version_number', 'version.date_published'])
+    .select(sql<boolean>`version.withdrawn_at is not null`.as('is_withdrawn'))
     .execute()
   return rows.map(({ fields, ...row }) => {
     const gameVersions = (fields as Record<string, unknown>)['game_versions']

@@ -6,6 +6,7 @@ import {
   type CachedVersion,
   getVersion,
   listCachedVersions,
+  listVisibleVersions,
 } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { listVersionIdsFor } from '#features/catalogue/versions/lookup/version-list.ts'
 import { findVersionIdByNumber } from '#features/catalogue/versions/queries.ts'
@@ -32,7 +33,14 @@ import { buildSnippets, snippetList } from './build-snippets.ts'
 import { folderView, manifestView } from './contents-view.ts'
 import { comparison } from './version-compare.ts'
 import { type ContentsFile, folderTree, loadContents } from './version-contents.ts'
-import { channelBadge, copyButton, loadVersionPaths, type VersionPaths } from './version-parts.ts'
+import {
+  channelBadge,
+  copyButton,
+  loadVersionPaths,
+  type VersionPaths,
+  withdrawnBadge,
+  withdrawnNote,
+} from './version-parts.ts'
 
 /** Maximum number of files whose contents are on the page of a version. */
 const CONTENTS_MAX = 4
@@ -112,6 +120,7 @@ ${comparison(page, deps.taxonomy, {
   })
   const body = html`<div class="body parts">
 ${versionHead(request, loaded)}
+${withdrawnNote(page, version, await loadReplacement(request, loaded))}
 <section><h2>${language.t('site.tab.changelog')}</h2>${String(changelog) === '' ? html`<p class="soft">${language.t('site.no-changelog')}</p>` : changelog}</section>
 ${offer.dependencies.length > 0 && html`<section><h2>${language.t('site.tab.dependencies')}</h2>${dependencyGroups(page, withChosen(offer))}</section>`}
 ${compared}
@@ -126,6 +135,15 @@ ${filesPanel(page, offer)}
   const canonical = paths.of(version)
   const structuredData = versionStructure(page, data, { version, canonical })
   return show(projectPage(request, data, { tab: '/versions', title, body, canonical, structuredData, isSplit: true }))
+}
+
+/** Returns the version that replaces a withdrawn version, if the viewer can see it. */
+async function loadReplacement({ deps, viewer }: PageRequest, { version, paths }: VersionData) {
+  const id = version.withdrawn?.replacement
+  const [cached] = id === undefined ? [] : await listVisibleVersions(deps, viewer, [id])
+  if (cached === undefined) return undefined
+  const replacement = versionOf(cached)
+  return { path: paths.of(replacement), version_number: replacement.version_number }
 }
 
 /** Adds the versions that the archive of the offer contains. */
@@ -150,7 +168,7 @@ function versionHead({ page }: PageRequest, { data, version, paths, previous, ne
     const text = html`<span class="vh">${language.t(`project.version.${name}`)} </span><bdi>${other.version_number}</bdi>`
     return html`<li><a href="${pathTo(page, paths.of(other))}" rel="${name === 'next' ? 'next' : 'prev'}">${name === 'previous' && icon(page, 'previous')}${text}${name === 'next' && icon(page, 'next')}</a></li>`
   }
-  return html`<header><h1><bdi>${version.name}</bdi> ${channelBadge(page, version)}</h1>
+  return html`<header><h1><bdi>${version.name}</bdi> ${channelBadge(page, version)} ${withdrawnBadge(page, version)}</h1>
 <nav class="steps" aria-label="${language.t('site.tab.versions')}"><ul>${link(previous, 'previous')}<li><a href="${pathTo(page, `${data.path}/versions`)}">${icon(page, 'list')}${language.t('project.version.all')}</a></li>${link(next, 'next')}</ul></nav></header>`
 }
 

@@ -15,6 +15,7 @@ import {
 import { requireSeen } from '#features/catalogue/reviews/seen.ts'
 import { takeSnapshot } from '#features/catalogue/reviews/snapshots.ts'
 import { deleteStatusMessage, insertMessage } from '#features/catalogue/threads/queries.ts'
+import { announceHiddenProject } from '#features/catalogue/breakage/announce-loss.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { isApprovedClass, type ProjectStatus } from '#lib/project-status.ts'
 import { isBlank } from '#lib/text/text-rules.ts'
@@ -125,6 +126,7 @@ async function endReview(
     details: { from: project.status, to, ...(isUndo ? { undo: true } : {}), ...waited },
   })
   await recordStatusEvents(tx, { id: project.id, from: project.status, to })
+  await announceHiddenProject(tx, project.id, { from: project.status, to, at: new Date(now) })
 }
 
 /** @throws ApiError `invalid_input` naming the field if the project, with the values after the patch, is not complete. */

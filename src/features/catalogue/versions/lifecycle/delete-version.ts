@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely'
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
+import { isPublicVersionStatus } from '#features/basics/access/version-status.ts'
 import { type Actor, actorOf } from '#features/basics/audit/actor.ts'
 import { type AuditEntry, recordAudit } from '#features/basics/audit/record-audit.ts'
 import { dropImages } from '#features/basics/content-images/queries.ts'
@@ -15,6 +16,7 @@ import type { Tx } from '#platform/db/db.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
 import { removeLater } from '#ports/files/claims.ts'
+import { announceLostVersion } from '#features/catalogue/breakage/announce-loss.ts'
 import { type LockedVersion, lockVersion } from '../queries.ts'
 import { eraseUploadsOf } from '../uploads/queries.ts'
 
@@ -55,10 +57,13 @@ export async function eraseVersion(tx: Tx, changed: ChangeSet, locked: LockedVer
     .distinct()
     .where('version_id', '=', id)
     .execute()
+  const replaced = await tx.selectFrom('version').select('id').where('withdrawn_replacement', '=', id).execute()
   if (!locked.version.is_new_draft) {
     await recordVersionEvent(tx, 'version.removed', { projectId, versionId: id }, { state: 'removed' })
   }
-  const replaced = await tx.selectFrom('version').select('id').where('withdrawn_replacement', '=', id).execute()
+  if (isPublicVersionStatus(locked.version.status)) {
+    await announceLostVersion(tx, locked.version, { reason: 'removed', at })
+  }
   await dropImages(tx, 'version', [id])
   await eraseUploadsOf(tx, id)
   await tx.deleteFrom('version').where('id', '=', id).execute()

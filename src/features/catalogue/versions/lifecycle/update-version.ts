@@ -3,6 +3,7 @@
 import { sql, type Updateable } from 'kysely'
 import { requireNotMirrored } from '#features/basics/access/origin.ts'
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
+import { isListedStatus } from '#features/basics/access/version-status.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { dropUnusedImages } from '#features/basics/content-images/queries.ts'
@@ -18,6 +19,7 @@ import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Version } from '#platform/db/schema.ts'
 import type { Deps } from '#ports/deps.ts'
+import { announceLostVersion } from '#features/catalogue/breakage/announce-loss.ts'
 import { draftExpiry } from '../drafts/completeness.ts'
 import { listDraftFiles } from '../drafts/draft-files.ts'
 import { type CheckedFiles, checkDraftFiles, completeDraft, type NextVersion } from '../drafts/publish-draft.ts'
@@ -101,24 +103,22 @@ async function saveVersion(deps: Deps, viewer: Viewer, { id, patch, revision }: 
     if (Object.keys(update).length > 0) await tx.updateTable('version').set(update).where('id', '=', id).execute()
     if (!(update.is_new_draft ?? version.is_new_draft)) await touchProject(tx, project.id, new Date(now))
     if (update.status !== undefined) await recordStatus(tx, viewer, locked, { status: update.status, now })
-    const changedFields = publicFields(patch)
-    if (!version.is_new_draft && changedFields.length > 0) {
-      await recordVersionEvent(
-        tx,
-        'version.updated',
-        { projectId: project.id, versionId: id },
-        { fields: changedFields },
-      )
-    }
     await recordWithdrawal(tx, viewer, locked, update)
+    if (!version.is_new_draft) await recordFields(tx, locked, patch)
     changed.add('version', id)
     changed.add('project', project.id)
   })
 }
 
-/** Returns the fields of a patch that readers see, except the status, whose change has its own event. */
-function publicFields({ status, requested_status, scheduled_at, downloads, ...fields }: VersionPatch): string[] {
-  return Object.keys(fields)
+/** Records the fields of a patch that readers see, except the status and the withdrawal, which have their own events. */
+async function recordFields(
+  tx: Tx,
+  { project, version }: LockedVersion,
+  { status, requested_status, scheduled_at, downloads, withdrawn, ...shown }: VersionPatch,
+): Promise<void> {
+  const fields = Object.keys(shown)
+  if (fields.length === 0) return
+  await recordVersionEvent(tx, 'version.updated', { projectId: project.id, versionId: version.id }, { fields })
 }
 
 /** Announces a version that becomes listed, and records the change of its status. Called after the change. */
@@ -134,6 +134,9 @@ export async function recordStatus(
   }
   if (status === from) return
   await recordVersionStatus(tx, { project, versionId: id, from, to: status })
+  if (isListedStatus(from) && !isListedStatus(status)) {
+    await announceLostVersion(tx, version, { reason: 'hidden', at: new Date(now) })
+  }
   const details = { from, to: status, project: project.id }
   const subject = { kind: 'version', id } as const
   await recordAudit(tx, { action: 'version.status_changed', actor: actorOf(viewer), subject, details })

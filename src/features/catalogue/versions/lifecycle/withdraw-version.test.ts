@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
+import { newId } from '#lib/ids.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
@@ -133,6 +134,34 @@ describe('withdrawing', () => {
         [{ type: 'version_withdrawn', project_id: project.id, version_id: last }],
       )
     }
+  })
+
+  test('records the event of a new withdrawal once, and later changes as updates', async () => {
+    const { project, last } = await world()
+    await t.deps.db
+      .insertInto('webhook')
+      .values({
+        id: newId(),
+        owner_kind: 'instance',
+        url: 'https://hooks.example/',
+        host: 'hooks.example',
+        format: 'standard',
+        events: ['*'],
+        secret: Buffer.from('sealed'),
+        active: true,
+      })
+      .execute()
+    await withdrawn(project.owner, last)
+    await withdrawn(project.owner, last)
+    await withdrawn(project.owner, last, { ...REASON, kind: 'security' })
+    await withdrawn(project.owner, last, null)
+    const rows = await t.deps.db.selectFrom('event').select(['kind', 'data']).where('version_id', '=', last).execute()
+    const ids = { project_id: project.id, version_id: last }
+    assert.deepEqual(rows, [
+      { kind: 'version.withdrawn', data: { ...ids, ...REASON, replacement: null } },
+      { kind: 'version.updated', data: { ...ids, fields: ['withdrawn'] } },
+      { kind: 'version.updated', data: { ...ids, fields: ['withdrawn'] } },
+    ])
   })
 
   test('parallel withdrawals and undoings leave one of the states', async () => {

@@ -6,6 +6,7 @@ import { listMemberIds } from '#features/basics/access/memberships.ts'
 import { isPublicVersionStatus } from '#features/basics/access/version-status.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { recordVersionEvent } from '#features/basics/events/record-event.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { validationError } from '#lib/errors.ts'
@@ -13,6 +14,8 @@ import { isIdForm } from '#lib/ids.ts'
 import { isBlank } from '#lib/text/text-rules.ts'
 import type { Tx } from '#platform/db/db.ts'
 import type { Version } from '#platform/db/schema.ts'
+import { announceLostVersion } from '#features/catalogue/breakage/announce-loss.ts'
+import { deletePendingBreaks } from '#features/catalogue/breakage/queries.ts'
 import type { LockedVersion, VersionRow } from '../queries.ts'
 import type { VersionPatch } from './requests.ts'
 
@@ -82,14 +85,22 @@ export async function recordWithdrawal(
   const isSame = kind === withdrawn_kind && reason === withdrawn_reason && replacement === withdrawn_replacement
   if (isSame) return
   const subject = { kind: 'version', id: version.id } as const
+  const ids = { projectId: project.id, versionId: version.id }
   const about = { project: project.id, version_number: version.version_number }
   if (update.withdrawn_at === null) {
     await recordAudit(tx, { action: 'version.restored', actor: actorOf(viewer), subject, details: about })
+    await recordVersionEvent(tx, 'version.updated', ids, { fields: ['withdrawn'] })
+    await deletePendingBreaks(tx, ids)
     return
   }
   const details = { ...about, kind: kind ?? null, reason: reason ?? null, replacement: replacement ?? null }
   await recordAudit(tx, { action: 'version.withdrawn', actor: actorOf(viewer), subject, details })
-  if (version.withdrawn_at !== null) return
+  if (version.withdrawn_at !== null) {
+    await recordVersionEvent(tx, 'version.updated', ids, { fields: ['withdrawn'] })
+    return
+  }
+  await recordVersionEvent(tx, 'version.withdrawn', ids, { kind, reason, replacement })
+  await announceLostVersion(tx, version, { reason: 'withdrawn', at: new Date(update.withdrawn_at) })
   const members = (await listMemberIds(tx, project)).filter((id) => id !== viewer.id)
   await insertNotifications(tx, members, { type: 'version_withdrawn', project_id: project.id, version_id: version.id })
 }

@@ -38,6 +38,7 @@ const KINDS: { readonly [Type in NotificationType]: EmailKind | undefined } = {
   moderation_message_received: 'project_message',
   version_quarantined: 'version_quarantined',
   version_withdrawn: 'withdrawal',
+  dependency_broken: 'withdrawal',
   publisher_added: 'trusted_publisher',
   publisher_stopped: 'trusted_publisher',
   webhook_disabled: 'webhook_disabled',
