@@ -9,8 +9,8 @@ export type MirrorRow = Selectable<Mirror>
 export type OriginRow = Selectable<Origin>
 export type Kind = 'project' | 'version'
 
-/** Creates the row of a source with its first run. */
-export async function findOrCreateMirror(
+/** Creates the row of a source with its first run, and returns it. */
+export async function upsertMirror(
   db: Db,
   { address, organizationId, selection }: { address: string; organizationId: string; selection: string },
 ): Promise<MirrorRow> {

@@ -1,4 +1,4 @@
-// A mirror follows a source while random writes go on there. Afterwards both give the same answers for everything public.
+// A mirror follows a source during random writes there. Afterwards both give the same answers for all public objects.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
@@ -77,7 +77,7 @@ async function write(world: World, random: (below: number) => number): Promise<v
   } else if (random(4) === 0) await mine.delete(`/v3/project/${project.id}`)
 }
 
-/** Returns the IDs of what is public, by the change feed. */
+/** Returns the IDs of the public objects, by the change feed. */
 async function publicIds(t: TestApp, kind: string): Promise<string[]> {
   const ids: string[] = []
   let since = ''

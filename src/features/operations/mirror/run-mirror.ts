@@ -8,9 +8,9 @@ import type { Deps } from '#ports/deps.ts'
 import type { MirrorReport, MirrorRun } from './copy/context.ts'
 import { copyProjects } from './copy/copy-projects.ts'
 import { copyMissing } from './copy/copy-removals.ts'
-import { resolveOpen } from './copy/dependencies.ts'
+import { resolveOpen } from './copy/resolve-open.ts'
 import { followFeed, storeCursor } from './follow-feed.ts'
-import { findMirror, findOrCreateMirror, listOrigins, listRetries, type MirrorRow } from './queries.ts'
+import { findMirror, listOrigins, listRetries, type MirrorRow, upsertMirror } from './queries.ts'
 import { type Selected, type Selection, selectProjects } from './selection.ts'
 import { readKeys, readLatest } from './source/read-objects.ts'
 import { openSource, SourceUnusable } from './source/source.ts'
@@ -242,7 +242,7 @@ async function openMirror(
       ? newMirror({ address, organizationId })
       : isDryRun && known !== undefined
         ? known
-        : await findOrCreateMirror(db, { address, organizationId, selection })
+        : await upsertMirror(db, { address, organizationId, selection })
   const isSame = JSON.stringify(sorted(mirror.selection)) === JSON.stringify(sorted(options.selection))
   if (!isSame) Object.assign(mirror, { cursor: null, is_comparing: false })
   if (since !== undefined) Object.assign(mirror, { cursor: since, is_comparing: false })

@@ -102,7 +102,7 @@ function projectHead(request: PageRequest, data: ProjectData): Markup {
 ${tile(page, { iconUrl: view.icon_url, rawUrl: view.raw_icon_url }, 81)}
 <div>
 <h1 dir="auto">${view.name}</h1>
-${headDetails(request, data)}
+${headDetails(request, data, view.origin !== undefined && html`<p class="soft">${mirroredFrom(page, view.origin)}</p>`)}
 </div>
 ${download(request, data)}
 </div>`
@@ -122,11 +122,11 @@ ${download(request, data)}
 </div>`
 }
 
-function headDetails(request: PageRequest, data: ProjectData): Markup {
+function headDetails(request: PageRequest, data: ProjectData, origin: Part = null): Markup {
   const { page } = request
   const { language } = page
   const { view } = data
-  return html`<p class="what" dir="auto">${view.summary}</p>${view.origin !== undefined && html`<p class="soft">${mirroredFrom(page, view.origin)}</p>`}
+  return html`<p class="what" dir="auto">${view.summary}</p>${origin}
 <dl class="facts"><div><dt>${language.t('site.downloads', { count: view.downloads })}</dt><dd>${countOf(language, view.downloads)}</dd></div><div><dt>${language.t('site.followers', { count: view.followers })}</dt><dd>${countOf(language, view.followers)}</dd></div><div><dt class="vh">${language.t('site.updated')}</dt><dd>${language.rich('site.updated-at', { at: timeAgo(language, new Date(view.updated), page.now) })}</dd></div></dl>
 <div class="acts">${request.personal(followButton({ id: view.id, path: data.path }))}<a class="button" href="${pathTo(page, `${data.path}/save`)}">${icon(page, 'bookmark')}${language.t('site.save')}</a>${packButton(page, view)}${iconButtons(page, view, data.path)}</div>`
 }
