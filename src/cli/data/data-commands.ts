@@ -43,10 +43,11 @@ export const DATA_COMMANDS: readonly Command[] = [
   },
   {
     name: 'restore',
-    usage: 'FILE|- [EARLIER...]',
+    usage: 'FILE|- [EARLIER...] [--identity KEYS]',
     about: 'Restore a backup into an empty instance',
     options: [
       ['FILE', 'Backup file; - for standard input'],
+      ['--identity', 'File with the private key of age, if the backup is encrypted'],
       ['EARLIER', 'Earlier backups, if the backup was created with --since'],
     ],
     load: withSmallYoungHeap(async () => (await import('#cli/data/backup.ts')).restoreCommand),
