@@ -16,6 +16,7 @@ import { profilePages } from './settings/profile.ts'
 import { securityPages } from './settings/security.ts'
 import { sessionPages } from './settings/sessions.ts'
 import { twoFactorPages } from './settings/two-factor.ts'
+import { ownWebhookPages } from './settings/webhooks.ts'
 import { checkMailPages } from './sign-in/check-mail.ts'
 import { passwordStrengthPages } from './sign-in/password-strength.ts'
 import { passwordPages } from './sign-in/passwords.ts'
@@ -45,6 +46,7 @@ export function accountPages(app: App, web: WebDeps): void {
     sessionPages(pages)
     tokenPages(pages)
     applicationPages(pages)
+    ownWebhookPages(pages)
     accountDataPages(pages)
   })
 }

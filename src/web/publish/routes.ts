@@ -44,6 +44,7 @@ import { tokenCheck } from './version/form/receive-form.ts'
 import { uploadedFileRoutes } from './version/upload/file-routes.ts'
 import { uploadPages } from './version/upload/upload-page.ts'
 import { versionsPages } from './version/versions-page.ts'
+import { organizationWebhookPages, projectWebhookPages } from './webhooks/owners.ts'
 
 export function publishPages(app: App, web: WebDeps): void {
   const { taxonomy } = web.deps
@@ -62,6 +63,7 @@ export function publishPages(app: App, web: WebDeps): void {
     memberPages(pages, taxonomy)
     visibilityPages(pages, taxonomy)
     publishingPages(pages, taxonomy)
+    projectWebhookPages(pages, taxonomy)
     transferPages(pages, taxonomy)
     deletionPages(pages, taxonomy)
     reviewPages(pages, taxonomy)
@@ -92,6 +94,7 @@ function organizationPages(pages: Pages): void {
   organizationMemberPages(pages)
   organizationProjectPages(pages)
   organizationPublishingPages(pages)
+  organizationWebhookPages(pages)
   serviceAccountPages(pages)
   organizationDeletionPages(pages)
 }
