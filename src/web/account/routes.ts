@@ -7,6 +7,7 @@ import { writeChoice } from '#web/kit/cookies.ts'
 import { registerArea } from '#web/kit/pages.ts'
 import { ownPath, PATHS } from '#web/kit/paths.ts'
 import type { Area, PageRequest, WebDeps } from '#web/kit/request.ts'
+import { WORK_AREA } from '#web/kit/work/work-page.ts'
 import { applicationPages } from './access/applications.ts'
 import { authorizePages } from './access/authorize.ts'
 import { tokenPages } from './access/tokens.ts'
@@ -30,6 +31,8 @@ const ACCOUNT: Area = {
 }
 
 export function accountPages(app: App, web: WebDeps): void {
+  // With the styles of the pages that show the webhooks of projects.
+  registerArea(app, web, WORK_AREA, ownWebhookPages)
   registerArea(app, web, ACCOUNT, (pages) => {
     pages.open('POST', PATHS.preferences, 'setPreferences', savePreferences, { tokenless: true })
     signUpPages(pages)
@@ -46,7 +49,6 @@ export function accountPages(app: App, web: WebDeps): void {
     sessionPages(pages)
     tokenPages(pages)
     applicationPages(pages)
-    ownWebhookPages(pages)
     accountDataPages(pages)
   })
 }

@@ -1,5 +1,6 @@
 // The webhooks of a user, for everything that they own.
 import { html } from '#platform/html/html.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { formPage } from '#web/kit/work/form-page.ts'
@@ -19,7 +20,7 @@ export function ownWebhookPages(pages: Pages): void {
       show: (request, _data, { heading, text, body, form }) =>
         showSettings(request, {
           title: heading,
-          body: html`${text !== undefined && html`<p class="soft">${text}</p>`}${body}`,
+          body: html`${text !== undefined && sheetPart({ id: 'about', content: html`<p>${text}</p>` })}${body}`,
           refusal: form?.refusal,
         }),
     }),

@@ -133,7 +133,7 @@ function attemptPart(page: PageContext, row: AttemptRow): Markup {
       .map(([name, value]) => `${name}: ${value}`)
       .join('\n')
   const block = (title: string, content: string) =>
-    html`<details><summary>${title}</summary><pre class="code" tabindex="0">${content}</pre></details>`
+    html`<details class="more"><summary>${title}</summary><div class="prose"><pre tabindex="0" dir="ltr" aria-label="${title}"><code>${content}</code></pre></div></details>`
   return html`<section class="stack close"><h3>${t('webhooks.attempt', { number: row.attempt })}</h3>
 <p class="hint">${rich('webhooks.attempt.facts', { at: exactTime(page.language, row.at), ms: wholeNumber(page.language, ms), result })}</p>
 ${block(t('webhooks.request'), `${headers(request.headers)}\n\n${request.body}`)}

@@ -104,7 +104,12 @@ ${form(page, { action, content: buttons })}`,
     }),
     part('edit', t('webhooks.edit'), save),
     hook.format !== 'discord' && part('secret-part', t('webhooks.secret'), rotation, t('webhooks.secret.text')),
-    part('remove', t('webhooks.remove'), button('remove', t('webhooks.remove'), 'danger'), t('webhooks.remove.text')),
+    part(
+      'remove',
+      t('webhooks.remove'),
+      html`<div class="line">${button('remove', t('webhooks.remove'), 'danger')}</div>`,
+      t('webhooks.remove.text'),
+    ),
   ]
 }
 
