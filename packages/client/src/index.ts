@@ -9,3 +9,10 @@ export type { Item, ListPath, ManyPath } from './pages.ts'
 export type { NewVersion, PublishOptions } from './publish.ts'
 export type { RetryOptions } from './retry.ts'
 export type { ResumeStore, Upload, UploadOptions, UploadProgress } from './upload.ts'
+export {
+  type VerifyOptions,
+  verifyWebhook,
+  type WebhookHeaders,
+  type WebhookMessage,
+  WebhookVerificationError,
+} from './webhooks.ts'
