@@ -5772,6 +5772,9 @@ export interface components {
             email_settings: {
                 [key: string]: unknown;
             }[];
+            webhooks: {
+                [key: string]: unknown;
+            }[];
             follows: {
                 [key: string]: unknown;
             }[];
