@@ -55,6 +55,7 @@ export const LAYERS: readonly Layer[] = [
       access: 'Memberships, permissions and visibility of projects ([people.md](features/people.md))',
       audit: 'The audit log: recording, reading, export and retention ([security.md](security.md))',
       'content-images': 'Images inside texts ([moderation.md](features/moderation.md))',
+      events: 'Events of the catalogue, which webhooks receive ([webhooks.md](features/webhooks.md))',
       images: 'Icons and gallery images of any feature',
       'instance-key':
         'The keys with which the instance signs; encryption of stored secrets ([instance-key.md](features/instance-key.md))',
@@ -137,6 +138,7 @@ export const LAYERS: readonly Layer[] = [
       search: 'Search requests and facets ([search.md](search.md))',
       'service-accounts': 'Accounts of organizations with which nobody signs in ([tokens.md](features/tokens.md))',
       v2: 'The v2 API: other requests and responses over the same queries, policies and caches ([v2.md](v2.md))',
+      webhooks: 'Addresses that receive events, and the dispatcher ([webhooks.md](features/webhooks.md))',
     },
   },
   { name: 'demo', folder: 'demo', purpose: 'The demo catalogue that `depot seed` loads' },

@@ -51,6 +51,12 @@ export const PUBLISH_PAGES: readonly MappedPage[] = [
     'listOrganizationPublishers addOrganizationPublisher removeOrganizationPublisher',
   ),
   member(
+    'manageOrganizationWebhooks',
+    '/organization/{name}/settings/webhooks',
+    'Webhooks of the organization and their deliveries',
+    'listOrganizationWebhooks',
+  ),
+  member(
     'manageServiceAccounts',
     '/organization/{name}/settings/service-accounts',
     'Service accounts of the organization and their tokens',
@@ -122,6 +128,12 @@ export const PUBLISH_PAGES: readonly MappedPage[] = [
     '/{type}/{slug}/settings/publishing',
     'Trusted publishers, and whether only they publish',
     'listProjectPublishers addProjectPublisher removeProjectPublisher',
+  ),
+  member(
+    'manageWebhooks',
+    '/{type}/{slug}/settings/webhooks',
+    'Webhooks of the project and their deliveries',
+    'listProjectWebhooks getWebhook createWebhook updateWebhook deleteWebhook pingWebhook rotateWebhookSecret listWebhookDeliveries getWebhookDelivery redeliverWebhookDelivery',
   ),
   member('manageVisibility', '/{type}/{slug}/settings/visibility', 'Visibility, schedule, public statistics'),
   member(

@@ -10,3 +10,10 @@ export type { NewVersion, PublishOptions } from './publish.ts'
 export type { Resolution, ResolveRequest } from './resolve.ts'
 export type { RetryOptions } from './retry.ts'
 export type { ResumeStore, Upload, UploadOptions, UploadProgress } from './upload.ts'
+export {
+  type VerifyOptions,
+  verifyWebhook,
+  type WebhookHeaders,
+  type WebhookMessage,
+  WebhookVerificationError,
+} from './webhooks.ts'

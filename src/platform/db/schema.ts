@@ -187,6 +187,13 @@ export interface DependencyBreak {
   version_id: string;
 }
 
+export interface DependentCount {
+  latest: boolean;
+  project_id: string;
+  total: number;
+  types: number;
+}
+
 export interface DownloadBatch {
   applied: Generated<Timestamp>;
   id: string;
@@ -360,6 +367,15 @@ export interface InstanceFigure {
   versions: Generated<number>;
 }
 
+export interface InstanceKey {
+  id: Generated<number>;
+  private_key: Buffer;
+  public_key: Buffer;
+  signature: Buffer | null;
+  since: Timestamp;
+  until: Timestamp | null;
+}
+
 export interface InstanceSecret {
   created: Generated<Timestamp>;
   name: string;
@@ -417,6 +433,30 @@ export interface MailDelivery {
   is_sent: boolean;
   kind: string;
   response: string;
+}
+
+export interface Mirror {
+  address: string;
+  created: Generated<Timestamp>;
+  cursor: string | null;
+  id: string;
+  instance_keys: Generated<string[]>;
+  is_comparing: Generated<boolean>;
+  last_run: Timestamp | null;
+  organization_id: string | null;
+  pass: Generated<number>;
+  runs: Generated<number>;
+  selection: Json;
+}
+
+export interface MirrorFailure {
+  attempts: Generated<number>;
+  code: string;
+  last_attempt: Generated<Timestamp>;
+  message: string;
+  mirror_id: string;
+  remote_project_id: string;
+  remote_version_id: Generated<string>;
 }
 
 export interface ModerationClaim {
@@ -510,6 +550,19 @@ export interface Organization {
   team_id: string;
 }
 
+export interface Origin {
+  images: Generated<Json>;
+  kind: string;
+  lacks_files: Generated<boolean>;
+  mirror_id: string;
+  pass: Generated<number>;
+  project_id: string | null;
+  remote_id: string;
+  remote_revision: string | null;
+  unresolved: Json | null;
+  version_id: string | null;
+}
+
 export interface Payout {
   account_id: string | null;
   address: string | null;
@@ -566,6 +619,7 @@ export interface Project {
   monetization_status: Generated<'monetized' | 'demonetized' | 'force-demonetized'>;
   name: string;
   organization_id: string | null;
+  origin: Json | null;
   public_statistics: Generated<boolean>;
   published: Generated<Timestamp>;
   publishing: Generated<'any' | 'trusted_only'>;
@@ -593,6 +647,16 @@ export interface ProjectDecision {
   snapshot_id: number | null;
   thread_message_id: string | null;
   to_status: string;
+}
+
+export interface ProjectDependent {
+  dependent_id: string;
+  downloads: number;
+  latest: boolean;
+  project_id: string;
+  types: number;
+  updated: Timestamp;
+  versions: number;
 }
 
 export interface ProjectLikeness {
@@ -913,6 +977,7 @@ export interface Version {
   loaders: string[];
   name: string;
   ordering: number | null;
+  origin: Json | null;
   project_id: string;
   provenance: Json | null;
   requested_status: 'listed' | 'archived' | 'draft' | 'unlisted' | null;
@@ -925,6 +990,16 @@ export interface Version {
   withdrawn_kind: 'broken' | 'security' | 'legal' | 'superseded' | null;
   withdrawn_reason: string | null;
   withdrawn_replacement: string | null;
+}
+
+export interface VersionLock {
+  content: string;
+  created: Generated<Timestamp>;
+  id: string;
+  last_read: Generated<Timestamp>;
+  sha1s: string[];
+  target: Json;
+  version_ids: string[];
 }
 
 export interface VersionScan {
@@ -1012,6 +1087,7 @@ export interface DB {
   demo_item: DemoItem;
   dependency: Dependency;
   dependency_break: DependencyBreak;
+  dependent_count: DependentCount;
   download_batch: DownloadBatch;
   download_ledger: DownloadLedger;
   download_pending: DownloadPending;
@@ -1031,12 +1107,15 @@ export interface DB {
   instance: Instance;
   instance_error: InstanceError;
   instance_figure: InstanceFigure;
+  instance_key: InstanceKey;
   instance_secret: InstanceSecret;
   instance_settings: InstanceSettings;
   invitation: Invitation;
   job_schedule: JobSchedule;
   job_worker: JobWorker;
   mail_delivery: MailDelivery;
+  mirror: Mirror;
+  mirror_failure: MirrorFailure;
   moderation_claim: ModerationClaim;
   notification: Notification;
   oauth_authorization: OauthAuthorization;
@@ -1046,11 +1125,13 @@ export interface DB {
   oauth_redirect_uri: OauthRedirectUri;
   oauth_token: OauthToken;
   organization: Organization;
+  origin: Origin;
   payout: Payout;
   personal_access_token: PersonalAccessToken;
   previous_name: PreviousName;
   project: Project;
   project_decision: ProjectDecision;
+  project_dependent: ProjectDependent;
   project_likeness: ProjectLikeness;
   project_snapshot: ProjectSnapshot;
   public_change: PublicChange;
@@ -1086,6 +1167,7 @@ export interface DB {
   used_ci_token: UsedCiToken;
   user_note: UserNote;
   version: Version;
+  version_lock: VersionLock;
   version_scan: VersionScan;
   webhook: Webhook;
   webhook_attempt: WebhookAttempt;

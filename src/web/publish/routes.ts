@@ -45,6 +45,7 @@ import { uploadedFileRoutes } from './version/upload/file-routes.ts'
 import { uploadPages } from './version/upload/upload-page.ts'
 import { versionsPages } from './version/versions-page.ts'
 import { withdrawalPages } from './version/withdrawal-page.ts'
+import { organizationWebhookPages, projectWebhookPages } from './webhooks/owners.ts'
 
 export function publishPages(app: App, web: WebDeps): void {
   const { taxonomy } = web.deps
@@ -63,6 +64,7 @@ export function publishPages(app: App, web: WebDeps): void {
     memberPages(pages, taxonomy)
     visibilityPages(pages, taxonomy)
     publishingPages(pages, taxonomy)
+    projectWebhookPages(pages, taxonomy)
     transferPages(pages, taxonomy)
     deletionPages(pages, taxonomy)
     reviewPages(pages, taxonomy)
@@ -94,6 +96,7 @@ function organizationPages(pages: Pages): void {
   organizationMemberPages(pages)
   organizationProjectPages(pages)
   organizationPublishingPages(pages)
+  organizationWebhookPages(pages)
   serviceAccountPages(pages)
   organizationDeletionPages(pages)
 }

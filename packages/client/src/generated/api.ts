@@ -5988,6 +5988,9 @@ export interface components {
             email_settings: {
                 [key: string]: unknown;
             }[];
+            webhooks: {
+                [key: string]: unknown;
+            }[];
             follows: {
                 [key: string]: unknown;
             }[];

@@ -101,6 +101,6 @@ export const LockParams = Type.Object({
 
 export const MetafileParams = Type.Object({
   ...LockParams.properties,
-          folder: Type.String({ maxLength: 64, description: 'Such as `mods`' }),
-          file: Type.String({ maxLength: 80, description: 'Slug of the project and `.pw.toml`' }),
+  folder: Type.String({ maxLength: 64, description: 'Such as `mods`' }),
+  file: Type.String({ maxLength: 80, description: 'Slug of the project and `.pw.toml`' }),
 })

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { ADMIN_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { makeCatalogue, type TestCatalogue } from '#test/support/factories/resolve-catalogue.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 import { LEVELS_MAX, loadWorld } from './load/load-world.ts'
 import { toTarget } from './load/target.ts'
-import { makeCatalogue, type TestCatalogue } from '#test/support/factories/resolve-catalogue.ts'
 import type { AnswerView } from './views.ts'
 
 let t: TestApp

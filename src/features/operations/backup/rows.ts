@@ -38,7 +38,14 @@ const OMITTED_TABLES = [
 export const SECRET_TABLES = ['instance_key', 'instance_secret']
 
 /** Tables that have rows in a new database, or after its first start. The rows of a backup replace them. */
-const INITIALLY_FILLED_TABLES = [...SECRET_TABLES, 'instance', 'download_ledger', 'catalogue_change', 'text_base_url']
+const INITIALLY_FILLED_TABLES = [
+  ...SECRET_TABLES,
+  'event_head',
+  'instance',
+  'download_ledger',
+  'catalogue_change',
+  'text_base_url',
+]
 
 /** Opens a connection with the settings of the pool but without time limits, because the work can take hours. */
 export async function connectAlone(pool: pg.Pool, applicationName: string): Promise<pg.Client> {

@@ -23,6 +23,7 @@ export async function handOver(erasure: Erasure): Promise<void> {
   await unfollowAll(erasure)
   const projects = await handOverTeams(erasure)
   await rejectUnderReview(erasure, projects)
+  await deleteWebhooks(erasure, projects)
   await noteDeletion(tx, projects)
   const versions = await tx
     .updateTable('version')
@@ -151,6 +152,20 @@ async function rejectUnderReview({ tx, changed }: Erasure, projects: readonly Ow
     'version',
     versions.map(({ id }) => id),
   )
+}
+
+/** Deletes the webhooks of transferred projects that the account created: nobody is left who knows their receivers. */
+async function deleteWebhooks({ tx, accountId }: Erasure, projects: readonly OwnedProject[]): Promise<void> {
+  if (projects.length === 0) return
+  await tx
+    .deleteFrom('webhook')
+    .where('created_by', '=', accountId)
+    .where(
+      'project_id',
+      'in',
+      projects.map(({ id }) => id),
+    )
+    .execute()
 }
 
 /** Adds a private note for moderators that explains the owner of the projects. */

@@ -210,7 +210,7 @@ const WEBHOOK_REASONS = {
 function webhookPage({ project_id, organization_id, is_of_instance }: PublisherOwner & { is_of_instance: boolean }) {
   if (project_id !== null) return `/project/${project_id}/settings/webhooks`
   if (organization_id !== null) return `/organization/${organization_id}/settings/webhooks`
-  return is_of_instance ? '/operator/webhooks' : '/settings/webhooks'
+  return is_of_instance ? '/operator/webhooks' : '/account/webhooks'
 }
 
 function pageOfReport(reportId: string | null): string {

@@ -142,5 +142,5 @@ function webhooksPath(
 ): string {
   if (project !== undefined) return `${projectPath(project)}/settings/webhooks`
   if (organization !== undefined) return `${organizationPath(organization.slug)}/settings/webhooks`
-  return body['is_of_instance'] === true ? '/operator/webhooks' : '/settings/webhooks'
+  return body['is_of_instance'] === true ? '/operator/webhooks' : '/account/webhooks'
 }

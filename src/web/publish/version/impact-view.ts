@@ -1,6 +1,7 @@
 // Lists the projects and packs that a withdrawal or a deletion would break.
-import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
+
 import { type ImpactAction, listImpact } from '#features/catalogue/breakage/impact-queries.ts'
+import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { html, type Part } from '#platform/html/html.ts'
 import { pathTo } from '#platform/html/page-context.ts'
 import type { OwnRequest } from '#web/kit/pages.ts'

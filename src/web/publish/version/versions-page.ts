@@ -1,7 +1,7 @@
 // Project settings: all versions with their status, and actions on several of them.
 import type { FastifyReply } from 'fastify'
-import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { listBrokenOf } from '#features/catalogue/breakage/broken-dependencies.ts'
+import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { updateVersions } from '#features/catalogue/versions/lifecycle/update-versions.ts'
 import { listCachedVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { notFound, validationError } from '#lib/errors.ts'

@@ -128,7 +128,8 @@ function failure(page: PageContext, pack: ShownPack, { state, because = [], near
     const target = each.requires ?? each.incompatible
     if (target === undefined) return null
     const other = nameText(pack, target.project_id, target.version_id)
-    if (each.version_id === undefined) return html`<li><span>${language.rich('site.pack.because.item', { other })}</span></li>`
+    if (each.version_id === undefined)
+      return html`<li><span>${language.rich('site.pack.because.item', { other })}</span></li>`
     const of = pack.versions.get(each.version_id)
     const name = nameText(pack, of?.project_id ?? each.version_id, each.version_id)
     const key = each.requires === undefined ? 'site.pack.because.incompatible' : 'site.pack.because.requires'

@@ -1,8 +1,8 @@
 // The page of a pack, in a browser without scripts.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { makeCatalogue, type TestCatalogue } from '#test/support/factories/resolve-catalogue.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { makeCatalogue, type TestCatalogue } from '#test/support/factories/resolve-catalogue.ts'
 import { assertValidHtml } from '#test/support/http/html-page.ts'
 import { visitor } from '#test/support/http/visitor.ts'
 

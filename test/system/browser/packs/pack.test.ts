@@ -1,9 +1,9 @@
 // A pack in a real browser: projects are added one after the other, and the browser remembers them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { makeCatalogue, type TestCatalogue } from '#test/support/factories/resolve-catalogue.ts'
 import { checkAccess, checkFits, newPerson, openSite, type Site, shoot } from '#test/support/browser/chromium.ts'
 import { NARROW, WIDE } from '#test/support/browser/looks.ts'
+import { makeCatalogue, type TestCatalogue } from '#test/support/factories/resolve-catalogue.ts'
 
 let site: Site
 let made: TestCatalogue

@@ -5,6 +5,7 @@ import type { Membership } from '#features/basics/access/project-policy.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { recordStatusEvents } from '#features/basics/events/record-event.ts'
+import { announceHiddenProject } from '#features/catalogue/breakage/announce-loss.ts'
 import {
   announceDecision,
   type Decision,
@@ -15,7 +16,6 @@ import {
 import { requireSeen } from '#features/catalogue/reviews/seen.ts'
 import { takeSnapshot } from '#features/catalogue/reviews/snapshots.ts'
 import { deleteStatusMessage, insertMessage } from '#features/catalogue/threads/queries.ts'
-import { announceHiddenProject } from '#features/catalogue/breakage/announce-loss.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { isApprovedClass, type ProjectStatus } from '#lib/project-status.ts'
 import { isBlank } from '#lib/text/text-rules.ts'

@@ -8,9 +8,9 @@ import yauzl from 'yauzl'
 import { DAY_MS } from '#lib/time.ts'
 import { jobHandlers } from '#main/app.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { makeCatalogue, type TestCatalogue } from '#test/support/factories/resolve-catalogue.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
 import { form, versionData } from '#test/support/http/forms.ts'
-import { makeCatalogue, type TestCatalogue } from '#test/support/factories/resolve-catalogue.ts'
 import type { AnswerView } from '../views.ts'
 
 let t: TestApp
