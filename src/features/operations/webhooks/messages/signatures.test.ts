@@ -100,7 +100,12 @@ test('Discord messages stay within the limits', () => {
   assert.ok(username.length <= 80 && !/discord|clyde/i.test(username))
   assert.ok(embed.title.length <= 256 && embed.description.length <= 4_096 && embed.fields.length <= 25)
   for (const { name, value } of embed.fields) assert.ok(name.length <= 256 && value.length <= 1_024)
-  const texts = [embed.title, embed.description, embed.footer.text, ...embed.fields.flatMap(({ name, value }: Record<string, string>) => [name, value])]
+  const texts = [
+    embed.title,
+    embed.description,
+    embed.footer.text,
+    ...embed.fields.flatMap(({ name, value }: Record<string, string>) => [name, value]),
+  ]
   assert.ok(texts.join('').length <= 6_000)
   assert.ok(embed.color >= 0 && embed.color <= 0xffffff)
   assert.equal(embed.thumbnail, undefined)
