@@ -11,10 +11,8 @@ import {
   requireProjectWebhooks,
   requireUserWebhooks,
 } from './policy.ts'
-import { findWebhook, type WebhookRow } from './queries.ts'
+import { findWebhook, type OwnerColumns, type WebhookRow } from './queries.ts'
 import type { OwnerKind } from './requests.ts'
-
-export type OwnerColumns = Pick<WebhookRow, 'owner_kind' | 'project_id' | 'organization_id' | 'account_id'>
 
 const NONE = { project_id: null, organization_id: null, account_id: null }
 

@@ -2,9 +2,11 @@
 import { type Selectable, sql } from 'kysely'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Webhook } from '#platform/db/schema.ts'
-import type { OwnerColumns } from './owner.ts'
 
 export type WebhookRow = Selectable<Webhook>
+
+/** The columns that name the owner. */
+export type OwnerColumns = Pick<WebhookRow, 'owner_kind' | 'project_id' | 'organization_id' | 'account_id'>
 
 export function findWebhook(db: Db, id: string): Promise<WebhookRow | undefined> {
   return db.selectFrom('webhook').selectAll().where('id', '=', id).executeTakeFirst()

@@ -11,7 +11,7 @@ import { deliveryRoutes } from './deliveries/routes.ts'
 import { getOwner, getWebhook, INSTANCE } from './owner.ts'
 import { listWebhooksOf } from './queries.ts'
 import { NewWebhook, overlapHours, SecretRotation, WebhookPatch } from './requests.ts'
-import { createWebhook, deleteWebhook, rotateSecret, updateWebhook, WEBHOOKS_MAX } from './save-webhook.ts'
+import { createWebhook, deleteWebhook, rotateSecret, updateWebhook, WEBHOOKS_MAX } from './update-webhook.ts'
 import { NewWebhookView, SecretView, toWebhookView, WebhookView } from './views.ts'
 
 const PATH = '/v3/webhook'

@@ -1,7 +1,7 @@
 // The page of the webhooks of a project, an organization, a user or the instance: their list, one of them with its
 // deliveries, and the forms. The pages of the owners add their frame.
 import type { FastifyReply } from 'fastify'
-import { pingWebhook, redeliver } from '#features/operations/webhooks/deliveries/send-again.ts'
+import { pingWebhook, redeliver } from '#features/operations/webhooks/deliveries/redeliver.ts'
 import { getOwner } from '#features/operations/webhooks/owner.ts'
 import { listWebhooksOf, type WebhookRow } from '#features/operations/webhooks/queries.ts'
 import {
@@ -16,7 +16,7 @@ import {
   deleteWebhook,
   rotateSecret,
   updateWebhook,
-} from '#features/operations/webhooks/save-webhook.ts'
+} from '#features/operations/webhooks/update-webhook.ts'
 import { toWebhookView } from '#features/operations/webhooks/views.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import type { Part } from '#platform/html/html.ts'

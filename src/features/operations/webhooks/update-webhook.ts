@@ -14,8 +14,15 @@ import type { Webhook } from '#platform/db/schema.ts'
 import type { Deps } from '#ports/deps.ts'
 import { checkUrl } from './address.ts'
 import { discardQueued } from './deliveries/queries.ts'
-import { getNewOwner, getWebhook, type OwnerColumns, ownerIdOf } from './owner.ts'
-import { countWebhooksBy, listWebhooksOf, lockCreation, lockWebhook, type WebhookRow } from './queries.ts'
+import { getNewOwner, getWebhook, ownerIdOf } from './owner.ts'
+import {
+  countWebhooksBy,
+  listWebhooksOf,
+  lockCreation,
+  lockWebhook,
+  type OwnerColumns,
+  type WebhookRow,
+} from './queries.ts'
 import {
   checkEvents,
   checkLoaders,
