@@ -7,7 +7,7 @@ import { eventsSubscriber } from '#features/operations/backup/events/event-parts
 import { startRecording } from '#features/operations/overview/figures/record-figures.ts'
 import { createDispatcher } from '#features/operations/webhooks/dispatch/dispatcher.ts'
 import { makeFirstAdminLink } from '#features/people/accounts/sign-up/create-first-admin.ts'
-import { jobHandlers, SCHEDULE } from '#main/app.ts'
+import { jobHandlers, SCHEDULE } from '#main/jobs.ts'
 import { type Booted, boot } from '#main/boot.ts'
 import { createHttpServer, type HttpServer } from '#main/http-server.ts'
 import { migrateInstance } from '#main/migrate-instance.ts'

@@ -2,7 +2,6 @@
 import account from './en/account.json' with { type: 'json' }
 import collections from './en/collections.json' with { type: 'json' }
 import common from './en/common.json' with { type: 'json' }
-import home from './en/home.json' with { type: 'json' }
 import manage from './en/manage.json' with { type: 'json' }
 import moderate from './en/moderate.json' with { type: 'json' }
 import notifications from './en/notifications.json' with { type: 'json' }
@@ -13,7 +12,6 @@ import organizations from './en/organizations.json' with { type: 'json' }
 import people from './en/people.json' with { type: 'json' }
 import project from './en/project.json' with { type: 'json' }
 import publish from './en/publish.json' with { type: 'json' }
-import publishers from './en/publishers.json' with { type: 'json' }
 import reports from './en/reports.json' with { type: 'json' }
 import revenue from './en/revenue.json' with { type: 'json' }
 import site from './en/site.json' with { type: 'json' }
@@ -25,7 +23,7 @@ export const english = {
   ...account,
   ...collections,
   ...common,
-  ...home,
+
   ...manage,
   ...moderate,
   ...numbers,
@@ -36,7 +34,7 @@ export const english = {
   ...people,
   ...project,
   ...publish,
-  ...publishers,
+
   ...reports,
   ...revenue,
   ...site,

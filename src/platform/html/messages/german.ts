@@ -2,7 +2,6 @@
 import account from './de/account.json' with { type: 'json' }
 import collections from './de/collections.json' with { type: 'json' }
 import common from './de/common.json' with { type: 'json' }
-import home from './de/home.json' with { type: 'json' }
 import manage from './de/manage.json' with { type: 'json' }
 import moderate from './de/moderate.json' with { type: 'json' }
 import notifications from './de/notifications.json' with { type: 'json' }
@@ -13,7 +12,6 @@ import organizations from './de/organizations.json' with { type: 'json' }
 import people from './de/people.json' with { type: 'json' }
 import project from './de/project.json' with { type: 'json' }
 import publish from './de/publish.json' with { type: 'json' }
-import publishers from './de/publishers.json' with { type: 'json' }
 import reports from './de/reports.json' with { type: 'json' }
 import revenue from './de/revenue.json' with { type: 'json' }
 import site from './de/site.json' with { type: 'json' }
@@ -25,7 +23,7 @@ export const german = {
   ...account,
   ...collections,
   ...common,
-  ...home,
+
   ...manage,
   ...moderate,
   ...numbers,
@@ -36,7 +34,7 @@ export const german = {
   ...people,
   ...project,
   ...publish,
-  ...publishers,
+
   ...reports,
   ...revenue,
   ...site,
