@@ -74,6 +74,12 @@ export function versionForm<D>(
   return cache.kind(VERSION).derive(version, form)
 }
 
+/** Returns the version without waiting if it is cached and public. If undefined, call `getVersion`. */
+export function peekPublicVersion({ cache }: Pick<VersionReader, 'cache'>, id: string): CachedVersion | undefined {
+  const version = cache.kind(VERSION).peek(id)
+  return version !== undefined && isPublicVersion(version) ? version : undefined
+}
+
 /** Returns the versions with these IDs, including hidden ones, in this order. Skips unknown IDs. */
 export async function listCachedVersions(reader: VersionReader, ids: readonly string[]): Promise<CachedVersion[]> {
   return (await readVersionsInOrder(reader, ids)).filter((version) => version !== undefined)
