@@ -14,6 +14,7 @@ import { benchHttp } from './http.ts'
 import { printTable, type Row } from './kit/table.ts'
 import { benchPages } from './pages.ts'
 import { benchProcesses } from './processes.ts'
+import { benchReads } from './reads.ts'
 import { benchRoutes } from './routes.ts'
 import { benchSearchHttp } from './search/http.ts'
 import { benchSite } from './site.ts'
@@ -25,6 +26,7 @@ import { benchWork } from './work/work.ts'
 
 const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   http: { title: 'HTTP, uploads, starts', run: benchHttp },
+  reads: { title: 'Warm reads as clients send them', run: benchReads },
   catalogue: { title: 'The catalogue at size', run: benchCatalogue },
   changes: { title: 'The change feed', run: benchChanges },
   announcements: { title: 'Announcing changes', run: benchAnnouncements },
