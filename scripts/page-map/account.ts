@@ -63,6 +63,7 @@ export const ACCOUNT_PAGES: readonly MappedPage[] = [
     'getNotificationSettings updateNotificationSettings',
   ),
   open('showUnsubscription', '/account/unsubscribe', 'The end of emails of a kind, from an emailed link'),
+  own('showOwnWebhooks', '/account/webhooks', 'Webhooks of the user and their deliveries', 'listUserWebhooks'),
   own(
     'showData',
     '/account/data',

@@ -3,7 +3,7 @@
 export const NO_PAGE: readonly { reason: string; api: readonly string[] }[] = [
   {
     reason: 'Describes the service to programs and monitoring',
-    api: ['getOpenApi', 'getOlderOpenApi', 'getHealth', 'getMetrics', 'getOAuthMetadata'],
+    api: ['getOpenApi', 'getOlderOpenApi', 'getHealth', 'getMetrics', 'getOAuthMetadata', 'listInstanceKeys'],
   },
   {
     reason: 'A program that has been authorized calls it, not a person',

@@ -17,6 +17,7 @@ export const OPERATOR_PAGES: readonly MappedPage[] = [
     'Queued, sent and rejected emails, with a test',
     'getOutgoingMail sendTestMail',
   ),
+  page('operateWebhooks', '/operator/webhooks', 'Webhooks of the instance', 'listInstanceWebhooks'),
   page('operateBackups', '/operator/backups', 'Known backups and their age', 'listBackups'),
   page(
     'operateAccounts',

@@ -51,6 +51,12 @@ export const PUBLISH_PAGES: readonly MappedPage[] = [
     'listOrganizationPublishers addOrganizationPublisher removeOrganizationPublisher',
   ),
   member(
+    'manageOrganizationWebhooks',
+    '/organization/{name}/settings/webhooks',
+    'Webhooks of the organization and their deliveries',
+    'listOrganizationWebhooks',
+  ),
+  member(
     'manageServiceAccounts',
     '/organization/{name}/settings/service-accounts',
     'Service accounts of the organization and their tokens',
@@ -123,6 +129,12 @@ export const PUBLISH_PAGES: readonly MappedPage[] = [
     'Trusted publishers, and whether only they publish',
     'listProjectPublishers addProjectPublisher removeProjectPublisher',
   ),
+  member(
+    'manageWebhooks',
+    '/{type}/{slug}/settings/webhooks',
+    'Webhooks of the project and their deliveries',
+    'listProjectWebhooks getWebhook createWebhook updateWebhook deleteWebhook pingWebhook rotateWebhookSecret listWebhookDeliveries getWebhookDelivery redeliverWebhookDelivery',
+  ),
   member('manageVisibility', '/{type}/{slug}/settings/visibility', 'Visibility, schedule, public statistics'),
   member(
     'publishReview',
@@ -139,6 +151,12 @@ export const PUBLISH_PAGES: readonly MappedPage[] = [
     'createVersion addVersionFiles getVersionProposals listGames listLoaderFieldValues',
   ),
   member('manageVersion', '/{type}/{slug}/version/{version}/edit', 'Editing a version', 'updateVersion getVersionScan'),
+  member(
+    'manageVersionWithdrawal',
+    '/{type}/{slug}/version/{version}/withdraw',
+    'Withdrawal of a version, and what it would break',
+    'updateVersion reportImpact getImpactReport',
+  ),
   member('manageVersionDeletion', '/{type}/{slug}/version/{version}/delete', 'Deletion of a version', 'deleteVersion'),
   member(
     'manageVersionFileDeletion',

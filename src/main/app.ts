@@ -1,10 +1,11 @@
 // The application: a server with every feature, listed by hand. The list is the map of what Depot can do.
-
 import { seedJobs } from '#demo/jobs.ts'
 import { auditJobs } from '#features/basics/audit/jobs.ts'
 import { auditOperatorRoutes, auditRoutes, moderationLogRoute } from '#features/basics/audit/routes.ts'
 import { contentImageJobs } from '#features/basics/content-images/jobs.ts'
 import { contentImageRoutes } from '#features/basics/content-images/routes.ts'
+import { eventJobs } from '#features/basics/events/jobs.ts'
+import { instanceKeyRoutes } from '#features/basics/instance-key/routes.ts'
 import { limitRoutes } from '#features/basics/limits/routes.ts'
 import { sharedChecks } from '#features/basics/meta/readiness.ts'
 import { metaRoutes } from '#features/basics/meta/routes.ts'
@@ -20,6 +21,8 @@ import { followRoutes } from '#features/catalogue/follows/routes.ts'
 import { projectRoutes } from '#features/catalogue/projects/routes.ts'
 import { publishingRoutes } from '#features/catalogue/publishing/routes.ts'
 import { releaseJobs } from '#features/catalogue/releases/jobs.ts'
+import { resolveJobs } from '#features/catalogue/resolve/jobs.ts'
+import { resolveRoutes } from '#features/catalogue/resolve/routes.ts'
 import { reviewJobs } from '#features/catalogue/reviews/jobs.ts'
 import { scanJobs } from '#features/catalogue/scans/jobs.ts'
 import { scanRoutes } from '#features/catalogue/scans/routes.ts'
@@ -66,6 +69,8 @@ import { personalDataRoutes } from '#features/operations/personal-data/routes.ts
 import { indexStateRoute, reindexRoutes, searchRoutes } from '#features/operations/search/routes.ts'
 import { serviceAccountRoutes } from '#features/operations/service-accounts/routes.ts'
 import { v2Routes } from '#features/operations/v2/routes.ts'
+import { webhookJobs } from '#features/operations/webhooks/jobs.ts'
+import { instanceWebhookRoute, webhookRoutes } from '#features/operations/webhooks/routes.ts'
 import { createForeignUseLog } from '#features/people/accounts/access-tokens/record-foreign-use.ts'
 import { type AccountDeps, createAccountDeps } from '#features/people/accounts/account-deps.ts'
 import { administrationRoutes } from '#features/people/accounts/administration/routes.ts'
@@ -158,6 +163,7 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
   tagged(app, 'meta', (scope) => {
     metaRoutes(scope, { ...deps, version: VERSION, checks })
     instanceRoute(scope, deps)
+    instanceKeyRoutes(scope, deps)
   })
   tagged(app, 'users', (scope) => {
     userRoutes(scope, { ...deps, confirmOwner })
@@ -208,9 +214,11 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
     hashRoutes(scope, deps)
     updateRoutes(scope, deps)
   })
+  tagged(app, 'packs', (scope) => resolveRoutes(scope, deps))
   tagged(app, 'build tools', (scope) => buildToolRoutes(scope, deps))
   tagged(app, 'search', (scope) => searchRoutes(scope, deps))
   tagged(app, 'changes', (scope) => changeRoutes(scope, deps))
+  tagged(app, 'webhooks', (scope) => webhookRoutes(scope, deps))
   tagged(app, 'statistics', (scope) => statisticsRoutes(scope, deps))
   tagged(app, 'files', (scope) => downloadRoutes(scope, { ...deps, caps }))
   tagged(app, 'analytics', (scope) => {
@@ -263,6 +271,7 @@ function addOperatorRoutes(
   tagEditRoutes(scope, deps)
   administrationRoutes(scope, { ...deps, confirmOwner })
   invitationRoutes(scope, deps)
+  instanceWebhookRoute(scope, deps)
   indexStateRoute(scope, deps)
   overviewRoutes(scope, { ...deps, version: VERSION, checks })
 }
@@ -300,6 +309,7 @@ function allHandlers(deps: Deps): JobHandlers {
   return {
     ...accountJobs(deps),
     ...auditJobs(deps),
+    ...eventJobs(deps),
     ...oauthJobs(deps),
     ...personalDataJobs(deps),
     ...contentImageJobs(deps),
@@ -310,9 +320,11 @@ function allHandlers(deps: Deps): JobHandlers {
     ...notificationJobs(deps),
     ...followJobs(deps),
     ...releaseJobs(deps),
+    ...resolveJobs(deps),
     ...reviewJobs(deps),
     ...scanJobs(deps),
     ...publisherJobs(deps),
+    ...webhookJobs(deps),
     ...overviewJobs(deps),
     ...seedJobs(deps),
   }
@@ -329,10 +341,14 @@ export const SCHEDULE: Schedule = [
   { job: 'oauth.expire', everyMinutes: HOUR, atMinute: 47 },
   { job: 'files.sweep', everyMinutes: HOUR, atMinute: 27 },
   { job: 'audit.expire', everyMinutes: DAY, atMinute: 4 * HOUR + 13 },
+  { job: 'dependencies.notify', everyMinutes: HOUR, atMinute: 11 },
   { job: 'downloads.reconcile', everyMinutes: DAY, atMinute: 3 * HOUR + 43 },
   { job: 'statistics.fold', everyMinutes: 5 },
   { job: 'changes.number', everyMinutes: 1 },
+  { job: 'locks.forget', everyMinutes: DAY, atMinute: 4 * HOUR + 43 },
   { job: 'changes.forget', everyMinutes: DAY, atMinute: 4 * HOUR + 33 },
+  { job: 'webhooks.expire', everyMinutes: HOUR, atMinute: 42 },
+  { job: 'events.expire', everyMinutes: DAY, atMinute: 4 * HOUR + 53 },
   { job: 'overview.expire', everyMinutes: HOUR, atMinute: 57 },
   { job: 'storage.measure', everyMinutes: DAY, atMinute: 2 * HOUR + 33 },
   { job: 'images.sweep', everyMinutes: HOUR, atMinute: 37 },

@@ -5,6 +5,7 @@ import type { Env } from '#cli/kit/with-deps.ts'
 import { SYSTEM } from '#features/basics/audit/actor.ts'
 import { eventsSubscriber } from '#features/operations/backup/events/event-parts.ts'
 import { startRecording } from '#features/operations/overview/figures/record-figures.ts'
+import { createDispatcher } from '#features/operations/webhooks/dispatch/dispatcher.ts'
 import { makeFirstAdminLink } from '#features/people/accounts/sign-up/create-first-admin.ts'
 import { jobHandlers, SCHEDULE } from '#main/app.ts'
 import { type Booted, boot } from '#main/boot.ts'
@@ -12,6 +13,7 @@ import { createHttpServer, type HttpServer } from '#main/http-server.ts'
 import { migrateInstance } from '#main/migrate-instance.ts'
 import { checkBeforeStart, freePort, lockAnalytics } from '#main/preflight.ts'
 import { Supervisor } from '#main/processes/supervisor.ts'
+import { VERSION } from '#main/version.ts'
 import type { Config } from '#platform/config/config.ts'
 import { loadConfig, withPort } from '#platform/config/load-config.ts'
 import { createRateGrants } from '#platform/http/limits/rate-grants.ts'
@@ -86,7 +88,11 @@ async function start(run: Run): Promise<Server> {
   // The HTTP server stops before the resources that it uses.
   started.defer(async () => http?.stop())
   const { deps } = booted
-  const applied = await migrateInstance(deps, SYSTEM)
+  const applied = await migrateInstance(deps, SYSTEM, {
+    onProgress: (done, total, { name, about }) =>
+      log.info({ migration: name }, `Applying migration ${done + 1} of ${total}: ${about}`),
+    onWait: () => log.info('Waiting for another process that applies migrations'),
+  })
   if (applied.length > 0) log.info({ migrations: applied }, 'Updated the database schema')
   const rateGrants = createRateGrants(deps)
   const exports = role === 'worker' ? [] : [eventsSubscriber(deps)]
@@ -100,6 +106,9 @@ async function start(run: Run): Promise<Server> {
     const isAlone = booted.embedded !== undefined
     const worker = await startWorker({ ...deps, handlers: jobHandlers(deps), schedule: SCHEDULE, isAlone })
     started.defer(() => worker.stop())
+    const dispatcher = createDispatcher({ ...deps, version: VERSION })
+    dispatcher.start()
+    started.defer(() => dispatcher.stop())
   }
   const url = await http?.start(booted, rateGrants)
   return { booted, http, url }

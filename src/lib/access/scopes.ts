@@ -1,5 +1,5 @@
 // The scopes of tokens. Validation, the API description and the account pages use this table.
-// A set of scopes is a number below 2^48, as in requests and responses. JavaScript's `|` and `&` support only 32 bits, so
+// A set of scopes is a number below 2^50, as in requests and responses. JavaScript's `|` and `&` support only 32 bits, so
 // every operation splits the number into two halves.
 
 export type ScopeGroup =
@@ -12,6 +12,7 @@ export type ScopeGroup =
   | 'Analytics and payouts'
   | 'Reports and threads'
   | 'Sign-in and tokens'
+  | 'Webhook'
   | 'Reserved'
 
 type ScopeRow = readonly [bit: number, group: ScopeGroup, explanation: string, restricted?: 'restricted']
@@ -67,6 +68,8 @@ const TABLE = {
   SHARED_INSTANCE_VERSION_READ: [45, 'Reserved', 'Grants nothing at present'],
   SHARED_INSTANCE_VERSION_WRITE: [46, 'Reserved', 'Grants nothing at present'],
   SHARED_INSTANCE_VERSION_DELETE: [47, 'Reserved', 'Grants nothing at present'],
+  WEBHOOK_READ: [48, 'Webhook', 'See webhooks and their deliveries'],
+  WEBHOOK_WRITE: [49, 'Webhook', 'Create, change and delete webhooks'],
 } as const satisfies Record<string, ScopeRow>
 
 export type ScopeName = keyof typeof TABLE

@@ -64,6 +64,7 @@ test('an empty environment gives a service for this machine alone that needs not
     ['https://token.actions.githubusercontent.com', 'https://gitlab.com'],
   )
   assert.deepEqual(config.scanner, { kind: 'none' })
+  assert.deepEqual([config.outgoing.isOn, config.outgoing.isTrusted, config.outgoing.proxy], [true, false, undefined])
   assert.deepEqual(config.quotas, { projects: 256, organizations: 16, collections: 32 })
   assert.equal(config.money.affiliateShare, 0.1)
   assert.equal(config.log.level, 'info')
@@ -99,6 +100,11 @@ test('every variable is read', () => {
     SCANNER_TOKEN: 't',
     SCANNER_TIMEOUT_SECONDS: '7',
     METRICS_TOKEN: 'm',
+    OUTGOING: 'off',
+    BACKUP_RECIPIENT: `age1${'q'.repeat(58)}, age1${'p'.repeat(58)}`,
+    OUTGOING_ALLOW: '10.0.0.0/8,Hooks.internal',
+    OUTGOING_DENY: '10.1.0.0/16',
+    OUTGOING_PROXY: 'http://u:p@proxy.example.org:3128',
     LOG_LEVEL: 'debug',
     QUOTA_PROJECTS: '1',
     QUOTA_ORGANIZATIONS: '2',
@@ -113,6 +119,11 @@ test('every variable is read', () => {
   assert.equal(config.http.rateLimitBypassKey?.reveal(), `${key}2`)
   assert.equal(config.http.metricsToken?.reveal(), 'm')
   assert.equal(config.http.countsUnchanged, false)
+  const { isOn, isTrusted, allow, deny, proxy } = config.outgoing
+  assert.deepEqual([isOn, isTrusted, allow.names, deny.names], [false, false, ['hooks.internal'], []])
+  assert.deepEqual([allow.ranges.check('10.1.2.3'), deny.ranges.check('10.1.2.3')], [true, true])
+  assert.equal(proxy?.reveal(), 'http://u:p@proxy.example.org:3128')
+  assert.deepEqual(config.backup.recipients, [`age1${'q'.repeat(58)}`, `age1${'p'.repeat(58)}`])
   assert.ok(config.scanner.kind === 'url')
   assert.deepEqual([config.scanner.url, config.scanner.timeoutMs], ['https://scanner.example.org/judge', 7000])
   assert.equal(config.scanner.token?.reveal(), 't')

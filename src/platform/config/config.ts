@@ -1,5 +1,6 @@
 // The settings of an instance, grouped by subject. load-config.ts reads them from the environment.
 import type { Secret } from '#lib/access/secret.ts'
+import type { OutgoingRules } from '#platform/outgoing/rules.ts'
 import type { CiIssuer } from './ci-issuers.ts'
 import type { Env } from './env.ts'
 
@@ -118,6 +119,12 @@ export type Config = {
   }
   /** Publishing from builds without a stored secret. */
   ci: { issuers: readonly CiIssuer[]; audience: string }
+  backup: {
+    /** Public keys of age; empty: backups are not encrypted. */
+    recipients: readonly string[]
+  }
+  /** Rules for calls to URLs of users. */
+  outgoing: OutgoingRules
   changes: {
     /** Retention of removed objects in the change feed. */
     keptDays: number

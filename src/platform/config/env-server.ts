@@ -1,6 +1,7 @@
 // Settings of the HTTP server: its address, limits, operator access and logs.
 import Type from 'typebox'
-import { isHost, parsePatterns } from './env-values.ts'
+import { parseAddressList } from '#platform/outgoing/rules.ts'
+import { isEngineAddress, isHost, parsePatterns } from './env-values.ts'
 import { address, choice, count, flag, optional } from './variable.ts'
 
 const KEY_FORM = '^[\\x21-\\x7e]{32,512}$'
@@ -121,6 +122,46 @@ export const SERVER_VARIABLES = {
     must: 'visible ASCII characters without spaces, at most 512',
     example: 'put-a-random-text-here',
     secret: true,
+  }),
+  OUTGOING: choice({
+    description:
+      'Whether Depot calls URLs that users supply, such as webhooks. Addresses that the operator sets are always called.',
+    values: ['on', 'off'],
+    default: 'on',
+    example: 'off',
+  }),
+  OUTGOING_ALLOW: optional({
+    description:
+      'IP ranges and host names, separated by commas or spaces, that URLs of users can lead to although they are private. ' +
+      'These URLs can use http. *.example.org means all names below example.org. Default: only public addresses and https.',
+    must: 'at most 200 IP addresses, ranges such as 10.0.0.0/8, and host names',
+    example: '10.1.0.0/16,hooks.internal',
+    check: (value) => parseAddressList(value) !== undefined,
+  }),
+  OUTGOING_DENY: optional({
+    description:
+      'IP ranges and host names, separated by commas or spaces, that URLs of users cannot lead to. It has precedence over ' +
+      'OUTGOING_ALLOW.',
+    must: 'at most 200 IP addresses, ranges such as 10.0.0.0/8, and host names',
+    example: '*.example.org',
+    check: (value) => parseAddressList(value) !== undefined,
+  }),
+  OUTGOING_PROXY: optional({
+    description:
+      'URL of the HTTP proxy through which Depot calls URLs of users. Depot resolves the names, and requests tunnels ' +
+      '(CONNECT) to checked IP addresses. Default: no proxy.',
+    must: 'an http or https URL without query and fragment',
+    example: 'http://proxy.example.org:3128',
+    secret: true,
+    check: isEngineAddress,
+  }),
+  BACKUP_RECIPIENT: optional({
+    pattern: '^age1[a-z0-9]{20,4000}(?:[ ,]+age1[a-z0-9]{20,4000}){0,9}$',
+    description:
+      'Public keys of age, separated by commas or spaces, for which backups are encrypted. Only encrypted backups contain the ' +
+      'secrets of the instance. Default: backups are not encrypted.',
+    must: 'at most 10 public keys of age, which start with age1',
+    example: 'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p',
   }),
   LOG_LEVEL: choice({
     description: 'Minimum severity of log messages.',

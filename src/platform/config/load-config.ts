@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { Value } from 'typebox/value'
 import { Secret } from '#lib/access/secret.ts'
 import { OperatorError } from '#lib/operator-error.ts'
+import { NO_ADDRESSES, type OutgoingRules, parseAddressList } from '#platform/outgoing/rules.ts'
 import { DEFAULT_CI_ISSUERS, parseCiIssuers } from './ci-issuers.ts'
 import type { CaptchaWidget, Config, FilesConfig, MailConfig, ScannerConfig } from './config.ts'
 import { Env, VARIABLES } from './env.ts'
@@ -131,6 +132,8 @@ function group(env: Env): Omit<Config, 'variables'> {
     scanner: scannerConfig(env),
     audit: { retentionDays: env.AUDIT_RETENTION, addressDays: env.AUDIT_ADDRESS_RETENTION },
     changes: { keptDays: env.CHANGES_KEPT_DAYS },
+    outgoing: outgoingRules(env),
+    backup: { recipients: env.BACKUP_RECIPIENT?.split(/[ ,]+/) ?? [] },
     accounts: accountsConfig(env),
     ci: {
       issuers: env.CI_ISSUERS === undefined ? DEFAULT_CI_ISSUERS : (parseCiIssuers(env.CI_ISSUERS) ?? []),
@@ -222,6 +225,12 @@ function filesConfig(env: Env, dataDir: string): FilesConfig {
     links: env.S3_DOWNLOADS === 'redirect',
     staging: join(folder, 'staging'),
   }
+}
+
+function outgoingRules(env: Env): OutgoingRules {
+  const listOf = (value = '') => parseAddressList(value) ?? NO_ADDRESSES
+  const [allow, deny] = [listOf(env.OUTGOING_ALLOW), listOf(env.OUTGOING_DENY)]
+  return { isOn: env.OUTGOING === 'on', allow, deny, proxy: secret(env.OUTGOING_PROXY), isTrusted: false }
 }
 
 function mailConfig(env: Env, dataDir: string, baseUrl: string): MailConfig {

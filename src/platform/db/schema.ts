@@ -175,6 +175,25 @@ export interface Dependency {
   version_id: string | null;
 }
 
+export interface DependencyBreak {
+  cause: string;
+  created: Generated<Timestamp>;
+  id: Generated<number>;
+  lost_project_id: string;
+  lost_version_id: string | null;
+  notified: Timestamp | null;
+  project_id: string;
+  reason: 'withdrawn' | 'hidden' | 'removed';
+  version_id: string;
+}
+
+export interface DependentCount {
+  latest: boolean;
+  project_id: string;
+  total: number;
+  types: number;
+}
+
 export interface DownloadBatch {
   applied: Generated<Timestamp>;
   id: string;
@@ -199,6 +218,30 @@ export interface EmailSetting {
   account_id: string;
   is_emailed: boolean;
   kind: string;
+}
+
+export interface Event {
+  account_ids: Generated<string[]>;
+  at: Generated<Timestamp>;
+  data: Generated<Json>;
+  game_versions: Generated<string[]>;
+  id: Generated<number>;
+  is_public: boolean;
+  key: Generated<string>;
+  kind: 'project.created' | 'project.updated' | 'project.status_changed' | 'project.removed' | 'project.transferred' | 'version.published' | 'version.updated' | 'version.withdrawn' | 'version.removed' | 'member.invited' | 'member.joined' | 'member.left' | 'report.created' | 'report.closed' | 'scan.quarantined' | 'advisory.published' | 'organization.project_added' | 'organization.project_removed' | 'collection.updated' | 'account.created' | 'dependency.broken' | 'webhook.ping';
+  loaders: Generated<string[]>;
+  number: number | null;
+  organization_ids: Generated<string[]>;
+  project_id: string | null;
+  subject_id: string;
+  subject_kind: 'project' | 'organization' | 'collection' | 'user' | 'report' | 'advisory' | 'webhook';
+  version_id: string | null;
+  version_type: string | null;
+}
+
+export interface EventHead {
+  last: Generated<number>;
+  only_row: Generated<boolean>;
 }
 
 export interface File {
@@ -281,6 +324,14 @@ export interface Image {
   version_id: string | null;
 }
 
+export interface ImpactReport {
+  created: Generated<Timestamp>;
+  id: string;
+  project_id: string;
+  request: Json;
+  result: Json | null;
+}
+
 export interface Instance {
   created: Generated<Timestamp>;
   id: string;
@@ -314,6 +365,15 @@ export interface InstanceFigure {
   requests: Generated<number>;
   span: 'minute' | 'hour';
   versions: Generated<number>;
+}
+
+export interface InstanceKey {
+  id: Generated<number>;
+  private_key: Buffer;
+  public_key: Buffer;
+  signature: Buffer | null;
+  since: Timestamp;
+  until: Timestamp | null;
 }
 
 export interface InstanceSecret {
@@ -373,6 +433,30 @@ export interface MailDelivery {
   is_sent: boolean;
   kind: string;
   response: string;
+}
+
+export interface Mirror {
+  address: string;
+  created: Generated<Timestamp>;
+  cursor: string | null;
+  id: string;
+  instance_keys: Generated<string[]>;
+  is_comparing: Generated<boolean>;
+  last_run: Timestamp | null;
+  organization_id: string | null;
+  pass: Generated<number>;
+  runs: Generated<number>;
+  selection: Json;
+}
+
+export interface MirrorFailure {
+  attempts: Generated<number>;
+  code: string;
+  last_attempt: Generated<Timestamp>;
+  message: string;
+  mirror_id: string;
+  remote_project_id: string;
+  remote_version_id: Generated<string>;
 }
 
 export interface ModerationClaim {
@@ -466,6 +550,19 @@ export interface Organization {
   team_id: string;
 }
 
+export interface Origin {
+  images: Generated<Json>;
+  kind: string;
+  lacks_files: Generated<boolean>;
+  mirror_id: string;
+  pass: Generated<number>;
+  project_id: string | null;
+  remote_id: string;
+  remote_revision: string | null;
+  unresolved: Json | null;
+  version_id: string | null;
+}
+
 export interface Payout {
   account_id: string | null;
   address: string | null;
@@ -522,6 +619,7 @@ export interface Project {
   monetization_status: Generated<'monetized' | 'demonetized' | 'force-demonetized'>;
   name: string;
   organization_id: string | null;
+  origin: Json | null;
   public_statistics: Generated<boolean>;
   published: Generated<Timestamp>;
   publishing: Generated<'any' | 'trusted_only'>;
@@ -549,6 +647,16 @@ export interface ProjectDecision {
   snapshot_id: number | null;
   thread_message_id: string | null;
   to_status: string;
+}
+
+export interface ProjectDependent {
+  dependent_id: string;
+  downloads: number;
+  latest: boolean;
+  project_id: string;
+  types: number;
+  updated: Timestamp;
+  versions: number;
 }
 
 export interface ProjectLikeness {
@@ -869,6 +977,7 @@ export interface Version {
   loaders: string[];
   name: string;
   ordering: number | null;
+  origin: Json | null;
   project_id: string;
   provenance: Json | null;
   requested_status: 'listed' | 'archived' | 'draft' | 'unlisted' | null;
@@ -877,6 +986,20 @@ export interface Version {
   status: Generated<'listed' | 'archived' | 'draft' | 'unlisted' | 'scheduled' | 'unknown'>;
   version_number: string;
   version_type: 'release' | 'beta' | 'alpha';
+  withdrawn_at: Timestamp | null;
+  withdrawn_kind: 'broken' | 'security' | 'legal' | 'superseded' | null;
+  withdrawn_reason: string | null;
+  withdrawn_replacement: string | null;
+}
+
+export interface VersionLock {
+  content: string;
+  created: Generated<Timestamp>;
+  id: string;
+  last_read: Generated<Timestamp>;
+  sha1s: string[];
+  target: Json;
+  version_ids: string[];
 }
 
 export interface VersionScan {
@@ -892,6 +1015,58 @@ export interface VersionScan {
   shown_before: Generated<boolean>;
   state: Generated<'pending' | 'pass' | 'warn' | 'quarantine'>;
   version_id: string;
+}
+
+export interface Webhook {
+  account_id: string | null;
+  active: Generated<boolean>;
+  created: Generated<Timestamp>;
+  created_by: string | null;
+  disabled_reason: 'failing' | 'gone' | 'owner' | 'secret_lost' | null;
+  events: string[];
+  failing_since: Timestamp | null;
+  failures: Generated<number>;
+  format: 'standard' | 'discord' | 'github';
+  game_versions: Generated<string[]>;
+  host: string;
+  id: string;
+  last_failure: Timestamp | null;
+  last_success: Timestamp | null;
+  loaders: Generated<string[]>;
+  organization_id: string | null;
+  owner_kind: 'project' | 'organization' | 'user' | 'instance';
+  previous_secret: Buffer | null;
+  previous_until: Timestamp | null;
+  project_id: string | null;
+  secret: Buffer;
+  url: string;
+  version_types: Generated<string[]>;
+}
+
+export interface WebhookAttempt {
+  at: Timestamp;
+  attempt: number;
+  delivery_id: string;
+  error: string | null;
+  ms: number;
+  request_body: string;
+  request_headers: Json;
+  response_body: string | null;
+  response_headers: Generated<Json>;
+  response_status: number | null;
+}
+
+export interface WebhookDelivery {
+  attempt: Generated<number>;
+  created: Timestamp;
+  event_id: number;
+  id: Generated<string>;
+  leased_until: Timestamp | null;
+  next_attempt: Timestamp | null;
+  sequence: Generated<number>;
+  state: Generated<'pending' | 'delivered' | 'failed' | 'discarded'>;
+  subject: string;
+  webhook_id: string;
 }
 
 export interface DB {
@@ -911,10 +1086,14 @@ export interface DB {
   demo_catalogue: DemoCatalogue;
   demo_item: DemoItem;
   dependency: Dependency;
+  dependency_break: DependencyBreak;
+  dependent_count: DependentCount;
   download_batch: DownloadBatch;
   download_ledger: DownloadLedger;
   download_pending: DownloadPending;
   email_setting: EmailSetting;
+  event: Event;
+  event_head: EventHead;
   file: File;
   file_address: FileAddress;
   file_content: FileContent;
@@ -924,15 +1103,19 @@ export interface DB {
   follow_feed: FollowFeed;
   gallery_item: GalleryItem;
   image: Image;
+  impact_report: ImpactReport;
   instance: Instance;
   instance_error: InstanceError;
   instance_figure: InstanceFigure;
+  instance_key: InstanceKey;
   instance_secret: InstanceSecret;
   instance_settings: InstanceSettings;
   invitation: Invitation;
   job_schedule: JobSchedule;
   job_worker: JobWorker;
   mail_delivery: MailDelivery;
+  mirror: Mirror;
+  mirror_failure: MirrorFailure;
   moderation_claim: ModerationClaim;
   notification: Notification;
   oauth_authorization: OauthAuthorization;
@@ -942,11 +1125,13 @@ export interface DB {
   oauth_redirect_uri: OauthRedirectUri;
   oauth_token: OauthToken;
   organization: Organization;
+  origin: Origin;
   payout: Payout;
   personal_access_token: PersonalAccessToken;
   previous_name: PreviousName;
   project: Project;
   project_decision: ProjectDecision;
+  project_dependent: ProjectDependent;
   project_likeness: ProjectLikeness;
   project_snapshot: ProjectSnapshot;
   public_change: PublicChange;
@@ -982,5 +1167,9 @@ export interface DB {
   used_ci_token: UsedCiToken;
   user_note: UserNote;
   version: Version;
+  version_lock: VersionLock;
   version_scan: VersionScan;
+  webhook: Webhook;
+  webhook_attempt: WebhookAttempt;
+  webhook_delivery: WebhookDelivery;
 }

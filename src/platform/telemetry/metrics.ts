@@ -50,11 +50,18 @@ export function createMetrics(options: { process: boolean; ofAll?: (() => Promis
       buckets: [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300],
       registers,
     }),
+    resolutions: new Counter({
+      name: 'depot_resolutions_total',
+      help: 'Requests that chose versions, by outcome (complete, partial, fallback)',
+      labelNames: ['outcome'] as const,
+      registers,
+    }),
     changeStreams: new Gauge({
       name: 'depot_change_streams',
       help: 'Open streams of the change feed',
       registers,
     }),
+    ...webhookMetrics(registers),
     downloadDrift: new Gauge({
       name: 'depot_download_drift',
       help: 'Difference between download counters and download events at the last reconciliation, by counter',
@@ -85,6 +92,33 @@ export function createMetrics(options: { process: boolean; ofAll?: (() => Promis
       name: 'depot_events_total',
       help: 'Business events, such as version.published',
       labelNames: ['event'] as const,
+      registers,
+    }),
+  }
+}
+
+function webhookMetrics(registers: Registry[]) {
+  return {
+    webhookAttempts: new Counter({
+      name: 'depot_webhook_attempts_total',
+      help: 'Attempts to deliver an event to a webhook, by outcome (delivered, retried, failed)',
+      labelNames: ['outcome'] as const,
+      registers,
+    }),
+    webhookSeconds: new Histogram({
+      name: 'depot_webhook_attempt_seconds',
+      help: 'Time of attempts to deliver an event to a webhook',
+      buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
+      registers,
+    }),
+    webhooksInFlight: new Gauge({
+      name: 'depot_webhooks_in_flight',
+      help: 'Requests to webhooks that wait for their response',
+      registers,
+    }),
+    webhookDelay: new Gauge({
+      name: 'depot_webhook_delay_seconds',
+      help: 'Time for which the delivery that was due longest has waited for a free slot',
       registers,
     }),
   }

@@ -19,6 +19,7 @@ const TABS: readonly [path: string, label: MessageKey, icon: IconName][] = [
   [PATHS.tokens, 'settings.tokens', 'key'],
   [PATHS.authorizations, 'settings.authorizations', 'plug'],
   [PATHS.applications, 'settings.applications', 'code'],
+  [PATHS.webhooks, 'webhooks.title', 'send'],
   [PATHS.data, 'settings.data', 'monitor'],
 ]
 

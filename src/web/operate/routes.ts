@@ -8,6 +8,7 @@ import { tagPages } from './content/tags.ts'
 import { announcementPages } from './instance/announcement.ts'
 import { brandingPages } from './instance/branding.ts'
 import { readOnlyPages } from './instance/read-only.ts'
+import { instanceWebhookPages } from './instance/webhooks.ts'
 import { auditLogPages } from './log/audit-log.ts'
 import { userPages } from './people/account.ts'
 import { accountPages } from './people/accounts.ts'
@@ -38,6 +39,7 @@ const PAGES: readonly ((pages: Pages) => void)[] = [
   tagPages,
   keyPages,
   brandingPages,
+  instanceWebhookPages,
   announcementPages,
   readOnlyPages,
   auditLogPages,

@@ -41,6 +41,7 @@ export const SECTIONS: readonly { title?: MessageKey; items: readonly Section[] 
     title: 'operate.instance',
     items: [
       { path: PATHS.operatorSettings, label: 'ops.settings', icon: 'palette' },
+      { path: PATHS.operatorWebhooks, label: 'webhooks.title', icon: 'send' },
       { path: PATHS.announcement, label: 'ops.announcement', icon: 'megaphone' },
       { path: PATHS.readOnly, label: 'ops.read-only', icon: 'lock' },
       { path: '/operator/first-steps', label: 'operate.first-steps', icon: 'list-checks' },

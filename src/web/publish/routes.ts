@@ -44,6 +44,8 @@ import { tokenCheck } from './version/form/receive-form.ts'
 import { uploadedFileRoutes } from './version/upload/file-routes.ts'
 import { uploadPages } from './version/upload/upload-page.ts'
 import { versionsPages } from './version/versions-page.ts'
+import { withdrawalPages } from './version/withdrawal-page.ts'
+import { organizationWebhookPages, projectWebhookPages } from './webhooks/owners.ts'
 
 export function publishPages(app: App, web: WebDeps): void {
   const { taxonomy } = web.deps
@@ -62,6 +64,7 @@ export function publishPages(app: App, web: WebDeps): void {
     memberPages(pages, taxonomy)
     visibilityPages(pages, taxonomy)
     publishingPages(pages, taxonomy)
+    projectWebhookPages(pages, taxonomy)
     transferPages(pages, taxonomy)
     deletionPages(pages, taxonomy)
     reviewPages(pages, taxonomy)
@@ -72,6 +75,7 @@ export function publishPages(app: App, web: WebDeps): void {
     projectRevenuePages(pages, taxonomy)
     versionsPages(pages, taxonomy)
     versionDeletionPages(pages, taxonomy)
+    withdrawalPages(pages, taxonomy)
     organizationPages(pages)
     collectionPages(pages)
   })
@@ -92,6 +96,7 @@ function organizationPages(pages: Pages): void {
   organizationMemberPages(pages)
   organizationProjectPages(pages)
   organizationPublishingPages(pages)
+  organizationWebhookPages(pages)
   serviceAccountPages(pages)
   organizationDeletionPages(pages)
 }

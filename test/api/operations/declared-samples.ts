@@ -116,6 +116,14 @@ const publisherFields = {
   protected_ref_only: send(true),
   called_workflows: send(['lanterns/ci/.github/workflows/publish.yml']),
 }
+const webhookFields = {
+  url: send('https://hooks.example.org/other'),
+  format: send('github'),
+  events: send(['project.updated']),
+  loaders: send(['fabric']),
+  game_versions: send(['1.20.1']),
+  version_types: send(['beta']),
+}
 const makeApproved = async ({ t, id }: World) =>
   t.deps.db
     .updateTable('project')
@@ -207,6 +215,14 @@ export const DECLARED: Record<string, Declared> = {
     fields: publisherFields,
     unseen: { password: 'proves who asks', code: 'proves who asks' },
   },
+  createWebhook: {
+    view: theAnswer,
+    fields: {
+      ...webhookFields,
+      owner: send({ kind: 'instance' }, { by: 'admin', at: 'owner.kind', shows: 'instance' }),
+    },
+  },
+  updateWebhook: { view: at('/v3/webhook', 'webhook'), fields: { ...webhookFields, active: send(false) } },
   createServiceAccount: { view: theAnswer, fields: { username: send(() => uniqueName()) } },
   createServiceToken: {
     view: theAnswer,
@@ -456,6 +472,7 @@ export const DECLARED: Record<string, Declared> = {
       scheduled_at: send(() => inDays(3), { beside: { status: 'scheduled', requested_status: 'listed' } }),
       ordering: send(4),
       downloads: send(77, { by: 'moderator' }),
+      withdrawn: send({ kind: 'broken', reason: 'Goes out' }, { at: 'withdrawn.reason', shows: 'Goes out' }),
       primary_file: send(secondFile, { at: 'files.0.hashes.sha512' }),
       file_types: send(
         async (w: World) => [{ algorithm: 'sha512', hash: await w.id('fileHash'), file_type: 'signature' }],

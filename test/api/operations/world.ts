@@ -1,6 +1,7 @@
 // The fixtures for the authorization matrix: one owner with one resource of each kind, created on first use.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { makeSecret } from '#features/operations/webhooks/secrets.ts'
 import { createPasswords } from '#features/people/accounts/passwords/passwords.ts'
 import { hashToken, newToken } from '#lib/access/tokens.ts'
 import { newId } from '#lib/ids.ts'
@@ -47,6 +48,8 @@ export type Thing =
   | 'upload'
   | 'version'
   | 'versionNumber'
+  | 'webhook'
+  | 'webhookDelivery'
 
 /** Resources that other users cannot see, at least in a world that was created with `hidden`. */
 export const HIDDEN_THINGS: ReadonlySet<Thing> = new Set<Thing>([
@@ -64,6 +67,8 @@ export const HIDDEN_THINGS: ReadonlySet<Thing> = new Set<Thing>([
   'thread',
   'upload',
   'version',
+  'webhook',
+  'webhookDelivery',
 ])
 
 /** Something of the right form that does not exist. */
@@ -168,6 +173,8 @@ const THINGS: Record<Thing, (world: World) => Promise<string>> = {
     await w.file()
     return '1.0.0'
   },
+  webhook: makeWebhook,
+  webhookDelivery: makeWebhookDelivery,
 }
 
 /** Every kind of thing that a world can make. */
@@ -263,6 +270,40 @@ export async function buildToken(w: World): Promise<string> {
     event_name: 'push',
     sha: 'ab'.repeat(20),
   })
+}
+
+/** A webhook of the world's project. */
+async function makeWebhook(w: World): Promise<string> {
+  const id = newId()
+  const { sealed } = await makeSecret(w.t.deps, id)
+  await w.t.deps.db
+    .insertInto('webhook')
+    .values({
+      id,
+      owner_kind: 'project',
+      project_id: (await w.project()).id,
+      created_by: (await w.person('owner')).id,
+      url: 'https://hooks.example.org/depot',
+      host: 'hooks.example.org',
+      format: 'standard',
+      events: ['version.published'],
+      secret: sealed,
+    })
+    .execute()
+  return id
+}
+
+/** A finished delivery of the world's webhook. */
+async function makeWebhookDelivery(w: World): Promise<string> {
+  const webhook_id = await w.id('webhook')
+  const { db } = w.t.deps
+  const event = await db
+    .insertInto('event')
+    .values({ kind: 'webhook.ping', subject_kind: 'webhook', subject_id: webhook_id, is_public: false })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  const row = { webhook_id, event_id: event.id, subject: 'ping', state: 'delivered', created: new Date() } as const
+  return (await db.insertInto('webhook_delivery').values(row).returning('id').executeTakeFirstOrThrow()).id
 }
 
 async function makeCollection(w: World): Promise<string> {

@@ -45,6 +45,21 @@ export async function leaveEverything(db: Db, person: Account, other: Account): 
     .execute()
   await db.insertInto('collection').values({ id: collection, account_id, name: 'Lights' }).execute()
   await db.insertInto('follow').values({ account_id, project_id: theirs.id }).execute()
+  const hook = { host: 'hooks.example', url: 'https://hooks.example/', format: 'standard' as const, events: ['*'] }
+  await db
+    .insertInto('webhook')
+    .values([
+      { ...hook, id: newId(), owner_kind: 'user' as const, account_id, secret: hash() },
+      {
+        ...hook,
+        id: newId(),
+        owner_kind: 'project' as const,
+        project_id: theirs.id,
+        created_by: account_id,
+        secret: hash(),
+      },
+    ])
+    .execute()
   await db
     .insertInto('follow_feed')
     .values({ account_id, secret_hash: Buffer.alloc(32, account_id) })

@@ -71,6 +71,7 @@ export async function makeGroupPages(t: TestApp, { owner, reader }: WorkPeople):
     at('organization-general', 'manageOrganizationGeneral', settings),
     at('organization-members', 'manageOrganizationMembers', `${settings}/members`),
     at('organization-publishing', 'manageOrganizationPublishing', `${settings}/publishing`),
+    at('organization-webhooks', 'manageOrganizationWebhooks', `${settings}/webhooks`),
     at('organization-service-accounts', 'manageServiceAccounts', `${settings}/service-accounts`),
     at('organization-projects', 'manageOrganizationProjects', `${settings}/projects`),
     at('organization-deletion', 'manageOrganizationDeletion', `${settings}/delete`),

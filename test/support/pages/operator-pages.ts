@@ -31,6 +31,7 @@ export async function makeOperatorPages(t: TestApp, { admin }: WorkPeople): Prom
     at('operator-index', 'operateIndex', '/operator/index'),
     at('operator-rebuild', 'operateRebuild', '/operator/index/rebuild'),
     at('operator-mail', 'operateMail', '/operator/mail'),
+    at('operator-webhooks', 'operateWebhooks', '/operator/webhooks'),
     at('operator-backups', 'operateBackups', '/operator/backups'),
     at('operator-users', 'operateAccounts', '/operator/users'),
     at('operator-users-none', 'operateAccounts', '/operator/users?q=nobody'),

@@ -45,6 +45,7 @@ export async function makePersonalPages(t: TestApp, { owner: person }: WorkPeopl
     at('notifications', 'ownNotifications', '/dashboard/notifications'),
     at('email-settings', 'showEmailSettings', '/account/notifications?done=email-settings'),
     at('unsubscribe', 'showUnsubscription', `${pathname}${search}`),
+    at('webhooks-of-user', 'showOwnWebhooks', '/account/webhooks'),
     at('data', 'showData', '/account/data'),
     at('security', 'showSecurity', '/account/security'),
     at('revenue', 'ownRevenue', '/dashboard/revenue'),

@@ -42,6 +42,7 @@ export async function makeSettingsPages(t: TestApp, { owner, reader }: WorkPeopl
     at('versions', 'manageVersions', `${SETTINGS}/versions`),
     at('members', 'manageMembers', `${SETTINGS}/members`),
     at('publishing', 'managePublishing', `${SETTINGS}/publishing`),
+    at('webhooks', 'manageWebhooks', `${SETTINGS}/webhooks`),
     at('visibility', 'manageVisibility', `${SETTINGS}/visibility`),
     at('organization-settings', 'manageOrganization', `${SETTINGS}/organization`),
     at('transfer', 'manageTransfer', `${SETTINGS}/transfer`),

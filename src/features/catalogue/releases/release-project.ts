@@ -3,10 +3,15 @@
 import { sql } from 'kysely'
 import { SYSTEM } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { recordStatusEvents } from '#features/basics/events/record-event.ts'
 import { insertStatusMessage } from '#features/catalogue/projects/edit/change-status.ts'
 import { listVersionIds, lockProject, type ProjectRow } from '#features/catalogue/projects/queries.ts'
 import { admitStatus } from '#features/catalogue/versions/lifecycle/scan-gate.ts'
-import { announceVersion, showVersion } from '#features/catalogue/versions/lifecycle/show-version.ts'
+import {
+  announceVersion,
+  recordVersionStatus,
+  showVersion,
+} from '#features/catalogue/versions/lifecycle/show-version.ts'
 import { lockVersion } from '#features/catalogue/versions/queries.ts'
 import { isApprovedClass, isPublicStatus } from '#lib/project-status.ts'
 import { transaction } from '#platform/cache/transaction.ts'
@@ -44,7 +49,6 @@ export async function releaseProject(deps: ReleaseDeps, id: string): Promise<boo
     if (project === undefined || project.requested_status === null || !isDue(project, deps.now())) return false
     const to = project.requested_status
     const at = new Date(deps.now())
-    if (isPublicStatus(to)) await announceHidden(tx, { ...project, status: to }, at)
     await insertStatusMessage(tx, { project, to, authorId: null, hideIdentity: false })
     await tx
       .updateTable('project')
@@ -56,6 +60,8 @@ export async function releaseProject(deps: ReleaseDeps, id: string): Promise<boo
       })
       .where('id', '=', id)
       .execute()
+    await recordStatusEvents(tx, { id, from: project.status, to })
+    if (isPublicStatus(to)) await announceHidden(tx, { ...project, status: to }, at)
     await recordAudit(tx, {
       action: 'project.status_changed',
       actor: SYSTEM,
@@ -84,7 +90,10 @@ async function announceHidden(tx: Tx, project: ProjectRow, at: Date): Promise<vo
     .orderBy('date_published', 'desc')
     .limit(ANNOUNCED_MAX)
     .execute()
-  for (const { id } of versions) await announceVersion(tx, { versionId: id, project, status: 'listed', at })
+  for (const { id } of versions) {
+    await announceVersion(tx, { versionId: id, project, status: 'listed', at })
+    await recordVersionStatus(tx, { project, versionId: id, from: 'scheduled', to: 'listed' })
+  }
 }
 
 /**

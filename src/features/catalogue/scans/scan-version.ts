@@ -1,6 +1,7 @@
 // Scans the files of a version and acts on the verdict.
 
 import { listMemberIds } from '#features/basics/access/memberships.ts'
+import { recordVersionEvent } from '#features/basics/events/record-event.ts'
 import { hideVersion } from '#features/catalogue/versions/lifecycle/scan-gate.ts'
 import { releaseHeldVersion } from '#features/catalogue/versions/lifecycle/show-version.ts'
 import { lockVersion } from '#features/catalogue/versions/queries.ts'
@@ -122,6 +123,7 @@ async function applyResult(
       project_id: project.id,
       version_id: versionId,
     })
+    await recordVersionEvent(tx, 'scan.quarantined', { projectId: project.id, versionId }, { reason })
     changed.add('version', versionId)
     changed.add('project', project.id)
   })

@@ -1,6 +1,7 @@
 // Edits and deletes a collection, and adds single projects to it.
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { recordEvent } from '#features/basics/events/record-event.ts'
 import { ICON_BYTES_MAX, type IconOwner, removeImages } from '#features/basics/images/icons.ts'
 import { hasScope } from '#lib/access/scopes.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -8,6 +9,7 @@ import { invalidInput, notFound, validationError } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import { requireRevision, withCurrentState } from '#platform/cache/revisions.ts'
 import { transaction } from '#platform/cache/transaction.ts'
+import type { Tx } from '#platform/db/db.ts'
 import type { Deps } from '#ports/deps.ts'
 import { requireEditable, requirePermittedPatch } from './policy.ts'
 import {
@@ -85,7 +87,13 @@ async function saveEdit(
       const all = keepsHidden ? withHidden(projectIds, await listHiddenProjects(tx, viewer, id)) : projectIds
       await replaceProjects(tx, { collectionId: id, projectIds: all, field: 'new_projects' })
     }
+    if (before !== undefined) await recordChange(tx, { id, account_id: before.account_id }, Object.keys(patch))
   })
+}
+
+async function recordChange(tx: Tx, { id, account_id }: { id: string; account_id: string }, fields: string[]) {
+  const data = { collection_id: id, fields: fields.map((field) => (field === 'new_projects' ? 'projects' : field)) }
+  await recordEvent(tx, { kind: 'collection.updated', subject: { kind: 'collection', id }, account_id, data })
 }
 
 /** Returns the list with the hidden projects at their positions. @throws ApiError `validation_error` if it is too long */
@@ -136,6 +144,7 @@ export async function saveProject(
       .set({ updated: new Date(deps.now()) })
       .where('id', '=', collection.id)
       .execute()
+    await recordChange(tx, collection, ['projects'])
   })
 }
 
@@ -161,6 +170,7 @@ export function collectionIconOwner({ db, now }: Pick<Deps, 'db' | 'now'>): Icon
         })
         .where('id', '=', id)
         .execute()
+      await recordChange(tx, before, ['icon'])
       return [before.icon_url, before.raw_icon_url]
     },
   }

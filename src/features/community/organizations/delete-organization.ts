@@ -1,5 +1,6 @@
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { projectEvent, recordEvents } from '#features/basics/events/record-event.ts'
 import { removeImages } from '#features/basics/images/icons.ts'
 import { inheritTeams } from '#features/community/teams/queries.ts'
 import { type InvitationRow, markInvitationsRead } from '#features/people/notifications/queries.ts'
@@ -85,5 +86,11 @@ async function releaseProjects(tx: Tx, changed: ChangeSet, id: string, members: 
     await markInvitationsRead(tx, rows)
   }
   await inheritTeams(tx, teamIds, owner.account_id, { keepMembership: false })
+  await recordEvents(
+    tx,
+    projects.map((project) =>
+      projectEvent('project.transferred', project.id, { owner: { user_id: owner.account_id } }),
+    ),
+  )
   await addMovedProjects(tx, changed, projects)
 }

@@ -2,6 +2,7 @@
 
 import { visibleTo } from '#features/basics/access/project-policy.ts'
 import { attachImages } from '#features/basics/content-images/queries.ts'
+import { recordEvents } from '#features/basics/events/record-event.ts'
 import { insertReportSnapshot } from '#features/catalogue/reviews/report-snapshots.ts'
 import { versionVisibleTo } from '#features/catalogue/versions/policy.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
@@ -59,6 +60,8 @@ export async function createReport(
     const target = { context: 'report', id } as const
     await attachImages(tx, viewer, { ids: report.imageIds, target, field: 'uploaded_images' })
     await insertNotifications(tx, [viewer.id], { type: 'report_submitted', report_id: id })
+    const data = { report_id: id, report_type: report.reportType, item_type: item.type, item_id: item.id }
+    await recordEvents(tx, [{ kind: 'report.created', subject: { kind: 'report', id }, data }])
   })
   recordEvent(deps, 'report.created', { report_id: id })
   return id

@@ -4,6 +4,7 @@ import type { Updateable } from 'kysely'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { dropImages, dropUnusedImages } from '#features/basics/content-images/queries.ts'
+import { recordEvent } from '#features/basics/events/record-event.ts'
 import { requireOpenReport } from '#features/catalogue/threads/policy.ts'
 import { insertMessage } from '#features/catalogue/threads/queries.ts'
 import { insertNotifications } from '#features/people/notifications/queries.ts'
@@ -75,6 +76,10 @@ export async function announceClosing(
   await insertNotifications(tx, [reporterId], { type: 'report_status_updated', report_id: id })
   const action = closed ? 'report.closed' : 'report.reopened'
   await recordAudit(tx, { action, actor: actorOf(viewer), subject: { kind: 'report', id } })
+  if (!closed) return
+  const { report_type, item_type, item_id } = report
+  const data = { report_id: id, report_type, item_type, item_id }
+  await recordEvent(tx, { kind: 'report.closed', subject: { kind: 'report', id }, data })
 }
 
 /**

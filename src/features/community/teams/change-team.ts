@@ -4,6 +4,8 @@
 
 import { canSeeProject, type Membership, projectPermissions } from '#features/basics/access/project-policy.ts'
 import { defaultProjectPermissions, organizationPermissions } from '#features/basics/access/team-policy.ts'
+import type { EventKind } from '#features/basics/events/event-kinds.ts'
+import { recordEvent } from '#features/basics/events/record-event.ts'
 import { coversOrganization, coversProject, type Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
@@ -77,6 +79,21 @@ export async function changeTeamOf(
     changed.add('team', teamId)
     await change(tx, (id) => ({ teamId, revision, subject, caller, target: rowsOf(id), bits }), changed)
   })
+}
+
+/** Records an event about a member of a locked team. */
+export async function recordMemberEvent(
+  tx: Tx,
+  kind: EventKind & `member.${string}`,
+  { subject }: Pick<LockedTeam, 'subject'>,
+  member: { user_id: string; role: string },
+): Promise<void> {
+  const event =
+    'project' in subject
+      ? { subject: { kind: 'project', id: subject.project.id }, project_id: subject.project.id }
+      : { subject: { kind: 'organization', id: subject.organization.id }, organization_id: subject.organization.id }
+  const { subject: named, ...owner } = event as { subject: { kind: 'project' | 'organization'; id: string } }
+  await recordEvent(tx, { kind, subject: named, ...owner, data: { ...owner, ...member } })
 }
 
 function coversSubject(viewer: Viewer, subject: LockedTeam['subject']): boolean {

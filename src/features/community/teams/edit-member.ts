@@ -8,7 +8,7 @@ import { requireRevision } from '#platform/cache/revisions.ts'
 import type { Tx } from '#platform/db/db.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
-import { changeTeam, type LockedTeam } from './change-team.ts'
+import { changeTeam, type LockedTeam, recordMemberEvent } from './change-team.ts'
 import { withCurrentMembers } from './current-team.ts'
 import {
   requireGrantable,
@@ -94,7 +94,8 @@ export async function joinTeam(
   viewer: Viewer,
   teamId: string,
 ): Promise<void> {
-  await changeTeam(deps, viewer, { teamId, targetId: viewer.id }, async (tx, { caller }) => {
+  await changeTeam(deps, viewer, { teamId, targetId: viewer.id }, async (tx, team) => {
+    const { caller } = team
     if (caller.team === undefined) throw notFound('invitation')
     if (caller.team.accepted) throw invalidInput('You are already a member of this team')
     await tx
@@ -104,6 +105,7 @@ export async function joinTeam(
       .where('account_id', '=', viewer.id)
       .execute()
     await markInvitationsRead(tx, [caller.team])
+    await recordMemberEvent(tx, 'member.joined', team, { user_id: viewer.id, role: caller.team.role })
   })
   recordEvent(deps, 'member.joined', { team_id: teamId })
 }
@@ -127,6 +129,8 @@ export async function removeMember(
     await markInvitationsRead(tx, [row])
     const subject = { kind: 'team', id: teamId } as const
     const entry = { actor: actorOf(viewer), subject, accountIds: [accountId] }
-    if (row.accepted) await recordAudit(tx, { ...entry, action: 'team.member_removed' })
+    if (!row.accepted) return
+    await recordAudit(tx, { ...entry, action: 'team.member_removed' })
+    await recordMemberEvent(tx, 'member.left', team, { user_id: accountId, role: row.role })
   })
 }

@@ -6,7 +6,7 @@ import { type ApiError, invalidInput, validationError } from '#lib/errors.ts'
 import { isForeignKeyViolation, onUnique } from '#platform/db/pg-errors.ts'
 import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
-import { changeTeam, type LockedTeam } from './change-team.ts'
+import { changeTeam, type LockedTeam, recordMemberEvent } from './change-team.ts'
 import { requireGrantable, requireShareable, requireTeamPermission } from './policy.ts'
 import { countMembers } from './queries.ts'
 import type { MemberChange } from './requests.ts'
@@ -64,6 +64,7 @@ export async function inviteMember(
       })
       .catch(onUnique({ team_member_pkey: alreadyInTeam }))
     if (!accepted) await insertNotifications(tx, [accountId], invitationBody(team, viewer, role))
+    await recordMemberEvent(tx, accepted ? 'member.joined' : 'member.invited', team, { user_id: accountId, role })
   })
   recordEvent(deps, 'member.invited', { team_id: teamId })
 }

@@ -74,15 +74,17 @@ export function findProjectOfTeam(
 }
 
 /** Makes the owners of these teams plain members. Call this before you set a new owner: a team can have only one. */
-export async function demoteOwners(tx: Tx, teamIds: readonly string[], exceptId: string): Promise<void> {
-  if (teamIds.length === 0) return
-  await tx
+export async function demoteOwners(tx: Tx, teamIds: readonly string[], exceptId: string): Promise<string[]> {
+  if (teamIds.length === 0) return []
+  const rows = await tx
     .updateTable('team_member')
     .set({ is_owner: false, role: 'Member' })
     .where('team_id', 'in', teamIds)
     .where('is_owner', '=', true)
     .where('account_id', '<>', exceptId)
+    .returning('account_id')
     .execute()
+  return rows.map(({ account_id }) => account_id)
 }
 
 /**

@@ -1,6 +1,7 @@
 import { findServiceOwner } from '#features/basics/access/accounts.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { projectEvent, recordEvent } from '#features/basics/events/record-event.ts'
 import { listProjectIdsOfOrganization } from '#features/catalogue/projects/queries.ts'
 import { insertNotifications, markInvitationsRead } from '#features/people/notifications/queries.ts'
 import { ALL_ORGANIZATION_PERMISSIONS, ALL_PROJECT_PERMISSIONS } from '#lib/access/permissions.ts'
@@ -54,7 +55,7 @@ async function saveTransfer(
     if (target.team.is_owner) throw validationError('user_id', 'is already the owner')
     if ((await findServiceOwner(tx, accountId)) !== undefined)
       throw validationError('user_id', 'must not be a service account')
-    await demoteOwners(tx, [teamId], accountId)
+    const [formerId] = await demoteOwners(tx, [teamId], accountId)
     await makeOwner(tx, { teamId, accountId, isOrganization: 'organization' in subject })
     const thing =
       'organization' in subject ? { organization: subject.organization.id } : { project: subject.project.id }
@@ -71,6 +72,8 @@ async function saveTransfer(
       changed.add('project', ...(await listProjectIdsOfOrganization(tx, subject.organization.id)))
     } else {
       changed.add('project', subject.project.id)
+      const event = projectEvent('project.transferred', subject.project.id, { owner: { user_id: accountId } })
+      await recordEvent(tx, { ...event, account_id: formerId })
       await insertNotifications(tx, [accountId], {
         type: 'project_transferred',
         project_id: subject.project.id,

@@ -82,6 +82,7 @@ async function erase(erasure: Erasure, actor: Actor | undefined): Promise<void> 
   await eraseConversations(erasure)
   await sql`update notification set body = jsonb_set(body, '{invited_by}', to_jsonb(${PLACEHOLDER_ID}::text))
     where body ->> 'invited_by' = ${accountId}`.execute(tx)
+  await forgetInEvents(erasure)
   await removeJobsOf(tx, accountId)
   await nameTokens(erasure)
   await removeOwnPictures(erasure)
@@ -93,6 +94,17 @@ async function erase(erasure: Erasure, actor: Actor | undefined): Promise<void> 
   await forgetAccount(tx, accountId)
   changed.add('user', accountId, PLACEHOLDER_ID)
   changed.add('viewer', accountId)
+}
+
+/** Replaces the account in events that webhooks have not received yet, and in those that can be sent again. */
+async function forgetInEvents({ tx, accountId }: Erasure): Promise<void> {
+  await sql`update event set
+      subject_id = case when subject_id = ${accountId} then ${PLACEHOLDER_ID} else subject_id end,
+      account_ids = array_remove(account_ids, ${accountId}),
+      data = replace(data::text, ${`"${accountId}"`}, ${`"${PLACEHOLDER_ID}"`})::jsonb
+    where subject_id = ${accountId} or account_ids @> array[${accountId}] or strpos(data::text, ${`"${accountId}"`}) > 0`.execute(
+    tx,
+  )
 }
 
 /** Deletes the account's reports and their threads, anonymises reports about the account, and empties its messages. */

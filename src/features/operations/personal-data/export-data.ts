@@ -94,6 +94,9 @@ const queriesOf = (accountId: string, config: FilesConfig): Record<string, RawBu
     select name as username, recorded from previous_name where account_id = ${accountId} order by recorded`,
   email_settings: sql`select kind, is_emailed from email_setting where account_id = ${accountId} order by kind`,
   follows: sql`select project_id, created from follow where account_id = ${accountId} order by created`,
+  webhooks: sql`
+    select id, owner_kind, project_id, organization_id, host, format, events, active, created
+    from webhook where account_id = ${accountId} or created_by = ${accountId} order by created`,
   follow_feed: sql`select created from follow_feed where account_id = ${accountId}`,
   reports: sql`
     select id, report_type, item_type, item_id, body, created, closed

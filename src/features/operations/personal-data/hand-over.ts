@@ -2,6 +2,7 @@
 
 import { type Selectable, sql } from 'kysely'
 import { PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
+import { projectEvent, recordEvents, recordStatusEvents } from '#features/basics/events/record-event.ts'
 import { insertStatusMessage } from '#features/catalogue/projects/edit/change-status.ts'
 import { notFound } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
@@ -22,6 +23,7 @@ export async function handOver(erasure: Erasure): Promise<void> {
   await unfollowAll(erasure)
   const projects = await handOverTeams(erasure)
   await rejectUnderReview(erasure, projects)
+  await deleteWebhooks(erasure, projects)
   await noteDeletion(tx, projects)
   const versions = await tx
     .updateTable('version')
@@ -89,6 +91,7 @@ async function handOverTeams({ tx, changed, accountId }: Erasure): Promise<Owned
     .execute()
   const owned = teams.filter((team) => team.is_owner).map(({ team_id }) => team_id)
   changed.add('team', ...teams.map(({ team_id }) => team_id))
+  await recordLeaving(tx, accountId)
   await tx.deleteFrom('team_member').where('account_id', '=', accountId).where('is_owner', '=', false).execute()
   if (owned.length === 0) return []
   // The placeholder might already be a member.
@@ -101,9 +104,37 @@ async function handOverTeams({ tx, changed, accountId }: Erasure): Promise<Owned
       payouts_split, ordering, created
     from given`.execute(tx)
   const projects = await tx.selectFrom('project').select(['id', 'status']).where('team_id', 'in', owned).execute()
+  await recordEvents(
+    tx,
+    projects.map(({ id }) => projectEvent('project.transferred', id, { owner: { user_id: PLACEHOLDER_ID } })),
+  )
   // Search hits contain the name of the owner.
   changed.add('project', ...projects.map(({ id }) => id))
   return projects
+}
+
+/** Records that a member who is not an owner leaves all their teams. */
+async function recordLeaving(tx: Tx, accountId: string): Promise<void> {
+  const left = await tx
+    .selectFrom('team_member as member')
+    .leftJoin('project', 'project.team_id', 'member.team_id')
+    .leftJoin('organization', 'organization.team_id', 'member.team_id')
+    .select(['member.role', 'project.id as project_id', 'organization.id as organization_id'])
+    .where('member.account_id', '=', accountId)
+    .where('member.accepted', '=', true)
+    .where('member.is_owner', '=', false)
+    .execute()
+  await recordEvents(
+    tx,
+    left.map(({ role, project_id, organization_id }) => {
+      const owner = project_id === null ? { organization_id: organization_id ?? '' } : { project_id }
+      const subject =
+        project_id === null
+          ? ({ kind: 'organization', id: organization_id ?? '' } as const)
+          : ({ kind: 'project', id: project_id } as const)
+      return { kind: 'member.left', subject, ...owner, data: { ...owner, user_id: accountId, role } }
+    }),
+  )
 }
 
 /** Rejects projects under review, because no member is left to respond to the moderators. */
@@ -114,12 +145,27 @@ async function rejectUnderReview({ tx, changed }: Erasure, projects: readonly Ow
   await tx.updateTable('project').set({ status: 'rejected' }).where('id', 'in', ids).execute()
   for (const project of underReview) {
     await insertStatusMessage(tx, { project, to: 'rejected', authorId: PLACEHOLDER_ID, hideIdentity: false })
+    await recordStatusEvents(tx, { id: project.id, from: project.status, to: 'rejected' })
   }
   const versions = await tx.selectFrom('version').select('id').where('project_id', 'in', ids).execute()
   changed.addEach(
     'version',
     versions.map(({ id }) => id),
   )
+}
+
+/** Deletes the webhooks of transferred projects that the account created: nobody is left who knows their receivers. */
+async function deleteWebhooks({ tx, accountId }: Erasure, projects: readonly OwnedProject[]): Promise<void> {
+  if (projects.length === 0) return
+  await tx
+    .deleteFrom('webhook')
+    .where('created_by', '=', accountId)
+    .where(
+      'project_id',
+      'in',
+      projects.map(({ id }) => id),
+    )
+    .execute()
 }
 
 /** Adds a private note for moderators that explains the owner of the projects. */

@@ -13,6 +13,7 @@ import type { AccountRow } from '#features/people/users/queries.ts'
 import { notFound } from '#lib/errors.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { transaction } from '#platform/cache/transaction.ts'
+import type { Tx } from '#platform/db/db.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
 import { handOver, lockAll, nameTokens } from './hand-over.ts'
@@ -44,6 +45,7 @@ export async function hideAccount(
     await handOver(erasure)
     await tx.updateTable('collection').set({ status: 'private' }).where('account_id', '=', accountId).execute()
     await nameTokens(erasure)
+    await switchOffWebhooks(tx, accountId)
     await deleteOtherSessions(tx, changed, { accountId })
     await deleteAllTokens(tx, changed, accountId)
     // Links that undo a change of the email address stay valid: an attacker might have changed it and deleted the account.
@@ -56,4 +58,14 @@ export async function hideAccount(
     changed.add('viewer', accountId)
   })
   return due
+}
+
+/** Webhooks of a hidden account receive nothing. The user can switch them on again after the deletion was undone. */
+async function switchOffWebhooks(tx: Tx, accountId: string): Promise<void> {
+  await tx
+    .updateTable('webhook')
+    .set({ active: false, disabled_reason: 'owner' })
+    .where('account_id', '=', accountId)
+    .where('active', '=', true)
+    .execute()
 }

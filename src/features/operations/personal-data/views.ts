@@ -23,6 +23,7 @@ export const ExportView = Type.Object(
     teams: Rows,
     versions: Rows,
     email_settings: Rows,
+    webhooks: Rows,
     follows: Rows,
     reports: Rows,
     messages: Rows,

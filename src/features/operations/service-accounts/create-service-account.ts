@@ -3,6 +3,7 @@
 import { defaultProjectPermissions } from '#features/basics/access/team-policy.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { recordEvents } from '#features/basics/events/record-event.ts'
 import { findViewerIn, lockOrganization } from '#features/community/organizations/queries.ts'
 import { assertUsernameFree, usernameTaken } from '#features/people/users/queries.ts'
 import { PROJECT_PERMISSIONS } from '#lib/access/permissions.ts'
@@ -68,6 +69,8 @@ export async function createServiceAccount(
       accountIds: [id],
       details: { username },
     })
+    const data = { user_id: id, organization_id: organization.id }
+    await recordEvents(tx, [{ kind: 'account.created', subject: { kind: 'user', id }, data }])
     changed.add('team', organization.team_id)
     changed.add('user', id)
   })

@@ -4,7 +4,7 @@
 /** `message` is the moderator's explanation. */
 type StatusChanged = { project_id: string; old_status: string; new_status: string; message?: string }
 
-/** Exactly one ID is null. */
+/** At least one ID is null. */
 type PublisherOwner = { project_id: string | null; organization_id: string | null }
 
 export type NotificationBodies = {
@@ -17,8 +17,21 @@ export type NotificationBodies = {
   project_status_neutral: StatusChanged
   moderation_message_received: { project_id: string }
   version_quarantined: { project_id: string; version_id: string }
+  version_withdrawn: { project_id: string; version_id: string }
+  dependency_broken: {
+    project_id: string
+    version_id: string
+    dependency: { project_id: string; version_id: string | null }
+    reason: string
+  }
   publisher_added: PublisherOwner & { repository: string; user_id: string }
   publisher_stopped: PublisherOwner & { repository: string }
+  webhook_disabled: PublisherOwner & {
+    webhook_id: string
+    host: string
+    reason: 'failing' | 'gone' | 'secret_lost'
+    is_of_instance: boolean
+  }
   report_submitted: { report_id: string }
   report_status_updated: { report_id: string }
   content_taken_down: { item: 'collection' | 'user'; message?: string }
@@ -108,6 +121,16 @@ const TEXTS: { readonly [Type in NotificationType]: TextOf<NotificationBodies[Ty
     text: 'The file scanner reported a file in a version of your project. The version is hidden until a moderator decides.',
     link: `/project/${project_id}/version/${version_id}`,
   }),
+  version_withdrawn: ({ project_id, version_id }) => ({
+    name: 'A version of your project was withdrawn',
+    text: 'A member of your team or a moderator has withdrawn a version of your project. It can still be downloaded, but update checks skip it.',
+    link: `/project/${project_id}/version/${version_id}`,
+  }),
+  dependency_broken: ({ project_id, version_id }) => ({
+    name: 'A dependency of your project has broken',
+    text: 'The newest version of your project requires a version or a project that was withdrawn, removed or hidden.',
+    link: `/project/${project_id}/version/${version_id}`,
+  }),
   publisher_added: ({ repository, ...owner }) => ({
     name: 'A trusted publisher was added',
     text: `Builds of the repository ${repository} can publish versions now. If nobody in your team did this, remove the trusted publisher.`,
@@ -117,6 +140,11 @@ const TEXTS: { readonly [Type in NotificationType]: TextOf<NotificationBodies[Ty
     name: 'A trusted publisher has stopped',
     text: `Builds of the repository ${repository} cannot publish any more, because the member who added the trusted publisher has left. Another member can add it again.`,
     link: publisherPage(owner),
+  }),
+  webhook_disabled: ({ host, reason, ...owner }) => ({
+    name: 'A webhook was switched off',
+    text: `Depot sends nothing to your webhook at ${host} any more, because ${WEBHOOK_REASONS[reason]}.`,
+    link: webhookPage(owner),
   }),
   report_submitted: ({ report_id }) => ({
     name: 'Your report was received',
@@ -171,6 +199,18 @@ function invitationActions(teamId: string, accountId: string): NotificationActio
 
 function publisherPage({ project_id, organization_id }: PublisherOwner): string {
   return project_id === null ? `/organization/${organization_id}` : `/project/${project_id}`
+}
+
+const WEBHOOK_REASONS = {
+  failing: 'all deliveries of a week have failed',
+  gone: 'the receiver does not exist any more',
+  secret_lost: 'its secret was lost when the instance was restored; renew the secret',
+} as const
+
+function webhookPage({ project_id, organization_id, is_of_instance }: PublisherOwner & { is_of_instance: boolean }) {
+  if (project_id !== null) return `/project/${project_id}/settings/webhooks`
+  if (organization_id !== null) return `/organization/${organization_id}/settings/webhooks`
+  return is_of_instance ? '/operator/webhooks' : '/account/webhooks'
 }
 
 function pageOfReport(reportId: string | null): string {

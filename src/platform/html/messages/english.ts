@@ -18,6 +18,7 @@ import reports from './en/reports.json' with { type: 'json' }
 import revenue from './en/revenue.json' with { type: 'json' }
 import site from './en/site.json' with { type: 'json' }
 import upload from './en/upload.json' with { type: 'json' }
+import webhooks from './en/webhooks.json' with { type: 'json' }
 import work from './en/work.json' with { type: 'json' }
 
 export const english = {
@@ -40,5 +41,6 @@ export const english = {
   ...revenue,
   ...site,
   ...upload,
+  ...webhooks,
   ...work,
 }

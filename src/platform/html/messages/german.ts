@@ -18,6 +18,7 @@ import reports from './de/reports.json' with { type: 'json' }
 import revenue from './de/revenue.json' with { type: 'json' }
 import site from './de/site.json' with { type: 'json' }
 import upload from './de/upload.json' with { type: 'json' }
+import webhooks from './de/webhooks.json' with { type: 'json' }
 import work from './de/work.json' with { type: 'json' }
 
 export const german = {
@@ -40,5 +41,6 @@ export const german = {
   ...revenue,
   ...site,
   ...upload,
+  ...webhooks,
   ...work,
 }

@@ -145,7 +145,7 @@ ${form(page, { action: pathTo(page, PATHS.tokens), content })}
 /** Shows a secret, once. */
 export function secretView(
   page: PageContext,
-  of: { what: 'token' | 'client-secret'; name: string; secret: string; clientId?: string; next: string },
+  of: { what: 'token' | 'client-secret' | 'webhook'; name: string; secret: string; clientId?: string; next: string },
 ): Markup {
   const { t } = page.language
   return html`<section class="section"><h2>${of.name}</h2>

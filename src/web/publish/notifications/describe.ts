@@ -93,16 +93,21 @@ function textOf(
   const {
     role = '',
     repository = '',
+    host = '',
     old_status = '',
     new_status = '',
   } = body as Partial<
-    NotificationBodies['team_invite'] & NotificationBodies['status_change'] & NotificationBodies['publisher_stopped']
+    NotificationBodies['team_invite'] &
+      NotificationBodies['status_change'] &
+      NotificationBodies['publisher_stopped'] &
+      NotificationBodies['webhook_disabled']
   >
   return rich(key, {
     project: named(names.project) ?? t('notifications.a-project'),
     organization: named(names.organization) ?? t('notifications.an-organization'),
     role: html`<bdi>${role}</bdi>`,
     repository: html`<bdi>${repository}</bdi>`,
+    host: html`<bdi>${host}</bdi>`,
     before: statusName(page, 'project', old_status),
     after: statusName(page, 'project', new_status),
   })
@@ -122,9 +127,20 @@ function pathOf(
 ): string | undefined {
   if (typeof body['report_id'] === 'string') return `${PATHS.dashboard}/reports/${body['report_id']}`
   if (body.type === 'operator_question') return `/moderation/user/${body['user_id']}`
+  if (body.type === 'webhook_disabled') return webhooksPath(body, project, organization)
   if (project === undefined) return organization === undefined ? undefined : organizationPath(organization.slug)
   const path = projectPath(project)
   if (typeof body['version_id'] === 'string') return `${path}/version/${body['version_id']}`
   if (body.type === 'publisher_added' || body.type === 'publisher_stopped') return `${path}/settings/publishing`
   return body.type === 'team_invite' ? path : `${path}/settings/review`
+}
+
+function webhooksPath(
+  body: NotificationRow['body'],
+  project: ProjectView | undefined,
+  organization: { slug: string } | undefined,
+): string {
+  if (project !== undefined) return `${projectPath(project)}/settings/webhooks`
+  if (organization !== undefined) return `${organizationPath(organization.slug)}/settings/webhooks`
+  return body['is_of_instance'] === true ? '/operator/webhooks' : '/account/webhooks'
 }

@@ -26,6 +26,7 @@ const SECTIONS: readonly Section[] = [
   { below: '/members', label: 'people.members', icon: 'users' },
   { below: '/projects', label: 'publish.projects', icon: 'box' },
   { below: '/publishing', label: 'publishers.title', icon: 'key' },
+  { below: '/webhooks', label: 'webhooks.title', icon: 'send' },
   { below: '/service-accounts', label: 'organizations.services.title', icon: 'plug' },
   { below: '/delete', label: 'organizations.delete', icon: 'trash', isDanger: true },
 ]

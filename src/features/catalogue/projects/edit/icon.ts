@@ -1,5 +1,7 @@
 // Lets members with EDIT_DETAILS change the icon of a project.
+import { requireNotMirrored } from '#features/basics/access/origin.ts'
 import { requirePermission } from '#features/basics/access/project-policy.ts'
+import { recordProjectEvent } from '#features/basics/events/record-event.ts'
 import { ICON_BYTES_MAX, type IconOwner } from '#features/basics/images/icons.ts'
 import { notFound } from '#lib/errors.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -21,6 +23,7 @@ export function projectIconOwner(deps: ProjectReader & Pick<Deps, 'now'>): IconO
     write: async (tx, changed, { id, icon }) => {
       const before = await lockProject(tx, id)
       if (before === undefined) throw notFound('project')
+      requireNotMirrored(before)
       if (icon === null && before.icon_url === null) return []
       await tx
         .updateTable('project')
@@ -33,6 +36,7 @@ export function projectIconOwner(deps: ProjectReader & Pick<Deps, 'now'>): IconO
         .where('id', '=', id)
         .execute()
       await setLikenessOfIcon(tx, id, icon?.likeness ?? null)
+      await recordProjectEvent(tx, 'project.updated', id, { fields: ['icon'] })
       changed.add('project', id)
       return [before.icon_url, before.raw_icon_url]
     },

@@ -1,7 +1,9 @@
 // Edits a project in one transaction.
 import { sql, type Updateable } from 'kysely'
+import { requireNotMirrored } from '#features/basics/access/origin.ts'
 import type { Membership } from '#features/basics/access/project-policy.ts'
 import { dropUnusedImages } from '#features/basics/content-images/queries.ts'
+import { recordProjectEvent } from '#features/basics/events/record-event.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { type PatchColumns, toColumns } from '#lib/schema/patch.ts'
@@ -58,6 +60,7 @@ async function saveProject(
     const project = await lockProject(tx, id)
     if (project === undefined) throw notFound('project')
     requireRevision(project, revision)
+    requireNotMirrored(project, patch)
     const refusals = new Refusals()
     const fields: Updateable<Project> = toColumns(patch, columnsOf(project, deps.taxonomy), refusals)
     await refusals.wait(async () => requireModerationRights(viewer, project, patch))
@@ -79,13 +82,15 @@ async function saveProject(
     const { columns: status, announce } = prepared ?? { columns: {}, announce: async () => {} }
     const update = { ...fields, ...status }
     const hasMoreChanges = (await alongside?.(tx, changed)) ?? false
+    if (hasMoreChanges) requireNotMirrored(project)
     if (Object.keys(update).length === 0 && !hasMoreChanges) return
     await tx
       .updateTable('project')
-      .set({ ...update, ...(hasMoreChanges || changesPublicFields(patch) ? { updated: new Date(now) } : {}) })
+      .set({ ...update, ...(hasMoreChanges || publicFields(patch).length > 0 ? { updated: new Date(now) } : {}) })
       .where('id', '=', id)
       .execute()
       .catch(onUnique({ project_slug_key: projectSlugTaken }))
+    await recordUpdate(tx, id, [...publicFields(patch), ...(hasMoreChanges ? ['versions'] : [])])
     await announce()
     if (patch.description !== undefined || patch.summary !== undefined) {
       const text = [patch.description ?? project.description, patch.summary ?? project.summary].join('\n')
@@ -95,6 +100,12 @@ async function saveProject(
     // Versions are cached with the status of their project, which decides who can see them.
     if (status.status !== undefined) changed.addEach('version', await listVersionIds(tx, id))
   })
+}
+
+/** A change of the status has its own event. */
+async function recordUpdate(tx: Tx, projectId: string, changedFields: readonly string[]): Promise<void> {
+  const fields = changedFields.filter((name) => name !== 'status')
+  if (fields.length > 0) await recordProjectEvent(tx, 'project.updated', projectId, { fields })
 }
 
 /** Returns the columns that each field of the patch sets, except the status fields, which `changeStatus` handles. */
@@ -136,8 +147,8 @@ async function requireNoType(tx: Tx, projectId: string): Promise<void> {
   if (version !== undefined) throw typeIsDerived()
 }
 
-/** Returns whether the patch has a field whose change sets `updated`. */
-function changesPublicFields(patch: ProjectPatch): boolean {
+/** Returns the fields of a patch whose change sets `updated`. */
+function publicFields(patch: ProjectPatch): string[] {
   const {
     moderation_message,
     moderation_message_body,
@@ -148,7 +159,7 @@ function changesPublicFields(patch: ProjectPatch): boolean {
     scheduled_at,
     seen,
     license_decided,
-    ...publicFields
+    ...fields
   } = patch
-  return Object.values(publicFields).some((value) => value !== undefined)
+  return Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : name))
 }

@@ -1,7 +1,9 @@
 // Edits the categories and links of several projects in one transaction.
 import { sql } from 'kysely'
 import { listMemberships } from '#features/basics/access/memberships.ts'
+import { requireNotMirrored } from '#features/basics/access/origin.ts'
 import { canSeeProject, requirePermission } from '#features/basics/access/project-policy.ts'
+import { projectEvent, recordEvents } from '#features/basics/events/record-event.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound, validationError } from '#lib/errors.ts'
 import { transaction } from '#platform/cache/transaction.ts'
@@ -34,6 +36,11 @@ export async function updateProjects(
       from jsonb_to_recordset(${JSON.stringify(edits)}::jsonb)
         as edit (id text, categories text[], additional_categories text[], link_urls jsonb)
       where project.id = edit.id`.execute(tx)
+    const fields = Object.keys(patch)
+    await recordEvents(
+      tx,
+      edits.map(({ id }) => projectEvent('project.updated', id, { fields })),
+    )
     changed.add('project', ...edits.map(({ id }) => id))
   })
 }
@@ -85,6 +92,7 @@ async function lockEditable(tx: Tx, viewer: Viewer, ids: readonly string[]): Pro
     return project
   })
   for (const { id } of projects) requirePermission(viewer, memberships.get(id) ?? {}, 'EDIT_DETAILS')
+  for (const project of projects) requireNotMirrored(project)
   return projects
 }
 

@@ -1,7 +1,9 @@
 // Edits and deletes images of a project's gallery.
 
 import { sql } from 'kysely'
+import { requireNotMirrored } from '#features/basics/access/origin.ts'
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
+import { recordProjectEvent } from '#features/basics/events/record-event.ts'
 import { imageKey, imageKeys } from '#features/basics/images/hosted-image.ts'
 import { ownedKeys } from '#features/basics/images/icons.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -31,8 +33,10 @@ export async function editGallery(
     const project = await lockProject(tx, projectId)
     if (project === undefined) throw notFound('project')
     requireRevision(project, revision)
+    requireNotMirrored(project)
     await edit(tx)
     await touchProject(tx, projectId, new Date(deps.now()))
+    await recordProjectEvent(tx, 'project.updated', projectId, { fields: ['gallery'] })
     changed.add('project', projectId)
   })
 }

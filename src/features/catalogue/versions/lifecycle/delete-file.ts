@@ -1,9 +1,11 @@
 // Deletes a file from a version that has other files.
 
 import { findMembership } from '#features/basics/access/memberships.ts'
+import { requireNotMirrored } from '#features/basics/access/origin.ts'
 import { requirePermission } from '#features/basics/access/project-policy.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { recordVersionEvent } from '#features/basics/events/record-event.ts'
 import { touchProject } from '#features/catalogue/projects/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
@@ -39,6 +41,7 @@ export async function deleteFile(
     const file = files.find((candidate) => candidate.id === id)
     if (locked === undefined || file === undefined) throw notFound('file')
     const others = files.filter((candidate) => candidate !== file)
+    requireNotMirrored(locked.version)
     const next = others.find(({ file_type }) => file_type === null) ?? others[0]
     if (next === undefined && !isDraft)
       throw invalidInput('The only file of a version cannot be deleted; delete the version instead', 'hash')
@@ -48,7 +51,10 @@ export async function deleteFile(
     }
     await freeContents(tx, projectId, [file.sha512])
     await refreshDraft(tx, deps, locked.version)
-    if (!isDraft) await touchProject(tx, projectId, new Date(deps.now()))
+    if (!isDraft) {
+      await touchProject(tx, projectId, new Date(deps.now()))
+      await recordVersionEvent(tx, 'version.updated', { projectId, versionId }, { fields: ['files'] })
+    }
     await repeatIfQuarantined(tx, versionId, deps.now())
     await removeLater(tx, [file.storage_key])
     await recordAudit(tx, {

@@ -1,6 +1,7 @@
 // Makes versions visible and announces them: after publication, an edit, a scheduled release or a scan.
 
 import { isPublicVersionStatus, type VersionStatus } from '#features/basics/access/version-status.ts'
+import { recordVersionEvent } from '#features/basics/events/record-event.ts'
 import { type ProjectRow, touchProject } from '#features/catalogue/projects/queries.ts'
 import { isPublicStatus } from '#lib/project-status.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
@@ -24,6 +25,26 @@ export async function announceVersion(
   if (!isPublicStatus(project.status)) return
   const jobKey = `notify-followers:${versionId}`
   await enqueue(tx, 'versions.notify-followers', { version_id: versionId }, { jobKey })
+}
+
+/**
+ * Records the event of a version that takes another status: its publication if it becomes listed in a public project,
+ * otherwise its change.
+ */
+export async function recordVersionStatus(
+  tx: Tx,
+  {
+    project,
+    versionId,
+    from,
+    to,
+    isNews = true,
+  }: { project: Pick<ProjectRow, 'id' | 'status'>; versionId: string; from: string; to: string; isNews?: boolean },
+): Promise<void> {
+  if (from === to) return
+  const isPublished = isNews && to === 'listed' && from !== 'archived' && isPublicStatus(project.status)
+  const kind = isPublished ? 'version.published' : 'version.updated'
+  await recordVersionEvent(tx, kind, { projectId: project.id, versionId }, { from, to })
 }
 
 export type Showing = {
@@ -56,6 +77,7 @@ export async function showVersion(
     .execute()
   if (isPublicVersionStatus(status)) await touchProject(tx, project.id, at)
   if (isNews) await announceVersion(tx, { versionId: version.id, project, status, at })
+  await recordVersionStatus(tx, { project, versionId: version.id, from: version.status, to: status, isNews })
   changed.add('version', version.id)
   changed.add('project', project.id)
 }

@@ -1,7 +1,9 @@
 // Edits several versions in one transaction. Never deletes versions.
 import type { Updateable } from 'kysely'
 import { listMemberships } from '#features/basics/access/memberships.ts'
+import { requireNotMirrored } from '#features/basics/access/origin.ts'
 import { requirePermission } from '#features/basics/access/project-policy.ts'
+import { projectEvent, recordEvents } from '#features/basics/events/record-event.ts'
 import { touchProjects } from '#features/catalogue/projects/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
@@ -31,6 +33,8 @@ export async function updateVersions(
   const gate = { scanner: deps.config.scanner, now: deps.now() }
   await transaction(deps, async (tx, changed) => {
     const locked = await lockEditable(tx, viewer, ids)
+    const updates: { each: LockedVersion; status: string | undefined }[] = []
+    for (const { version } of locked) requireNotMirrored(version, patch)
     const groups = new Map<string, { update: Update; ids: string[] }>()
     for (const each of locked) {
       const update = await updateOf(tx, each, patch, gate)
@@ -38,16 +42,33 @@ export async function updateVersions(
       const group = groups.get(key) ?? { update, ids: [] }
       groups.set(key, group)
       group.ids.push(each.version.id)
-      if (update.status !== undefined) await recordStatus(tx, viewer, each, { status: update.status, now: gate.now })
+      updates.push({ each, status: update.status })
     }
     for (const { update, ids: equal } of groups.values()) {
       await tx.updateTable('version').set(update).where('id', 'in', equal).execute()
     }
+    for (const { each, status } of updates) {
+      if (status !== undefined) await recordStatus(tx, viewer, each, { status, now: gate.now })
+    }
+    await recordChanges(tx, locked, patch)
     const projectIds = [...new Set(locked.map(({ project }) => project.id))]
     await touchProjects(tx, projectIds, new Date(gate.now))
     changed.addEach('version', ids)
     changed.addEach('project', projectIds)
   })
+}
+
+/** Changes of the status have their own events, and those of drafts that were never published have none. */
+async function recordChanges(tx: Tx, locked: readonly LockedVersion[], patch: VersionBulkPatch): Promise<void> {
+  const fields = Object.keys(patch).filter((field) => field !== 'status')
+  if (fields.length === 0) return
+  const published = locked.filter(({ version }) => !version.is_new_draft)
+  await recordEvents(
+    tx,
+    published.map(({ project, version }) =>
+      projectEvent('version.updated', project.id, { version_id: version.id, fields }),
+    ),
+  )
 }
 
 async function lockEditable(tx: Tx, viewer: Viewer, ids: readonly string[]): Promise<LockedVersion[]> {

@@ -1,7 +1,9 @@
 // Adds files to an existing version.
 
 import { findMembership } from '#features/basics/access/memberships.ts'
+import { requireNotMirrored } from '#features/basics/access/origin.ts'
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
+import { recordVersionEvent } from '#features/basics/events/record-event.ts'
 import { touchProject } from '#features/catalogue/projects/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
@@ -65,6 +67,7 @@ export async function addFiles(
         // Checked again because the membership might have ended during the upload.
         requirePermission(viewer, await findMembership(tx, viewer, locked.project), 'UPLOAD_VERSION')
         requireTrustedPublisher(viewer, locked.project)
+        requireNotMirrored(locked.version)
         await rejectTooManyFiles(tx, versionId, files.length)
         await insertFiles(tx, { versionId, projectId, files: await withPrimary(tx, locked.version, files) })
         await takeUploads(tx, uploads, { versionId, now: deps.now() })
@@ -72,7 +75,10 @@ export async function addFiles(
         if (files.length === 0) return
         await keepProvenance(tx, viewer, locked.version)
         await holdForScan(tx, locked.version, { scanner: deps.config.scanner, now: deps.now() })
-        if (!locked.version.is_new_draft) await touchProject(tx, projectId, new Date(deps.now()))
+        if (!locked.version.is_new_draft) {
+          await touchProject(tx, projectId, new Date(deps.now()))
+          await recordVersionEvent(tx, 'version.updated', { projectId, versionId }, { fields: ['files'] })
+        }
         changed.add('version', versionId)
         changed.add('project', projectId)
       }),

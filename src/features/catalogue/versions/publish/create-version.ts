@@ -1,6 +1,7 @@
 // Publishes a version of an existing project. `createVersion` shows all steps in order.
 
 import { findMembership } from '#features/basics/access/memberships.ts'
+import { requireNotMirrored } from '#features/basics/access/origin.ts'
 import { canSeeProject, type ProjectFacts, requirePermission } from '#features/basics/access/project-policy.ts'
 import { lockProject } from '#features/catalogue/projects/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -13,7 +14,7 @@ import { recordEvent } from '#platform/telemetry/events.ts'
 import type { Deps } from '#ports/deps.ts'
 import { withStoredFiles } from '#ports/files/claims.ts'
 import { draftExpiry, INCOMPLETE_DRAFTS_MAX } from '../drafts/completeness.ts'
-import { announceVersion } from '../lifecycle/show-version.ts'
+import { announceVersion, recordVersionStatus } from '../lifecycle/show-version.ts'
 import { type CachedVersion, getVersion } from '../lookup/version-cache.ts'
 import { requireTrustedPublisher } from '../policy.ts'
 import {
@@ -88,6 +89,7 @@ export async function createVersion(
         const status = await insertVersion(tx, viewer, row)
         await takeUploads(tx, uploads, { versionId: id, now: deps.now() })
         await announceVersion(tx, { versionId: id, project, status, at: publishedAt })
+        if (status === 'listed') await recordVersionStatus(tx, { project, versionId: id, from: 'draft', to: status })
         changed.add('project', projectId)
         changed.add('version', id)
       }),
@@ -103,14 +105,14 @@ export async function requirePublisher(db: Db, viewer: Viewer, projectId: string
   if (!isIdForm(projectId)) throw validationError('project_id', 'is not a base62 identifier')
   const project = await db
     .selectFrom('project')
-    .select(['id', 'status', 'team_id', 'organization_id', 'publishing'])
+    .select(['id', 'status', 'team_id', 'organization_id', 'publishing', 'origin'])
     .where('id', '=', projectId)
     .executeTakeFirst()
   return (await requireUploader(db, viewer, project)).id
 }
 
 /** @throws ApiError like `requirePublisher`. */
-async function requireUploader<Project extends ProjectFacts & { publishing: string }>(
+async function requireUploader<Project extends ProjectFacts & { publishing: string; origin: unknown }>(
   db: Db,
   viewer: Viewer,
   project: Project | undefined,
@@ -121,6 +123,7 @@ async function requireUploader<Project extends ProjectFacts & { publishing: stri
   }
   requirePermission(viewer, membership, 'UPLOAD_VERSION')
   requireTrustedPublisher(viewer, project)
+  requireNotMirrored(project)
   return project
 }
 

@@ -4,6 +4,7 @@ import { findServiceOwner } from '#features/basics/access/accounts.ts'
 import type { ProjectFacts } from '#features/basics/access/project-policy.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { type NewEvent, projectEvent, recordEvents } from '#features/basics/events/record-event.ts'
 import { shareOrganization } from '#features/community/teams/change-team.ts'
 import { inheritTeams } from '#features/community/teams/queries.ts'
 import { type InvitationRow, markInvitationsRead } from '#features/people/notifications/queries.ts'
@@ -43,6 +44,12 @@ export async function addProject(
       subject: { kind: 'organization', id: organization.id },
       details: { project: project.id },
     })
+    const formerOwner = rows.find(({ is_owner }) => is_owner)?.account_id
+    const owner = { organization_id: organization.id }
+    await recordEvents(tx, [
+      organizationEvent('organization.project_added', { organizationId: organization.id, projectId: project.id }),
+      { ...projectEvent('project.transferred', project.id, { owner }), account_id: formerOwner },
+    ])
     await addMovedProjects(tx, changed, [project])
   })
 }
@@ -51,7 +58,7 @@ export async function addProject(
 function deleteOwnerRows(
   tx: Tx,
   { teamId, organizationTeamId }: { teamId: string; organizationTeamId: string },
-): Promise<InvitationRow[]> {
+): Promise<(InvitationRow & { is_owner: boolean })[]> {
   return tx
     .deleteFrom('team_member')
     .where('team_id', '=', teamId)
@@ -69,8 +76,21 @@ function deleteOwnerRows(
         ),
       ]),
     )
-    .returning(['account_id', 'team_id', 'accepted'])
+    .returning(['account_id', 'team_id', 'accepted', 'is_owner'])
     .execute()
+}
+
+function organizationEvent(
+  kind: 'organization.project_added' | 'organization.project_removed',
+  { organizationId, projectId }: { organizationId: string; projectId: string },
+): NewEvent {
+  return {
+    kind,
+    subject: { kind: 'organization', id: organizationId },
+    organization_id: organizationId,
+    project_id: projectId,
+    data: { organization_id: organizationId, project_id: projectId },
+  }
 }
 
 /**
@@ -116,6 +136,14 @@ export async function removeProjects(
         accountIds: [newOwnerId],
         details: { project },
       })
+    const moved = { owner: { user_id: newOwnerId } }
+    await recordEvents(
+      tx,
+      ids.flatMap((projectId) => [
+        organizationEvent('organization.project_removed', { organizationId: organization.id, projectId }),
+        { ...projectEvent('project.transferred', projectId, moved), organization_id: organization.id },
+      ]),
+    )
     await addMovedProjects(tx, changed, projects)
   })
 }

@@ -1,4 +1,5 @@
 // Validates and creates accounts, for sign-ups and for the command line.
+import { recordEvent } from '#features/basics/events/record-event.ts'
 import { assertUsernameFree, usernameTaken } from '#features/people/users/queries.ts'
 import type { Role } from '#lib/access/viewer.ts'
 import { validationError } from '#lib/errors.ts'
@@ -68,6 +69,7 @@ export async function createAccount(
     .execute()
     .catch(onUnique({ account_username_key: usernameTaken, account_email_key: emailTaken }))
   if (!email_verified) await enqueue(tx, 'accounts.send-mail', { kind: 'verify-email', account_id: id })
+  await recordEvent(tx, { kind: 'account.created', subject: { kind: 'user', id }, data: { user_id: id } })
   return id
 }
 

@@ -47,10 +47,24 @@ const BODIES: Record<EmailKind, NotificationBody[]> = {
   ],
   project_message: [{ type: 'moderation_message_received', project_id: 'p' }],
   version_quarantined: [{ type: 'version_quarantined', project_id: 'p', version_id: 'v' }],
+  withdrawal: [
+    { type: 'version_withdrawn', project_id: 'p', version_id: 'v' },
+    {
+      type: 'dependency_broken',
+      project_id: 'p',
+      version_id: 'v',
+      dependency: { project_id: 'q', version_id: null },
+      reason: 'removed',
+    },
+  ],
   trusted_publisher: [
     { type: 'publisher_added', project_id: 'p', organization_id: null, repository: 'lanterns/lamp', user_id: 'u' },
     { type: 'publisher_stopped', project_id: null, organization_id: 'o', repository: 'lanterns/lamp' },
   ],
+  webhook_disabled: (['failing', 'gone', 'secret_lost'] as const).map((reason) => ({
+    ...{ type: 'webhook_disabled', webhook_id: 'w', host: 'hooks.example', reason },
+    ...{ project_id: null, organization_id: null, is_of_instance: false },
+  })),
   content_taken_down: [{ type: 'content_taken_down', item: 'user' }],
   report_submitted: [{ type: 'report_submitted', report_id: 'r' }],
   report_message: [{ type: 'moderator_message', thread_id: 't', message_id: 'm', project_id: null, report_id: 'r' }],

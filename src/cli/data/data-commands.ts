@@ -1,0 +1,92 @@
+// The part of the table of commands for keys, backups and stores.
+import type { Command } from '#cli/kit/command.ts'
+import { withSmallYoungHeap } from '#cli/kit/young-heap.ts'
+
+export const DATA_COMMANDS: readonly Command[] = [
+  {
+    name: 'key show',
+    usage: '',
+    about: 'Print the public keys with which the instance signs',
+    options: [],
+    load: async () => (await import('#cli/server/instance-key.ts')).keyShow,
+  },
+  {
+    name: 'key rotate',
+    usage: '',
+    about: 'Replace the key with which the instance signs; the previous key stays valid for 90 days',
+    options: [],
+    load: async () => (await import('#cli/server/instance-key.ts')).keyRotate,
+  },
+  {
+    name: 'key export',
+    usage: '',
+    about: 'Write the private key of the instance to standard output',
+    options: [],
+    load: async () => (await import('#cli/server/instance-key.ts')).keyExport,
+  },
+  {
+    name: 'key import',
+    usage: 'FILE|-',
+    about: 'Sign with a private key that `depot key export` wrote',
+    options: [['FILE', 'File with the private key; - for standard input']],
+    load: async () => (await import('#cli/server/instance-key.ts')).keyImport,
+  },
+  {
+    name: 'backup',
+    usage: 'FILE|- [--since PREVIOUS]',
+    about: 'Back up the instance to one file, whether or not a server is running',
+    options: [
+      ['FILE', 'New file for the backup; - for standard output'],
+      ['--since', 'Earlier backup, whose files, and those of the backups before it, are not copied again'],
+    ],
+    load: withSmallYoungHeap(async () => (await import('#cli/data/backup.ts')).backupCommand),
+  },
+  {
+    name: 'restore',
+    usage: 'FILE|- [EARLIER...] [--identity KEYS]',
+    about: 'Restore a backup into an empty instance',
+    options: [
+      ['FILE', 'Backup file; - for standard input'],
+      ['--identity', 'File with the private key of age, if the backup is encrypted'],
+      ['EARLIER', 'Earlier backups, if the backup was created with --since'],
+    ],
+    load: withSmallYoungHeap(async () => (await import('#cli/data/backup.ts')).restoreCommand),
+  },
+  {
+    name: 'move files',
+    usage: '--to SETTINGS',
+    about: 'Copy all files to another store; the old store is not changed',
+    options: [['--to', 'File in the format of .env with the variables of the new store (S3_BUCKET etc., or DATA_DIR)']],
+    load: async () => (await import('#cli/data/move.ts')).moveFilesCommand,
+  },
+  {
+    name: 'move analytics',
+    usage: '--to SETTINGS',
+    about: 'Copy all events to ClickHouse while no server is running; the old store is not changed',
+    options: [['--to', 'File in the format of .env with the CLICKHOUSE_URL of a database without events']],
+    load: async () => (await import('#cli/data/move.ts')).moveAnalyticsCommand,
+  },
+  {
+    name: 'reindex',
+    usage: '',
+    about: 'Rebuild the search index',
+    load: async () => (await import('#cli/data/reindex.ts')).reindexCommand,
+  },
+  {
+    name: 'seed',
+    usage: '[--projects 200] | --remove --yes',
+    about: 'Create or complete a demo catalogue, or remove it',
+    options: [
+      ['--projects', 'Number of projects (default: 200)'],
+      ['--remove', 'Remove the demo and everything that its accounts have created'],
+      ['--yes', 'Confirmation, because removing cannot be undone'],
+    ],
+    load: async () => (await import('#cli/data/seed.ts')).seedCommand,
+  },
+  {
+    name: 'analytics set-aside',
+    usage: '',
+    about: 'Rename a damaged analytics file and start with an empty one',
+    load: async () => (await import('#cli/data/analytics.ts')).analyticsSetAside,
+  },
+]

@@ -1,0 +1,188 @@
+// Sends deliveries. They are not jobs of the worker: a receiver that does not respond must delay nobody. Several
+// processes can dispatch at the same time.
+
+import { SecretLostError } from '#features/basics/instance-key/seal-secret.ts'
+import { getSettings } from '#features/basics/settings/settings-cache.ts'
+import type { Deps } from '#ports/deps.ts'
+import { type Payload, readPayload } from '../messages/payload.ts'
+import { buildRequest, type Request, type SendingDeps, sendRequest } from './attempt.ts'
+import { type Candidate, type Claimed, claim, listDue, release } from './claim.ts'
+import { fanOut } from './fan-out.ts'
+import { disableWithoutSecret, discard, recordAttempt } from './record-attempt.ts'
+
+/** Requests at the same time: in the process, to a host, and to all webhooks together whose last attempt failed. */
+const LIMITS = { all: 32, perHost: 2, failing: 8, perFailingHost: 1 } as const
+const POLL_MS = 500
+/** A stop waits so long for requests; then it ends them. */
+const DRAIN_MS = 5_000
+/** An event for many webhooks is read once. Longer, a webhook could receive what was hidden in the meantime. */
+const PAYLOAD_MS = 2_000
+const PAYLOADS_MAX = 200
+
+export type Dispatcher = ReturnType<typeof createDispatcher>
+
+type InFlight = { host: string; isFailing: boolean }
+
+export function createDispatcher(deps: SendingDeps) {
+  const inFlight = new Map<string, InFlight>()
+  const running = new Set<Promise<void>>()
+  const payloads = createPayloads(deps)
+  const stopping = new AbortController()
+  const ending = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  let pumping: Promise<void> | undefined
+  let isAskedAgain = false
+
+  /** Starts as many requests as the limits permit. Returns their number. */
+  async function startDue(): Promise<number> {
+    const candidates = choose(await listDue(deps.db, { now: new Date(deps.now()), ...fullness(inFlight) }), inFlight)
+    const facts = new Map(candidates.map((candidate) => [candidate.id, candidate]))
+    const delays = candidates.map(({ next_attempt }) => deps.now() - next_attempt.getTime())
+    deps.metrics.webhookDelay.set(Math.max(0, ...delays) / 1_000)
+    const claimed = await claim(deps.db, [...facts.keys()])
+    for (const each of claimed) {
+      const { host, is_failing: isFailing = false } = facts.get(each.id) ?? { host: each.webhook.host }
+      inFlight.set(each.id, { host, isFailing })
+      deps.metrics.webhooksInFlight.set(inFlight.size)
+      const work = deliver(deps, each, { payloads, signal: ending.signal }).finally(() => {
+        inFlight.delete(each.id)
+        running.delete(work)
+        deps.metrics.webhooksInFlight.set(inFlight.size)
+        void pump()
+      })
+      running.add(work)
+    }
+    return claimed.length
+  }
+
+  async function pumpOnce(): Promise<void> {
+    const isPaused = !deps.config.outgoing.isOn || (await getSettings(deps)).read_only
+    if (isPaused) return
+    await fanOut(deps)
+    while (!stopping.signal.aborted && inFlight.size < LIMITS.all && (await startDue()) > 0);
+  }
+
+  /** Never rejects: errors of the database are temporary. */
+  function pump(): Promise<void> {
+    if (pumping !== undefined) {
+      isAskedAgain = true
+      return pumping
+    }
+    if (stopping.signal.aborted) return Promise.resolve()
+    pumping = pumpOnce()
+      .catch((err: unknown) => deps.log.warn({ err }, 'Could not send webhooks; Depot will try again'))
+      .finally(() => {
+        pumping = undefined
+        const again = isAskedAgain
+        isAskedAgain = false
+        if (again) void pump()
+      })
+    return pumping
+  }
+
+  return {
+    start(): void {
+      timer = setInterval(() => void pump(), POLL_MS)
+    },
+    /** Sends everything that is due now. */
+    async settle(): Promise<void> {
+      await pump()
+      while (running.size > 0 || pumping !== undefined) await Promise.all([...running, pumping])
+    },
+    /** Waits for requests that are being sent. Those that take too long are sent again by the next process. */
+    async stop(): Promise<void> {
+      stopping.abort()
+      clearInterval(timer)
+      await pumping
+      const limit = setTimeout(() => ending.abort(), DRAIN_MS)
+      while (running.size > 0) await Promise.all(running)
+      clearTimeout(limit)
+    },
+  }
+}
+
+/** Returns the hosts that get no more requests, and whether webhooks that fail have all their slots. */
+function fullness(inFlight: ReadonlyMap<string, InFlight>): { fullHosts: string[]; skipsFailing: boolean } {
+  const { perHost, failing } = countInFlight(inFlight)
+  const fullHosts = [...perHost].flatMap(([host, count]) => (count >= LIMITS.perHost ? [host] : []))
+  return { fullHosts, skipsFailing: failing >= LIMITS.failing }
+}
+
+function countInFlight(inFlight: ReadonlyMap<string, InFlight>) {
+  const perHost = new Map<string, number>()
+  let failing = 0
+  for (const { host, isFailing } of inFlight.values()) {
+    perHost.set(host, (perHost.get(host) ?? 0) + 1)
+    if (isFailing) failing += 1
+  }
+  return { perHost, failing }
+}
+
+/** Returns the deliveries that the limits permit, in their order. */
+function choose(candidates: readonly Candidate[], inFlight: ReadonlyMap<string, InFlight>): Candidate[] {
+  const counts = countInFlight(inFlight)
+  const chosen: Candidate[] = []
+  for (const candidate of candidates) {
+    const { host, is_failing } = candidate
+    const ofHost = counts.perHost.get(host) ?? 0
+    if (inFlight.size + chosen.length >= LIMITS.all) break
+    if (inFlight.has(candidate.id) || ofHost >= (is_failing ? LIMITS.perFailingHost : LIMITS.perHost)) continue
+    if (is_failing && counts.failing >= LIMITS.failing) continue
+    counts.perHost.set(host, ofHost + 1)
+    if (is_failing) counts.failing += 1
+    chosen.push(candidate)
+  }
+  return chosen
+}
+
+type Payloads = ReturnType<typeof createPayloads>
+
+function createPayloads(deps: Deps) {
+  const known = new Map<string, { at: number; payload: Promise<Payload | undefined> }>()
+  return {
+    read({ event, webhook }: Claimed): Promise<Payload | undefined> {
+      const isMember = webhook.owner_kind !== 'instance'
+      const key = `${event.key} ${isMember}`
+      const present = known.get(key)
+      if (present !== undefined && deps.now() - present.at < PAYLOAD_MS) return present.payload
+      const payload = readPayload(deps, event, isMember)
+      payload.catch(() => known.delete(key))
+      known.delete(key)
+      known.set(key, { at: deps.now(), payload })
+      for (const oldest of known.keys()) {
+        if (known.size <= PAYLOADS_MAX) break
+        known.delete(oldest)
+      }
+      return payload
+    },
+  }
+}
+
+/** Sends one delivery and stores the result. Never rejects. */
+async function deliver(
+  deps: SendingDeps,
+  claimed: Claimed,
+  { payloads, signal }: { payloads: Payloads; signal: AbortSignal },
+): Promise<void> {
+  const { webhook, event } = claimed
+  const { webhookAttempts, webhookSeconds } = deps.metrics
+  try {
+    const payload = await payloads.read(claimed)
+    if (payload === undefined) return await discard(deps, claimed)
+    const request = await buildRequest(deps, { webhook, event, payload }).catch(asLostSecret)
+    if (request === undefined) return await disableWithoutSecret(deps, claimed)
+    const attempt = await sendRequest(deps, request, { format: webhook.format, signal })
+    webhookSeconds.observe(attempt.ms / 1_000)
+    const outcome = await recordAttempt(deps, claimed, attempt)
+    webhookAttempts.inc({ outcome })
+  } catch (err) {
+    // The lease ends by itself if the database does not respond either.
+    await release(deps.db, [claimed.id]).catch(() => undefined)
+    if (!signal.aborted) deps.log.warn({ err, webhook_id: webhook.id }, 'A webhook was not sent; Depot will try again')
+  }
+}
+
+function asLostSecret(error: unknown): Request | undefined {
+  if (error instanceof SecretLostError) return undefined
+  throw error
+}

@@ -1,0 +1,39 @@
+// Decides who can see and change the webhooks of an owner.
+import type { Membership } from '#features/basics/access/project-policy.ts'
+import { requirePermission } from '#features/basics/access/project-policy.ts'
+import {
+  type MemberFacts,
+  organizationPermissions,
+  requireOrganizationPermission,
+} from '#features/basics/access/team-policy.ts'
+import { requireOwnUser } from '#features/people/users/policy.ts'
+import { isAdmin, type Viewer } from '#lib/access/viewer.ts'
+import { forbidden } from '#lib/errors.ts'
+
+/** @throws ApiError 403 without EDIT_DETAILS of the project. */
+export function requireProjectWebhooks(viewer: Viewer, membership: Membership): void {
+  requirePermission(viewer, membership, 'EDIT_DETAILS')
+}
+
+/** @throws ApiError 403 without EDIT_DETAILS of the organization. */
+export function requireOrganizationWebhooks(viewer: Viewer, member: MemberFacts | undefined): void {
+  requireOrganizationPermission(organizationPermissions(viewer, member), 'EDIT_DETAILS')
+}
+
+/** @throws ApiError 403 for another user's webhooks, unless the viewer is an admin with a session, and for limited tokens. */
+export function requireUserWebhooks(viewer: Viewer, user: { id: string }): void {
+  requireUnlimited(viewer)
+  requireOwnUser(viewer, user)
+}
+
+/** @throws ApiError 403 unless the viewer is an admin, and for limited tokens. */
+export function requireInstanceWebhooks(viewer: Viewer): void {
+  if (!isAdmin(viewer)) throw forbidden('Only admins can manage the webhooks of the instance')
+  requireUnlimited(viewer)
+}
+
+function requireUnlimited({ limits }: Viewer): void {
+  if (limits !== undefined) {
+    throw forbidden('The token is limited to projects or organizations, and these webhooks cover more')
+  }
+}

@@ -1,0 +1,59 @@
+// Statements of webhooks.
+import { type Selectable, sql } from 'kysely'
+import type { Db, Tx } from '#platform/db/db.ts'
+import type { Webhook } from '#platform/db/schema.ts'
+
+export type WebhookRow = Selectable<Webhook>
+
+/** The columns that name the owner. */
+export type OwnerColumns = Pick<WebhookRow, 'owner_kind' | 'project_id' | 'organization_id' | 'account_id'>
+
+export function findWebhook(db: Db, id: string): Promise<WebhookRow | undefined> {
+  return db.selectFrom('webhook').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** Returns the row, locked until the transaction ends. */
+export function lockWebhook(tx: Tx, id: string): Promise<WebhookRow | undefined> {
+  return tx.selectFrom('webhook').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+}
+
+/** Returns the webhooks of an owner, oldest first. */
+export function listWebhooksOf(db: Db, owner: OwnerColumns): Promise<WebhookRow[]> {
+  return db
+    .selectFrom('webhook')
+    .selectAll()
+    .where('owner_kind', '=', owner.owner_kind)
+    .$if(owner.project_id !== null, (query) => query.where('project_id', '=', owner.project_id))
+    .$if(owner.organization_id !== null, (query) => query.where('organization_id', '=', owner.organization_id))
+    .$if(owner.account_id !== null, (query) => query.where('account_id', '=', owner.account_id))
+    .orderBy('created')
+    .orderBy('id')
+    .execute()
+}
+
+/** Serialises the creation of webhooks until the transaction ends, so that parallel requests cannot exceed a limit. */
+export async function lockCreation(tx: Tx): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtext('depot.webhook'))`.execute(tx)
+}
+
+export async function countWebhooksBy(tx: Tx, accountId: string): Promise<number> {
+  const { count } = await tx
+    .selectFrom('webhook')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('created_by', '=', accountId)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+/** Returns the accounts that are told about a webhook: the owners of what it belongs to, and who created it. */
+export async function listOwnersOf(db: Db, webhook: WebhookRow): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select ${webhook.account_id}::text as id where ${webhook.account_id}::text is not null
+    union select id from account where ${webhook.owner_kind} = 'instance' and role = 'admin' and deletion_due is null
+    union select account_id from team_member where accepted and is_owner and team_id in (
+      select team_id from project where id = ${webhook.project_id}
+      union all select organization.team_id from project join organization on organization.id = project.organization_id
+        where project.id = ${webhook.project_id}
+      union all select team_id from organization where id = ${webhook.organization_id})`.execute(db)
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,20 @@
+// The webhooks of the instance.
+import type { Pages } from '#web/kit/pages.ts'
+import { PATHS } from '#web/kit/paths.ts'
+import { formPage } from '#web/kit/work/form-page.ts'
+import { type Webhooks, webhookPage } from '#web/publish/webhooks/webhook-page.ts'
+import { showOperator } from '../sections.ts'
+
+export function instanceWebhookPages(pages: Pages): void {
+  formPage<Webhooks>(pages, {
+    path: PATHS.operatorWebhooks,
+    name: 'operateWebhooks',
+    options: { role: 'admin' },
+    ...webhookPage<object>({
+      load: async () => ({}),
+      owner: () => ({ kind: 'instance', name: '' }),
+      path: () => PATHS.operatorWebhooks,
+      show: (request, _data, of) => showOperator(request, { ...of, section: PATHS.operatorWebhooks }),
+    }),
+  })
+}

@@ -1,0 +1,45 @@
+// The pages of webhooks in the settings of projects and organizations.
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import type { Pages } from '#web/kit/pages.ts'
+import { loadManagedOrganization, type ManagedOrganization } from '../organization/managed-organization.ts'
+import { organizationFormOf, showOrganizationSettings } from '../organization/settings-frame.ts'
+import { loadManagedProject, type ManagedProject } from '../project/managed-project.ts'
+import { projectFormOf, showProjectSettings } from '../project/settings-frame.ts'
+import { type Webhooks, webhookPage } from './webhook-page.ts'
+
+const BELOW = '/webhooks'
+
+export function projectWebhookPages(pages: Pages, taxonomy: Taxonomy): void {
+  projectFormOf<ManagedProject & Webhooks>(pages, taxonomy, {
+    below: `/settings${BELOW}`,
+    name: 'manageWebhooks',
+    ...webhookPage<ManagedProject>({
+      load: loadManagedProject,
+      owner: ({ project }) => ({ kind: 'project', name: project.id }),
+      path: ({ settings }) => `${settings}${BELOW}`,
+      show: (request, data, of) => {
+        const { t } = request.page.language
+        return showProjectSettings(request, data, {
+          ...of,
+          section: BELOW,
+          title: t('manage.title', { section: of.heading, name: data.view.name }),
+          needs: { permission: 'EDIT_DETAILS', name: t('work.permission.EDIT_DETAILS'), isToSee: true },
+        })
+      },
+    }),
+  })
+}
+
+export function organizationWebhookPages(pages: Pages): void {
+  organizationFormOf<ManagedOrganization & Webhooks>(pages, {
+    below: BELOW,
+    name: 'manageOrganizationWebhooks',
+    ...webhookPage<ManagedOrganization>({
+      load: loadManagedOrganization,
+      owner: ({ organization }) => ({ kind: 'organization', name: organization.id }),
+      path: ({ settings }) => `${settings}${BELOW}`,
+      show: (request, data, of) =>
+        showOrganizationSettings(request, data, { ...of, section: BELOW, needs: 'EDIT_DETAILS' }),
+    }),
+  })
+}
