@@ -94,7 +94,7 @@ export async function buildApp(deps: Deps, rateGrants: RateGrantDirectory = crea
     onForeignAddress: createForeignUseLog(deps),
     ...(codeHost === undefined ? {} : { foreignTokens: codeHost.authenticate }),
   })
-  const app = await buildServer({
+  const app = buildServer({
     log,
     metrics,
     counters,
