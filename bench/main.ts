@@ -14,6 +14,7 @@ import { benchHttp } from './http.ts'
 import { printTable, type Row } from './kit/table.ts'
 import { benchPages } from './pages.ts'
 import { benchProcesses } from './processes.ts'
+import { benchResolve } from './resolve/resolve.ts'
 import { benchRoutes } from './routes.ts'
 import { benchSearchHttp } from './search/http.ts'
 import { benchSite } from './site.ts'
@@ -21,12 +22,14 @@ import { benchTokens } from './tokens.ts'
 import { benchTus } from './tus.ts'
 import { benchUploads } from './uploads.ts'
 import { benchV2 } from './v2.ts'
+import { benchBounded } from './work/bounded.ts'
 import { benchWork } from './work/work.ts'
 
 const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   http: { title: 'HTTP, uploads, starts', run: benchHttp },
   catalogue: { title: 'The catalogue at size', run: benchCatalogue },
   changes: { title: 'The change feed', run: benchChanges },
+  resolve: { title: 'Choosing versions for 1,000 items in 20,000 projects', run: benchResolve },
   announcements: { title: 'Announcing changes', run: benchAnnouncements },
   backup: { title: 'Backup, restore, verify', run: () => benchBackup() },
   ingest: { title: 'Event ingestion during reads', run: benchIngest },
@@ -41,6 +44,7 @@ const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   'dry-run': { title: 'Dry runs against the requests', run: benchDryRun },
   work: { title: 'Pages for publishers, moderators and operators, 20,000 projects', run: benchWork },
   routes: { title: 'The most expensive request of every route', run: benchRoutes },
+  bounded: { title: 'Answers for the largest entities', run: benchBounded },
   load: { title: 'Readers during expensive requests, and many connections', run: benchBeside },
 }
 

@@ -3,7 +3,9 @@
 
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { COMMANDS, usageOf } from '#cli/commands.ts'
+import { COMMANDS } from '#cli/commands.ts'
+import { EXIT_CODES } from '#cli/kit/exit-codes.ts'
+import { usageOf } from '#cli/usage.ts'
 import { ERRORS } from '#lib/errors.ts'
 import { DERIVED_CACHES, ENTITY_CACHES, REMEMBERED, type RememberedLimits } from '#platform/cache/names.ts'
 import { VARIABLES } from '#platform/config/env.ts'
@@ -42,6 +44,10 @@ export function documentBlocks(): Record<string, string> {
         cell(description),
         value === undefined ? '' : `\`${value}\``,
       ]),
+    ),
+    'exit-codes': table(
+      ['code', 'meaning'],
+      EXIT_CODES.map(([code, meaning]) => [String(code), meaning]),
     ),
     commands: COMMANDS.map((command) => `### ${command.name}\n\n\`\`\`\n${usageOf(command).trimEnd()}\n\`\`\``).join(
       '\n\n',

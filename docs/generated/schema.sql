@@ -203,6 +203,31 @@ create table dependency (
   constraint dependency_version_id_fkey FOREIGN KEY (version_id) REFERENCES version(id) ON DELETE SET NULL
 );
 
+create table dependency_break (
+  id bigint generated always as identity not null,
+  project_id text collate "C" not null,
+  version_id text collate "C" not null,
+  cause text collate "C" not null,
+  reason text not null,
+  lost_project_id text collate "C" not null,
+  lost_version_id text collate "C",
+  created timestamp with time zone default now() not null,
+  notified timestamp with time zone,
+  constraint dependency_break_pkey PRIMARY KEY (id),
+  constraint dependency_break_project_id_cause_key UNIQUE (project_id, cause),
+  constraint dependency_break_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
+  constraint dependency_break_reason_check CHECK ((reason = ANY (ARRAY['withdrawn'::text, 'hidden'::text, 'removed'::text]))),
+  constraint dependency_break_version_id_fkey FOREIGN KEY (version_id) REFERENCES version(id) ON DELETE CASCADE
+);
+
+create table dependent_count (
+  project_id text collate "C" not null,
+  types smallint not null,
+  latest boolean not null,
+  total bigint not null,
+  constraint dependent_count_pkey PRIMARY KEY (project_id, types, latest)
+);
+
 create table download_batch (
   id text collate "C" not null,
   applied timestamp with time zone default now() not null,
@@ -378,6 +403,16 @@ create table image (
   constraint image_version_id_fkey FOREIGN KEY (version_id) REFERENCES version(id) ON DELETE SET NULL
 );
 
+create table impact_report (
+  id text collate "C" not null,
+  project_id text collate "C" not null,
+  request jsonb not null,
+  result jsonb,
+  created timestamp with time zone default now() not null,
+  constraint impact_report_pkey PRIMARY KEY (id),
+  constraint impact_report_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE
+);
+
 create table instance (
   only_row boolean default true not null,
   id text collate "C" not null,
@@ -517,6 +552,36 @@ create table mail_delivery (
   constraint mail_delivery_response_check CHECK ((char_length(response) <= 500))
 );
 
+create table mirror (
+  id text collate "C" not null,
+  address text not null,
+  selection jsonb not null,
+  organization_id text collate "C",
+  instance_keys text[] default '{}'::text[] not null,
+  cursor text,
+  pass integer default 0 not null,
+  is_comparing boolean default false not null,
+  runs integer default 0 not null,
+  created timestamp with time zone default now() not null,
+  last_run timestamp with time zone,
+  constraint mirror_address_key UNIQUE (address),
+  constraint mirror_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id) ON DELETE SET NULL,
+  constraint mirror_pkey PRIMARY KEY (id)
+);
+
+create table mirror_failure (
+  mirror_id text collate "C" not null,
+  remote_project_id text collate "C" not null,
+  remote_version_id text collate "C" default ''::text not null,
+  code text not null,
+  message text not null,
+  attempts integer default 1 not null,
+  last_attempt timestamp with time zone default now() not null,
+  constraint mirror_failure_message_check CHECK ((length(message) <= 1000)),
+  constraint mirror_failure_mirror_id_fkey FOREIGN KEY (mirror_id) REFERENCES mirror(id) ON DELETE CASCADE,
+  constraint mirror_failure_pkey PRIMARY KEY (mirror_id, remote_project_id, remote_version_id)
+);
+
 create table moderation_claim (
   project_id text collate "C" not null,
   account_id text collate "C" not null,
@@ -642,6 +707,31 @@ create table organization (
   constraint organization_team_key UNIQUE (team_id)
 );
 
+create table origin (
+  mirror_id text collate "C" not null,
+  kind text not null,
+  remote_id text collate "C" not null,
+  project_id text collate "C",
+  version_id text collate "C",
+  remote_revision text,
+  pass integer default 0 not null,
+  lacks_files boolean default false not null,
+  images jsonb default '{}'::jsonb not null,
+  unresolved jsonb,
+  constraint origin_kind_check CHECK ((kind =
+CASE
+    WHEN (num_nonnulls(project_id, version_id) <> 1) THEN ''::text
+    WHEN (project_id IS NOT NULL) THEN 'project'::text
+    ELSE 'version'::text
+END)),
+  constraint origin_mirror_id_fkey FOREIGN KEY (mirror_id) REFERENCES mirror(id) ON DELETE CASCADE,
+  constraint origin_pkey PRIMARY KEY (mirror_id, kind, remote_id),
+  constraint origin_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
+  constraint origin_project_key UNIQUE (project_id),
+  constraint origin_version_id_fkey FOREIGN KEY (version_id) REFERENCES version(id) ON DELETE CASCADE,
+  constraint origin_version_key UNIQUE (version_id)
+);
+
 create table payout (
   id text collate "C" not null,
   external_id text not null,
@@ -734,6 +824,7 @@ create table project (
   draft_type text,
   license_decided boolean default true not null,
   publishing text default 'any'::text not null,
+  origin jsonb,
   constraint project_followers_check CHECK ((followers >= 0)),
   constraint project_monetization_check CHECK ((monetization_status = ANY (ARRAY['monetized'::text, 'demonetized'::text, 'force-demonetized'::text]))),
   constraint project_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(id),
@@ -762,6 +853,18 @@ create table project_decision (
   constraint project_decision_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
   constraint project_decision_snapshot_id_fkey FOREIGN KEY (snapshot_id) REFERENCES project_snapshot(id) ON DELETE SET NULL,
   constraint project_decision_thread_message_id_fkey FOREIGN KEY (thread_message_id) REFERENCES thread_message(id) ON DELETE SET NULL
+);
+
+create table project_dependent (
+  project_id text collate "C" not null,
+  dependent_id text collate "C" not null,
+  types smallint not null,
+  versions integer not null,
+  latest boolean not null,
+  downloads bigint not null,
+  updated timestamp with time zone not null,
+  constraint project_dependent_pkey PRIMARY KEY (dependent_id, project_id),
+  constraint project_dependent_types_check CHECK (((types >= 1) AND (types <= 15)))
 );
 
 create table project_likeness (
@@ -1190,12 +1293,33 @@ create table version (
   is_new_draft boolean default false not null,
   draft_expires timestamp with time zone,
   provenance jsonb,
+  withdrawn_kind text,
+  withdrawn_reason text,
+  withdrawn_replacement text collate "C",
+  withdrawn_at timestamp with time zone,
+  origin jsonb,
   constraint version_author_id_fkey FOREIGN KEY (author_id) REFERENCES account(id),
   constraint version_pkey PRIMARY KEY (id),
   constraint version_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE,
   constraint version_requested_status_check CHECK ((requested_status = ANY (ARRAY['listed'::text, 'archived'::text, 'draft'::text, 'unlisted'::text]))),
   constraint version_status_check CHECK ((status = ANY (ARRAY['listed'::text, 'archived'::text, 'draft'::text, 'unlisted'::text, 'scheduled'::text, 'unknown'::text]))),
-  constraint version_type_check CHECK ((version_type = ANY (ARRAY['release'::text, 'beta'::text, 'alpha'::text])))
+  constraint version_type_check CHECK ((version_type = ANY (ARRAY['release'::text, 'beta'::text, 'alpha'::text]))),
+  constraint version_withdrawn_check CHECK ((((withdrawn_at IS NULL) AND (num_nonnulls(withdrawn_kind, withdrawn_reason, withdrawn_replacement) = 0)) OR ((withdrawn_at IS NOT NULL) AND (num_nonnulls(withdrawn_kind, withdrawn_reason) = 2)))),
+  constraint version_withdrawn_kind_check CHECK ((withdrawn_kind = ANY (ARRAY['broken'::text, 'security'::text, 'legal'::text, 'superseded'::text]))),
+  constraint version_withdrawn_replacement_fkey FOREIGN KEY (withdrawn_replacement) REFERENCES version(id) ON DELETE SET NULL
+);
+
+create table version_lock (
+  id text collate "C" not null,
+  target jsonb not null,
+  version_ids text[] collate "C" not null,
+  sha1s text[] collate "C" not null,
+  content text not null,
+  created timestamp with time zone default now() not null,
+  last_read timestamp with time zone default now() not null,
+  constraint version_lock_files_check CHECK ((cardinality(version_ids) = cardinality(sha1s))),
+  constraint version_lock_id_check CHECK ((id ~ '^[0-9A-Za-z]{22}$'::text)),
+  constraint version_lock_pkey PRIMARY KEY (id)
 );
 
 create table version_scan (
@@ -1338,6 +1462,14 @@ CREATE INDEX collection_project_project_id_idx ON public.collection_project USIN
 
 CREATE INDEX demo_item_events_idx ON public.demo_item USING btree (id) WHERE ((kind = 'project'::text) AND (NOT has_events));
 
+CREATE INDEX dependency_break_created_idx ON public.dependency_break USING btree (created);
+
+CREATE INDEX dependency_break_notified_idx ON public.dependency_break USING btree (project_id, notified) WHERE (notified IS NOT NULL);
+
+CREATE INDEX dependency_break_pending_idx ON public.dependency_break USING btree (project_id) WHERE (notified IS NULL);
+
+CREATE INDEX dependency_break_version_id_idx ON public.dependency_break USING btree (version_id);
+
 CREATE INDEX dependency_named_idx ON public.dependency USING btree (dependent_id) INCLUDE (version_id, project_id);
 
 CREATE INDEX dependency_project_id_idx ON public.dependency USING btree (project_id);
@@ -1382,6 +1514,10 @@ CREATE INDEX image_version_id_idx ON public.image USING btree (version_id) WHERE
 
 CREATE INDEX image_waiting_idx ON public.image USING btree (created) WHERE ((project_id IS NULL) AND (version_id IS NULL) AND (report_id IS NULL) AND (thread_message_id IS NULL));
 
+CREATE INDEX impact_report_created_idx ON public.impact_report USING btree (created);
+
+CREATE INDEX impact_report_project_id_idx ON public.impact_report USING btree (project_id);
+
 CREATE UNIQUE INDEX instance_key_current_key ON public.instance_key USING btree (((until IS NULL))) WHERE (until IS NULL);
 
 CREATE INDEX invitation_expires_idx ON public.invitation USING btree (expires);
@@ -1389,6 +1525,8 @@ CREATE INDEX invitation_expires_idx ON public.invitation USING btree (expires);
 CREATE INDEX mail_delivery_account_id_idx ON public.mail_delivery USING btree (account_id);
 
 CREATE INDEX mail_delivery_rejected_idx ON public.mail_delivery USING btree (id) WHERE (NOT is_sent);
+
+CREATE INDEX mirror_organization_id_idx ON public.mirror USING btree (organization_id);
 
 CREATE INDEX moderation_claim_account_id_idx ON public.moderation_claim USING btree (account_id);
 
@@ -1443,6 +1581,10 @@ CREATE INDEX project_decision_final_at_idx ON public.project_decision USING btre
 CREATE INDEX project_decision_snapshot_id_idx ON public.project_decision USING btree (snapshot_id);
 
 CREATE INDEX project_decision_thread_message_id_idx ON public.project_decision USING btree (thread_message_id);
+
+CREATE INDEX project_dependent_downloads_idx ON public.project_dependent USING btree (project_id, downloads DESC, dependent_id) INCLUDE (types, latest, versions);
+
+CREATE INDEX project_dependent_updated_idx ON public.project_dependent USING btree (project_id, updated DESC, dependent_id) INCLUDE (types, latest, versions);
 
 CREATE INDEX project_likeness_icon_idx ON public.project_likeness USING btree (icon, project_id) WHERE (icon IS NOT NULL);
 
@@ -1552,6 +1694,8 @@ CREATE INDEX version_listed_idx ON public.version USING btree (project_id, order
 
 CREATE INDEX version_loaders_idx ON public.version USING gin (loaders) WHERE is_listed(status);
 
+CREATE INDEX version_lock_last_read_idx ON public.version_lock USING btree (last_read);
+
 CREATE INDEX version_project_id_idx ON public.version USING btree (project_id, date_published);
 
 CREATE INDEX version_scan_pending_idx ON public.version_scan USING btree (next_attempt) WHERE (state = 'pending'::text);
@@ -1563,6 +1707,8 @@ CREATE INDEX version_scan_state_idx ON public.version_scan USING btree (state, r
 CREATE INDEX version_scheduled_idx ON public.version USING btree (scheduled_at) WHERE (status = 'scheduled'::text);
 
 CREATE INDEX version_visibility_idx ON public.version USING btree (id) INCLUDE (project_id, status, date_published);
+
+CREATE INDEX version_withdrawn_replacement_idx ON public.version USING btree (withdrawn_replacement) WHERE (withdrawn_replacement IS NOT NULL);
 
 CREATE INDEX webhook_account_id_idx ON public.webhook USING btree (account_id) WHERE (account_id IS NOT NULL);
 
@@ -1595,6 +1741,26 @@ CREATE TRIGGER audit_entry_append_only BEFORE DELETE OR UPDATE ON public.audit_e
 CREATE TRIGGER audit_entry_no_truncate BEFORE TRUNCATE ON public.audit_entry FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
 
 CREATE TRIGGER collection_revision BEFORE UPDATE ON public.collection FOR EACH ROW EXECUTE FUNCTION raise_revision();
+
+CREATE TRIGGER count_dependent_deleted AFTER DELETE ON public.project_dependent REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_dependents();
+
+CREATE TRIGGER count_dependent_inserted AFTER INSERT ON public.project_dependent REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_dependents();
+
+CREATE TRIGGER count_dependent_updated AFTER UPDATE ON public.project_dependent REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION count_dependents();
+
+CREATE TRIGGER dependents_dependency_deleted AFTER DELETE ON public.dependency REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION dependents_of_dependencies_changed();
+
+CREATE TRIGGER dependents_dependency_inserted AFTER INSERT ON public.dependency REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION dependents_of_dependencies_changed();
+
+CREATE TRIGGER dependents_dependency_updated AFTER UPDATE ON public.dependency REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION dependents_of_dependencies_changed();
+
+CREATE TRIGGER dependents_project_updated AFTER UPDATE ON public.project FOR EACH ROW WHEN (((is_searchable(old.status) <> is_searchable(new.status)) OR (is_searchable(new.status) AND ((old.updated <> new.updated) OR (download_rank(old.downloads) <> download_rank(new.downloads)))))) EXECUTE FUNCTION dependents_of_project_updated();
+
+CREATE TRIGGER dependents_version_deleted AFTER DELETE ON public.version REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION dependents_of_versions_changed();
+
+CREATE TRIGGER dependents_version_inserted AFTER INSERT ON public.version REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION dependents_of_versions_changed();
+
+CREATE TRIGGER dependents_version_updated AFTER UPDATE ON public.version REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION dependents_of_versions_updated();
 
 CREATE TRIGGER feed_account_deleted AFTER DELETE ON public.account FOR EACH ROW EXECUTE FUNCTION public_subject_changed('user');
 
@@ -1764,6 +1930,17 @@ CREATE TRIGGER version_moved AFTER UPDATE OF status ON public.version FOR EACH R
 
 CREATE TRIGGER version_revision BEFORE UPDATE ON public.version FOR EACH ROW WHEN ((old.downloads = new.downloads)) EXECUTE FUNCTION raise_revision('imported_downloads');
 
+CREATE OR REPLACE FUNCTION public.add_dependents(added dependent_count[])
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into dependent_count as present select * from unnest(added) order by 1, 2, 3
+    on conflict (project_id, types, latest) do update set total = present.total + excluded.total;
+  delete from dependent_count using unnest(added) as removed
+    where dependent_count.project_id = removed.project_id and dependent_count.types = removed.types
+      and dependent_count.latest = removed.latest and removed.total < 0 and dependent_count.total = 0;
+$function$;
+
 CREATE OR REPLACE FUNCTION public.bump_revision()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1809,6 +1986,25 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.count_dependents()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'UPDATE' then
+    perform add_dependents(array(
+      select (project_id, types, latest, sum(number))::dependent_count from (
+        select project_id, types, latest, 1 as number from after union all select project_id, types, latest, -1 from before
+      ) moved group by project_id, types, latest having sum(number) <> 0));
+  else
+    perform add_dependents(array(
+      select (project_id, types, latest, count(*) * case tg_op when 'INSERT' then 1 else -1 end)::dependent_count
+      from changed group by project_id, types, latest));
+  end if;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.count_project(changed project, difference integer)
  RETURNS void
  LANGUAGE plpgsql
@@ -1839,6 +2035,83 @@ begin
       select account_id from team_member where team_id = changed_team and accepted order by account_id) member;
   end if;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.dependents_of_dependencies_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  ids text[];
+begin
+  if tg_op = 'UPDATE' then
+    ids := array(select dependent_id from (
+      (select dependent_id, project_id, dependency_type from after
+        except all select dependent_id, project_id, dependency_type from before)
+      union all
+      (select dependent_id, project_id, dependency_type from before
+        except all select dependent_id, project_id, dependency_type from after)) shown);
+  else
+    ids := array(select dependent_id from changed);
+  end if;
+  -- The versions of a deleted project are no longer there; their own deletion is a change.
+  perform refresh_dependents((
+    select array_agg(distinct project_id) from version where id = any(ids) and is_listed(status)));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.dependents_of_project_updated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if is_searchable(old.status) <> is_searchable(new.status) then
+    perform refresh_dependents(array[new.id]);
+  else
+    update project_dependent set downloads = download_rank(new.downloads), updated = new.updated
+      where dependent_id = new.id;
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.dependents_of_versions_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  -- A new version has no dependencies yet. It changes `latest` of those that its project has.
+  perform refresh_dependents((
+    select array_agg(distinct project_id) from changed where is_listed(status)
+      and exists (select from project_dependent where dependent_id = changed.project_id)));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.dependents_of_versions_updated()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform refresh_dependents((
+    select array_agg(distinct project_id) from (
+      (select project_id, id, date_published from after where is_listed(status)
+        except select project_id, id, date_published from before where is_listed(status))
+      union all
+      (select project_id, id, date_published from before where is_listed(status)
+        except select project_id, id, date_published from after where is_listed(status))
+    ) shown));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.download_rank(downloads bigint)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select trunc(downloads::numeric, least(0, 3 - length(downloads::text)))::bigint
 $function$;
 
 CREATE OR REPLACE FUNCTION public.files_counted()
@@ -1937,12 +2210,42 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.lacks_version(needed_id text, lost_id text, lost_loaders text[], lost_fields jsonb, wanted_loaders text[], wanted_fields jsonb)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+  with wanted as (select loaders_of(wanted_loaders, wanted_fields) as loaders),
+  candidate as (
+    select version.id, version.fields, version.withdrawn_at is null as is_offered, version.loaders && wanted.loaders as runs
+    from version, wanted where version.project_id = needed_id and is_listed(version.status)
+  ), rule as (
+    select coalesce(lost_loaders && wanted.loaders, false) as lost_runs,
+      coalesce(lost_loaders && wanted.loaders, false) or exists (select from candidate where candidate.runs) as by_loader
+    from wanted
+  )
+  select (lost_id is null or (not rule.by_loader or rule.lost_runs) and share_game_version(lost_fields, wanted_fields))
+    and not exists (
+      select from candidate where candidate.is_offered and candidate.id is distinct from lost_id
+        and (not rule.by_loader or candidate.runs) and share_game_version(candidate.fields, wanted_fields))
+  from rule
+$function$;
+
 CREATE OR REPLACE FUNCTION public.link_hosts(urls jsonb)
  RETURNS text[]
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 AS $function$
   select coalesce(array_agg(distinct lower(substring(value from '^https?://([^/:?#]+)'))), '{}') from jsonb_each_text(urls)
+$function$;
+
+CREATE OR REPLACE FUNCTION public.loaders_of(loaders text[], fields jsonb)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select loaders || case jsonb_typeof(fields -> 'mrpack_loaders')
+    when 'array' then array(select jsonb_array_elements_text(fields -> 'mrpack_loaders')) else '{}' end
 $function$;
 
 CREATE OR REPLACE FUNCTION public.member_counted()
@@ -2369,6 +2672,41 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.refresh_dependents(changed_ids text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if changed_ids is null then
+    return;
+  end if;
+  perform from project where id = any(changed_ids) order by id for no key update;
+  with present as (
+    select dependency.project_id, project.id as dependent_id, count(distinct version.id) as versions,
+      bit_or(case dependency_type when 'required' then 1 when 'optional' then 2 when 'incompatible' then 4 else 8 end)
+        as types,
+      bool_or(version.id = newest.id) as latest, download_rank(project.downloads) as downloads, project.updated
+    from project
+    cross join lateral (
+      select id from version where project_id = project.id and is_listed(status)
+      order by date_published desc, id limit 1) newest
+    join version on version.project_id = project.id and is_listed(version.status)
+    join dependency on dependency.dependent_id = version.id
+    where project.id = any(changed_ids) and is_searchable(project.status) and dependency.project_id <> project.id
+    group by dependency.project_id, project.id
+  ), gone as (
+    delete from project_dependent old where old.dependent_id = any(changed_ids) and not exists (
+      select from present where present.project_id = old.project_id and present.dependent_id = old.dependent_id)
+  )
+  insert into project_dependent as old (project_id, dependent_id, types, versions, latest, downloads, updated)
+  select project_id, dependent_id, types, versions, latest, downloads, updated from present order by dependent_id, project_id
+  on conflict (dependent_id, project_id) do update set types = excluded.types, versions = excluded.versions,
+    latest = excluded.latest, downloads = excluded.downloads, updated = excluded.updated
+  where (old.types, old.versions, old.latest, old.downloads, old.updated)
+    is distinct from (excluded.types, excluded.versions, excluded.latest, excluded.downloads, excluded.updated);
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.refuse_audit_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2577,14 +2915,23 @@ AS $function$
 begin
   perform note_search_change((
     select array_agg(project_id) from (
-      (select project_id, id, status, date_published, loaders, fields from after where is_listed(status)
-        except select project_id, id, status, date_published, loaders, fields from before where is_listed(status))
+      (select project_id, id, status, date_published, loaders, fields, withdrawn_at from after where is_listed(status)
+        except select project_id, id, status, date_published, loaders, fields, withdrawn_at from before where is_listed(status))
       union all
-      (select project_id, id, status, date_published, loaders, fields from before where is_listed(status)
-        except select project_id, id, status, date_published, loaders, fields from after where is_listed(status))
+      (select project_id, id, status, date_published, loaders, fields, withdrawn_at from before where is_listed(status)
+        except select project_id, id, status, date_published, loaders, fields, withdrawn_at from after where is_listed(status))
     ) shown));
   return null;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.share_game_version(a jsonb, b jsonb)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select case when jsonb_typeof(a -> 'game_versions') = 'array' and jsonb_typeof(b -> 'game_versions') = 'array'
+    then a -> 'game_versions' ?| array(select jsonb_array_elements_text(b -> 'game_versions')) else true end
 $function$;
 
 CREATE OR REPLACE FUNCTION public.version_counted()

@@ -86,7 +86,7 @@ function tables(document) {
   ].join('\n')
 }
 
-const isRead = (operationId) => /^(list|find|search|query|get|propose|validate)[A-Z]/.test(operationId)
+const isRead = (operationId) => /^(list|find|search|query|get|propose|validate)[A-Z]|^resolveItems$/.test(operationId)
 
 /** Returns how to read the pages of a list; undefined if the operation has no pages. */
 function listOf(document, operation) {
@@ -99,11 +99,12 @@ function listOf(document, operation) {
   )
   const items = schema?.type === 'array' ? null : arrays.at(-1)?.[0]
   const hasNext = schema?.properties?.next !== undefined
-  const cursor = hasNext ? (named('cursor') ?? named('before')) : undefined
+  // A list that is the response itself has its next page in the header `Link`.
+  const cursor = hasNext ? (named('cursor') ?? named('before')) : items === null ? named('cursor') : undefined
   const start = cursor ?? named('offset')
   if (size === undefined || start === undefined || items === undefined) return undefined
   return {
-    by: cursor === undefined ? 'offset' : 'next',
+    by: cursor === undefined ? 'offset' : hasNext ? 'next' : 'link',
     start: start.name,
     size: size.name,
     max: Math.min(size.schema.maximum ?? 100, 100),

@@ -151,6 +151,12 @@ export const PUBLISH_PAGES: readonly MappedPage[] = [
     'createVersion addVersionFiles getVersionProposals listGames listLoaderFieldValues',
   ),
   member('manageVersion', '/{type}/{slug}/version/{version}/edit', 'Editing a version', 'updateVersion getVersionScan'),
+  member(
+    'manageVersionWithdrawal',
+    '/{type}/{slug}/version/{version}/withdraw',
+    'Withdrawal of a version, and what it would break',
+    'updateVersion reportImpact getImpactReport',
+  ),
   member('manageVersionDeletion', '/{type}/{slug}/version/{version}/delete', 'Deletion of a version', 'deleteVersion'),
   member(
     'manageVersionFileDeletion',

@@ -35,6 +35,12 @@ export const SITE_PAGES: readonly MappedPage[] = [
     'getOrganization listOrganizationMembers listOrganizationProjects',
   ),
   open('siteCollection', '/collection/{id}', 'A collection', 'getCollection downloadCollectionArchive'),
+  open(
+    'sitePack',
+    '/pack',
+    'A pack that the visitor composes',
+    'resolveItems createLock getLock getLockMrpack getLockPack getLockIndex getLockMetafile',
+  ),
   open('siteReport', '/report', 'A form to report an item', 'createReport listReportTypes'),
   open('siteOperatorText', '/about', 'The texts About and Rules of the operator', 'getInstance'),
 ]

@@ -1,13 +1,15 @@
 // The table of all commands, in the order of the usage. A command loads its code when it runs, so that help is fast.
 import { DATA_COMMANDS } from '#cli/data/data-commands.ts'
+import { EXCHANGE_COMMANDS } from '#cli/data/exchange-commands.ts'
 import type { Command } from '#cli/kit/command.ts'
+import { withSmallYoungHeap } from '#cli/kit/young-heap.ts'
 
 const USER = ['USER', 'Name or ID of the account'] as const
 const PASSWORD_OPTION = [
   '--password',
   'Password (default: typed at the terminal, or the first line of standard input)',
 ] as const
-const JSON_OPTION = ['--json', 'Whether to print the result as one line of JSON'] as const
+export const JSON_OPTION = ['--json', 'Whether to print the result as one line of JSON'] as const
 
 const SERVE: Command = {
   name: 'serve',
@@ -21,8 +23,9 @@ const SERVE: Command = {
 const WITH_RESULT: readonly Command[] = [
   {
     name: 'migrate',
-    usage: '',
+    usage: '[--dry-run]',
     about: 'Update the database schema',
+    options: [['--dry-run', 'List the pending migrations and the space that they need, and change nothing']],
     load: async () => (await import('#cli/server/operations.ts')).migrateCommand,
   },
   {
@@ -215,11 +218,47 @@ const WITH_RESULT: readonly Command[] = [
     load: async () => (await import('#cli/server/jobs.ts')).jobsCommand,
   },
   ...DATA_COMMANDS,
+  ...EXCHANGE_COMMANDS,
   {
-    name: 'check',
+    name: 'doctor',
+    usage: '[--fix] [--full]',
+    about: 'Find faults of the settings, the machine, the database, the files and the services, and correct them',
+    options: [
+      ['--fix', 'Correct what can be corrected while Depot serves'],
+      ['--full', 'Compare the hash of every file, not only its size'],
+    ],
+    reportsSettings: true,
+    load: withSmallYoungHeap(async () => (await import('#cli/doctor/doctor.ts')).doctor),
+  },
+  {
+    name: 'storage',
+    usage: '[--measure]',
+    about: 'Show the storage by kind and project, its growth, and when the disk will be full',
+    options: [['--measure', 'Measure now (default: the last daily measurement)']],
+    load: async () => (await import('#cli/data/storage.ts')).storageCommand,
+  },
+  {
+    name: 'clean',
+    usage: '[--dry-run]',
+    about: 'Delete expired uploads and drafts, files that belong to nothing, and old entries of the audit log',
+    options: [['--dry-run', 'Count what would be deleted, and delete nothing']],
+    load: async () => (await import('#cli/data/clean.ts')).cleanCommand,
+  },
+]
+
+/** Commands that print a text for another program. */
+const TEXTS: readonly Command[] = [
+  {
+    name: 'completion',
+    usage: 'bash|zsh|fish',
+    about: 'Print the completion of commands and options for a shell',
+    load: async () => (await import('#cli/shell/completion.ts')).completionCommand(COMMANDS),
+  },
+  {
+    name: 'manual',
     usage: '',
-    about: 'Check the database, the stores and the other services that Depot uses',
-    load: async () => (await import('#cli/server/operations.ts')).checkCommand,
+    about: 'Print the manual page, in the format of man',
+    load: async () => (await import('#cli/shell/manual.ts')).manualCommand(COMMANDS),
   },
 ]
 
@@ -230,31 +269,5 @@ export const COMMANDS: readonly Command[] = [
     usage: `${command.usage} [--json]`.trim(),
     options: [...(command.options ?? []), JSON_OPTION],
   })),
+  ...TEXTS,
 ]
-
-/** Returns the command that the arguments name, and the remaining arguments. */
-export function findCommand(args: readonly string[]): { command: Command; rest: readonly string[] } | undefined {
-  const matches = COMMANDS.filter(({ name }) => name.split(' ').every((word, i) => args[i] === word))
-  // Names of two words take precedence.
-  const command = matches.find(({ name }) => name.includes(' ')) ?? matches[0]
-  return command && { command, rest: args.slice(command.name.split(' ').length) }
-}
-
-/** Returns the commands whose first word is `word`. */
-export const commandsOf = (word: string): Command[] => COMMANDS.filter(({ name }) => name.split(' ')[0] === word)
-
-/** Returns the list of all commands, or of those of a group such as `user`. */
-export function usageOfAll(group?: string): string {
-  const commands = group === undefined ? COMMANDS : commandsOf(group)
-  const lines = commands.map(({ name, usage, about }) => `  ${`${name} ${usage}`.trim()}\n      ${about}`)
-  return `Usage: depot ${group === undefined ? '' : `${group} `}COMMAND\n${lines.join('\n')}\n\n\`depot help COMMAND\` explains a command; \`depot --version\` prints the version.
-Each command reads settings from the file that \`--env-file FILE\` names, otherwise from .env in the working folder,
-otherwise from /etc/depot.env. Variables of the environment override the file.\n`
-}
-
-/** Returns the usage of a command with its options. */
-export function usageOf({ name, usage, about, options = [] }: Command): string {
-  const width = Math.max(0, ...options.map(([option]) => option.length))
-  const lines = options.map(([option, meaning]) => `  ${option.padEnd(width)}  ${meaning}\n`)
-  return `Usage: depot ${`${name} ${usage}`.trim()}\n${about}.\n${lines.length === 0 ? '' : `\n${lines.join('')}`}`
-}

@@ -4,7 +4,7 @@ import { explain } from '#cli/kit/explain.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { VERSION } from '#main/version.ts'
 import type { SettingsFile } from '#platform/config/settings-file.ts'
-import { commandsOf, findCommand, usageOf, usageOfAll } from './commands.ts'
+import { commandsOf, findCommand, usageOf, usageOfAll } from './usage.ts'
 
 const HELP = ['--help', '-h']
 
@@ -33,7 +33,7 @@ export async function main(
     const wantsHelp = rest.slice(0, end === -1 ? rest.length : end).some((arg) => HELP.includes(arg))
     if (wantsHelp) return void process.stdout.write(usageOf(command))
     if (problem !== undefined) throw new OperatorError(problem)
-    if (settings !== undefined) await check(settings)
+    if (settings !== undefined && command.reportsSettings !== true) await check(settings)
     await (await command.load())(rest, env, settings)
   } catch (error) {
     process.exitCode = error instanceof UsageError ? 2 : 1

@@ -1,5 +1,4 @@
 // The application: a server with every feature, listed by hand. The list is the map of what Depot can do.
-
 import { seedJobs } from '#demo/jobs.ts'
 import { auditJobs } from '#features/basics/audit/jobs.ts'
 import { auditOperatorRoutes, auditRoutes, moderationLogRoute } from '#features/basics/audit/routes.ts'
@@ -22,6 +21,8 @@ import { followRoutes } from '#features/catalogue/follows/routes.ts'
 import { projectRoutes } from '#features/catalogue/projects/routes.ts'
 import { publishingRoutes } from '#features/catalogue/publishing/routes.ts'
 import { releaseJobs } from '#features/catalogue/releases/jobs.ts'
+import { resolveJobs } from '#features/catalogue/resolve/jobs.ts'
+import { resolveRoutes } from '#features/catalogue/resolve/routes.ts'
 import { reviewJobs } from '#features/catalogue/reviews/jobs.ts'
 import { scanJobs } from '#features/catalogue/scans/jobs.ts'
 import { scanRoutes } from '#features/catalogue/scans/routes.ts'
@@ -213,6 +214,7 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
     hashRoutes(scope, deps)
     updateRoutes(scope, deps)
   })
+  tagged(app, 'packs', (scope) => resolveRoutes(scope, deps))
   tagged(app, 'build tools', (scope) => buildToolRoutes(scope, deps))
   tagged(app, 'search', (scope) => searchRoutes(scope, deps))
   tagged(app, 'changes', (scope) => changeRoutes(scope, deps))
@@ -318,6 +320,7 @@ function allHandlers(deps: Deps): JobHandlers {
     ...notificationJobs(deps),
     ...followJobs(deps),
     ...releaseJobs(deps),
+    ...resolveJobs(deps),
     ...reviewJobs(deps),
     ...scanJobs(deps),
     ...publisherJobs(deps),
@@ -338,9 +341,11 @@ export const SCHEDULE: Schedule = [
   { job: 'oauth.expire', everyMinutes: HOUR, atMinute: 47 },
   { job: 'files.sweep', everyMinutes: HOUR, atMinute: 27 },
   { job: 'audit.expire', everyMinutes: DAY, atMinute: 4 * HOUR + 13 },
+  { job: 'dependencies.notify', everyMinutes: HOUR, atMinute: 11 },
   { job: 'downloads.reconcile', everyMinutes: DAY, atMinute: 3 * HOUR + 43 },
   { job: 'statistics.fold', everyMinutes: 5 },
   { job: 'changes.number', everyMinutes: 1 },
+  { job: 'locks.forget', everyMinutes: DAY, atMinute: 4 * HOUR + 43 },
   { job: 'changes.forget', everyMinutes: DAY, atMinute: 4 * HOUR + 33 },
   { job: 'webhooks.expire', everyMinutes: HOUR, atMinute: 42 },
   { job: 'events.expire', everyMinutes: DAY, atMinute: 4 * HOUR + 53 },

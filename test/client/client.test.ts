@@ -128,3 +128,17 @@ test('many IDs are one request per thousand, in their order', async () => {
     ids,
   )
 })
+
+test('versions are chosen for projects, and the addresses of the pack are named', async () => {
+  const { version_number } = await publish('3.0.0')
+  const request = { loaders: ['fabric'], game_versions: ['1.20.1'], loader_version: '0.15.11' }
+  const plain = await depot.resolve({ items: ['lantern'], ...request })
+  assert.deepEqual([plain.complete, plain.chosen.length, plain.pack], [true, 1, undefined])
+  const version = await depot.get('/v3/version/{id}', { params: { path: { id: plain.chosen[0]?.version_id ?? '' } } })
+  assert.equal(version.version_number, version_number)
+  const stored = await depot.resolve({ items: [{ project: projectId }], ...request }, { store: true })
+  assert.equal(stored.lock, plain.lock)
+  assert.equal(stored.pack?.mrpack, `${url}/v3/lock/${stored.lock}.mrpack`)
+  const headers = { 'user-agent': 'depot-test' }
+  for (const address of Object.values(stored.pack ?? {})) assert.equal((await fetch(address, { headers })).status, 200)
+})

@@ -124,7 +124,9 @@ test('every error that is not reserved is thrown somewhere', () => {
 
 test('the help of a command names the options that its function reads', async () => {
   const { COMMANDS } = await import('#cli/commands.ts')
-  const table = read('src/cli/commands.ts') + read('src/cli/data/data-commands.ts')
+  const table = ['commands.ts', 'data/data-commands.ts', 'data/exchange-commands.ts']
+    .map((file) => read(`src/cli/${file}`))
+    .join('')
   const problems = COMMANDS.flatMap(({ name, usage, options = [] }) => {
     const module = new RegExp(`name: '${name}'[\\s\\S]*?import\\('#([^']+)'`).exec(table)?.[1]
     const source = module === undefined ? '' : read(`src/${module}`)

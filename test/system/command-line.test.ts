@@ -1,7 +1,7 @@
 // The command line, with and without a running server; its output suits users and programs.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { findCommand } from '#cli/commands.ts'
+import { findCommand } from '#cli/usage.ts'
 import { depot, makeDataDir, type RunningDepot, startDepot } from '#test/support/processes/running-depot.ts'
 
 const { dataDir, remove } = makeDataDir()

@@ -7,6 +7,7 @@ import type { paths } from './generated/api.ts'
 import type { Call, DryCall, Schemas } from './operations.ts'
 import { type Lists, makeLists } from './pages.ts'
 import { type NewVersion, type PublishOptions, publishVersion } from './publish.ts'
+import { type Resolution, type ResolveRequest, resolveItems } from './resolve.ts'
 import { asError, asFinal, type RetryOptions, type Send, sendWithRetries } from './retry.ts'
 import { type Upload, type UploadOptions, uploadFile } from './upload.ts'
 
@@ -54,6 +55,8 @@ export type Depot = Lists & {
   publish(version: NewVersion, files: readonly File[], options?: PublishOptions): Promise<Schemas['Version']>
   /** Follows the changes of the public catalogue: first those since a cursor, then new ones as they happen. */
   changes(options?: ChangesOptions): AsyncGenerator<Change, void>
+  /** Chooses versions for projects and for everything that they require. `store` makes packs of the answer. */
+  resolve(request: ResolveRequest, options?: { store?: boolean }): Promise<Resolution>
   transport: Transport
 }
 
@@ -67,12 +70,13 @@ export function createDepot(options: DepotOptions): Depot {
     querySerializer: toQuery,
     bodySerializer: toBody,
   })
-  const call = async (method: string, path: string, init: Record<string, unknown> = {}): Promise<unknown> => {
+  const request = async (method: string, path: string, init: Record<string, unknown> = {}): Promise<Response> => {
     // The types of the public functions are exact; here, a path is any text.
     const { response } = await (api.request as unknown as AnyRequest)(method, path, { ...init, parseAs: 'stream' })
     if (!response.ok) throw await failureOf(response)
-    return readBody(response)
+    return response
   }
+  const call = async (...args: Parameters<typeof request>): Promise<unknown> => readBody(await request(...args))
   const method = <Method>(name: string): Method => ((path: string, init = {}) => call(name, path, init)) as Method
   const dry = <Method>(name: string): Method =>
     ((path: string, init: { params?: { query?: object } } = {}) => {
@@ -89,9 +93,13 @@ export function createDepot(options: DepotOptions): Depot {
     api,
     upload: (file, uploadOptions) => uploadFile(transport, file, uploadOptions),
     publish: (version, files, publishOptions) => publishVersion(depot, version, files, publishOptions),
+    resolve: (request, resolveOptions) => resolveItems(depot, request, resolveOptions),
     changes: (changesOptions) => followChanges(depot, changesOptions),
     transport,
-    ...makeLists((path, init) => call('get', path, init)),
+    ...makeLists(async (path, init) => {
+      const response = await request('get', path, init)
+      return { data: await readBody(response), link: response.headers.get('link') }
+    }),
   }
   return depot
 }

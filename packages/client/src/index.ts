@@ -7,6 +7,7 @@ export type { components, operations, paths } from './generated/api.ts'
 export type { Args, Data, DryRun, PathOf, Schemas } from './operations.ts'
 export type { Item, ListPath, ManyPath } from './pages.ts'
 export type { NewVersion, PublishOptions } from './publish.ts'
+export type { Resolution, ResolveRequest } from './resolve.ts'
 export type { RetryOptions } from './retry.ts'
 export type { ResumeStore, Upload, UploadOptions, UploadProgress } from './upload.ts'
 export {

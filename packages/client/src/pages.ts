@@ -30,7 +30,8 @@ export type Lists = {
   many<Path extends ManyPath>(path: Path, ids: readonly string[]): Promise<Data<Path, 'get'>>
 }
 
-type Get = (path: string, init: Record<string, unknown>) => Promise<unknown>
+/** `link` is the header, which has the cursor of the next page if the response itself is the list. */
+type Get = (path: string, init: Record<string, unknown>) => Promise<{ data: unknown; link: string | null }>
 type Init = { params?: { query?: Record<string, unknown> } }
 
 const IDS_PER_REQUEST = 1000
@@ -43,7 +44,7 @@ export function makeLists(get: Get): Lists {
       const found: unknown[] = []
       for (let start = 0; start < ids.length; start += IDS_PER_REQUEST) {
         const query = { ids: ids.slice(start, start + IDS_PER_REQUEST) }
-        found.push(...((await get(path, { params: { query } })) as unknown[]))
+        found.push(...((await get(path, { params: { query } })).data as unknown[]))
       }
       return found
     }) as unknown as Lists['many'],
@@ -66,11 +67,19 @@ async function* readPages(get: Get, path: ListPath, init: Init): AsyncGenerator<
   let position = query[start]
   for (;;) {
     const params = { ...init.params, query: { ...query, [size]: pageSize, [start]: position } }
-    const page = await get(path, { ...init, params })
+    const { data: page, link } = await get(path, { ...init, params })
     yield page
     const count = itemsOf(path, page).length
-    const next = by === 'next' ? (page as { next?: unknown }).next : Number(position ?? 0) + count
-    if (by === 'next' ? next === null || next === undefined || next === position : count < pageSize) return
+    const next = {
+      next: nextOf(page),
+      link: cursorOf(link),
+      offset: count < pageSize ? null : Number(position ?? 0) + count,
+    }[by]
+    if (next === null || next === position) return
     position = next
   }
 }
+
+const nextOf = (page: unknown): unknown => (page as { next?: unknown }).next ?? null
+const cursorOf = (link: string | null): string | null =>
+  /[?&]cursor=([^&>]+)[^>]*>; rel="next"/.exec(link ?? '')?.[1] ?? null

@@ -1,6 +1,6 @@
 // `depot backup` and `depot restore`.
 import { createReadStream, createWriteStream, existsSync } from 'node:fs'
-import { link, open, rename, rm, unlink } from 'node:fs/promises'
+import { type FileHandle, link, open, readFile, rename, rm, unlink } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { readArguments } from '#cli/kit/arguments.ts'
@@ -8,6 +8,8 @@ import { createSteps, shownBytes } from '#cli/kit/progress.ts'
 import { type Env, print, withDeps, withUnmigratedDeps } from '#cli/kit/with-deps.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { parseIdentities } from '#features/operations/backup/archive/encryption.ts'
+import { indexPath } from '#features/operations/backup/archive/open-previous.ts'
 import { type EventSource, eventsOfServer, eventsOfStore } from '#features/operations/backup/events/event-parts.ts'
 import { restoreBackup } from '#features/operations/backup/restore-backup.ts'
 import { isServed } from '#features/operations/backup/rows.ts'
@@ -18,6 +20,8 @@ import type { Deps } from '#ports/deps.ts'
 
 /** Size of a read. */
 const SOURCE_BYTES = 128 * 1024
+const WITHOUT_SECRETS =
+  'The backup does not contain the secrets of the instance. Set BACKUP_RECIPIENT to encrypt backups and include the secrets.'
 const LABELS = { rows: 'Rows', files: 'Files', events: 'Events' } as const
 
 export async function backupCommand(args: readonly string[], env: Env): Promise<void> {
@@ -32,11 +36,13 @@ export async function backupCommand(args: readonly string[], env: Env): Promise<
         events: await chooseEvents(deps),
         version: VERSION,
         since: values.since,
+        recipients: deps.config.backup.recipients,
+        index: deps.config.backup.recipients.length > 0 ? await target.openIndex() : undefined,
         onProgress: progress.onProgress,
       })
-      const { id, rows, files, events, bytes, missing } = written
+      const { id, rows, files, events, bytes, missing, encrypted } = written
       const name = path === '-' ? null : basename(path)
-      const details = { id, name, rows, files, events, bytes, missing: missing.length }
+      const details = { id, name, rows, files, events, bytes, missing: missing.length, encrypted }
       await recordAudit(deps.db, { action: 'backup.made', actor: COMMAND, details })
       return written
     })
@@ -60,7 +66,13 @@ async function chooseEvents(deps: Deps): Promise<EventSource> {
   return eventsOfStore(deps.analytics)
 }
 
-type Target = { sink: Writable; keep(): Promise<void>; discard(): Promise<void> }
+type Target = {
+  sink: Writable
+  /** Undefined if the backup has no file that a later backup can name. */
+  openIndex(): Promise<Writable | undefined>
+  keep(): Promise<void>
+  discard(): Promise<void>
+}
 
 /** The file gets its name when the backup is complete and on disk. @throws OperatorError */
 async function openTarget(path: string): Promise<Target> {
@@ -68,19 +80,27 @@ async function openTarget(path: string): Promise<Target> {
     if (process.stdout.isTTY) {
       throw new OperatorError('Standard output is a terminal. Redirect it to a file or a program.')
     }
-    return { sink: process.stdout, keep: async () => {}, discard: async () => {} }
+    return withoutFile(process.stdout)
   }
   if (existsSync(path)) {
     const isDevice = !(await isPlain(path))
-    if (isDevice) return { sink: createWriteStream(path), keep: async () => {}, discard: async () => {} }
+    if (isDevice) return withoutFile(createWriteStream(path))
     throw new OperatorError(`${path} already exists. Choose another file name.`)
   }
   const part = `${path}.part-${process.pid}`
-  const handle = await open(part, 'wx', 0o600).catch((cause: Error) => {
-    throw new OperatorError(`Cannot create the backup ${path}: ${cause.message}`, { cause })
-  })
+  const indexPart = `${indexPath(path)}.part-${process.pid}`
+  const create = (name: string) =>
+    open(name, 'wx', 0o600).catch((cause: Error) => {
+      throw new OperatorError(`Cannot create the backup ${path}: ${cause.message}`, { cause })
+    })
+  const handle = await create(part)
+  let index: FileHandle | undefined
   return {
     sink: handle.createWriteStream({ flush: true, highWaterMark: 1024 * 1024 }),
+    async openIndex() {
+      index = await create(indexPart)
+      return index.createWriteStream({ flush: true })
+    },
     async keep() {
       // A second backup with the same name must not replace the first.
       await link(part, path).then(
@@ -90,13 +110,18 @@ async function openTarget(path: string): Promise<Target> {
           throw new OperatorError(`${path} already exists. Choose another file name.`)
         },
       )
+      if (index !== undefined) await rename(indexPart, indexPath(path))
       await syncFolder(dirname(path))
     },
     async discard() {
-      await handle.close().catch(() => undefined)
-      await rm(part, { force: true })
+      for (const each of [handle, index]) await each?.close().catch(() => undefined)
+      for (const each of [part, indexPart]) await rm(each, { force: true })
     },
   }
+}
+
+function withoutFile(sink: Writable): Target {
+  return { sink, openIndex: async () => undefined, keep: async () => {}, discard: async () => {} }
 }
 
 async function isPlain(path: string): Promise<boolean> {
@@ -128,36 +153,51 @@ function asOperatorError(error: unknown, path: string): unknown {
   return error
 }
 
-function describe({ rows, files, earlier, events, bytes, missing }: BackupReport, path: string): string {
+function describe(report: BackupReport, path: string): string {
+  const { rows, files, earlier, events, bytes, missing, encrypted } = report
   const counted = `${rows} rows, ${files} files${earlier === 0 ? '' : ` (${earlier} of them in earlier backups)`}, ${events} events`
-  const done = `Wrote ${path === '-' ? 'the backup' : path}: ${counted}, ${shownBytes(bytes)}`
+  const secrets = encrypted ? 'encrypted' : `not encrypted\n${WITHOUT_SECRETS}`
+  const done = `Wrote ${path === '-' ? 'the backup' : path}: ${counted}, ${shownBytes(bytes)}, ${secrets}`
   if (missing.length === 0) return done
   return `${done}\nFiles that are missing in the store: ${missing.length}\n${missing.map((key) => `  ${key}`).join('\n')}`
 }
 
 export async function restoreCommand(args: readonly string[], env: Env): Promise<void> {
-  const { values, words } = readArguments(args, { json: 'boolean' }, { min: 1, max: 1000 })
+  const { values, words } = readArguments(args, { identity: 'string', json: 'boolean' }, { min: 1, max: 1000 })
   const [path = '-', ...earlier] = words
+  const identities = values.identity === undefined ? [] : await readIdentities(values.identity)
   const source = await openSource(path)
   const progress = createSteps(LABELS)
   try {
     const report = await withUnmigratedDeps(env, async (deps) => {
-      const restored = await restoreBackup(deps, { source, earlier, onProgress: progress.onProgress })
+      const restored = await restoreBackup(deps, { source, earlier, identities, onProgress: progress.onProgress })
       const { id, created, rows, files, events, missing } = restored
       const details = { id, created, rows, files, events, missing }
       await recordAudit(deps.db, { action: 'backup.restored', actor: COMMAND, details })
       return restored
     })
     progress.end()
-    const { rows, files, events, missing, created } = report
+    const { rows, files, events, missing, created, renew } = report
     const lacks = missing === 0 ? '' : `; ${missing} files were missing in the backup`
-    const text = `Restored the backup of ${created}: ${rows} rows, ${files} files, ${events} events${lacks}`
+    const text = `Restored the backup of ${created}: ${rows} rows, ${files} files, ${events} events${lacks}${describeRenewal(renew)}`
     print({ json: report, text }, values.json)
   } catch (error) {
     progress.end()
     source.destroy()
     throw error
   }
+}
+
+function describeRenewal(renew: readonly string[]): string {
+  if (renew.length === 0) return ''
+  return `\nThe backup has no secrets of the instance. Renew:\n${renew.map((line) => `  ${line}`).join('\n')}`
+}
+
+async function readIdentities(path: string): Promise<string[]> {
+  const text = await readFile(path, 'utf8').catch((cause: Error) => {
+    throw new OperatorError(`Cannot read the private key ${path}: ${cause.message}`, { cause })
+  })
+  return parseIdentities(text, path)
 }
 
 async function openSource(path: string): Promise<Readable> {

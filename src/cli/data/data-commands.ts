@@ -43,20 +43,14 @@ export const DATA_COMMANDS: readonly Command[] = [
   },
   {
     name: 'restore',
-    usage: 'FILE|- [EARLIER...]',
+    usage: 'FILE|- [EARLIER...] [--identity KEYS]',
     about: 'Restore a backup into an empty instance',
     options: [
       ['FILE', 'Backup file; - for standard input'],
+      ['--identity', 'File with the private key of age, if the backup is encrypted'],
       ['EARLIER', 'Earlier backups, if the backup was created with --since'],
     ],
     load: withSmallYoungHeap(async () => (await import('#cli/data/backup.ts')).restoreCommand),
-  },
-  {
-    name: 'verify',
-    usage: '[--quick]',
-    about: 'Check that database rows, files and events are consistent',
-    options: [['--quick', 'Compare only the sizes of files, not their hashes']],
-    load: withSmallYoungHeap(async () => (await import('#cli/data/verify.ts')).verifyCommand),
   },
   {
     name: 'move files',

@@ -39,7 +39,7 @@ export async function moveFilesCommand(args: readonly string[], env: Env): Promi
       const lacking = missing.map((key) => `\nMissing in the old store: ${key}`).join('')
       const next = served
         ? 'A server is running. Stop it and run this command again to copy newer files. Then start the server with the new settings.'
-        : `Restart Depot with the settings in ${path}. Run \`depot verify\` with them to compare every file.`
+        : `Restart Depot with the settings in ${path}. Run \`depot doctor --full\` with them to compare every file.`
       print({ json: { ...report, served }, text: `${counted}${lacking}\n${next}` }, values.json)
       if (missing.length > 0) process.exitCode = 1
     } finally {

@@ -1,4 +1,4 @@
-// `depot verify`: lists inconsistencies, and exits with 1 if there are any.
+// `depot verify`, which `depot doctor --full` replaces: lists inconsistencies, and exits with 1 if there are any.
 import { readArguments } from '#cli/kit/arguments.ts'
 import { createProgress } from '#cli/kit/progress.ts'
 import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'

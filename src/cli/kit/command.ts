@@ -1,6 +1,6 @@
-// The description of a command in the table of commands.
+// The form of a command in the table `src/cli/commands.ts`.
+import type { Env } from '#cli/kit/with-deps.ts'
 import type { SettingsFile } from '#platform/config/settings-file.ts'
-import type { Env } from './with-deps.ts'
 
 /** @param settings the settings file that was read into `env` */
 export type Run = (args: readonly string[], env: Env, settings?: SettingsFile) => Promise<void>
@@ -13,5 +13,7 @@ export type Command = {
   about: string
   /** The options and arguments that `depot help COMMAND` explains. */
   options?: readonly (readonly [option: string, meaning: string])[]
+  /** Whether the command itself reports faults of the settings file. */
+  reportsSettings?: true
   load(): Promise<Run>
 }

@@ -6,7 +6,7 @@ import { listFailedJobs, listJobCounts } from '#platform/jobs/queue-state.ts'
 
 const ERROR_SHOWN = 160
 
-/** Exits with 0 even if jobs have failed; `depot check` reports problems. */
+/** Exits with 0 even if jobs have failed; `depot doctor` reports problems. */
 export async function jobsCommand(args: readonly string[], env: Env): Promise<void> {
   const { values } = readArguments(args, { json: 'boolean' })
   await withDeps(env, async ({ db }) => {

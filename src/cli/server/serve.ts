@@ -88,7 +88,11 @@ async function start(run: Run): Promise<Server> {
   // The HTTP server stops before the resources that it uses.
   started.defer(async () => http?.stop())
   const { deps } = booted
-  const applied = await migrateInstance(deps, SYSTEM)
+  const applied = await migrateInstance(deps, SYSTEM, {
+    onProgress: (done, total, { name, about }) =>
+      log.info({ migration: name }, `Applying migration ${done + 1} of ${total}: ${about}`),
+    onWait: () => log.info('Waiting for another process that applies migrations'),
+  })
   if (applied.length > 0) log.info({ migrations: applied }, 'Updated the database schema')
   const rateGrants = createRateGrants(deps)
   const exports = role === 'worker' ? [] : [eventsSubscriber(deps)]

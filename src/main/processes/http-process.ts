@@ -9,7 +9,7 @@ import { openCounters, openLocalPorts, type PortNeeds, type SharedPorts } from '
 import { openSearch } from '#main/open-search.ts'
 import type { Changes, Counts } from '#platform/cache/changes.ts'
 import type { InvalidationSubscriber } from '#platform/cache/listen.ts'
-import { Channel } from '#platform/channel/channel.ts'
+import { CHANNEL_FORMAT, Channel } from '#platform/channel/channel.ts'
 import type { Config } from '#platform/config/config.ts'
 import { createRateGrants, type RateGrantDirectory } from '#platform/http/limits/rate-grants.ts'
 import type { App } from '#platform/http/server.ts'
@@ -51,7 +51,7 @@ export async function joinHub(
   options: Omit<ProcessOptions, 'peers'>,
   adapt: (deps: Deps) => Deps = (deps) => deps,
 ): Promise<HttpProcess> {
-  const connections = (await channel.call('hub.open', [], UNLIMITED)) as Connections
+  const connections = (await channel.call('hub.open', [CHANNEL_FORMAT], UNLIMITED)) as Connections
   const booted = await openProcess(channel, connections, options)
   const deps = adapt(booted.deps)
   const rateGrants = createRateGrants(deps)

@@ -1,10 +1,11 @@
 // The hub of a server with several processes. It owns the embedded database, the search index, the event store and the
 // counters, offers them to the HTTP processes, and passes messages between these.
 import type { Socket } from 'node:net'
+import { requireKnownFormat } from '#lib/format-version.ts'
 import type { Booted } from '#main/boot.ts'
 import type { Connections } from '#main/open-database.ts'
 import type { Changes, Counts } from '#platform/cache/changes.ts'
-import { Channel, type Handlers } from '#platform/channel/channel.ts'
+import { CHANNEL_FORMAT, Channel, type Handlers } from '#platform/channel/channel.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { serveSink, serveStore } from '#ports/analytics-store/remote/remote-store.ts'
 import { serveCounters } from '#ports/counters/remote/remote-counters.ts'
@@ -78,7 +79,8 @@ export class Hub {
 
   #accept(socket: Socket): void {
     const channel: Channel = new Channel(socket, {
-      'hub.open': async (): Promise<Connections> => {
+      'hub.open': async ([format]): Promise<Connections> => {
+        requireKnownFormat('The channel of a new HTTP process', Number(format ?? 1), CHANNEL_FORMAT)
         const booted = await this.#opened.promise
         channel.offer(this.#portsOf(booted, channel))
         return booted.connections

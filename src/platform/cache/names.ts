@@ -43,6 +43,11 @@ export const REMEMBERED = {
     maxBytes: 4 * MIB,
   },
   'dependent-count': { contains: 'Number of projects that use a project', maxAgeMs: MINUTE_MS, maxBytes: 4 * MIB },
+  'dependent-types': {
+    contains: 'Number of projects of each type that use a project',
+    maxAgeMs: MINUTE_MS,
+    maxBytes: 4 * MIB,
+  },
   'download-trend': { contains: 'Weekly downloads of a project', maxAgeMs: HOUR_MS, maxBytes: 8 * MIB },
   'facet-use': {
     contains: 'Filters of a list in the order of their use',

@@ -6,6 +6,12 @@ import { ApiError } from '#lib/errors.ts'
 import { describeError, reviveError, type SentError } from './errors.ts'
 import { createFrameReader, encodeFrame } from './frames.ts'
 
+/**
+ * Version of the frames and of the calls between the processes of a server. Increase it with every change that a main
+ * process of the release before cannot serve: files can be replaced while it runs, and it then starts newer processes.
+ */
+export const CHANNEL_FORMAT = 1
+
 /** The signal aborts when the caller gives up or disconnects; `peer` calls the caller back. */
 type Context = { signal: AbortSignal; peer: Channel }
 type Handler = (args: readonly unknown[], context: Context) => unknown

@@ -101,6 +101,7 @@ test('every variable is read', () => {
     SCANNER_TIMEOUT_SECONDS: '7',
     METRICS_TOKEN: 'm',
     OUTGOING: 'off',
+    BACKUP_RECIPIENT: `age1${'q'.repeat(58)}, age1${'p'.repeat(58)}`,
     OUTGOING_ALLOW: '10.0.0.0/8,Hooks.internal',
     OUTGOING_DENY: '10.1.0.0/16',
     OUTGOING_PROXY: 'http://u:p@proxy.example.org:3128',
@@ -122,6 +123,7 @@ test('every variable is read', () => {
   assert.deepEqual([isOn, isTrusted, allow.names, deny.names], [false, false, ['hooks.internal'], []])
   assert.deepEqual([allow.ranges.check('10.1.2.3'), deny.ranges.check('10.1.2.3')], [true, true])
   assert.equal(proxy?.reveal(), 'http://u:p@proxy.example.org:3128')
+  assert.deepEqual(config.backup.recipients, [`age1${'q'.repeat(58)}`, `age1${'p'.repeat(58)}`])
   assert.ok(config.scanner.kind === 'url')
   assert.deepEqual([config.scanner.url, config.scanner.timeoutMs], ['https://scanner.example.org/judge', 7000])
   assert.equal(config.scanner.token?.reveal(), 't')

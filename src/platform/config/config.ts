@@ -119,6 +119,10 @@ export type Config = {
   }
   /** Publishing from builds without a stored secret. */
   ci: { issuers: readonly CiIssuer[]; audience: string }
+  backup: {
+    /** Public keys of age; empty: backups are not encrypted. */
+    recipients: readonly string[]
+  }
   /** Rules for calls to URLs of users. */
   outgoing: OutgoingRules
   changes: {

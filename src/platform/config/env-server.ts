@@ -155,6 +155,14 @@ export const SERVER_VARIABLES = {
     secret: true,
     check: isEngineAddress,
   }),
+  BACKUP_RECIPIENT: optional({
+    pattern: '^age1[a-z0-9]{20,4000}(?:[ ,]+age1[a-z0-9]{20,4000}){0,9}$',
+    description:
+      'Public keys of age, separated by commas or spaces, for which backups are encrypted. Only encrypted backups contain the ' +
+      'secrets of the instance. Default: backups are not encrypted.',
+    must: 'at most 10 public keys of age, which start with age1',
+    example: 'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p',
+  }),
   LOG_LEVEL: choice({
     description: 'Minimum severity of log messages.',
     values: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],

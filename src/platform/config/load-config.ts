@@ -133,6 +133,7 @@ function group(env: Env): Omit<Config, 'variables'> {
     audit: { retentionDays: env.AUDIT_RETENTION, addressDays: env.AUDIT_ADDRESS_RETENTION },
     changes: { keptDays: env.CHANGES_KEPT_DAYS },
     outgoing: outgoingRules(env),
+    backup: { recipients: env.BACKUP_RECIPIENT?.split(/[ ,]+/) ?? [] },
     accounts: accountsConfig(env),
     ci: {
       issuers: env.CI_ISSUERS === undefined ? DEFAULT_CI_ISSUERS : (parseCiIssuers(env.CI_ISSUERS) ?? []),

@@ -1,13 +1,10 @@
 // Applies the forward-only SQL files of `migrations/` in order: each file once, in a separate transaction.
-import { createHash } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { Logger, runMigrations } from 'graphile-worker'
 import type pg from 'pg'
 import { OperatorError } from '#lib/operator-error.ts'
 import { HOUR_MS } from '#lib/time.ts'
+import { estimateBytes, type Migration, readMigrations } from './migration-files.ts'
 
-const MIGRATIONS = join(import.meta.dirname, '../../../migrations')
 /** Arbitrary key of the advisory lock that lets only one process migrate at a time. */
 const LOCK_KEY = 7_300_421
 const NEXT_STEPS =
@@ -20,47 +17,40 @@ const INSUFFICIENT_PRIVILEGE = '42501'
 /** Codes of `create` for a table, type or function that exists. */
 const DUPLICATES = ['42P07', '42710', '42723']
 
-export type Migration = { name: string; sql: string; checksum: string }
-
-/** Returns all migrations of this version of Depot, oldest first. */
-export async function readMigrations(): Promise<Migration[]> {
-  const names = (await readdir(MIGRATIONS)).filter((name) => /^\d{4}_[a-z0-9_]+\.sql$/.test(name)).sort()
-  return Promise.all(
-    names.map(async (name) => {
-      const sql = await readFile(join(MIGRATIONS, name), 'utf8')
-      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
-    }),
-  )
-}
-
 export type MigrateOptions = {
   /** Last migration to apply; used to restore an older backup. Default: the newest */
   through?: string | undefined
   /** Called before each migration with the number of completed migrations and the total. */
-  onProgress?: (done: number, total: number) => void
+  onProgress?: (done: number, total: number, migration: Pick<Migration, 'name' | 'about'>) => void
+  /** Called if another process applies migrations, before this one waits for it. */
+  onWait?: () => void
+  /** Returns the free space on the disk of the database. Default: the space is not checked */
+  freeBytes?: (() => Promise<number>) | undefined
 }
 
 /**
  * Updates the schema of the job queue, then applies the pending migrations, and returns their names. Several processes
  * can call this function concurrently.
  * @throws OperatorError if the database is unreachable, is too old or does not use UTF8, if the role lacks a permission,
- * if an applied file was changed, or if a newer version of Depot applied a migration that this version does not know.
+ * if its disk has too little space, if an applied file was changed, or if a newer version of Depot applied a migration that this version does not know.
  */
-export async function migrate(pool: pg.Pool, { through, onProgress }: MigrateOptions = {}): Promise<string[]> {
+export async function migrate(pool: pg.Pool, options: MigrateOptions = {}): Promise<string[]> {
+  const { through, onProgress, onWait, freeBytes } = options
   const known = await readMigrations()
   const migrations = through === undefined ? known : known.filter(({ name }) => name <= through)
   const client = await connect(pool)
   try {
     await checkServer(client)
-    await client.query('select pg_advisory_lock($1)', [LOCK_KEY])
+    await takeLock(client, onWait)
     await runMigrations({ pgPool: pool, logger: new Logger(() => () => {}) })
     await client.query(`create table if not exists schema_migration (
       name text primary key, checksum text not null, applied timestamptz not null default now())`)
     const applied = await readApplied(client)
     checkHistory(applied, known)
     const pending = migrations.filter((migration) => !applied.has(migration.name))
+    if (freeBytes !== undefined) await checkSpace(client, pending, freeBytes)
     for (const [done, migration] of pending.entries()) {
-      onProgress?.(done, pending.length)
+      onProgress?.(done, pending.length, migration)
       await apply(client, migration)
     }
     return pending.map((migration) => migration.name)
@@ -84,11 +74,35 @@ export async function hasSchema(pool: pg.Pool): Promise<boolean> {
 }
 
 /** Returns the migrations that the next start applies. @throws OperatorError as `migrate` if the schema is unknown. */
-export async function pendingMigrations(pool: pg.Pool): Promise<string[]> {
+export async function pendingMigrations(pool: pg.Pool): Promise<Migration[]> {
   const known = await readMigrations()
   const applied = (await hasSchema(pool)) ? await readApplied(pool) : new Map<string, string>()
   checkHistory(applied, known)
-  return known.map(({ name }) => name).filter((name) => !applied.has(name))
+  return known.filter(({ name }) => !applied.has(name))
+}
+
+async function takeLock(client: pg.PoolClient, onWait: (() => void) | undefined): Promise<void> {
+  const { rows } = await client.query('select pg_try_advisory_lock($1) as is_mine', [LOCK_KEY])
+  if (rows[0]?.is_mine === true) return
+  onWait?.()
+  await client.query('select pg_advisory_lock($1)', [LOCK_KEY])
+}
+
+/** @throws OperatorError if the disk of the database cannot hold what the migrations write. */
+async function checkSpace(
+  client: pg.PoolClient,
+  pending: readonly Migration[],
+  freeBytes: () => Promise<number>,
+): Promise<void> {
+  const needed = await estimateBytes(client, pending)
+  if (needed === 0) return
+  const free = await freeBytes()
+  if (free >= needed) return
+  const [needs, has] = [needed, free].map((bytes) => Math.ceil(bytes / 1_000_000))
+  throw new OperatorError(
+    `The migrations need about ${needs} MB on the disk of the database, and ${has} MB are free. Nothing was changed. ` +
+      'Free space on that disk, and run the command again.',
+  )
 }
 
 function connect(pool: pg.Pool): Promise<pg.PoolClient> {

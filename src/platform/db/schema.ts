@@ -175,6 +175,25 @@ export interface Dependency {
   version_id: string | null;
 }
 
+export interface DependencyBreak {
+  cause: string;
+  created: Generated<Timestamp>;
+  id: Generated<number>;
+  lost_project_id: string;
+  lost_version_id: string | null;
+  notified: Timestamp | null;
+  project_id: string;
+  reason: 'withdrawn' | 'hidden' | 'removed';
+  version_id: string;
+}
+
+export interface DependentCount {
+  latest: boolean;
+  project_id: string;
+  total: number;
+  types: number;
+}
+
 export interface DownloadBatch {
   applied: Generated<Timestamp>;
   id: string;
@@ -305,6 +324,14 @@ export interface Image {
   version_id: string | null;
 }
 
+export interface ImpactReport {
+  created: Generated<Timestamp>;
+  id: string;
+  project_id: string;
+  request: Json;
+  result: Json | null;
+}
+
 export interface Instance {
   created: Generated<Timestamp>;
   id: string;
@@ -408,6 +435,30 @@ export interface MailDelivery {
   response: string;
 }
 
+export interface Mirror {
+  address: string;
+  created: Generated<Timestamp>;
+  cursor: string | null;
+  id: string;
+  instance_keys: Generated<string[]>;
+  is_comparing: Generated<boolean>;
+  last_run: Timestamp | null;
+  organization_id: string | null;
+  pass: Generated<number>;
+  runs: Generated<number>;
+  selection: Json;
+}
+
+export interface MirrorFailure {
+  attempts: Generated<number>;
+  code: string;
+  last_attempt: Generated<Timestamp>;
+  message: string;
+  mirror_id: string;
+  remote_project_id: string;
+  remote_version_id: Generated<string>;
+}
+
 export interface ModerationClaim {
   account_id: string;
   project_id: string;
@@ -499,6 +550,19 @@ export interface Organization {
   team_id: string;
 }
 
+export interface Origin {
+  images: Generated<Json>;
+  kind: string;
+  lacks_files: Generated<boolean>;
+  mirror_id: string;
+  pass: Generated<number>;
+  project_id: string | null;
+  remote_id: string;
+  remote_revision: string | null;
+  unresolved: Json | null;
+  version_id: string | null;
+}
+
 export interface Payout {
   account_id: string | null;
   address: string | null;
@@ -555,6 +619,7 @@ export interface Project {
   monetization_status: Generated<'monetized' | 'demonetized' | 'force-demonetized'>;
   name: string;
   organization_id: string | null;
+  origin: Json | null;
   public_statistics: Generated<boolean>;
   published: Generated<Timestamp>;
   publishing: Generated<'any' | 'trusted_only'>;
@@ -582,6 +647,16 @@ export interface ProjectDecision {
   snapshot_id: number | null;
   thread_message_id: string | null;
   to_status: string;
+}
+
+export interface ProjectDependent {
+  dependent_id: string;
+  downloads: number;
+  latest: boolean;
+  project_id: string;
+  types: number;
+  updated: Timestamp;
+  versions: number;
 }
 
 export interface ProjectLikeness {
@@ -902,6 +977,7 @@ export interface Version {
   loaders: string[];
   name: string;
   ordering: number | null;
+  origin: Json | null;
   project_id: string;
   provenance: Json | null;
   requested_status: 'listed' | 'archived' | 'draft' | 'unlisted' | null;
@@ -910,6 +986,20 @@ export interface Version {
   status: Generated<'listed' | 'archived' | 'draft' | 'unlisted' | 'scheduled' | 'unknown'>;
   version_number: string;
   version_type: 'release' | 'beta' | 'alpha';
+  withdrawn_at: Timestamp | null;
+  withdrawn_kind: 'broken' | 'security' | 'legal' | 'superseded' | null;
+  withdrawn_reason: string | null;
+  withdrawn_replacement: string | null;
+}
+
+export interface VersionLock {
+  content: string;
+  created: Generated<Timestamp>;
+  id: string;
+  last_read: Generated<Timestamp>;
+  sha1s: string[];
+  target: Json;
+  version_ids: string[];
 }
 
 export interface VersionScan {
@@ -996,6 +1086,8 @@ export interface DB {
   demo_catalogue: DemoCatalogue;
   demo_item: DemoItem;
   dependency: Dependency;
+  dependency_break: DependencyBreak;
+  dependent_count: DependentCount;
   download_batch: DownloadBatch;
   download_ledger: DownloadLedger;
   download_pending: DownloadPending;
@@ -1011,6 +1103,7 @@ export interface DB {
   follow_feed: FollowFeed;
   gallery_item: GalleryItem;
   image: Image;
+  impact_report: ImpactReport;
   instance: Instance;
   instance_error: InstanceError;
   instance_figure: InstanceFigure;
@@ -1021,6 +1114,8 @@ export interface DB {
   job_schedule: JobSchedule;
   job_worker: JobWorker;
   mail_delivery: MailDelivery;
+  mirror: Mirror;
+  mirror_failure: MirrorFailure;
   moderation_claim: ModerationClaim;
   notification: Notification;
   oauth_authorization: OauthAuthorization;
@@ -1030,11 +1125,13 @@ export interface DB {
   oauth_redirect_uri: OauthRedirectUri;
   oauth_token: OauthToken;
   organization: Organization;
+  origin: Origin;
   payout: Payout;
   personal_access_token: PersonalAccessToken;
   previous_name: PreviousName;
   project: Project;
   project_decision: ProjectDecision;
+  project_dependent: ProjectDependent;
   project_likeness: ProjectLikeness;
   project_snapshot: ProjectSnapshot;
   public_change: PublicChange;
@@ -1070,6 +1167,7 @@ export interface DB {
   used_ci_token: UsedCiToken;
   user_note: UserNote;
   version: Version;
+  version_lock: VersionLock;
   version_scan: VersionScan;
   webhook: Webhook;
   webhook_attempt: WebhookAttempt;

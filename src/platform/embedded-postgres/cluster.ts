@@ -21,7 +21,8 @@ export function checkVersion(clusterDir: string, major: number): void {
   if (found === String(major)) return
   throw new OperatorError(
     `PostgreSQL ${found} created the database in ${clusterDir}, but this version of Depot includes PostgreSQL ${major}. ` +
-      `Dump the database with PostgreSQL ${found} and restore it, or use the version of Depot that created it.`,
+      `Back it up with the release of Depot that created it, set DATA_DIR to a new folder, and restore the backup with this ` +
+      'release: `depot backup - | depot restore -`, each with its own release and DATA_DIR.',
   )
 }
 

@@ -67,6 +67,12 @@ export function hasDatabase(dataDir: string): boolean {
   return existsSync(join(dataDir, 'postgres')) || readNote(dataDir)?.created === true
 }
 
+/** Returns the folder of the database, inside or elsewhere, or the data folder if there is no database. */
+export function databaseFolder(dataDir: string): string {
+  const folder = join(readNote(dataDir)?.folder ?? dataDir, 'postgres')
+  return existsSync(folder) ? folder : dataDir
+}
+
 /** Records that the database was created, so that a later start reports a missing database. */
 export function recordLocation(dataDir: string, place: DatabaseLocation): void {
   if (place.root !== dataDir && readNote(dataDir)?.created !== true)

@@ -18,6 +18,7 @@ test('style, script and fonts keep their weight', async () => {
   assert.ok(script <= 8 * 1024, `script: ${script}`)
   const second = await weight('work.js')
   assert.ok(second <= 12 * 1024, `scripts of the pages for publishers: ${second}`)
+  assert.ok((await weight('pack.js')) <= 1024)
   const work = await weight('work.css')
   assert.ok(work <= 7.5 * 1024, `style of the pages for publishers: ${work}`)
   assert.ok((await weight('hyperlegible.woff2')) <= 36 * 1024)
@@ -51,6 +52,7 @@ test('each joined script is complete and can be parsed', () => {
   for (const [name, end] of [
     ['site.js', /requestSubmit/],
     ['work.js', /beforeunload/],
+    ['pack.js', /localStorage/],
   ] as const) {
     const script = text(name)
     assert.doesNotMatch(script, /^(import|export) /m)

@@ -45,6 +45,7 @@ const SCRIPT_PARTS = {
     'work/claim',
     ['work/send', 'work/rows', 'work/upload'],
   ],
+  'pack.js': ['pack/pack'],
 } as const
 type StyleSheet = keyof typeof STYLE_PARTS
 const isStyleSheet = (file: string): file is StyleSheet => Object.hasOwn(STYLE_PARTS, file)
@@ -68,6 +69,7 @@ const FILES = [
   'site.css',
   'work.css',
   'work.js',
+  'pack.js',
 ] as const
 export type AssetName = (typeof FILES)[number]
 

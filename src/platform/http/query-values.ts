@@ -4,6 +4,7 @@ import { ApiError, invalidInput } from '#lib/errors.ts'
 import { ID_PATTERN } from '#lib/ids.ts'
 import { JSON_LIST } from '#lib/schema/schema-parts.ts'
 import { checkStorable, NAME_PATTERN, REVISION_PATTERN } from '#lib/text/text-rules.ts'
+import { CURSOR_PATTERN } from '#platform/db/list-position.ts'
 
 /** Maximum number of IDs in a request. */
 const IDS_MAX = 1000
@@ -48,6 +49,16 @@ export function expectedRevision({ headers }: { headers: Static<typeof IfMatch> 
 /** Offset of a list. */
 export const Offset = Type.Optional(
   Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0, description: 'Number of items to skip' }),
+)
+
+/** Cursor of a list. */
+export const CursorQuery = Type.Optional(
+  Type.String({
+    maxLength: 30,
+    describedAs: { pattern: CURSOR_PATTERN },
+    description: 'Cursor of the page before: the list continues after it. Default: the start of the list',
+    examples: ['1790000000000000-AABBCCDD'],
+  }),
 )
 
 /** Pagination of lists for operators. */

@@ -13,7 +13,7 @@ export type RequestContextOptions = { clientAddressHeader: string | undefined; b
 type RequestContextHook = (req: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
 
 export const EXPOSED_HEADERS =
-  'ETag, Retry-After, X-Ratelimit-Limit, X-Ratelimit-Remaining, X-Ratelimit-Reset, X-Request-Id'
+  'ETag, Link, Retry-After, X-Ratelimit-Limit, X-Ratelimit-Remaining, X-Ratelimit-Reset, X-Request-Id'
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 
 /** The onRequest hook of every route. */

@@ -36,7 +36,15 @@ export type CachePolicy = 'public' | 'shared' | 'tags' | 'private' | 'no-store'
 export type RateBudget = 'api' | 'page' | 'asset'
 
 /** Costs of expensive requests. `npm run bench -- routes` compares them with the measured times. */
-export const COSTS = { password: 5, archive: 3, picture: 3, largePicture: 15, analytics: 5, everything: 20 } as const
+export const COSTS = {
+  password: 5,
+  archive: 3,
+  resolve: 3,
+  picture: 3,
+  largePicture: 15,
+  analytics: 5,
+  everything: 20,
+} as const
 
 /** One operation. */
 export type RouteEntry = {

@@ -27,11 +27,24 @@ export interface Jobs {
   'accounts.delete-due': Record<string, never>
   'audit.expire': Record<string, never>
   'decisions.announce': Record<string, never>
+  'dependencies.find-broken': {
+    reason: 'withdrawn' | 'hidden' | 'removed'
+    project_id: string
+    /** Null: every version of the project. */
+    version_id: string | null
+    /** Of the version, which might be deleted before the job runs. */
+    loaders: string[]
+    game_versions: string[] | null
+    at: number
+  }
+  'dependencies.notify': Record<string, never>
   'downloads.reconcile': Record<string, never>
   'events.expire': Record<string, never>
   'files.remove': { keys: string[] }
   'files.sweep': Record<string, never>
+  'impact.compute': { report_id: string }
   'images.sweep': Record<string, never>
+  'locks.forget': Record<string, never>
   'oauth.expire': Record<string, never>
   'overview.expire': Record<string, never>
   'notifications.send-mail': { notification_id: string }

@@ -6,6 +6,7 @@ import Value from 'typebox/value'
 import { Ordering } from '#lib/schema/schema-parts.ts'
 import { ClientProgramRows } from './client-programs.ts'
 import { type FileRules, parseFileRules } from './file-rules.ts'
+import { ResolvingRules, resolvingErrors } from './resolving.ts'
 
 /** Default folder, which operators can change. */
 export const TAXONOMY_FOLDER = path.join(import.meta.dirname, '../../../taxonomy')
@@ -155,6 +156,7 @@ export function readTaxonomyFiles(folder: string) {
     reportTypes: read('report-types.json', Type.Array(Name, { minItems: 1, maxItems: 64 })) ?? [],
     clientPrograms: read('client-programs.json', ClientProgramRows) ?? [],
     codeHost: read('code-host.json', CodeHost) ?? { token_prefixes: [] },
+    resolving: read('resolving.json', ResolvingRules),
     fileRules: readFileRules(json('file-rules.json'), errors),
   }
   for (const field of data.fields) {
@@ -162,11 +164,12 @@ export function readTaxonomyFiles(folder: string) {
     const values = read(field.values, EnumFile)
     if (values !== undefined) data.fieldValues.set(field.name, values)
   }
-  const { fileRules } = data
-  if (errors.length === 0 && fileRules !== undefined) {
+  const { fileRules, resolving } = data
+  if (errors.length === 0 && fileRules !== undefined && resolving !== undefined) {
     // Checked last: if a file cannot be read, all references to it are wrong, which would hide the cause.
-    const checked = { ...data, fileRules }
-    errors.push(...crossErrors(checked))
+    const checked = { ...data, fileRules, resolving }
+    const loaders = data.loaders.map(({ name }) => name)
+    errors.push(...crossErrors(checked), ...resolvingErrors(resolving, { loaders, projectTypes: data.projectTypes }))
     if (errors.length === 0) return checked
   }
   const shown = errors.slice(0, ERRORS_MAX).map((error) => `  ${error}`)

@@ -5,6 +5,7 @@ import { validationError } from '#lib/errors.ts'
 import { Refusals } from '#lib/schema/refusals.ts'
 import { type ClientPrograms, labelClientPrograms } from './client-programs.ts'
 import type { FileRules } from './file-rules.ts'
+import type { ResolvingRules } from './resolving.ts'
 import {
   type CategoryRow,
   type EnumValueRow,
@@ -44,6 +45,7 @@ export type LoadedTaxonomy = {
   clientPrograms: ClientPrograms
   /** Prefixes of personal tokens of the code host. */
   codeHostPrefixes: readonly string[]
+  resolving: ResolvingRules
 }
 
 /**
@@ -58,6 +60,7 @@ export function loadTaxonomy(folder: string = TAXONOMY_FOLDER): LoadedTaxonomy {
     fileRules: data.fileRules,
     clientPrograms: labelClientPrograms(data.clientPrograms),
     codeHostPrefixes: data.codeHost.token_prefixes,
+    resolving: data.resolving,
   }
 }
 

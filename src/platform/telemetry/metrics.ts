@@ -50,6 +50,12 @@ export function createMetrics(options: { process: boolean; ofAll?: (() => Promis
       buckets: [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300],
       registers,
     }),
+    resolutions: new Counter({
+      name: 'depot_resolutions_total',
+      help: 'Requests that chose versions, by outcome (complete, partial, fallback)',
+      labelNames: ['outcome'] as const,
+      registers,
+    }),
     changeStreams: new Gauge({
       name: 'depot_change_streams',
       help: 'Open streams of the change feed',

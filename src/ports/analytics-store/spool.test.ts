@@ -171,3 +171,14 @@ async function setUp(t: TestContext, maxBytes = 1_000_000) {
     },
   }
 }
+
+test('a batch of an older release is sent, and one of a newer format stays on disk until a newer release starts', async (t) => {
+  const { spool, dir, files, downloads } = await setUp(t)
+  const batch = batchOf([aDownload()])
+  await writeFile(join(dir, '1-download-older.json'), JSON.stringify({ ...batch, id: 'older' }))
+  await writeFile(join(dir, '2-download-newer.json'), JSON.stringify({ format: 99, ...batch, id: 'newer' }))
+  await spool.start()
+  await spool.sink.settled()
+  assert.equal(await downloads(), 1)
+  assert.deepEqual(await files(), ['2-download-newer.json.refused'])
+})

@@ -4,6 +4,8 @@
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate, setTimeout } from 'node:timers/promises'
+import { requireKnownFormat } from '#lib/format-version.ts'
+import { OperatorError } from '#lib/operator-error.ts'
 import type { Batch } from './analytics-store.ts'
 import type { BufferLog, EventSink, Wait } from './buffer.ts'
 import { EVENT_KINDS, type EventKind } from './events.ts'
@@ -20,6 +22,9 @@ const ATTEMPTS = 5
 const EVENTS_PER_TURN = 500
 /** Age after which an incomplete file belongs to a process that has died. */
 const ABANDONED_MS = 600_000
+
+/** Increase it with every change of the content. Files without a format have format 1. */
+const FORMAT = 1
 
 const READY = /^\d+-([a-z_]+)-([0-9A-Za-z-]{1,64})\.json$/
 const REFUSED = '.refused'
@@ -147,6 +152,11 @@ async function handleFailure(state: State, entry: Entry, err: unknown): Promise<
     await setAside(state, entry, { suffix: BROKEN, err })
     return
   }
+  // A later start tries again, which can be of the newer release.
+  if (err instanceof OperatorError) {
+    await setAside(state, entry, { suffix: REFUSED, err })
+    return
+  }
   // Another process that shares the folder has sent the batch.
   if (isMissing(err)) {
     state.bytes -= entry.bytes
@@ -218,9 +228,14 @@ async function readEntry(dir: string, { name, batch }: Entry): Promise<{ kind: E
   const [, kind] = READY.exec(name) ?? []
   if (!EVENT_KINDS.includes(kind as EventKind)) throw new BrokenFileError(`${name} does not name a kind of event`)
   if (batch !== undefined) return { kind: kind as EventKind, batch }
-  const text = await readFile(join(dir, name), 'utf8')
+  const { format = 1, ...stored } = parse(name, await readFile(join(dir, name), 'utf8'))
+  requireKnownFormat(`The batch of events ${join(dir, name)}`, format, FORMAT)
+  return { kind: kind as EventKind, batch: stored }
+}
+
+function parse(name: string, text: string): Batch & { format?: number } {
   try {
-    return { kind: kind as EventKind, batch: JSON.parse(text) as Batch }
+    return JSON.parse(text)
   } catch (cause) {
     throw new BrokenFileError(`${name} cannot be read`, { cause })
   }
@@ -252,7 +267,7 @@ async function writeParts(file: FileHandle, { id, madeAt, events }: Batch, bytes
     if (bytes > bytesLeft) throw new Error('The events that wait on disk have reached their maximum size')
     await file.appendFile(data)
   }
-  await write(`{"id":${JSON.stringify(id)},"madeAt":${madeAt},"events":[`)
+  await write(`{"format":${FORMAT},"id":${JSON.stringify(id)},"madeAt":${madeAt},"events":[`)
   for (let from = 0; from < events.length; from += EVENTS_PER_TURN) {
     const list = JSON.stringify(events.slice(from, from + EVENTS_PER_TURN))
     await write(`${from === 0 ? '' : ','}${list.slice(1, -1)}`)

@@ -12,7 +12,8 @@ export type SearchDependency = {
 }
 
 export type SearchVersion = {
-  readonly id: string
+  /** Null: every version of the project is withdrawn, so that hits name none. */
+  readonly id: string | null
   /** RFC 3339. */
   readonly date_published: string
   readonly status: 'listed' | 'archived'
@@ -57,7 +58,7 @@ export type SearchDocument = {
   readonly components?: Readonly<Record<string, string | number>>
   /** Loader fields of all versions, each list in the order of the taxonomy. */
   readonly fields: Readonly<Record<string, readonly string[]>>
-  /** Listed and archived versions, in any order. */
+  /** Listed and archived versions that are not withdrawn, in any order; if all are withdrawn, all. */
   readonly versions: readonly SearchVersion[]
 }
 
@@ -71,7 +72,7 @@ export const DEPENDENCY_TYPES = ['compatible', 'required', 'optional', 'embedded
 export function datedNewestFirst(versions: readonly SearchVersion[]): { version: SearchVersion; at: number }[] {
   return versions
     .map((version) => ({ version, at: Date.parse(version.date_published) }))
-    .sort((a, b) => b.at - a.at || compare(a.version.id, b.version.id))
+    .sort((a, b) => b.at - a.at || compare(a.version.id ?? '', b.version.id ?? ''))
 }
 
 /** Returns the IDs of dependencies: all under `dependency_project_ids`, and those of each type under its field. */

@@ -25,6 +25,8 @@ export const PATHS = {
   preferences: '/preferences',
   setup: '/setup',
   search: '/search',
+  pack: '/pack',
+  packFiles: '/pack/files',
   suggestions: '/suggestions',
   report: '/report',
   embed: '/oembed',

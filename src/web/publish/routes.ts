@@ -44,6 +44,7 @@ import { tokenCheck } from './version/form/receive-form.ts'
 import { uploadedFileRoutes } from './version/upload/file-routes.ts'
 import { uploadPages } from './version/upload/upload-page.ts'
 import { versionsPages } from './version/versions-page.ts'
+import { withdrawalPages } from './version/withdrawal-page.ts'
 import { organizationWebhookPages, projectWebhookPages } from './webhooks/owners.ts'
 
 export function publishPages(app: App, web: WebDeps): void {
@@ -74,6 +75,7 @@ export function publishPages(app: App, web: WebDeps): void {
     projectRevenuePages(pages, taxonomy)
     versionsPages(pages, taxonomy)
     versionDeletionPages(pages, taxonomy)
+    withdrawalPages(pages, taxonomy)
     organizationPages(pages)
     collectionPages(pages)
   })

@@ -8,6 +8,7 @@ import { notFound } from '#lib/errors.ts'
 import { isBlank } from '#lib/text/text-rules.ts'
 import { html } from '#platform/html/html.ts'
 import { pathTo } from '#platform/html/page-context.ts'
+import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { Caching } from '#web/kit/page-cache.ts'
@@ -25,6 +26,7 @@ import { faviconPage } from './machines/favicon.ts'
 import { sendEmbed } from './machines/oembed.ts'
 import { sitemapPages } from './machines/sitemap.ts'
 import { movedPages } from './moved-pages.ts'
+import { createPack, showPack } from './pack/pack-page.ts'
 import { showCollection, showOrganization, showUser } from './people/people.ts'
 import { createCardHandler } from './project/card.ts'
 import { showDependencies, showUsedBy } from './project/dependencies-page.ts'
@@ -70,6 +72,8 @@ export function sitePages(app: App, web: WebDeps): void {
     pages.open('GET', PATHS.embed, 'siteEmbed', sendEmbed)
     faviconPage(pages)
     pages.open('GET', '/card/:id.png', 'siteCard', createCardHandler(), { budget: 'asset' })
+    pages.open('GET', PATHS.pack, 'sitePack', showPack, { cost: COSTS.resolve })
+    pages.open('POST', PATHS.packFiles, 'siteCreatePack', createPack, { cost: COSTS.resolve })
     pages.open('GET', PATHS.report, 'siteReport', showReport)
     pages.open('POST', PATHS.report, 'siteReportForm', sendReport)
     for (const text of OPERATOR_TEXTS)

@@ -472,6 +472,7 @@ export const DECLARED: Record<string, Declared> = {
       scheduled_at: send(() => inDays(3), { beside: { status: 'scheduled', requested_status: 'listed' } }),
       ordering: send(4),
       downloads: send(77, { by: 'moderator' }),
+      withdrawn: send({ kind: 'broken', reason: 'Goes out' }, { at: 'withdrawn.reason', shows: 'Goes out' }),
       primary_file: send(secondFile, { at: 'files.0.hashes.sha512' }),
       file_types: send(
         async (w: World) => [{ algorithm: 'sha512', hash: await w.id('fileHash'), file_type: 'signature' }],

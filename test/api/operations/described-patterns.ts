@@ -47,7 +47,7 @@ function withOdd(request: Request, { in: part, name, route }: Place): Request {
     return { ...request, query: { ...(request.query as Record<string, string>), [name]: value } }
   }
   if (part === 'body') return { ...request, payload: { ...(request.payload as object), [name]: ODD } }
-  const at = route.url.split('/').indexOf(`:${name}`)
+  const at = route.url.split('/').findIndex((part) => part.split('.')[0] === `:${name}`)
   const url = String(request.url).split('/').with(at, encodeURIComponent(ODD)).join('/')
   return { ...request, url }
 }

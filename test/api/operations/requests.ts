@@ -86,11 +86,12 @@ export function resolveGiven<T>(
 async function pathOf(world: World, route: RouteEntry, absent: readonly string[]): Promise<string> {
   const parts = route.url.split('/').map(async (part) => {
     if (!part.startsWith(':')) return part
-    const name = part.slice(1)
+    const [name = '', ...extension] = part.slice(1).split('.')
+    const ending = extension.map((text) => `.${text}`).join('')
     const named = sampleOf(route).at?.[name]
     assert.ok(named !== undefined, `The sample of ${route.operationId} does not say what :${name} is`)
-    if (typeof named === 'function') return encodeURIComponent(await named(world))
-    return encodeURIComponent(absent.includes(name) ? absentThing(named) : await world.id(named))
+    if (typeof named === 'function') return encodeURIComponent(await named(world)) + ending
+    return encodeURIComponent(absent.includes(name) ? absentThing(named) : await world.id(named)) + ending
   })
   return (await Promise.all(parts)).join('/')
 }

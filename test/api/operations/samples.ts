@@ -57,6 +57,25 @@ const tus = (headers: Record<string, string>) => ({
 
 const at = (thing: Thing): Sample => ({ at: { id: thing } })
 
+const packed = new WeakMap<object, Promise<{ lock: string; slug: string }>>()
+
+/** A lock that can be written as a pack; one per application. */
+function packedLock({ t }: World): Promise<{ lock: string; slug: string }> {
+  const make = async () => {
+    const project = await t.make.project()
+    const version = await t.make.version({ project, loaders: ['fabric'] })
+    await t.make.file({ project, version, bytes: Buffer.from(project.id) })
+    const body = { versions: [version.id], loaders: ['fabric'], loader_version: '0.15.11', game_versions: ['1.20.1'] }
+    const answer = await t.anyone.post('/v3/lock', body)
+    return { lock: answer.json().lock as string, slug: project.slug }
+  }
+  const made = packed.get(t) ?? make()
+  packed.set(t, made)
+  return made
+}
+const storedLock = async (w: World): Promise<string> => (await packedLock(w)).lock
+const packedFile = async (w: World): Promise<string> => `${(await packedLock(w)).slug}.pw.toml`
+
 /** Puts the project into the moderation queue. Returns its ID. */
 async function submitProject(w: World): Promise<string> {
   const id = await w.id('project')
@@ -171,6 +190,19 @@ const tagList = (name: TagListName): Sample => ({
   body: (w) => ({ rows: tagListsOf(w.t.deps.taxonomyData)[name] }),
 })
 const partOf = (url: string, index: number): string => url.split('/').at(index) ?? ''
+
+/** Adds an impact report of the project. Returns its ID. */
+async function openImpactReport(world: World): Promise<string> {
+  const id = newId()
+  const values = {
+    id,
+    project_id: await world.id('project'),
+    request: JSON.stringify({}),
+    result: JSON.stringify({ dependents: [], packs: [], complete: true }),
+  }
+  await world.t.deps.db.insertInto('impact_report').values(values).execute()
+  return id
+}
 
 /** Adds a job that has failed on its last attempt. Returns its ID. */
 const failedJob = async ({ t }: World): Promise<string> => {
@@ -332,6 +364,13 @@ const OPERATIONS: Record<string, Sample> = {
   listProjectsByHash: byHashes,
   getProjectsByHash: askHashes,
   findUpdates: byHashes,
+  resolveItems: { body: async (w) => ({ items: [{ project: await w.id('project') }] }) },
+  createLock: { body: async (w) => ({ versions: [await w.id('version')] }) },
+  getLock: { at: { id: storedLock } },
+  getLockMrpack: { at: { id: storedLock } },
+  getLockPack: { at: { id: storedLock } },
+  getLockIndex: { at: { id: storedLock } },
+  getLockMetafile: { at: { id: storedLock, folder: () => 'mods', file: packedFile } },
   getUpdates: askHashes,
   findUpdateLists: byHashes,
   getUpdateLists: askHashes,
@@ -407,6 +446,10 @@ const OPERATIONS: Record<string, Sample> = {
   deleteCollectionIcon: at('collection'),
 
   // Reports, threads, moderation
+  reportImpact: { ...at('project'), body: async (w) => ({ remove: await w.id('project') }) },
+  getImpactReport: {
+    at: { id: 'project', job: openImpactReport },
+  },
   getReport: at('report'),
   listReports: ids('report'),
   listOpenReports: {},

@@ -228,7 +228,7 @@ function sendTo(all: readonly [App, ...App[]], isRecording: () => boolean) {
   }
 }
 
-function makeClient(inject: TestApp['inject'], headers: Record<string, string>): Client {
+export function makeClient(inject: TestApp['inject'], headers: Record<string, string>): Client {
   const send =
     (method: 'POST' | 'PATCH' | 'PUT' | 'DELETE'): Send =>
     (path, body, call = {}) =>

@@ -50,7 +50,14 @@ export async function leaveEverything(db: Db, person: Account, other: Account): 
     .insertInto('webhook')
     .values([
       { ...hook, id: newId(), owner_kind: 'user' as const, account_id, secret: hash() },
-      { ...hook, id: newId(), owner_kind: 'project' as const, project_id: theirs.id, created_by: account_id, secret: hash() },
+      {
+        ...hook,
+        id: newId(),
+        owner_kind: 'project' as const,
+        project_id: theirs.id,
+        created_by: account_id,
+        secret: hash(),
+      },
     ])
     .execute()
   await db

@@ -7,7 +7,7 @@ import type { Client } from '../app/test-app.ts'
 
 const DESCRIPTION = join(import.meta.dirname, '../../../docs/generated/openapi.json')
 
-/** Responses that depend on the process and the time, not on stored data. */
+/** Responses that depend on the process and the time, or on the secrets of the instance, not on other stored data. */
 const OF_THE_PROCESS = [
   '/',
   '/health',
@@ -18,6 +18,7 @@ const OF_THE_PROCESS = [
   '/v3/rate-limit',
   '/v3/changes',
   '/v3/changes/stream',
+  '/v3/instance/key',
   ...['overview', 'jobs', 'storage', 'mail', 'errors', 'search-index'].map((name) => `/_internal/admin/${name}`),
 ]
 

@@ -44,6 +44,7 @@ export async function makePublishPages(t: TestApp, people: WorkPeople): Promise<
     at('upload', 'publishVersion', upload),
     at('upload-draft', 'publishVersion', `${upload}?draft=${draft}`),
     at('version-edit', 'manageVersion', `/mod/lantern/version/${version}/edit`),
+    at('version-withdraw', 'manageVersionWithdrawal', `/mod/lantern/version/${version}/withdraw`),
     at('version-delete', 'manageVersionDeletion', `/mod/lantern/version/${version}/delete`),
     at('file-delete', 'manageVersionFileDeletion', `/mod/lantern/version/${version}/file/${hash}/delete`),
   ]

@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
-import { COMMANDS, findCommand } from '#cli/commands.ts'
+import { COMMANDS } from '#cli/commands.ts'
+import { findCommand } from '#cli/usage.ts'
 import { emptyDatabase, type TestDatabase, testDatabase } from '#test/support/app/database.ts'
 import { depot, ENTRY, type Finished, makeDataDir, startDepotBy } from '#test/support/processes/running-depot.ts'
 
@@ -17,6 +18,8 @@ const NOBODY = '65534'
 /** Nothing listens on port 1. */
 const STOPPED = 'postgres://depot:depot@127.0.0.1:1/depot'
 const REMEDY = /\. (Free|Mount|Run|Check|Correct|Set|Restore) .*\.\)?$/
+/** A finding is one sentence, whose last part is the remedy. */
+const REMEDY_OF_FINDING = /[.;] (free|mount|run|check|correct|close|set|restore|start) .*\.\)?$/i
 
 const isRoot = process.getuid?.() === 0
 const canMount = isRoot && spawnSync('unshare', ['--mount', 'true']).status === 0
@@ -24,8 +27,9 @@ const noMounts = canMount ? false : 'only root can mount a file system for a tes
 const noUsers = isRoot ? false : 'only root can run a command as another user'
 
 const NAMES = COMMANDS.map(({ name }) => name)
-/** Needs neither the data folder nor the database. */
-const WITH_INSTANCE = NAMES.filter((name) => name !== 'settings list')
+/** These need neither the data folder nor the database. */
+const WITHOUT_INSTANCE = ['settings list', 'completion', 'manual']
+const WITH_INSTANCE = NAMES.filter((name) => !WITHOUT_INSTANCE.includes(name))
 
 type Outcome = Finished & { args: string[] }
 type Surroundings = {
@@ -105,7 +109,7 @@ const CASES: readonly Case[] = [
     name: 'a full disk, and a database elsewhere',
     skip: noMounts,
     surroundings: () => ({ ...fullDisk(instance, 'full', '16m'), env: elsewhere() }),
-    mustFail: ['serve', 'backup', 'seed', 'move files', 'reindex', 'analytics set-aside', 'check'],
+    mustFail: ['serve', 'backup', 'seed', 'move files', 'reindex', 'analytics set-aside', 'doctor'],
   },
   {
     name: 'a full disk that contains the database',
@@ -199,12 +203,15 @@ function commandLines(dataDir: string): string[][] {
     'audit list': [],
     backup: [join(dataDir, 'new.backup')],
     restore: [backup],
-    verify: [],
+    completion: ['bash'],
     'move files': ['--to', files],
     'move analytics': ['--to', analytics],
     reindex: [],
     seed: ['--projects', '20'],
-    check: [],
+    doctor: [],
+    storage: [],
+    clean: [],
+    manual: [],
     'analytics set-aside': [],
   }
   return NAMES.filter((name) => name !== 'serve').map((name) => {
@@ -255,9 +262,10 @@ function assertExplained({ args, code, stdout, stderr }: Outcome): void {
   const what = `depot ${args.join(' ')} ended with ${code}: ${stdout}${stderr}`
   assert.equal(code, 1, what)
   assert.doesNotMatch(stderr, /^\s+at /m, what)
-  // `check` prints a line per part.
-  const failing = stdout.split('\n').filter((line) => /^\w+: (failing|degraded)/.test(line))
-  const lines = args[0] === 'check' ? failing : [stderr.trimEnd().split('\n').at(-1) ?? '']
+  // `doctor` prints a line per finding.
+  const failing = stdout.split('\n').filter((line) => line.includes('error: '))
+  const lines = args[0] === 'doctor' ? failing : [stderr.trimEnd().split('\n').at(-1) ?? '']
   assert.ok(lines.length > 0, what)
-  for (const line of lines) assert.match(line, REMEDY, what)
+  const remedy = args[0] === 'doctor' ? REMEDY_OF_FINDING : REMEDY
+  for (const line of lines) assert.match(line, remedy, what)
 }

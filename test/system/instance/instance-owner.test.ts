@@ -29,7 +29,7 @@ function folder(): string {
 }
 
 /** Commands that create an instance, and the one that only reads the environment. */
-const WITHOUT_INSTANCE = ['serve', 'migrate', 'restore', 'seed', 'settings list']
+const WITHOUT_INSTANCE = ['serve', 'migrate', 'restore', 'seed', 'settings list', 'completion', 'manual']
 const ARGUMENTS: Record<string, string[]> = {
   'user create': ['--username', 'mira', '--email', 'mira@example.org', '--password', 'violet-harbour-lantern-42'],
   'user show': ['mira'],
@@ -69,7 +69,7 @@ test('no command but serve, migrate, restore and seed creates an instance; the o
     ]) {
       const { code, stdout, stderr } = await commandHere(words, env)
       assert.equal(code, 1, words.join(' '))
-      const said = words[0] === 'check' ? stdout : stderr
+      const said = words[0] === 'doctor' ? stdout : stderr
       assert.match(said, /contains no instance of Depot\. Create one with `depot serve`/, words.join(' '))
       assert.deepEqual(readdirSync(empty), [], words.join(' '))
     }

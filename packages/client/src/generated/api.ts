@@ -1301,7 +1301,7 @@ export interface paths {
         };
         /**
          * List a user's notifications, newest first
-         * @description Returns at most the newest 10,000. An event that has two types is listed once: the other type is only sent by email.
+         * @description With `limit`, the header `Link` has the address of the next page (`rel="next"`). Without it, the response is the whole list. The whole list has at most the newest 10,000. An event that has two types is listed once: the other type is only sent by email.
          *
          *     Requires a token with `NOTIFICATION_READ`. Rejects fine-grained tokens.
          */
@@ -1777,10 +1777,52 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the projects whose listed versions depend on a project, most downloaded first
+         * List the projects whose listed versions depend on a project
          * @description Token optional. A token with `PROJECT_READ` identifies the caller. Fine-grained tokens work within their limits.
          */
         get: operations["listProjectDependents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/project/{id}/impact": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * List the projects and packs that a withdrawal or a deletion would break
+         * @description For members and moderators. Considers the newest version of each direct dependent. With more than 200 direct dependents, the response is 202 with the ID of a job.
+         *
+         *     Requires a token with `PROJECT_READ`. Fine-grained tokens work within their limits.
+         */
+        post: operations["reportImpact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/project/{id}/impact/{job}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the result of a job that computes an impact report
+         * @description Requires a token with `PROJECT_READ`. Fine-grained tokens work within their limits.
+         */
+        get: operations["getImpactReport"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2507,7 +2549,7 @@ export interface paths {
         };
         /**
          * List the listed and archived versions of a project, newest first
-         * @description Requires both scopes to see non-public projects and versions.
+         * @description With `limit`, the header `Link` has the address of the next page (`rel="next"`). Without it, the response is the whole list. Requires both scopes to see non-public projects and versions.
          *
          *     Token optional. A token with `PROJECT_READ` or `VERSION_READ` identifies the caller. Fine-grained tokens and those of trusted publishers work within their limits.
          */
@@ -2878,6 +2920,146 @@ export interface paths {
          *     Token optional. A token with `VERSION_READ` identifies the caller. Fine-grained tokens and those of trusted publishers work within their limits.
          */
         post: operations["findIndividualUpdates"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Choose versions for projects and for everything that they require
+         * @description Returns for each item the version to install, and every version that the chosen versions require, each once. Without a conflict, the versions are those of an update check with the same filter. Earlier items get their newest possible version first. The answer is the same for every caller: hidden objects do not exist. With `store=true`, the answer is stored under `lock` until 90 days after it was last read; in read-only mode, this fails.
+         *
+         *     Counts as 3 requests at the rate limit.
+         */
+        post: operations["resolveItems"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/lock": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Store a list of versions as a lock
+         * @description Stores the versions as they are, without choosing others. Equal lists have the same lock.
+         *
+         *     Counts as 3 requests at the rate limit.
+         */
+        post: operations["createLock"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/lock/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a stored answer */
+        get: operations["getLock"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/lock/{id}.mrpack": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a stored answer as an .mrpack
+         * @description The same lock has the same bytes, as long as its files are public.
+         *
+         *     Counts as 3 requests at the rate limit.
+         */
+        get: operations["getLockMrpack"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/lock/{id}/pack.toml": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a stored answer as a packwiz pack
+         * @description Counts as 3 requests at the rate limit.
+         */
+        get: operations["getLockPack"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/lock/{id}/index.toml": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the index of a packwiz pack
+         * @description Counts as 3 requests at the rate limit.
+         */
+        get: operations["getLockIndex"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v3/lock/{id}/{folder}/{file}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the description of a file in a packwiz pack */
+        get: operations["getLockMetafile"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -5316,6 +5498,14 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** AffectedProject */
+        AffectedProject: {
+            project_id: string;
+            /** @description Newest version of the project */
+            version_id: string;
+            /** @description Whether the dependency names a version, not only the project */
+            names_version: boolean;
+        };
         /** AffiliateClick */
         AffiliateClick: {
             /** @description URL of the page that the click led to */
@@ -5477,7 +5667,7 @@ export interface components {
             /** @description Identifies the item, for its dismissal: the kind and the ID of its subject */
             id: string;
             /**
-             * @description `moderator_message`: an unanswered message or decision of a moderator. `quarantined_version`, `failed_scan`: of the scanner. `invitation`: to a team. `paused_upload`: an incomplete draft of a version. `incomplete_draft`: a draft with missing items. `scheduled`: a publication within 3 days. `report_reply`: an unanswered message in a report. `withdrawn_dependency`: a dependency of the newest version is not public. `unsupported_game_version`: no version supports the latest release that is 30 days old
+             * @description `moderator_message`: an unanswered message or decision of a moderator. `quarantined_version`, `failed_scan`: of the scanner. `invitation`: to a team. `paused_upload`: an incomplete draft of a version. `incomplete_draft`: a draft with missing items. `scheduled`: a publication within 3 days. `report_reply`: an unanswered message in a report. `withdrawn_dependency`: a dependency of the newest version is withdrawn, removed or not public. `unsupported_game_version`: no version supports the latest release that is 30 days old
              * @enum {string}
              */
             kind: "moderator_message" | "quarantined_version" | "failed_scan" | "invitation" | "paused_upload" | "incomplete_draft" | "scheduled" | "report_reply" | "withdrawn_dependency" | "unsupported_game_version";
@@ -5513,7 +5703,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
                 kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
@@ -5657,6 +5847,32 @@ export interface components {
             /** @description Field of the project that completes the item */
             field: string;
             done: boolean;
+        };
+        /** ChosenFile */
+        ChosenFile: {
+            /** @description Download URL; its content never changes */
+            url: string;
+            filename: string;
+            /** @description Size in bytes */
+            size: number;
+            hashes: {
+                sha1: string;
+                sha512: string;
+            };
+        } | null;
+        /** ChosenVersion */
+        ChosenVersion: {
+            project_id: string;
+            version_id: string;
+            file: components["schemas"]["ChosenFile"];
+            /** @description Chosen versions that require it */
+            required_by: string[];
+            /** @description Better version that could not be chosen */
+            instead_of: string | null;
+            /** @description Whether it does not match the filter: it was named, kept or pinned */
+            outside_filter: boolean;
+            /** @description Environments of the version */
+            environment: string[];
         };
         /**
          * ClaimHolder
@@ -5830,6 +6046,92 @@ export interface components {
             dependency_type: "required" | "optional" | "incompatible" | "embedded";
             /** @description ID by which the manifest of the file names the dependency, if the publisher stated it */
             declared_id?: string;
+        };
+        /** Dependent */
+        Dependent: {
+            id: string;
+            /** @description Rises with every change of the project, except counters; the value for `If-Match` */
+            revision: number;
+            slug: string;
+            /** @description Project types, derived from the loaders of its versions; without versions, the type that was chosen */
+            project_types: string[];
+            /** @description Games, derived from the loaders of its versions */
+            games: string[];
+            team_id: string;
+            /** @description Alias of `organization_id` */
+            organization: string | null;
+            organization_id: string | null;
+            name: string;
+            summary: string;
+            /** @description Markdown */
+            description: string;
+            /** Format: date-time */
+            published: string;
+            /** Format: date-time */
+            updated: string;
+            /** Format: date-time */
+            approved: string | null;
+            /**
+             * Format: date-time
+             * @description When the project was last submitted for review
+             */
+            queued: string | null;
+            /**
+             * Format: date-time
+             * @description When the scheduled project takes the status `requested_status`
+             */
+            scheduled_at: string | null;
+            /** @enum {string} */
+            status: "approved" | "archived" | "rejected" | "draft" | "unlisted" | "processing" | "withheld" | "scheduled" | "private" | "unknown";
+            requested_status: ("approved" | "archived" | "unlisted" | "private" | "draft") | (never | null);
+            moderator_message: {
+                message: string;
+                body: string | null;
+            } | null;
+            license: {
+                /** @description SPDX expression */
+                id: string;
+                name: string;
+                url: string | null;
+            };
+            downloads: number;
+            followers: number;
+            categories: string[];
+            /** @description Secondary categories, which search also matches */
+            additional_categories: string[];
+            loaders: string[];
+            /** @description IDs of listed and archived versions, oldest first */
+            versions: string[];
+            icon_url: string | null;
+            /** @description URL of the icon in full size */
+            raw_icon_url: string | null;
+            /** @description Platform name → link */
+            link_urls: {
+                [key: string]: components["schemas"]["ProjectLink"];
+            };
+            gallery: components["schemas"]["GalleryItem"][];
+            /** @description Main colour of the icon, as RGB */
+            color: number | null;
+            /** @description ID of the thread between members and moderators */
+            thread_id: string | null;
+            /** @enum {string} */
+            monetization_status: "monetized" | "demonetized" | "force-demonetized";
+            /** @description Whether everyone can see the breakdown of its downloads */
+            public_statistics: boolean;
+            /** @description Whether the licence was chosen. If false, the project cannot be submitted for review */
+            license_decided: boolean;
+            origin?: components["schemas"]["Origin"];
+            /**
+             * @description Always `reviewed`; kept for existing clients. Publishers set the environments of each version
+             * @enum {string}
+             */
+            side_types_migration_review_status: "reviewed" | "pending";
+            /** @description How its versions depend on the project */
+            types: ("required" | "optional" | "incompatible" | "embedded")[];
+            /** @description Number of its listed versions that depend on the project */
+            dependent_versions: number;
+        } & {
+            [key: string]: unknown[];
         };
         /** Dismissal */
         Dismissal: {
@@ -6177,6 +6479,38 @@ export interface components {
             version_id?: string | null;
             report_id?: string | null;
             thread_message_id?: string | null;
+        };
+        /** Impact */
+        Impact: {
+            /** @description Projects that would have no version of a required dependency */
+            dependents: components["schemas"]["AffectedProject"][];
+            /** @description The same for modpacks, which also contain versions */
+            packs: components["schemas"]["AffectedProject"][];
+            /** @description Whether the lists have everything; they have at most 1000 projects */
+            complete: boolean;
+        } | null;
+        /** ImpactJob */
+        ImpactJob: {
+            /** @description ID for `GET /v3/project/{id}/impact/{job}`; valid for one day */
+            job: string;
+        };
+        /** ImpactReport */
+        ImpactReport: {
+            /** @enum {string} */
+            state: "running" | "done";
+            result: components["schemas"]["Impact"];
+        };
+        /**
+         * ImpactRequest
+         * @description Exactly one of the fields
+         */
+        ImpactRequest: {
+            /** @description ID of the version that would be withdrawn */
+            withdraw?: string;
+            /** @description ID of the version that would be deleted, or of the project for all of them */
+            remove?: string;
+            /** @description ID of the version that would be the only one left */
+            replace?: string;
         };
         /**
          * InitialVersion
@@ -6629,7 +6963,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
                 kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
@@ -6661,6 +6995,22 @@ export interface components {
             total: number;
             projects: components["schemas"]["QueuedProject"][];
         };
+        /**
+         * NamedVersion
+         * @description The project or version that it excludes
+         */
+        NamedVersion: {
+            project_id: string;
+            version_id: string | null;
+        };
+        /**
+         * NearestVersion
+         * @description Newest version without the filter, of the project that has no version
+         */
+        NearestVersion: {
+            project_id: string;
+            version_id: string;
+        } | null;
         /** NewAccount */
         NewAccount: {
             username: string;
@@ -6904,6 +7254,8 @@ export interface components {
                 project_message: boolean;
                 /** @description Versions that the scanner holds back. Default: false */
                 version_quarantined: boolean;
+                /** @description Versions of the user's projects that others withdraw, and dependencies that have broken. Default: true */
+                withdrawal: boolean;
                 /** @description Trusted publishers that were added or have stopped. Default: true */
                 trusted_publisher: boolean;
                 /** @description Webhooks that were switched off. Default: true */
@@ -6938,6 +7290,8 @@ export interface components {
                 project_message?: boolean | null;
                 /** @description Versions that the scanner holds back. Default: false */
                 version_quarantined?: boolean | null;
+                /** @description Versions of the user's projects that others withdraw, and dependencies that have broken. Default: true */
+                withdrawal?: boolean | null;
                 /** @description Trusted publishers that were added or have stopped. Default: true */
                 trusted_publisher?: boolean | null;
                 /** @description Webhooks that were switched off. Default: true */
@@ -7109,6 +7463,20 @@ export interface components {
             /** @description ID of the organization member who becomes the owner of the project */
             new_owner: string;
         };
+        /**
+         * Origin
+         * @description Where a mirrored project or version was copied from; absent for all others
+         */
+        Origin: {
+            /** @description Base URL of the instance from which it was copied */
+            address: string;
+            /** @description ID there */
+            id: string;
+            /** @description Page there */
+            url: string;
+            /** @description Name of the author there */
+            author: string | null;
+        };
         /** OutgoingMail */
         OutgoingMail: {
             transport: {
@@ -7144,7 +7512,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+            action: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
             subject: {
                 /** @enum {string} */
                 kind: "user" | "session" | "access_token" | "oauth_application" | "project" | "version" | "file" | "team" | "organization" | "collection" | "report" | "thread_message" | "affiliate_code" | "payout" | "revenue" | "rate_limit" | "invitation" | "webhook" | "job";
@@ -7380,6 +7748,7 @@ export interface components {
             public_statistics: boolean;
             /** @description Whether the licence was chosen. If false, the project cannot be submitted for review */
             license_decided: boolean;
+            origin?: components["schemas"]["Origin"];
             /**
              * @description Always `reviewed`; kept for existing clients. Publishers set the environments of each version
              * @enum {string}
@@ -7535,9 +7904,11 @@ export interface components {
         };
         /** ProjectDependents */
         ProjectDependents: {
-            projects: components["schemas"]["Project"][];
+            projects: components["schemas"]["Dependent"][];
             /** @description Number of projects on all pages */
             total: number;
+            /** @description `cursor` of the next page; null at the end */
+            next: string | null;
         };
         /** ProjectLink */
         ProjectLink: {
@@ -8113,6 +8484,83 @@ export interface components {
             /** @description Message to each reporter, in Markdown */
             message?: string;
         };
+        /** Resolution */
+        Resolution: {
+            /** @description Whether every item is chosen or kept */
+            complete: boolean;
+            /** @description False if items were added in order, because no selection has all of them */
+            exact: boolean;
+            /** @description True without `loader_version`: a pack then does not name the loader */
+            incomplete?: boolean;
+            /** @description In the order of the request */
+            items: components["schemas"]["ResolvedItem"][];
+            /** @description Every version once, by project ID */
+            chosen: components["schemas"]["ChosenVersion"][];
+            unmet_pins: components["schemas"]["UnmetPins"];
+            /** @description Optional projects that are not chosen */
+            suggested: {
+                project_id: string;
+                /** @description Chosen versions */
+                suggested_by: string[];
+            }[];
+            /** @description Required files that are not in the catalogue */
+            external: {
+                file_name: string;
+                /** @description Chosen versions */
+                required_by: string[];
+            }[];
+            /** @description Required projects that are inside chosen files */
+            provided: {
+                project_id: string;
+                /** @description Chosen versions that require it */
+                required_by: string[];
+                /** @description Chosen versions that embed it */
+                by: string[];
+            }[];
+            /** @description Requested loaders */
+            loaders: string[];
+            /** @description Requested game versions */
+            game_versions: string[];
+            name?: string;
+            version?: string;
+            loader_version?: string;
+            /** @description ID under which the answer can be stored; equal answers have the same ID */
+            lock: string;
+        };
+        /** ResolveItem */
+        ResolveItem: {
+            /** @description ID or slug of a project */
+            project?: string;
+            /** @description ID of a version: the item resolves to this version */
+            version?: string;
+            /** @description SHA-1 or SHA-512 of a file, hexadecimal, instead of the others */
+            hash?: string;
+        };
+        /** ResolveReason */
+        ResolveReason: {
+            /** @description Version whose dependency this is */
+            version_id?: string;
+            /** @description Without `version_id`: index of the item that asks for it */
+            item?: number;
+            requires?: components["schemas"]["NamedVersion"];
+            incompatible?: components["schemas"]["NamedVersion"];
+        };
+        /** ResolvedItem */
+        ResolvedItem: {
+            /** @description Position of the item in the request */
+            index: number;
+            /**
+             * @description `kept`: the chosen version is the one in `keep`. `unknown`: the item does not exist. `no_version`: no version passes the filter. `missing`: a required object is hidden or deleted. `conflict`: the item excludes an earlier choice. `limit`: it requires too much
+             * @enum {string}
+             */
+            state: "chosen" | "kept" | "unknown" | "no_version" | "missing" | "conflict" | "limit";
+            project_id?: string;
+            /** @description The chosen version */
+            version_id?: string;
+            /** @description Both sides of a conflict, or the requirements that lead to a missing project */
+            because?: components["schemas"]["ResolveReason"][];
+            nearest?: components["schemas"]["NearestVersion"];
+        };
         /** Revenue */
         Revenue: {
             external_id: string;
@@ -8520,7 +8968,7 @@ export interface components {
                 bytes: number;
                 files: number;
             }[];
-            /** @description Files in the store to which nothing refers. `depot verify` checks them again */
+            /** @description Files in the store to which nothing refers. `depot doctor` checks them again */
             orphans: {
                 files: number;
                 /** @description Size in bytes */
@@ -8898,6 +9346,16 @@ export interface components {
             total: number;
             threads: components["schemas"]["UnansweredThread"][];
         };
+        /** UnmetPins */
+        UnmetPins: {
+            /** @description The version that names the other version */
+            version_id: string;
+            project_id: string;
+            /** @description The named version */
+            pin: string;
+            /** @description The version that was chosen; null if a chosen version embeds the project */
+            chosen: string | null;
+        }[];
         /** UpdateFile */
         UpdateFile: {
             homepage: string;
@@ -9135,6 +9593,8 @@ export interface components {
             /** @description Sort key for lists, ascending; null if not set */
             ordering: number | null;
             provenance?: components["schemas"]["Provenance"];
+            origin?: components["schemas"]["Origin"];
+            withdrawn?: components["schemas"]["Withdrawn"];
         } & {
             [key: string]: unknown;
         };
@@ -9254,6 +9714,7 @@ export interface components {
             scheduled_at?: string | null;
             /** @description Number of downloads; only moderators can set it */
             downloads?: number;
+            withdrawn?: components["schemas"]["Withdrawal"];
             /** @description SHA-512 hash of the file of this version to install */
             primary_file?: string;
             file_types?: {
@@ -9452,6 +9913,17 @@ export interface components {
             method_id: never | null;
             /** @description Payout handle of the recipient at the time of the payout */
             method_address: string | null;
+        };
+        /**
+         * Withdrawn
+         * @description Why the publisher or a moderator has withdrawn the version; absent otherwise. A withdrawn version stays in lists and can be downloaded. Update checks and everything else that chooses a version skip it
+         */
+        Withdrawn: {
+            /** @enum {string} */
+            kind: "broken" | "security" | "legal" | "superseded";
+            reason: string;
+            /** @description ID of the version to install instead */
+            replacement?: string;
         };
     };
     responses: {
@@ -12006,7 +12478,15 @@ export interface operations {
     };
     listUserNotifications: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Maximum number of notifications. Default: the whole list */
+                limit?: number;
+                /**
+                 * @description Cursor of the page before: the list continues after it. Default: the start of the list
+                 * @example 1790000000000000-AABBCCDD
+                 */
+                cursor?: string;
+            };
             header?: never;
             path: {
                 /** @description ID or username */
@@ -13099,6 +13579,17 @@ export interface operations {
                 limit?: number;
                 /** @description Number of items to skip */
                 offset?: number;
+                /**
+                 * @description Cursor of the page before: the list continues after it. Default: the start of the list
+                 * @example 1790000000000000-AABBCCDD
+                 */
+                cursor?: string;
+                /** @description Only projects that depend on it in this way. Default: all */
+                type?: "required" | "optional" | "incompatible" | "embedded";
+                /** @description `downloads`: most downloaded first, by three significant digits. `updated`: most recently updated first */
+                sort?: "downloads" | "updated";
+                /** @description `latest`: only projects whose newest listed version depends on it */
+                scope?: "any" | "latest";
             };
             header?: never;
             path: {
@@ -13125,6 +13616,81 @@ export interface operations {
                 };
                 content?: never;
             };
+            404: components["responses"]["404.not_found"];
+            default: components["responses"]["Error"];
+        };
+    };
+    reportImpact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description ID or slug of the project */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description Exactly one of the fields */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImpactRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Impact"];
+                };
+            };
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImpactJob"];
+                };
+            };
+            400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getImpactReport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description ID or slug of the project */
+                id: string;
+                /**
+                 * @description ID of the job
+                 * @example AABBCCDD
+                 */
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImpactReport"];
+                };
+            };
+            400: components["responses"]["400.decoding_error.invalid_input"];
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
             404: components["responses"]["404.not_found"];
             default: components["responses"]["Error"];
         };
@@ -14627,6 +15193,11 @@ export interface operations {
                 limit?: number;
                 /** @description Number of items to skip */
                 offset?: number;
+                /**
+                 * @description Cursor of the page before: the list continues after it. Default: the start of the list
+                 * @example 1790000000000000-AABBCCDD
+                 */
+                cursor?: string;
                 /** @description Whether to include changelogs. Default: true */
                 include_changelog?: boolean;
             };
@@ -15595,6 +16166,274 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    resolveItems: {
+        parameters: {
+            query?: {
+                /** @description Whether to store the answer as a lock */
+                store?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    items: components["schemas"]["ResolveItem"][];
+                    /** @description Accepted loaders; empty for any */
+                    loaders?: string[] | null;
+                    version_types?: ("release" | "beta" | "alpha")[] | null;
+                    /** @description Loader field → accepted values */
+                    loader_fields?: {
+                        [key: string]: (string | number | boolean)[];
+                    } | null;
+                    /** @description Accepted game versions; shorthand for the loader field `game_versions`; empty for any */
+                    game_versions?: string[] | null;
+                    /** @description ID of a project → ID of its installed version */
+                    keep?: {
+                        [key: string]: string;
+                    } | null;
+                    /**
+                     * @description `newest`: the newest versions. `minimal`: kept versions stay unless a change is required
+                     * @default newest
+                     * @enum {string}
+                     */
+                    strategy?: "newest" | "minimal";
+                    /**
+                     * @description Whether the versions that publishers name are preferred or binding
+                     * @default prefer
+                     * @enum {string}
+                     */
+                    pins?: "prefer" | "strict";
+                    /** @description Name of the pack */
+                    name?: string | null;
+                    /** @description Version of the pack */
+                    version?: string | null;
+                    /** @description Version of the loader, which the catalogue does not contain */
+                    loader_version?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Resolution"];
+                };
+            };
+            400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    createLock: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    versions: string[];
+                    /** @description Accepted loaders; empty for any */
+                    loaders?: string[] | null;
+                    /** @description Accepted game versions; shorthand for the loader field `game_versions`; empty for any */
+                    game_versions?: string[] | null;
+                    /** @description Name of the pack */
+                    name?: string | null;
+                    /** @description Version of the pack */
+                    version?: string | null;
+                    /** @description Version of the loader, which the catalogue does not contain */
+                    loader_version?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Resolution"];
+                };
+            };
+            400: components["responses"]["400.decoding_error.invalid_input.json_error.validation_error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getLock: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `lock` of an answer */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Resolution"];
+                };
+            };
+            /** @description Not modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["404.not_found"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getLockMrpack: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `lock` of an answer */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-modrinth-modpack+zip": Blob;
+                };
+            };
+            /** @description Not modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getLockPack: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `lock` of an answer */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/toml": Blob;
+                };
+            };
+            /** @description Not modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getLockIndex: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `lock` of an answer */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/toml": Blob;
+                };
+            };
+            /** @description Not modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
+            default: components["responses"]["Error"];
+        };
+    };
+    getLockMetafile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `lock` of an answer */
+                id: string;
+                /** @description Such as `mods` */
+                folder: string;
+                /** @description Slug of the project and `.pw.toml` */
+                file: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/toml": Blob;
+                };
+            };
+            /** @description Not modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: components["responses"]["404.not_found"];
+            409: components["responses"]["409.conflict"];
             default: components["responses"]["Error"];
         };
     };
@@ -18440,7 +19279,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Action of the entries */
-                action?: "project.claimed" | "version.scan_overruled" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "project.status_changed" | "project.deleted" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "collection.status_changed" | "message.deleted";
+                action?: "project.claimed" | "version.scan_overruled" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "project.status_changed" | "project.deleted" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "collection.status_changed" | "message.deleted";
                 /** @description ID of the account that acted */
                 actor?: string;
                 /** @description ID of an account that acted or that the entry is about */
@@ -18843,7 +19682,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Action of the entries */
-                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
                 /** @description ID of the account that acted */
                 actor?: string;
                 /** @description ID of an account that acted or that the entry is about */
@@ -18885,7 +19724,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Action of the entries */
-                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
+                action?: "account.created" | "account.signed_in" | "account.sign_in_refused" | "account.email_changed" | "account.email_restored" | "account.password_changed" | "account.two_factor_enabled" | "account.two_factor_disabled" | "account.code_host_linked" | "account.code_host_unlinked" | "account.changed" | "account.role_changed" | "account.deleted" | "account.deletion_requested" | "account.deletion_undone" | "account.suspended" | "account.unsuspended" | "account.operators_asked" | "account.signed_out" | "account.password_link_made" | "session.ended" | "token.created" | "token.changed" | "token.deleted" | "token.address_refused" | "token.leaked" | "publishing.exchanged" | "publishing.refused" | "service_account.created" | "trusted_publisher.added" | "trusted_publisher.removed" | "trusted_publisher.stopped" | "oauth.application_created" | "oauth.application_changed" | "oauth.application_deleted" | "oauth.secret_rotated" | "oauth.authorized" | "oauth.authorization_revoked" | "project.created" | "project.status_changed" | "project.claimed" | "project.deleted" | "version.created" | "version.status_changed" | "version.withdrawn" | "version.restored" | "version.deleted" | "version.file_deleted" | "version.scan_overruled" | "team.owner_changed" | "team.member_changed" | "team.member_removed" | "organization.created" | "organization.project_added" | "organization.project_removed" | "organization.deleted" | "collection.created" | "collection.status_changed" | "collection.deleted" | "content.taken_down" | "report.closed" | "report.reopened" | "report.deleted" | "message.deleted" | "affiliate.code_created" | "affiliate.code_changed" | "affiliate.code_deleted" | "affiliate.conversion_recorded" | "payout.recorded" | "payout.status_changed" | "revenue.distributed" | "webhook.created" | "webhook.changed" | "webhook.deleted" | "webhook.disabled" | "rate_limit.granted" | "rate_limit.revoked" | "search.rebuild_requested" | "job.retried" | "job.discarded" | "mail.tested" | "storage.measured" | "settings.changed" | "instance_key.rotated" | "instance_key.exported" | "tags.changed" | "tags.renamed" | "invitation.created" | "invitation.revoked" | "schema.migrated" | "mirror.run" | "backup.made" | "backup.restored" | "files.moved" | "analytics.moved" | "analytics.set_aside" | "demo.written" | "demo.removed";
                 /** @description ID of the account that acted */
                 actor?: string;
                 /** @description ID of an account that acted or that the entry is about */

@@ -40,6 +40,7 @@ export const READS_BY_POST: readonly string[] = [
   '/v3/version_files/update',
   '/v3/version_files/update_many',
   '/v3/version_files/update_individual',
+  '/v3/resolve',
   '/v3/search',
   '/v3/analytics',
   '/_internal/moderation/files',
@@ -48,8 +49,9 @@ export const READS_BY_POST: readonly string[] = [
 /** Lists in pages: the query parameters, and the property of the response that contains the items. */
 export const LISTS = {
   '/_internal/account/audit-log': { by: 'next', start: 'before', size: 'limit', max: 100, items: 'entries' },
-  '/v3/project/{id}/dependents': { by: 'offset', start: 'offset', size: 'limit', max: 100, items: 'projects' },
-  '/v3/project/{id}/version': { by: 'offset', start: 'offset', size: 'limit', max: 100, items: null },
+  '/v3/user/{id}/notifications': { by: 'link', start: 'cursor', size: 'limit', max: 100, items: null },
+  '/v3/project/{id}/dependents': { by: 'next', start: 'cursor', size: 'limit', max: 100, items: 'projects' },
+  '/v3/project/{id}/version': { by: 'link', start: 'cursor', size: 'limit', max: 100, items: null },
   '/v3/search': { by: 'offset', start: 'offset', size: 'limit', max: 100, items: 'hits' },
   '/v3/webhook/{id}/deliveries': { by: 'next', start: 'cursor', size: 'limit', max: 100, items: 'deliveries' },
   '/_internal/affiliate': { by: 'offset', start: 'offset', size: 'limit', max: 100, items: null },

@@ -13,3 +13,6 @@ export const PUBLIC_VERSION_STATUSES = ['listed', 'archived', 'unlisted'] as con
 
 export const isPublicVersionStatus = (status: string): status is (typeof PUBLIC_VERSION_STATUSES)[number] =>
   (PUBLIC_VERSION_STATUSES as readonly string[]).includes(status)
+
+/** Returns whether versions of this status are in lists and can be chosen: the rule of the SQL function `is_listed`. */
+export const isListedStatus = (status: string): boolean => status === 'listed' || status === 'archived'

@@ -1,4 +1,4 @@
-// Checks the dependencies of Depot for /ready and `depot check`.
+// Checks the dependencies of Depot for /ready and `depot doctor`.
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import Type, { type Static } from 'typebox'
 import { reasonOf } from '#lib/errors.ts'

@@ -8,7 +8,7 @@ const BATCH = 10_000
 
 export const followJobs = (deps: Pick<Deps, 'db'>) => ({
   // Idempotent: the database stores one notification per account and cause. Notifies no one if the version is no longer
-  // listed or the project is no longer public.
+  // listed or is withdrawn, or if the project is no longer public.
   'versions.notify-followers': async (
     { version_id: versionId }: { version_id: string },
     signal: AbortSignal,
@@ -16,10 +16,16 @@ export const followJobs = (deps: Pick<Deps, 'db'>) => ({
     const version = await deps.db
       .selectFrom('version')
       .innerJoin('project', 'project.id', 'version.project_id')
-      .select(['version.status', 'project.id as project_id', 'project.status as project_status'])
+      .select([
+        'version.status',
+        'version.withdrawn_at',
+        'project.id as project_id',
+        'project.status as project_status',
+      ])
       .where('version.id', '=', versionId)
       .executeTakeFirst()
     if (version === undefined || version.status !== 'listed' || !isPublicStatus(version.project_status)) return
+    if (version.withdrawn_at !== null) return
     let afterId: string | undefined = ''
     while (afterId !== undefined) {
       signal.throwIfAborted()

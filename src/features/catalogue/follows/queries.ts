@@ -93,7 +93,7 @@ export type LatestVersion = {
 /** A project, with the game version and the loader that its version must fit; empty for any. */
 export type WantedProject = { id: string; gameVersion: string; loader: string }
 
-/** Returns the latest listed version of each project. The loader of a modpack is a field of its versions. */
+/** Returns the latest listed version of each project that is not withdrawn. The loader of a modpack is a field of its versions. */
 export async function listLatestVersions(db: Db, wanted: readonly WantedProject[]): Promise<LatestVersion[]> {
   if (wanted.length === 0) return []
   const column = (name: keyof WantedProject) => wanted.map((project) => project[name])
@@ -103,7 +103,7 @@ export async function listLatestVersions(db: Db, wanted: readonly WantedProject[
       project (id, game_version, loader)
     cross join lateral (
       select version.id, version.version_number, version.version_type, version.date_published from version
-      where version.project_id = project.id and is_listed(version.status)
+      where version.project_id = project.id and is_listed(version.status) and version.withdrawn_at is null
         and (project.loader = '' or version.loaders @> array[project.loader]
           or version.fields @> jsonb_build_object('mrpack_loaders', jsonb_build_array(project.loader)))
         and (project.game_version = ''

@@ -1,8 +1,10 @@
 // Rows of projects. One statement reads everything for the views of any number of projects.
 import { type Selectable, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
+import { visibleTo } from '#features/basics/access/project-policy.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError } from '#lib/errors.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import type { Db, Page, Tx } from '#platform/db/db.ts'
 import { isNamed } from '#platform/db/names.ts'
 import type { Project } from '#platform/db/schema.ts'
 
@@ -140,5 +142,25 @@ export async function listVersionIds(db: Db, projectId: string): Promise<string[
 /** Returns the IDs of all projects of an organization. */
 export async function listProjectIdsOfOrganization(db: Db, organizationId: string): Promise<string[]> {
   const rows = await db.selectFrom('project').select('id').where('organization_id', '=', organizationId).execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Returns the IDs of those of the projects that the viewer can see, most recently updated first. */
+export async function listUpdatedIds(
+  db: Db,
+  viewer: Viewer | null,
+  ids: readonly string[],
+  { offset, limit }: Page,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('project')
+    .select('id')
+    .where(sql<boolean>`id = any(${[...ids]}::text[])`)
+    .where(visibleTo(viewer))
+    .orderBy('updated', 'desc')
+    .orderBy('id')
+    .offset(offset)
+    .limit(limit)
+    .execute()
   return rows.map(({ id }) => id)
 }

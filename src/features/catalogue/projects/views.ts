@@ -1,5 +1,6 @@
 // Response schema of a project. Everyone who can see a project gets the same response.
 import Type, { type Static } from 'typebox'
+import { OriginView, originProperty } from '#features/basics/access/origin.ts'
 import { copyKey, type FilesConfig, imageUrl } from '#features/basics/images/hosted-image.ts'
 import { PROJECT_STATUSES, REQUESTABLE_STATUSES } from '#lib/project-status.ts'
 import { Nullable, Revision, Timestamp } from '#lib/schema/schema-parts.ts'
@@ -35,6 +36,10 @@ const GalleryItemView = Type.Object(
   },
   { title: 'GalleryItem' },
 )
+
+export const ProjectFields = Type.Array(Type.Unknown(), {
+  description: 'Loader field → its distinct values in listed and archived versions',
+})
 
 export const ProjectView = Type.Object(
   {
@@ -95,15 +100,14 @@ export const ProjectView = Type.Object(
     license_decided: Type.Boolean({
       description: 'Whether the licence was chosen. If false, the project cannot be submitted for review',
     }),
+    origin: Type.Optional(OriginView),
     side_types_migration_review_status: Type.Enum(['reviewed', 'pending'], {
       description: 'Always `reviewed`; kept for existing clients. Publishers set the environments of each version',
     }),
   },
   {
     title: 'Project',
-    additionalProperties: Type.Array(Type.Unknown(), {
-      description: 'Loader field → its distinct values in listed and archived versions',
-    }),
+    additionalProperties: ProjectFields,
   },
 )
 export type ProjectView = Static<typeof ProjectView>
@@ -154,6 +158,7 @@ export function toProjectView(
     monetization_status: row.monetization_status,
     public_statistics: row.public_statistics,
     license_decided: row.license_decided,
+    ...originProperty(row),
     side_types_migration_review_status: 'reviewed',
   }
 }

@@ -1,12 +1,21 @@
-// Background jobs that delete files from the store, and expired drafts.
+// Background jobs of versions: broken dependencies, impact reports, files to delete, and expired drafts.
 
+import { breakageJobs } from '#features/catalogue/breakage/jobs.ts'
+import { DAY_MS } from '#lib/time.ts'
 import type { Deps } from '#ports/deps.ts'
 import { sweepClaims } from '#ports/files/claims.ts'
 import { removeUnlessHeld } from '#ports/files/removals.ts'
 import { expireDrafts } from './drafts/expire-drafts.ts'
+import { computeReport, deleteOldReports } from './impact/report-impact.ts'
 import { expireUploads } from './uploads/expire-uploads.ts'
 
 export const versionJobs = (deps: Pick<Deps, 'db' | 'files' | 'cache' | 'now' | 'log' | 'metrics'>) => ({
+  ...breakageJobs(deps),
+  // Idempotent: computes the same report again. Deletes the reports of earlier days.
+  'impact.compute': async ({ report_id }: { report_id: string }) => {
+    await computeReport(deps.db, report_id)
+    await deleteOldReports(deps.db, new Date(deps.now() - DAY_MS))
+  },
   // Idempotent: deleting a missing file is not an error.
   'files.remove': async ({ keys }: { keys: string[] }) => removeUnlessHeld(deps, keys),
   // Idempotent: deletes the files of expired claims.

@@ -14,3 +14,7 @@ export const FILE_TYPES = [
 export type FileType = (typeof FILE_TYPES)[number]
 
 export const DEPENDENCY_TYPES = ['required', 'optional', 'incompatible', 'embedded'] as const
+
+/** Why a version was withdrawn. `superseded`: another version should be used. */
+export const WITHDRAWAL_KINDS = ['broken', 'security', 'legal', 'superseded'] as const
+export type WithdrawalKind = (typeof WITHDRAWAL_KINDS)[number]

@@ -2,11 +2,13 @@
 
 import { type Selectable, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
+import { visibleTo } from '#features/basics/access/project-policy.ts'
 import { lockProject, lockProjects, type ProjectRow } from '#features/catalogue/projects/queries.ts'
+import type { Viewer } from '#lib/access/viewer.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import type { Version } from '#platform/db/schema.ts'
 import type { FileType } from './kinds.ts'
-import { isListedAndPasses, LIST_ORDER, type VersionFilter } from './lookup/version-filter.ts'
+import { isListedAndPasses, LIST_ORDER, NOT_WITHDRAWN, type VersionFilter } from './lookup/version-filter.ts'
 
 export type VersionRow = Selectable<Version>
 
@@ -78,25 +80,37 @@ export function listVersionReads(db: Db, ids: readonly string[]): Promise<Versio
 }
 
 /** A filter with the requested part of the list. */
-export type VersionListFilter = VersionFilter & { featured?: boolean; limit?: number; offset?: number }
+export type VersionListFilter = VersionFilter & {
+  /** Featured versions are a choice of the publisher, so withdrawn ones are not among them. */
+  featured?: boolean
+  /** Whether to leave out withdrawn versions. Default: false */
+  offered?: boolean
+  limit?: number
+  offset?: number
+}
 
 /** Returns the IDs of the listed and archived versions that match the filter, in the order `LIST_ORDER`. */
 export async function listVersionIdsOf(db: Db, projectId: string, filter: VersionListFilter): Promise<string[]> {
   return (await filteredVersions(db, projectId, filter).select('version.id').execute()).map(({ id }) => id)
 }
 
-/** Returns the IDs of the listed and archived versions of these projects, newest first. */
+/**
+ * Returns the IDs of the listed and archived versions that are not withdrawn, of those of the projects that the viewer can
+ * see, newest first.
+ */
 export async function listReleases(
   db: Db,
+  viewer: Viewer | null,
   projectIds: readonly string[],
   { offset, limit }: { offset: number; limit: number },
 ): Promise<string[]> {
   if (projectIds.length === 0) return []
   const { rows } = await sql<{ id: string }>`
     select newest.id from unnest(${projectIds}::text[]) as wanted (id)
+    join project on project.id = wanted.id and ${visibleTo(viewer)}
     cross join lateral (
       select version.id, version.date_published from version
-      where version.project_id = wanted.id and is_listed(version.status)
+      where version.project_id = wanted.id and is_listed(version.status) and ${NOT_WITHDRAWN}
       order by version.date_published desc, version.id limit ${offset + limit}) newest
     order by newest.date_published desc, newest.id offset ${offset} limit ${limit}`.execute(db)
   return rows.map(({ id }) => id)
@@ -110,6 +124,7 @@ export type VersionTraits = {
   game_versions: string[]
   version_number: string
   date_published: Date
+  is_withdrawn: boolean
 }
 
 /** Returns the traits of the versions that `listVersionIdsOf` returns, in the same order. */
@@ -121,6 +136,7 @@ export async function listVersionTraits(
   const rows = await filteredVersions(db, projectId, filter)
     .select(['version.id', 'version.featured', 'version.loaders', 'version.fields'])
     .select(['version.version_number', 'version.date_published'])
+    .select(sql<boolean>`version.withdrawn_at is not null`.as('is_withdrawn'))
     .execute()
   return rows.map(({ fields, ...row }) => {
     const gameVersions = (fields as Record<string, unknown>)['game_versions']
@@ -147,6 +163,7 @@ function filteredVersions(db: Db, projectId: string, filter: VersionListFilter) 
     .where('version.project_id', '=', projectId)
     .where(isListedAndPasses(filter))
     .orderBy(LIST_ORDER)
+  if (filter.featured === true || filter.offered === true) query = query.where(NOT_WITHDRAWN)
   if (filter.featured !== undefined) query = query.where('version.featured', '=', filter.featured)
   if (filter.limit !== undefined) query = query.limit(filter.limit)
   if (filter.offset !== undefined) query = query.offset(filter.offset)

@@ -1,10 +1,11 @@
 // Response schemas of versions and files. Everyone who can see a version gets the same response.
 import Type, { type Static, type TSchema } from 'typebox'
+import { OriginView, originProperty } from '#features/basics/access/origin.ts'
 import { VERSION_STATUSES } from '#features/basics/access/version-status.ts'
-import { ProjectView } from '#features/catalogue/projects/views.ts'
+import { ProjectFields, ProjectView } from '#features/catalogue/projects/views.ts'
 import { Nullable, Revision, Timestamp } from '#lib/schema/schema-parts.ts'
 import { fieldsOf, gamesOf, projectTypesOf, type Taxonomy } from '#platform/taxonomy/taxonomy.ts'
-import { DEPENDENCY_TYPES, FILE_TYPES, VERSION_TYPES } from './kinds.ts'
+import { DEPENDENCY_TYPES, FILE_TYPES, VERSION_TYPES, WITHDRAWAL_KINDS } from './kinds.ts'
 import type { VersionReadRow } from './queries.ts'
 
 const FileView = Type.Object(
@@ -52,6 +53,21 @@ const ProvenanceView = Type.Object(
 )
 export type ProvenanceView = Static<typeof ProvenanceView>
 
+export const WithdrawnView = Type.Object(
+  {
+    kind: Type.Enum([...WITHDRAWAL_KINDS]),
+    reason: Type.String(),
+    replacement: Type.Optional(Type.String({ description: 'ID of the version to install instead' })),
+  },
+  {
+    title: 'Withdrawn',
+    description:
+      'Why the publisher or a moderator has withdrawn the version; absent otherwise. A withdrawn version stays in lists and can ' +
+      'be downloaded. Update checks and everything else that chooses a version skip it',
+  },
+)
+export type WithdrawnView = Static<typeof WithdrawnView>
+
 export const VersionView = Type.Object(
   {
     id: Type.String(),
@@ -85,6 +101,8 @@ export const VersionView = Type.Object(
     loaders: Type.Array(Type.String()),
     ordering: Nullable(Type.Integer({ description: 'Sort key for lists, ascending; null if not set' })),
     provenance: Type.Optional(ProvenanceView),
+    origin: Type.Optional(OriginView),
+    withdrawn: Type.Optional(WithdrawnView),
   },
   { title: 'Version', additionalProperties: Type.Unknown({ description: 'Value of a loader field' }) },
 )
@@ -97,8 +115,20 @@ export const dependenciesView = (project: TSchema, version: TSchema) =>
 /** Projects that depend on a project. */
 export const DependentsView = Type.Object(
   {
-    projects: Type.Array(ProjectView),
+    projects: Type.Array(
+      Type.Object(
+        {
+          ...ProjectView.properties,
+          types: Type.Array(Type.Enum([...DEPENDENCY_TYPES]), {
+            description: 'How its versions depend on the project',
+          }),
+          dependent_versions: Type.Integer({ description: 'Number of its listed versions that depend on the project' }),
+        },
+        { title: 'Dependent', additionalProperties: ProjectFields },
+      ),
+    ),
     total: Type.Integer({ minimum: 0, description: 'Number of projects on all pages' }),
+    next: Nullable(Type.String({ description: '`cursor` of the next page; null at the end' })),
   },
   { title: 'ProjectDependents' },
 )
@@ -163,5 +193,13 @@ export function toVersionView(
     loaders,
     ordering: row.ordering,
     ...(row.provenance === null ? {} : { provenance: row.provenance as ProvenanceView }),
+    ...originProperty(row),
+    ...withdrawnOf(row),
   }
+}
+
+function withdrawnOf(row: VersionReadRow): Pick<VersionView, 'withdrawn'> {
+  const { withdrawn_kind: kind, withdrawn_reason: reason, withdrawn_replacement: replacement } = row
+  if (kind === null || reason === null) return {}
+  return { withdrawn: { kind, reason, ...(replacement === null ? {} : { replacement }) } }
 }

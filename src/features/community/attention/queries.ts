@@ -1,5 +1,6 @@
 // Rows of the attention list. One statement reads the items of every kind, for any number of projects.
 import { type RawBuilder, sql } from 'kysely'
+import { BROKEN } from '#features/catalogue/breakage/broken-dependencies.ts'
 import { PUBLIC_STATUSES } from '#lib/project-status.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -40,10 +41,11 @@ const lastMessage = sql`lateral (select message.body, message.hide_identity, mes
     and not coalesce((message.body ->> 'private')::boolean, false)
   order by message.created desc, message.id desc limit 1) last`
 const text = sql`last.body ->> 'body'`
-/** The newest listed version of each project, read once for two parts. */
+/** The newest listed version of each project that is not withdrawn, read once for two parts. */
 const newest = sql`newest as materialized (
-    select mine.id as project_id, version.id, version.version_number from mine, lateral (
-      select id, version_number from version where project_id = mine.id and is_listed(status)
+    select mine.id as project_id, version.id, version.version_number, version.loaders, version.fields from mine, lateral (
+      select id, version_number, loaders, fields from version
+      where project_id = mine.id and is_listed(status) and withdrawn_at is null
       order by date_published desc, id limit 1) version)`
 
 /** The parts of the list, one for each kind. */
@@ -77,14 +79,9 @@ function parts(accountId: string, now: Date, gameVersions: readonly string[]): R
       from report join thread on thread.report_id = report.id join ${lastMessage} on true
       where report.reporter_id = ${accountId} and not report.closed and last.hide_identity
         and last.body ->> 'type' = 'text'`,
-    sql`select ${columns('withdrawn_dependency', { ...ofVersion, at: sql`max(needed.updated)` })}
-      from mine join newest version on version.project_id = mine.id
-        join dependency on dependency.dependent_id = version.id
-        join project needed on needed.id = dependency.project_id
-        left join version exact on exact.id = dependency.version_id
-      where mine.status = any(${[...PUBLIC_STATUSES]}::text[]) and dependency.dependency_type in ('required', 'optional')
-        and (needed.status <> all(${[...PUBLIC_STATUSES]}::text[])
-          or exact.status not in ('listed', 'archived', 'unlisted'))
+    sql`select ${columns('withdrawn_dependency', { ...ofVersion, at: sql`max(broken.at)` })}
+      from mine join newest version on version.project_id = mine.id cross join lateral ${BROKEN} broken
+      where mine.status = any(${[...PUBLIC_STATUSES]}::text[])
       group by mine.id, version.id, version.version_number`,
     sql`select ${columns('unsupported_game_version', { ...ofVersion, at: sql`mine.updated` })}
       from mine join newest version on version.project_id = mine.id

@@ -11,7 +11,7 @@ const AttentionItem = Type.Object(
         '`moderator_message`: an unanswered message or decision of a moderator. `quarantined_version`, `failed_scan`: of the ' +
         'scanner. `invitation`: to a team. `paused_upload`: an incomplete draft of a version. `incomplete_draft`: a draft with missing items. `scheduled`: a publication within ' +
         '3 days. `report_reply`: an unanswered message in a report. `withdrawn_dependency`: a dependency of the newest ' +
-        'version is not public. `unsupported_game_version`: no version supports the latest release that is 30 days old',
+        'version is withdrawn, removed or not public. `unsupported_game_version`: no version supports the latest release that is 30 days old',
     }),
     time: Type.String({
       format: 'date-time',

@@ -11,13 +11,17 @@ import { SYSTEM } from '#features/basics/audit/actor.ts'
 import { reconcileDownloads } from '#features/operations/downloads/reconcile-downloads.ts'
 import { requestRebuild } from '#features/operations/search/request-rebuild.ts'
 import { OperatorError } from '#lib/operator-error.ts'
-import { type Migration, migrate, readMigrations } from '#platform/db/migrate.ts'
+import { migrate } from '#platform/db/migrate.ts'
+import { type Migration, readMigrations } from '#platform/db/migration-files.ts'
 import type { Deps } from '#ports/deps.ts'
 import { removeClaimedFiles } from '#ports/files/claims.ts'
 import { ArchiveError, damaged, type Head, unreadable } from './archive/archive-format.ts'
-import { type ArchiveReader, openArchive, readHeadOf } from './archive/archive-reader.ts'
+import { type ArchiveReader, openArchive } from './archive/archive-reader.ts'
+import { decrypted } from './archive/encryption.ts'
 import type { Member } from './archive/member-reader.ts'
+import { readHeadOf } from './archive/open-previous.ts'
 import { followStore, openEventStage } from './events/event-stage.ts'
+import { markLostSecrets } from './lost-secrets.ts'
 import { createFileRestorer, restoreEarlier } from './restore-files.ts'
 import {
   addJob,
@@ -28,6 +32,7 @@ import {
   isServed,
   listTables,
   quote,
+  SECRET_TABLES,
   setSequences,
   type Table,
   type WaitingJob,
@@ -40,6 +45,8 @@ export type RestoreOptions = {
   source: Readable
   /** Paths of the backups on which an incremental backup is based. */
   earlier?: readonly string[]
+  /** Private keys of age for encrypted backups. */
+  identities?: readonly string[]
   onProgress?: (step: 'rows' | 'files' | 'events', done: number) => void
 }
 
@@ -51,6 +58,8 @@ export type RestoreReport = {
   events: number
   /** Number of files that were already missing when the backup was created. */
   missing: number
+  /** Sentences about secrets that the backup does not contain; empty if the backup is encrypted. */
+  renew: string[]
 }
 
 const LOCK = 7_300_427
@@ -62,11 +71,12 @@ const decompress = promisify(gunzip)
  * @throws OperatorError if the instance is not empty or a server uses it. Also throws the errors of the stores.
  */
 export async function restoreBackup(deps: RestoreDeps, options: RestoreOptions): Promise<RestoreReport> {
-  const reader = await openArchive(options.source)
+  const { identities = [] } = options
+  const reader = await openArchive(await decrypted(options.source, identities))
   const client = await connectAlone(deps.pool, 'depot-restore')
   try {
     const { head } = reader
-    const earlier = await requireEarlier(head, options.earlier ?? [])
+    const earlier = await requireEarlier(head, options.earlier ?? [], identities)
     if (await isServed(deps.pool)) {
       throw new OperatorError('A server uses this instance. Stop it and run this command again. Nothing was changed.')
     }
@@ -77,7 +87,7 @@ export async function restoreBackup(deps: RestoreDeps, options: RestoreOptions):
     const events = await openEventStage(deps, head)
     try {
       await client.query('begin')
-      const tables = await listTables(client)
+      const tables = await listTables(client, { withSecrets: hasSecrets(head) })
       const filled = await findFilledTable(client, tables)
       if (filled !== undefined) {
         throw new OperatorError(
@@ -107,9 +117,13 @@ export async function restoreBackup(deps: RestoreDeps, options: RestoreOptions):
 }
 
 /** Returns the paths of the earlier backups by ID. @throws ArchiveError if the incremental backup requires others. */
-async function requireEarlier(head: Head, paths: readonly string[]): Promise<Map<string, string>> {
+async function requireEarlier(
+  head: Head,
+  paths: readonly string[],
+  identities: readonly string[],
+): Promise<Map<string, string>> {
   const earlier = new Map<string, string>()
-  for (const path of paths) earlier.set((await readHeadOf(path)).id, path)
+  for (const path of paths) earlier.set((await readHeadOf(path, identities)).id, path)
   const missing = head.since.filter(({ id }) => !earlier.has(id))
   if (missing.length > 0) {
     const names = missing.map(({ id, created }) => `${id} of ${created}`).join(', ')
@@ -158,11 +172,20 @@ async function restoreAll(
   { reader, tables, events, earlier, options }: Parts,
 ): Promise<RestoreReport> {
   const { head } = reader
+  const { identities = [] } = options
   checkTables(head, tables)
   // The rows already contain the values that triggers would compute.
   for (const { name } of tables) await client.query(`alter table ${quote(name)} disable trigger user`)
   for (const { name } of tables.toReversed()) await client.query(`delete from ${quote(name)}`)
-  const report: RestoreReport = { id: head.id, created: head.created, rows: 0, files: 0, events: 0, missing: 0 }
+  const report: RestoreReport = {
+    id: head.id,
+    created: head.created,
+    rows: 0,
+    files: 0,
+    events: 0,
+    missing: 0,
+    renew: [],
+  }
   let claimed = false
   const rows = createRowLoader(client, head.tables)
   const files = createFileRestorer(deps)
@@ -188,8 +211,9 @@ async function restoreAll(
   report.rows += await rows.end()
   await files.end()
   if (!claimed) await claimKeys(deps, client)
-  for (const [id, path] of earlier) report.files += await restoreEarlier(deps, reader, { id, path })
+  for (const [id, path] of earlier) report.files += await restoreEarlier(deps, reader, { id, path, identities })
   for await (const entry of reader.elsewhere()) if ('absent' in entry) report.missing += 1
+  if (!hasSecrets(head)) report.renew = await markLostSecrets(client)
   await setSequences(client, head.sequences)
   report.events = await events.store((done) => options.onProgress?.('events', done))
   await followStore(client, events)
@@ -197,6 +221,8 @@ async function restoreAll(
   for (const { name } of tables) await client.query(`alter table ${quote(name)} enable trigger user`)
   return report
 }
+
+const hasSecrets = ({ tables }: Head): boolean => tables.some(({ name }) => SECRET_TABLES.includes(name))
 
 /** @throws ArchiveError if the backup has a table or a column that is not in the schema. */
 function checkTables(head: Head, tables: readonly Table[]): void {

@@ -1,11 +1,11 @@
 // Restores files from backups into the file store.
-import { createReadStream } from 'node:fs'
 import { ApiError } from '#lib/errors.ts'
 import { imageTypeOf } from '#platform/images/image-kind.ts'
 import type { Deps } from '#ports/deps.ts'
 import { assertFileKey, type StoredBytes } from '#ports/files/files.ts'
 import { ArchiveError, damaged, type ManifestEntry, unreadable } from './archive/archive-format.ts'
-import { type ArchiveReader, openArchive } from './archive/archive-reader.ts'
+import type { ArchiveReader } from './archive/archive-reader.ts'
+import { openBackup } from './archive/encryption.ts'
 import type { Member } from './archive/member-reader.ts'
 
 /** Files up to this size are collected in memory and stored in batches of at most this size. */
@@ -78,12 +78,12 @@ function keyOf(name: string): string {
 export async function restoreEarlier(
   deps: Pick<Deps, 'files'>,
   reader: ArchiveReader,
-  { id, path }: { id: string; path: string },
+  { id, path, identities }: { id: string; path: string; identities: readonly string[] },
 ): Promise<number> {
   const wanted = filesIn(reader.elsewhere(), id)
   let next = (await wanted.next()).value
   if (next === undefined) return 0
-  const earlier = await openArchive(createReadStream(path))
+  const earlier = await openBackup(path, identities)
   const restorer = createFileRestorer(deps)
   let count = 0
   try {

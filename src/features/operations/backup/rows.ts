@@ -19,8 +19,6 @@ const OMITTED_TABLES = [
   'search_rebuild',
   'schema_migration',
   'first_admin_link',
-  'instance_key',
-  'instance_secret',
   'job_schedule',
   'upload',
   'upload_claim',
@@ -36,8 +34,18 @@ const OMITTED_TABLES = [
   'removed_gallery_item',
 ]
 
+/** Tables with secrets of the instance, which only encrypted backups contain. */
+export const SECRET_TABLES = ['instance_key', 'instance_secret']
+
 /** Tables that have rows in a new database, or after its first start. The rows of a backup replace them. */
-const INITIALLY_FILLED_TABLES = ['event_head', 'instance', 'download_ledger', 'catalogue_change', 'text_base_url']
+const INITIALLY_FILLED_TABLES = [
+  ...SECRET_TABLES,
+  'event_head',
+  'instance',
+  'download_ledger',
+  'catalogue_change',
+  'text_base_url',
+]
 
 /** Opens a connection with the settings of the pool but without time limits, because the work can take hours. */
 export async function connectAlone(pool: pg.Pool, applicationName: string): Promise<pg.Client> {
@@ -58,7 +66,7 @@ export async function connectAlone(pool: pg.Pool, applicationName: string): Prom
 }
 
 /** Returns the tables of a backup, each after the tables to which it refers. */
-export async function listTables(client: Client): Promise<Table[]> {
+export async function listTables(client: Client, { withSecrets }: { withSecrets: boolean }): Promise<Table[]> {
   const { rows } = await client.query<{ name: string; columns: string[]; refers: string[] }>(
     `select class.relname as name,
       array(select attname::text from pg_attribute
@@ -68,7 +76,7 @@ export async function listTables(client: Client): Promise<Table[]> {
     from pg_class class join pg_namespace namespace on namespace.oid = class.relnamespace
     where namespace.nspname = 'public' and class.relkind = 'r' and not class.relname = any($1::text[])
     order by class.relname`,
-    [OMITTED_TABLES],
+    [withSecrets ? OMITTED_TABLES : [...OMITTED_TABLES, ...SECRET_TABLES]],
   )
   const ordered: Table[] = []
   const waiting = new Map(rows.map((row) => [row.name, row]))

@@ -1,4 +1,4 @@
-// `depot verify`: compares rows, files and events, and changes nothing.
+// For `depot doctor`: compares rows, files and events, and changes nothing.
 import { createHash } from 'node:crypto'
 import { finished } from 'node:stream/promises'
 import { findDrift } from '#features/operations/downloads/find-drift.ts'
@@ -115,13 +115,19 @@ function imageHash(key: string): { algorithm: string; hash: string } | undefined
   return hash === undefined ? undefined : { algorithm: 'sha1', hash }
 }
 
-async function verifyListing({ files }: Pick<Deps, 'files'>, client: Client, note: Note): Promise<void> {
+async function verifyListing(deps: Pick<Deps, 'files'>, client: Client, note: Note): Promise<void> {
+  for await (const file of listUnusedFiles(deps, client)) note({ what: 'unused-file', ...file })
+}
+
+/** Yields the files in the store to which no row, claim or scheduled removal refers. */
+export async function* listUnusedFiles(
+  { files }: Pick<Deps, 'files'>,
+  client: Client,
+): AsyncGenerator<{ key: string; sizeBytes: number }> {
   const suspects: { key: string; sizeBytes: number }[] = []
   for await (const [file, isReferenced] of withReferences(client, files.list())) {
     if (!isReferenced) suspects.push(file)
   }
   // A row can be added after its file was listed.
-  for await (const [file, isReferenced] of withReferences(client, suspects)) {
-    if (!isReferenced) note({ what: 'unused-file', ...file })
-  }
+  for await (const [file, isReferenced] of withReferences(client, suspects)) if (!isReferenced) yield file
 }

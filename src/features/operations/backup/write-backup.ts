@@ -9,8 +9,9 @@ import type { Deps } from '#ports/deps.ts'
 import type { Files } from '#ports/files/files.ts'
 import { holdRemovals } from '#ports/files/removals.ts'
 import { FORMAT, fileMember, type Head, type ManifestEntry, partMember } from './archive/archive-format.ts'
-import { openPrevious } from './archive/archive-reader.ts'
 import { type ArchiveWriter, createArchiveWriter } from './archive/archive-writer.ts'
+import { encryptTo } from './archive/encryption.ts'
+import { openPrevious } from './archive/open-previous.ts'
 import { EVENT_COLUMNS, type EventSource } from './events/event-parts.ts'
 import {
   type Client,
@@ -30,6 +31,10 @@ export type BackupOptions = {
   events: EventSource
   /** Version of Depot. */
   version: string
+  /** Public keys of age that can decrypt the backup. Without them, it is not encrypted and has no secrets of the instance. */
+  recipients?: readonly string[]
+  /** Receives the index of an encrypted backup, which a later backup needs. The writer owns and ends it. */
+  index?: Writable | undefined
   /** Path of an earlier backup, whose files are not copied again. */
   since?: string | undefined
   onProgress?: (step: 'rows' | 'files' | 'events', done: number, total?: number) => void
@@ -43,6 +48,8 @@ export type BackupReport = {
   earlier: number
   events: number
   bytes: number
+  /** Whether the backup is encrypted, and thus contains the secrets of the instance. */
+  encrypted: boolean
   /** Keys of files that are not in the store. */
   missing: string[]
 }
@@ -71,6 +78,9 @@ export async function writeBackup(
 ): Promise<BackupReport> {
   const previous = options.since === undefined ? undefined : await openPrevious(options.since)
   const client = await connectAlone(deps.pool, 'depot-backup')
+  const { recipients = [] } = options
+  const isEncrypted = recipients.length > 0
+  let sink = options.sink
   let writer: ArchiveWriter | undefined
   try {
     const { rows } = await client.query('select pg_try_advisory_lock($1) as is_mine', [LOCK])
@@ -78,18 +88,23 @@ export async function writeBackup(
     // Before the snapshot, so that files which are deleted later remain until they are copied.
     await holdRemovals(client)
     await client.query('begin isolation level repeatable read read only')
-    const head = await describeInstance(client, deps, options.version, previous?.head)
-    writer = await createArchiveWriter(head, options.sink)
+    const head = await describeInstance(client, deps, options, previous?.head)
+    sink = isEncrypted ? await encryptTo(recipients, options.sink) : options.sink
+    writer = await createArchiveWriter(head, sink, options.index)
     const rowCount = await copyRows(client, writer, head.tables, options)
     const files = await copyFiles(client, { ...deps, writer, previous, options })
     await client.query('commit')
     const events = await copyEvents(writer, options)
     const { bytes } = await writer.finish()
-    return { id: head.id, rows: rowCount, ...files, events, bytes }
+    return { id: head.id, rows: rowCount, ...files, events, bytes, encrypted: isEncrypted }
   } finally {
     await writer?.dispose()
     await previous?.files.return(undefined)
-    if (writer === undefined) options.sink.destroy()
+    if (writer === undefined) {
+      sink.destroy()
+      options.sink.destroy()
+      options.index?.destroy()
+    }
     // Closing the connection releases the locks.
     await client.end()
   }
@@ -98,7 +113,7 @@ export async function writeBackup(
 async function describeInstance(
   client: Client,
   { now }: Pick<Deps, 'now'>,
-  version: string,
+  { version, recipients = [] }: BackupOptions,
   previous: Head | undefined,
 ): Promise<Head> {
   const { rows: applied } = await client.query<{ name: string; checksum: string }>(
@@ -114,7 +129,7 @@ async function describeInstance(
     version,
     migrations: applied,
     postgres: server[0]?.version ?? '',
-    tables: await listTables(client),
+    tables: await listTables(client, { withSecrets: recipients.length > 0 }),
     sequences: await listSequences(client),
     events: EVENT_COLUMNS,
     since: previous === undefined ? [] : [...previous.since, { id: previous.id, created: previous.created }],

@@ -16,8 +16,9 @@ export function mavenMetadata(
   updated: string,
 ): string {
   const named = nameVersions(versions)
-  const latest = named[0]?.name
-  const release = named.find(({ version_type }) => version_type === 'release')?.name
+  const offered = named.filter(({ is_withdrawn }) => !is_withdrawn)
+  const latest = offered[0]?.name
+  const release = offered.find(({ version_type }) => version_type === 'release')?.name
   return xmlDocument([
     'metadata',
     [

@@ -1,5 +1,6 @@
 // Queries for the Maven coordinates of versions.
 
+import { sql } from 'kysely'
 import { isListedAndPasses, LIST_ORDER } from '#features/catalogue/versions/lookup/version-filter.ts'
 import type { Db } from '#platform/db/db.ts'
 
@@ -9,6 +10,8 @@ export type VersionCoordinates = {
   version_type: string
   loaders: string[]
   game_versions: string[]
+  /** Whether the version can only be requested by its coordinate. */
+  is_withdrawn: boolean
 }
 
 /** Far more versions than any real project has. */
@@ -19,6 +22,7 @@ export async function listCoordinates(db: Db, projectId: string): Promise<Versio
   const rows = await db
     .selectFrom('version')
     .select(['version.id', 'version.version_number', 'version.version_type', 'version.loaders', 'version.fields'])
+    .select(sql<boolean>`version.withdrawn_at is not null`.as('is_withdrawn'))
     .where('version.project_id', '=', projectId)
     .where(isListedAndPasses({}))
     .orderBy(LIST_ORDER)

@@ -39,7 +39,7 @@ export function promotions(
 ): Record<string, string> {
   const promos = new Map<string, string>()
   for (const version of versions) {
-    if (!version.loaders.some((loader) => loaders.includes(loader))) continue
+    if (version.is_withdrawn || !version.loaders.some((loader) => loaders.includes(loader))) continue
     for (const gameVersion of version.game_versions) {
       const kinds = version.version_type === 'release' ? ['recommended', 'latest'] : ['latest']
       for (const kind of kinds) {

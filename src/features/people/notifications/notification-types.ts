@@ -17,6 +17,13 @@ export type NotificationBodies = {
   project_status_neutral: StatusChanged
   moderation_message_received: { project_id: string }
   version_quarantined: { project_id: string; version_id: string }
+  version_withdrawn: { project_id: string; version_id: string }
+  dependency_broken: {
+    project_id: string
+    version_id: string
+    dependency: { project_id: string; version_id: string | null }
+    reason: string
+  }
   publisher_added: PublisherOwner & { repository: string; user_id: string }
   publisher_stopped: PublisherOwner & { repository: string }
   webhook_disabled: PublisherOwner & {
@@ -112,6 +119,16 @@ const TEXTS: { readonly [Type in NotificationType]: TextOf<NotificationBodies[Ty
   version_quarantined: ({ project_id, version_id }) => ({
     name: 'A version of your project is held back',
     text: 'The file scanner reported a file in a version of your project. The version is hidden until a moderator decides.',
+    link: `/project/${project_id}/version/${version_id}`,
+  }),
+  version_withdrawn: ({ project_id, version_id }) => ({
+    name: 'A version of your project was withdrawn',
+    text: 'A member of your team or a moderator has withdrawn a version of your project. It can still be downloaded, but update checks skip it.',
+    link: `/project/${project_id}/version/${version_id}`,
+  }),
+  dependency_broken: ({ project_id, version_id }) => ({
+    name: 'A dependency of your project has broken',
+    text: 'The newest version of your project requires a version or a project that was withdrawn, removed or hidden.',
     link: `/project/${project_id}/version/${version_id}`,
   }),
   publisher_added: ({ repository, ...owner }) => ({

@@ -4,7 +4,9 @@ import { parseScopeNames } from '#lib/access/scopes.ts'
 import { newId } from '#lib/ids.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
+import { addNotifications } from '#test/support/factories/largest.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
+import { longestHoldMs, processorMs, slowness } from '#test/support/processes/processor-time.ts'
 import type { NotificationBody } from './notification-types.ts'
 import { insertNotifications } from './queries.ts'
 import type { NotificationView } from './views.ts'
@@ -246,4 +248,62 @@ test('five thousand notifications cost one query, as two do', async () => {
     const { result, queries } = await t.queriesOf(() => list(person))
     assert.deepEqual([result.length, queries.length], [count, 1])
   }
+})
+
+test('the list is read in pages, also while its notifications are deleted', async () => {
+  const person = await t.make.account()
+  await addNotifications(t, person.id, 25, 'Page')
+  await t.deps.db
+    .updateTable('notification')
+    .set({ created: new Date(0) })
+    .where('account_id', '=', person.id)
+    .execute()
+  for (const api of ['v3', 'v2']) {
+    const path = `/${api}/user/${person.id}/notifications`
+    const whole = await t.as(person).get(path)
+    assert.equal(whole.headers['link'], undefined)
+    const ids: string[] = []
+    let address = `${path}?limit=10`
+    for (let link: unknown = ''; link !== undefined; ) {
+      const answer = await t.as(person).get(address)
+      const page: { id: string }[] = answer.json()
+      ids.push(...page.map(({ id }) => id))
+      // The database and the view compose the same rows.
+      assert.deepEqual(page, whole.json().slice(ids.length - page.length, ids.length))
+      if (api === 'v2') await t.as(person).delete(named(page.map(({ id }) => id)))
+      link = answer.headers['link']
+      const [, query = ''] = /^<(\?limit=10&cursor=[\d]+-\w+)>; rel="next"$/.exec(String(link)) ?? []
+      address = path + query
+    }
+    assert.deepEqual(
+      ids,
+      whole.json().map(({ id }: { id: string }) => id),
+    )
+  }
+  for (const [field, value] of [
+    ['limit', 0],
+    ['limit', 1001],
+    ['cursor', '-'],
+    ['cursor', '1-é'],
+  ] as const) {
+    const answer = await t.as(person).get(`/v3/user/${person.id}/notifications`, { query: { [field]: value } })
+    assert.deepEqual([answer.statusCode, answer.json().details.field], [400, field])
+  }
+})
+
+test('100,000 notifications: the newest 10,000 are listed, and no other request waits for them', async () => {
+  // Without the checks of every answer, which cost more than the request.
+  const own = await testApp({ watch: () => undefined })
+  const person = await own.make.account()
+  await addNotifications(own, person.id, 100_000)
+  const path = `/v3/user/${person.id}/notifications`
+  const send = () => own.as(person).get(path)
+  const whole = (await send()).json()
+  assert.equal(whole.length, 10_000)
+  assert.deepEqual(whole[0], (await own.as(person).get('/v3/notification/No100000')).json())
+  assert.deepEqual((await own.as(person).get(`${path}?limit=2`)).json(), whole.slice(0, 2))
+  const limit = slowness()
+  assert.ok(Math.min((await processorMs(send)).ms, (await processorMs(send)).ms) < 60 * limit)
+  assert.ok(Math.min((await longestHoldMs(send)).ms, (await longestHoldMs(send)).ms) < 25 * limit)
+  await own.close()
 })

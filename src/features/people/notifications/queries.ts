@@ -5,6 +5,7 @@ import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { newId } from '#lib/ids.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
+import { follows, type Position, positionOfTime } from '#platform/db/list-position.ts'
 import type { Notification } from '#platform/db/schema.ts'
 import { enqueue } from '#platform/jobs/queue.ts'
 import { emailKindOf, isEmailed } from './emails/email-kinds.ts'
@@ -80,14 +81,21 @@ export function findNotification(db: Db, id: string): Promise<NotificationRow | 
   return readNotifications(db).where('id', '=', id).executeTakeFirst()
 }
 
-/** Returns the notifications in an account's list, newest first. */
-export function listNotificationsOf(db: Db, accountId: string): Promise<NotificationRow[]> {
+/** Returns a part of an account's list, newest first, with the position of each row. */
+export function listNotificationsOf(
+  db: Db,
+  accountId: string,
+  { limit, after }: { limit: number; after: Position | undefined },
+): Promise<(NotificationRow & { position: number })[]> {
+  const created = sql.ref('created')
   return readNotifications(db)
+    .select(positionOfTime(created).as('position'))
     .where('account_id', '=', accountId)
     .where(sql<string>`body ->> 'type'`, 'in', [...SITE_TYPES])
+    .where(after === undefined ? sql<boolean>`true` : follows('time', created, sql`id`, after))
     .orderBy('created', 'desc')
     .orderBy('id')
-    .limit(LISTED_MAX)
+    .limit(limit)
     .execute()
 }
 

@@ -3,13 +3,16 @@ import Type from 'typebox'
 import { getCachedUser } from '#features/people/users/user-cache.ts'
 import { parseId } from '#lib/ids.ts'
 import { writeJsonArray } from '#lib/text/json-pieces.ts'
+import { cutPage, readPosition } from '#platform/db/list-position.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { IdParams, IdsQuery, UserParams } from '#platform/http/query-values.ts'
 import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
+import { LINKED, linkToNext } from '#platform/http/responses/next-page.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { emailSettingsRoutes } from './emails/routes.ts'
+import { writeNotificationList } from './notification-list.ts'
 import { requireNotificationsReader } from './policy.ts'
 import {
   deleteNotifications,
@@ -19,7 +22,7 @@ import {
   markNotificationsRead,
   type NotificationRow,
 } from './queries.ts'
-import { parseNotificationIds } from './requests.ts'
+import { NotificationListQuery, parseNotificationIds } from './requests.ts'
 import { NotificationView, toNotificationView } from './views.ts'
 
 const READ = { auth: { scope: ['NOTIFICATION_READ'] }, cache: 'private' } as const
@@ -64,9 +67,9 @@ export function notificationReads(
       schema: {
         operationId: 'listUserNotifications',
         summary: "List a user's notifications, newest first",
-        description:
-          'Returns at most the newest 10,000. An event that has two types is listed once: the other type is only sent by email.',
+        description: `${LINKED} The whole list has at most the newest 10,000. An event that has two types is listed once: the other type is only sent by email.`,
         params: UserParams,
+        querystring: NotificationListQuery,
         response: list,
       },
     },
@@ -74,7 +77,12 @@ export function notificationReads(
       const viewer = requireViewer(req)
       const { id } = await getCachedUser(deps, req.params.id)
       requireNotificationsReader(viewer, id)
-      return sendBytes(reply, await writeJsonArray(await listNotificationsOf(deps.db, id), toView))
+      const { cursor, limit = cursor === undefined ? undefined : 100 } = req.query
+      if (limit === undefined) return sendBytes(reply, await writeNotificationList(deps.db, id, toView))
+      const after = readPosition(cursor)
+      const { page, next } = cutPage(await listNotificationsOf(deps.db, id, { limit: limit + 1, after }), limit)
+      linkToNext(req, reply, next)
+      return sendBytes(reply, await writeJsonArray(page, toView))
     },
   )
   app.get(

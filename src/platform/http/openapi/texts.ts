@@ -48,6 +48,7 @@ export const TAGS = [
   { name: 'projects', description: 'Published content: mods, modpacks, resource packs and the like' },
   { name: 'versions', description: 'Releases of a project, with their files' },
   { name: 'version files', description: 'Versions, projects and updates by the hash of a file' },
+  { name: 'packs', description: 'Choosing versions that fit together, and packs that launchers install' },
   { name: 'files', description: 'Content of files and images' },
   { name: 'search', description: 'Full-text search for projects, with filters' },
   { name: 'tags', description: 'Categories, loaders, game versions, licences and other fixed lists' },

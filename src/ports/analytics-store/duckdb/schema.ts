@@ -11,6 +11,7 @@ import {
   UINTEGER,
   VARCHAR,
 } from '@duckdb/node-api'
+import { requireKnownFormat } from '#lib/format-version.ts'
 import { newId } from '#lib/ids.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { StoreInUseError } from '../analytics-store.ts'
@@ -21,6 +22,8 @@ import { TERM_COLUMNS, termTable } from './terms.ts'
 const MEMORY_LIMIT = '512MB'
 const THREADS = '2'
 const FILE_NAME = 'events.duckdb'
+/** Increase it with every change that an older release cannot read. Files without a format have format 1. */
+export const FORMAT = 1
 const SPILL_NAME = 'spill'
 /** Reasons of the operating system. An empty file would not help. */
 const NOT_DAMAGED = /No space left on device|Disk quota exceeded|Read-only file system|Permission denied/
@@ -34,7 +37,9 @@ export const COLUMN_TYPES = {
 } as const satisfies Record<ColumnType, DuckDBType>
 
 /**
- * Opens the file and creates missing tables. DuckDB replays its log automatically after a crash.
+ * Opens the file and creates missing tables, which converts a file of an older release. DuckDB replays its log
+ * automatically after a crash.
+ * @throws OperatorError if a newer version of Depot wrote the file
  * @throws StoreInUseError if another process has opened the file
  */
 export async function openDatabase(dir: string): Promise<DuckDBInstance> {
@@ -52,9 +57,24 @@ export async function openDatabase(dir: string): Promise<DuckDBInstance> {
   // Temporary files of a killed process. The lock of the file ensures that no other process uses them.
   await rm(join(dir, SPILL_NAME), { recursive: true, force: true })
   const connection = await instance.connect()
-  for (const statement of createStatements()) await connection.run(statement)
-  connection.closeSync()
+  try {
+    await checkFormat(connection, path)
+    for (const statement of createStatements()) await connection.run(statement)
+  } catch (error) {
+    instance.closeSync()
+    throw error
+  } finally {
+    connection.closeSync()
+  }
   return instance
+}
+
+/** @throws OperatorError */
+async function checkFormat(connection: DuckDBConnection, path: string): Promise<void> {
+  await connection.run('CREATE TABLE IF NOT EXISTS format (version INTEGER NOT NULL)')
+  await connection.run(`INSERT INTO format SELECT ${FORMAT} WHERE NOT EXISTS (FROM format)`)
+  const result = await connection.run('SELECT version FROM format')
+  requireKnownFormat(`The analytics database ${path}`, Number((await result.getRows())[0]?.[0]), FORMAT)
 }
 
 async function openFile(path: string, settings: Record<string, string>): Promise<DuckDBInstance> {

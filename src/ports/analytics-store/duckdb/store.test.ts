@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { DuckDBInstance } from '@duckdb/node-api'
 import { ApiError } from '#lib/errors.ts'
 import { HOUR_MS } from '#lib/time.ts'
 import { aDownload, aView, batchOf, NOON, times } from '#test/support/factories/analytics-events.ts'
@@ -34,6 +35,33 @@ test('stored events and known batch IDs survive closing and opening again', asyn
     { project_id: 'Lantern1', downloads: 2 },
     { project_id: 'Other001', downloads: 1 },
   ])
+})
+
+test('a file of an older release is opened, and one of a newer release is rejected and stays as it is', async (t) => {
+  const dir = await folder(t)
+  const change = async (statement: string): Promise<void> => {
+    const instance = await DuckDBInstance.create(join(dir, 'events.duckdb'))
+    const connection = await instance.connect()
+    await connection.run(statement)
+    connection.closeSync()
+    instance.closeSync()
+  }
+  const first = await openDuckDbStore({ dir })
+  await first.append('download', batchOf([aDownload()]))
+  await first.close()
+  await change('DROP TABLE format')
+  const older = await openDuckDbStore({ dir })
+  assert.equal((await older.countDownloads({})).projects[0]?.downloads, 1)
+  await older.close()
+  await change('UPDATE format SET version = 99')
+  await assert.rejects(
+    openDuckDbStore({ dir }),
+    /events\.duckdb has format 99 of a newer version of Depot.* Install the release/,
+  )
+  await change('UPDATE format SET version = 1')
+  const again = await openDuckDbStore({ dir })
+  t.after(() => again.close())
+  assert.equal((await again.countDownloads({})).projects[0]?.downloads, 1)
 })
 
 test('a batch that cannot be stored leaves nothing, and the next one is stored', async (t) => {

@@ -1,5 +1,5 @@
 // The S3 adapter of the files port: objects in a bucket, named by prefix and key. Uploads are staged on the local disk.
-// Only `depot verify` lists the bucket; the claims of uploads are enough to find files without a row.
+// Only `depot doctor` lists the bucket; the claims of uploads are enough to find files without a row.
 import { randomUUID } from 'node:crypto'
 import { mkdir, open, rm, writeFile } from 'node:fs/promises'
 import type { Readable } from 'node:stream'

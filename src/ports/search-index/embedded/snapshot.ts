@@ -89,7 +89,10 @@ export function readSnapshot(path: string): SavedEngine | undefined {
 
 function readState(file: number, header: string): SavedEngine {
   const { format, state } = JSON.parse(header) as { format: number; state: unknown }
-  if (format !== FORMAT) throw new Error('not a snapshot of this format')
+  if (format !== FORMAT) {
+    const age = format > FORMAT ? 'a newer' : 'an older'
+    throw new Error(`the saved index has format ${format} of ${age} version of Depot, and is built again`)
+  }
   let checksum = 0
   // The header lists the arrays in the order of the file.
   const restore = (value: unknown): unknown => {

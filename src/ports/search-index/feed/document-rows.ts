@@ -35,7 +35,7 @@ export type DocumentRow = {
 
 /** An array, because property names would be most of the data. */
 export type VersionRow = [
-  id: string,
+  id: string | null,
   status: 'listed' | 'archived',
   publishedMs: number,
   loaders: string[],
@@ -66,8 +66,12 @@ async function readDocuments(db: Db, condition: RawBuilder<unknown>, order = sql
         from gallery_item where gallery_item.project_id = project.id) as gallery,
       (select json_agg(json_build_array(id, status, (extract(epoch from date_published) * 1000)::bigint, loaders, fields)
         order by date_published desc, id) from (
-        select version.id, version.status, version.date_published, version.loaders, version.fields
-        from version where ${listed} order by version.date_published desc, version.id limit ${VERSIONS_MAX}) newest
+        select case when version.withdrawn_at is null then version.id end as id, version.status, version.date_published,
+          version.loaders, version.fields
+        from version where ${listed} and (version.withdrawn_at is null or not exists (
+          select from version other where other.project_id = project.id and is_listed(other.status)
+            and other.withdrawn_at is null))
+        order by version.date_published desc, version.id limit ${VERSIONS_MAX}) newest
       ) as versions,
       (select json_agg(shown) from (
         select distinct named.id as project_id, dependency.dependency_type, named.name, named.slug, named.icon_url

@@ -101,7 +101,7 @@ export function toIndexed(document: SearchDocument, sequence: number): object {
       ...componentNumbers(document),
     },
     versions: nested.map((entry) => ({
-      version_id: entry?.version.id,
+      version_id: entry?.version.id ?? undefined,
       published: entry?.at ?? 0,
       facets: versionFacets(document, entry?.version),
       ...(entry === undefined ? {} : { numbers: { version_published_timestamp: Math.floor(entry.at / 1000) } }),

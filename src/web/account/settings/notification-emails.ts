@@ -28,6 +28,7 @@ const GROUPS: readonly { legend: MessageKey; kinds: readonly EmailKind[]; isForA
       'project_status',
       'project_message',
       'version_quarantined',
+      'withdrawal',
       'trusted_publisher',
       'webhook_disabled',
     ],

@@ -130,7 +130,7 @@ function orphans(page: PageContext, { orphans: { files, bytes, listed } }: Stora
     files === 0
       ? html`<p class="soft">${t('operate.storage.orphans.none')}</p>`
       : html`<p>${t('operate.storage.orphans.text', { files, size: fileSize(language, bytes) })}</p>
-<p>${rich('operate.storage.verify', { command: html`<code>depot verify --quick</code>` })}</p>
+<p>${rich('operate.storage.verify', { command: html`<code>depot doctor</code>` })}</p>
 <details><summary>${t('operate.storage.orphans.list', { count: listed.length })}</summary><ul>${listed.map(({ key, bytes: size }) => html`<li><code>${key}</code> ${fileSize(language, size)}</li>`)}</ul></details>`
   return sheetPart({ id: 'orphans', title: t('operate.kind.orphaned_files'), content })
 }

@@ -13,6 +13,7 @@ import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
+import { impactOf } from '../version/impact-view.ts'
 import { type ManagedProject, may } from './managed-project.ts'
 import { projectForm, showProjectSettings } from './settings-frame.ts'
 
@@ -42,6 +43,7 @@ async function showDeletion(request: OwnRequest, data: ManagedProject, state: Fo
     countDependents(deps.db, view.id),
     countCollectionsWith(deps.db, view.id),
   ])
+  const impact = await impactOf(request, { projectId: view.id, versionId: null, action: 'remove' })
   const canArchive = may(data, 'EDIT_DETAILS') && ['approved', 'unlisted', 'private'].includes(view.status)
   const archive = sheetPart({
     id: 'archive',
@@ -64,7 +66,10 @@ async function showDeletion(request: OwnRequest, data: ManagedProject, state: Fo
   const content = html`<ul><li>${t('people.delete.versions', { count: view.versions.length })}</li>
 <li>${t('people.delete.downloads', { count: wholeNumber(language, view.downloads) })}</li>
 <li>${t('people.delete.dependents', { count: dependents })}</li>
-<li>${t('people.delete.collections', { count: collections })}</li>
+${impact.map(
+  (part) => html`<li>${part}</li>
+`,
+)}<li>${t('people.delete.collections', { count: collections })}</li>
 <li>${t('people.delete.url')}</li></ul>
 ${form(page, {
   action: pathTo(page, `${settings}/delete`),

@@ -12,6 +12,7 @@ import type { FormState } from '#web/kit/work/form-page.ts'
 import type { ManagedProject } from '../project/managed-project.ts'
 import { projectForm } from '../project/settings-frame.ts'
 import { loadEdited } from './edit-page.ts'
+import { impactOf } from './impact-view.ts'
 import { countDependents } from './queries.ts'
 
 /** Registers the confirmation pages. */
@@ -43,7 +44,7 @@ async function confirmDeletion(request: OwnRequest, data: ManagedProject, state:
 async function showDeletion(request: OwnRequest, state: FormState): Promise<FastifyReply> {
   const { page, deps } = request
   const { t } = page.language
-  const { version, pages } = await loadEdited(request)
+  const { version, pages, project } = await loadEdited(request)
   const dependents = await countDependents(deps.db, version.id)
   const title = t('upload.delete.title', { number: version.version_number })
   const edit = pathTo(page, `${pages}/edit`)
@@ -53,6 +54,7 @@ async function showDeletion(request: OwnRequest, state: FormState): Promise<Fast
       t('upload.delete.files', { count: version.files.length }),
       t('upload.delete.downloads', { count: version.downloads }),
       dependents > 0 && t('upload.delete.dependents', { count: dependents }),
+      ...(await impactOf(request, { projectId: project.id, versionId: version.id, action: 'remove' })),
     ].filter((text) => text !== false),
     instead: { text: t('upload.delete.archive.text'), href: `${edit}#state`, label: t('upload.delete.archive') },
     action: pathTo(page, `${pages}/delete`),

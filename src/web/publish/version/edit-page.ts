@@ -1,6 +1,7 @@
 // The page that edits a version: the fields of the upload page, the stored files with their scan, and the status.
 import type { FastifyReply } from 'fastify'
 import { requirePermission } from '#features/basics/access/project-policy.ts'
+import { isPublicVersionStatus } from '#features/basics/access/version-status.ts'
 import { findScan, type ScanRow } from '#features/catalogue/scans/queries.ts'
 import { VersionPatch } from '#features/catalogue/versions/lifecycle/requests.ts'
 import { updateVersion } from '#features/catalogue/versions/lifecycle/update-version.ts'
@@ -9,8 +10,8 @@ import type { VersionView } from '#features/catalogue/versions/views.ts'
 import { ApiError, notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { type FormError, form } from '#platform/html/forms.ts'
-import { html } from '#platform/html/html.ts'
-import { pathTo } from '#platform/html/page-context.ts'
+import { html, type Part } from '#platform/html/html.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { saveBar } from '#platform/html/work/actions.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { attempt, checkValues } from '#web/kit/forms.ts'
@@ -19,6 +20,7 @@ import { projectSegments } from '#web/kit/paths.ts'
 import { EMPTY, type FormState, submittedForm } from '#web/kit/work/form-page.ts'
 import { showLostForm } from '#web/kit/work/lost-input.ts'
 import { versionOf } from '#web/site/lists/rows.ts'
+import { withdrawnNote } from '#web/site/version/version-parts.ts'
 import { loadManagedProject, type ManagedProject, may } from '../project/managed-project.ts'
 import { showProjectSettings, toCanonical } from '../project/settings-frame.ts'
 import { changelogPart } from './form/changelog-part.ts'
@@ -138,6 +140,14 @@ async function explained(request: OwnRequest, { data, state }: Submission, error
   return ofFile === undefined ? publicationErrors(request, data, error) : [ofFile]
 }
 
+/** A version that was never published has nothing to withdraw. */
+function withdrawLink(page: PageContext, { version, pages }: Edited): Part {
+  const { t } = page.language
+  if (version.withdrawn === undefined && !isPublicVersionStatus(version.status)) return false
+  const key = version.withdrawn === undefined ? 'upload.withdraw' : 'upload.withdraw.edit'
+  return html`<a class="button" href="${pathTo(page, `${pages}/withdraw`)}">${t(key, { number: version.version_number })}</a>`
+}
+
 type Shown = {
   state: FormState
   rows?: DependencyRow[]
@@ -166,7 +176,7 @@ ${detailsPart(request, data, { state, values })}
 ${dependencyPart(request, { data: dependencies, state })}
 ${await changelogPart(request, { state, changelog: stored.changelog })}
 ${statusPart(page, version, { state, isFeatured: values.featured })}
-${saveBar(page, { more: remove })}`
+${saveBar(page, { more: html`${withdrawLink(page, data)}${remove}` })}`
   const title = t('upload.edit.title', { number: version.version_number, name: data.view.name })
   return showProjectSettings(request, data, {
     section: '/versions',
@@ -176,6 +186,7 @@ ${saveBar(page, { more: remove })}`
     form: state,
     body: [
       await scanPart(request, data),
+      withdrawnNote(page, version, undefined),
       (may(data, 'UPLOAD_VERSION') || state.isSubmitted) &&
         form(page, { action: pathTo(page, `${pages}/edit`), hasFile: true, content }),
     ],

@@ -9,6 +9,7 @@ export type VersionListRow = {
   version_type: string
   status: string
   featured: boolean
+  is_withdrawn: boolean
   downloads: number
   date_published: Date
   loaders: string[]
@@ -24,7 +25,7 @@ export async function listAllVersions(
   { limit, offset }: { limit: number; offset: number },
 ): Promise<VersionListRow[]> {
   const { rows } = await sql<VersionListRow>`
-    select id, name, version_number, version_type, status, featured, downloads, date_published, loaders, draft_expires,
+    select id, name, version_number, version_type, status, featured, withdrawn_at is not null as is_withdrawn, downloads, date_published, loaders, draft_expires,
       coalesce((select array_agg(value) from jsonb_array_elements_text(version.fields -> 'game_versions') value), '{}')
         as game_versions,
       count(*) over ()::int as total

@@ -1,19 +1,22 @@
 // Project settings: all versions with their status, and actions on several of them.
 import type { FastifyReply } from 'fastify'
+import { listBrokenOf } from '#features/catalogue/breakage/broken-dependencies.ts'
+import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { updateVersions } from '#features/catalogue/versions/lifecycle/update-versions.ts'
 import { listCachedVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { notFound, validationError } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
 import { shortNumber, timeAgo } from '#platform/html/format.ts'
-import { html, type Markup } from '#platform/html/html.ts'
-import { emptyState, pager } from '#platform/html/lists.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { emptyState, note, pager } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { statusOf } from '#platform/html/work/status.ts'
 import { bulkForm, listTable, nameCell } from '#platform/html/work/tables.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
-import { pageNumber, withQuery } from '#web/kit/paths.ts'
+import { pageNumber, projectPath, withQuery } from '#web/kit/paths.ts'
 import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
+import { viewOf } from '#web/site/lists/rows.ts'
 import { tagNames } from '#web/site/names.ts'
 import { type ManagedProject, may } from '../project/managed-project.ts'
 import { projectForm, showProjectSettings } from '../project/settings-frame.ts'
@@ -102,9 +105,30 @@ async function showVersions(request: OwnRequest, data: ManagedProject, form: For
     ...(mayEdit ? { action: upload } : {}),
     needs: { permission: 'UPLOAD_VERSION', name: t('work.permission.UPLOAD_VERSION') },
     form,
+    notes: await brokenNote(request, data),
     body: html`${rows.length === 0 ? none : list}
 ${last > 1 && pager(page, { current, last, href: (number) => pathTo(page, withQuery(action, { page: number === 1 ? '' : String(number) })) })}`,
   })
+}
+
+/** Names the dependencies of the newest version that have broken. */
+async function brokenNote({ deps, viewer, page }: OwnRequest, { project, path }: ManagedProject): Promise<Part> {
+  const { rich, t } = page.language
+  const broken = await listBrokenOf(deps.db, project.id)
+  const [first] = broken
+  if (first === undefined) return false
+  const ids = broken.map(({ project_id }) => project_id)
+  const views = new Map((await listVisibleProjects(deps, viewer, ids)).map((each) => [each.id, viewOf(each)]))
+  const version = html`<a href="${pathTo(page, `${path}/version/${first.dependent_id}/edit`)}"><bdi>${first.version_number}</bdi></a>`
+  const items = broken.map(({ project_id, reason }) => {
+    const view = views.get(project_id)
+    const name =
+      view === undefined
+        ? t('upload.broken.unknown')
+        : html`<a href="${pathTo(page, projectPath(view))}"><bdi>${view.name}</bdi></a>`
+    return html`<li>${rich(`upload.broken.${reason}`, { name })}</li>`
+  })
+  return note(page, 'warn', html`<p>${rich('upload.broken', { version })}</p><ul>${items}</ul>`)
 }
 
 function cellsOf(page: PageContext, data: ManagedProject, row: VersionListRow): (Markup | string)[] {
@@ -125,7 +149,7 @@ function cellsOf(page: PageContext, data: ManagedProject, row: VersionListRow): 
       near: runs,
       least: [shortNumber(language, row.downloads)],
     }),
-    html`${statusOf(page, 'version', row.status)}${row.featured && html` <span class="badge">${t('upload.versions.featured')}</span>`}`,
+    html`${statusOf(page, 'version', row.status)}${row.featured && html` <span class="badge">${t('upload.versions.featured')}</span>`}${row.is_withdrawn && html` <span class="badge bad">${t('project.withdrawn')}</span>`}`,
     runs,
     shortNumber(language, row.downloads),
     published,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { parseFeed } from 'feedsmith'
 import { DAY_MS } from '#lib/time.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
@@ -103,6 +104,32 @@ test('every feed is valid Atom and JSON Feed', async () => {
       assert.ok(typeof item.id === 'string' && (item.content_text ?? item.content_html) !== undefined, path)
       assert.ok(Date.parse(item.date_published) > 0 && Date.parse(item.date_modified) > 0)
     }
+  }
+})
+
+test('an independent reader finds the same entries in both formats', async () => {
+  for (const path of all()) {
+    const [atom, json] = [parseFeed((await read(`${path}.atom`)).body), parseFeed((await read(`${path}.json`)).body)]
+    assert.ok(atom.format === 'atom' && json.format === 'json', path)
+    const entries = (atom.feed.entries ?? []).map(({ id, title, published, updated, content, links }) => ({
+      id,
+      title: typeof title === 'string' ? title : title?.value,
+      dates: [published, updated],
+      has_content: content !== undefined,
+      files: links?.filter((link) => link.rel === 'enclosure').map((link) => [link.href, link.length]) ?? [],
+    }))
+    const items = (json.feed.items ?? []).map((item) => ({
+      id: item.id,
+      title: item.title,
+      dates: [item.date_published, item.date_modified],
+      has_content: item.content_html !== undefined,
+      files: item.attachments?.map((file) => [file.url, file.size_in_bytes]) ?? [],
+    }))
+    assert.deepEqual(entries, items, path)
+    assert.equal(
+      atom.feed.links?.find((link) => link.rel === 'next')?.href?.replace('.atom', '.json'),
+      json.feed.next_url,
+    )
   }
 })
 

@@ -1,5 +1,6 @@
 // Feeds of projects: of lists, users, organizations and collections.
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { listUpdatedIds } from '#features/catalogue/projects/queries.ts'
 import { type CollectionReadRow, listCollections } from '#features/community/collections/queries.ts'
 import { getOrganization, toOrganizationView } from '#features/community/organizations/organization-cache.ts'
 import { listOrganizationProjectIds, listProjectIdsOf } from '#features/people/users/queries.ts'
@@ -63,14 +64,11 @@ export async function collectionSubject({ deps, viewer, param }: PageRequest): P
 /** Returns the projects of a subject, most recently updated first. */
 export async function projectsOf(request: PageRequest, { projectIds, ...about }: Subject): Promise<Feed> {
   const { deps, viewer } = request
-  const projects = (await listVisibleProjects(deps, viewer, projectIds)).map((project) => ({
-    etag: project.etag,
-    ...rowOfProject(project),
-  }))
-  projects.sort((a, b) => (a.updated < b.updated ? 1 : -1))
-  const from = (pageOf(request) - 1) * ENTRIES
-  const entries = projects.slice(from, from + ENTRIES).map((row) => entryOf(row, row.etag))
-  return { ...about, entries, hasMore: projects.length > from + ENTRIES }
+  const offset = (pageOf(request) - 1) * ENTRIES
+  const ids = await listUpdatedIds(deps.db, viewer, projectIds, { offset, limit: ENTRIES + 1 })
+  const projects = await listVisibleProjects(deps, viewer, ids.slice(0, ENTRIES))
+  const entries = projects.map((project) => entryOf(rowOfProject(project), project.etag))
+  return { ...about, entries, hasMore: ids.length > ENTRIES }
 }
 
 /** Returns the projects of a list. Ignores the setup, because feed readers have no cookies. */

@@ -21,11 +21,13 @@ const SEARCHED_PROJECTS = 100
 /** Returns the releases of the projects of a subject, newest first. */
 export async function releasesOf(request: PageRequest, { projectIds, ...about }: Subject): Promise<Feed> {
   const { deps, viewer } = request
-  const projects = (await listVisibleProjects(deps, viewer, projectIds)).map(viewOf)
-  const views = new Map(projects.map((view) => [view.id, view]))
   const offset = (pageOf(request) - 1) * ENTRIES
-  const ids = await listReleases(deps.db, [...views.keys()], { offset, limit: ENTRIES + 1 })
+  const ids = await listReleases(deps.db, viewer, projectIds, { offset, limit: ENTRIES + 1 })
   const versions = await listCachedVersions(deps, ids.slice(0, ENTRIES))
+  const shown = [...new Set(versions.map(({ project }) => project.id))]
+  const views = new Map(
+    (await listVisibleProjects(deps, viewer, shown)).map((project) => [project.id, viewOf(project)]),
+  )
   const authors = await authorsOf(request, versions.map(versionOf))
   const entries = versions.flatMap((version) => {
     const view = versionOf(version)

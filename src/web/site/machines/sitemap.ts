@@ -70,7 +70,7 @@ async function lastChange(request: PageRequest, filter: Filter): Promise<string 
 
 const INDEX: RememberDefinition<readonly Entry[]> = {
   name: 'sitemap',
-  sizeOf: (entries) => 100 * entries.length,
+  sizeOf: (entries) => 150 * entries.length,
 }
 
 async function sendIndex(request: PageRequest): Promise<FastifyReply> {
@@ -124,7 +124,9 @@ async function sendPart(request: PageRequest): Promise<FastifyReply> {
   if (name === 'pages' && written === '') return sendEntries(request, await listPages(request), form)
   const section = sectionsOf(request.deps.taxonomy).find((each) => each.name === name)
   if (section === undefined || written === '') throw notFound('page')
-  return sendEntries(request, await listProjects(request, section.filter, Number(written)), form)
+  const parts = request.deps.cache.remember(INDEX)
+  const entries = await parts.get(`${name}-${written}`, () => listProjects(request, section.filter, Number(written)))
+  return sendEntries(request, entries, form)
 }
 
 /** Returns the home page, the lists and the texts of the operator. */

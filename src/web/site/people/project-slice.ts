@@ -1,8 +1,14 @@
 // The projects of a user, an organization or a collection: one page of those of a type that are compatible with the
 // visitor's setup, and the totals of all.
 import { listLatestVersions } from '#features/catalogue/follows/queries.ts'
-import { type CachedProject, listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
+import {
+  type CachedProject,
+  listVisibleProjects,
+  projectForm,
+} from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import { convertInPieces } from '#lib/text/json-pieces.ts'
+import type { DerivedForm } from '#platform/cache/entries.ts'
 import { isSet, NO_SETUP, type Setup, setupFor } from '#web/kit/cookies.ts'
 import { offeredTypes, type ProjectType, pageNumber, withQuery } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
@@ -36,7 +42,17 @@ export type ProjectSlice = {
   followers: number
 }
 
-type Item = { project: CachedProject; view: ProjectView }
+type Facts = Pick<ProjectView, 'id' | 'project_types' | 'downloads' | 'followers'>
+type Item = { project: CachedProject; view: Facts }
+
+/** The fields by which all projects are counted and ordered. Reading the texts of thousands of projects is slow. */
+const FACTS: DerivedForm<CachedProject, Facts> = {
+  derive: (project) => {
+    const { id, project_types, downloads, followers } = viewOf(project)
+    return { id, project_types, downloads, followers }
+  },
+  sizeOf: () => 300,
+}
 
 /** Loads one page of these projects, without projects that are hidden from the viewer. Default order: by downloads. */
 export async function loadSlice(
@@ -46,7 +62,10 @@ export async function loadSlice(
 ): Promise<ProjectSlice> {
   const { deps, viewer } = request
   const filter = readSliceFilter(request)
-  const all = (await listVisibleProjects(deps, viewer, ids)).map((project) => ({ project, view: viewOf(project) }))
+  const all = await convertInPieces(await listVisibleProjects(deps, viewer, ids), (project) => ({
+    project,
+    view: projectForm(deps, project, FACTS),
+  }))
   if (!isOrdered) all.sort((a, b) => b.view.downloads - a.view.downloads)
   const compatible = await listCompatible(request, all, filter.setup)
   const matching = compatible.filter(

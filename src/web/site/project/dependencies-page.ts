@@ -5,6 +5,7 @@ import { countDependentsByType, listDependentSlice } from '#features/catalogue/v
 import { listDependencies } from '#features/catalogue/versions/dependencies/project-dependencies.ts'
 import { listRequired } from '#features/catalogue/versions/dependencies/required-versions.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
+import type { RememberDefinition } from '#platform/cache/remembered.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import { emptyState, pager, segments } from '#platform/html/lists.ts'
 import { pathTo } from '#platform/html/page-context.ts'
@@ -77,6 +78,10 @@ async function loadChosen(
 }
 
 const DEPENDENTS_PER_PAGE = 20
+const DEPENDENT_TYPES: RememberDefinition<Awaited<ReturnType<typeof countDependentsByType>>> = {
+  name: 'dependent-types',
+  sizeOf: ({ byType }) => 100 * byType.size,
+}
 
 export async function showUsedBy(request: PageRequest, project: CachedProject): Promise<FastifyReply> {
   const { deps, page, show, query } = request
@@ -86,7 +91,9 @@ export async function showUsedBy(request: PageRequest, project: CachedProject): 
   const types = offeredTypes(deps.taxonomy)
   const loadersOfTypes = types.map((type) => ({ type, loaders: loadersOf(deps.taxonomy, type) }))
   const pairs = loadersOfTypes.flatMap(({ type, loaders }) => loaders.map((loader) => [loader, type] as const))
-  const { total, byType } = await countDependentsByType(deps.db, data.project.id, pairs)
+  const { total, byType } = await deps.cache
+    .remember(DEPENDENT_TYPES)
+    .get(data.project.id, () => countDependentsByType(deps.dbRead, data.project.id, pairs))
   const chosen = loadersOfTypes.find(({ type }) => type === query('type') && byType.has(type))
   const projects = await listDependentSlice(deps, data.project.id, {
     limit: DEPENDENTS_PER_PAGE,

@@ -115,13 +115,15 @@ export function setupFilter(taxonomy: Taxonomy, setup: Setup, types: readonly st
 async function findNearest({ deps }: PageRequest, projectId: string, setup: Setup): Promise<string | undefined> {
   const order = new Map(releasesOf(deps.taxonomy).map((release, index) => [release, index]))
   const wanted = order.get(setup.gameVersion)
-  const distances = (await listVersionTraits(deps.db, projectId, {})).map(({ id, loaders, game_versions }) => {
-    const steps = game_versions.map((version) => Math.abs((order.get(version) ?? Infinity) - (wanted ?? Infinity)))
-    const isForLoader = setup.loader === '' || loaders.includes(setup.loader)
-    // Without a place in the order, all game versions are equally far.
-    const least = Math.min(...steps.map((step) => (Number.isFinite(step) ? step : order.size)), order.size)
-    return { id, distance: (isForLoader ? 0 : order.size + 1) + least }
-  })
+  const distances = (await listVersionTraits(deps.db, projectId, { offered: true })).map(
+    ({ id, loaders, game_versions }) => {
+      const steps = game_versions.map((version) => Math.abs((order.get(version) ?? Infinity) - (wanted ?? Infinity)))
+      const isForLoader = setup.loader === '' || loaders.includes(setup.loader)
+      // Without a place in the order, all game versions are equally far.
+      const least = Math.min(...steps.map((step) => (Number.isFinite(step) ? step : order.size)), order.size)
+      return { id, distance: (isForLoader ? 0 : order.size + 1) + least }
+    },
+  )
   return distances.reduce<(typeof distances)[number] | undefined>(
     (best, each) => (best === undefined || each.distance < best.distance ? each : best),
     undefined,

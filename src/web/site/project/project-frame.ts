@@ -9,13 +9,14 @@ import type { MessageKey } from '#platform/html/languages.ts'
 import { breadcrumbs, note, tabs } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { isSet } from '#web/kit/cookies.ts'
-import { feedLinks, listPath, PROJECT_TYPES, reportPath, withQuery } from '#web/kit/paths.ts'
+import { feedLinks, listPath, PATHS, PROJECT_TYPES, reportPath, withQuery } from '#web/kit/paths.ts'
 import type { PersonalPart, Reader } from '#web/kit/personal-parts.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import type { ShownPage } from '#web/kit/send-page.ts'
 import { fieldTexts, tile } from '../lists/rows.ts'
 import { hueClass, releasesIn, setupName, tagName, tagNames, typesName } from '../names.ts'
 import { cardOf } from './card.ts'
+import { mirroredFrom } from './mirrored-from.ts'
 import { type Offer, primaryFile } from './offer.ts'
 import type { ProjectData } from './project-data.ts'
 import { projectStructure } from './structured-data.ts'
@@ -101,7 +102,7 @@ function projectHead(request: PageRequest, data: ProjectData): Markup {
 ${tile(page, { iconUrl: view.icon_url, rawUrl: view.raw_icon_url }, 81)}
 <div>
 <h1 dir="auto">${view.name}</h1>
-${headDetails(request, data)}
+${headDetails(request, data, view.origin !== undefined && html`<p class="soft">${mirroredFrom(page, view.origin)}</p>`)}
 </div>
 ${download(request, data)}
 </div>`
@@ -121,13 +122,20 @@ ${download(request, data)}
 </div>`
 }
 
-function headDetails(request: PageRequest, data: ProjectData): Markup {
+function headDetails(request: PageRequest, data: ProjectData, origin: Part = null): Markup {
   const { page } = request
   const { language } = page
   const { view } = data
-  return html`<p class="what" dir="auto">${view.summary}</p>
+  return html`<p class="what" dir="auto">${view.summary}</p>${origin}
 <dl class="facts"><div><dt>${language.t('site.downloads', { count: view.downloads })}</dt><dd>${countOf(language, view.downloads)}</dd></div><div><dt>${language.t('site.followers', { count: view.followers })}</dt><dd>${countOf(language, view.followers)}</dd></div><div><dt class="vh">${language.t('site.updated')}</dt><dd>${language.rich('site.updated-at', { at: timeAgo(language, new Date(view.updated), page.now) })}</dd></div></dl>
-<div class="acts">${request.personal(followButton({ id: view.id, path: data.path }))}<a class="button" href="${pathTo(page, `${data.path}/save`)}">${icon(page, 'bookmark')}${language.t('site.save')}</a>${iconButtons(page, view, data.path)}</div>`
+<div class="acts">${request.personal(followButton({ id: view.id, path: data.path }))}<a class="button" href="${pathTo(page, `${data.path}/save`)}">${icon(page, 'bookmark')}${language.t('site.save')}</a>${packButton(page, view)}${iconButtons(page, view, data.path)}</div>`
+}
+
+/** Adds the project to the pack that the visitor composes. Packs cannot be part of packs. */
+function packButton(page: PageContext, { id, project_types }: ProjectData['view']): Part {
+  if (project_types.length === 0 || project_types.includes('modpack')) return null
+  const href = pathTo(page, withQuery(PATHS.pack, { add: id }))
+  return html`<a class="button" href="${href}" rel="nofollow">${icon(page, 'plus')}${page.language.t('site.pack.add')}</a>`
 }
 
 /** Shows the buttons for the feed, for sharing and for reporting. A script shows the share button if the browser can share. */

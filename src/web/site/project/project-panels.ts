@@ -45,11 +45,12 @@ const ROWS_MAX = 8
 /** Shows which loaders and game versions the project supports, with a link to the newest version for both. */
 export function compatibility(
   page: PageContext,
-  { project, view, path, traits }: ProjectPageData,
+  { project, view, path, traits: all }: ProjectPageData,
   { setup, taxonomy }: { setup: Setup; taxonomy: Taxonomy },
 ): Part {
   const { language } = page
   const newest = new Map<string, Map<string, string>>()
+  const traits = all.filter(({ is_withdrawn }) => !is_withdrawn)
   for (const { id, loaders, game_versions } of traits) {
     for (const loader of loaders) {
       const cells = newest.get(loader) ?? new Map<string, string>()

@@ -6,6 +6,7 @@ import {
   type CachedVersion,
   getVersion,
   listCachedVersions,
+  listVisibleVersions,
 } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { listVersionIdsFor } from '#features/catalogue/versions/lookup/version-list.ts'
 import { findVersionIdByNumber } from '#features/catalogue/versions/queries.ts'
@@ -22,6 +23,7 @@ import type { PageRequest } from '#web/kit/request.ts'
 import { fieldTexts, versionOf } from '../lists/rows.ts'
 import { environmentText, tagNames, versionRuns } from '../names.ts'
 import { type DependencyNode, dependencyGroups } from '../project/dependency-list.ts'
+import { mirroredFrom } from '../project/mirrored-from.ts'
 import { loadDependencies, type Offer } from '../project/offer.ts'
 import { loadProject, type ProjectData } from '../project/project-data.ts'
 import { archiveLink, projectPage } from '../project/project-frame.ts'
@@ -31,7 +33,14 @@ import { buildSnippets, snippetList } from './build-snippets.ts'
 import { folderView, manifestView } from './contents-view.ts'
 import { comparison } from './version-compare.ts'
 import { type ContentsFile, folderTree, loadContents } from './version-contents.ts'
-import { channelBadge, copyButton, loadVersionPaths, type VersionPaths } from './version-parts.ts'
+import {
+  channelBadge,
+  copyButton,
+  loadVersionPaths,
+  type VersionPaths,
+  withdrawnBadge,
+  withdrawnNote,
+} from './version-parts.ts'
 
 /** Maximum number of files whose contents are on the page of a version. */
 const CONTENTS_MAX = 4
@@ -111,6 +120,7 @@ ${comparison(page, deps.taxonomy, {
   })
   const body = html`<div class="body parts">
 ${versionHead(request, loaded)}
+${withdrawnNote(page, version, await loadReplacement(request, loaded))}
 <section><h2>${language.t('site.tab.changelog')}</h2>${String(changelog) === '' ? html`<p class="soft">${language.t('site.no-changelog')}</p>` : changelog}</section>
 ${offer.dependencies.length > 0 && html`<section><h2>${language.t('site.tab.dependencies')}</h2>${dependencyGroups(page, withChosen(offer))}</section>`}
 ${compared}
@@ -125,6 +135,15 @@ ${filesPanel(page, offer)}
   const canonical = paths.of(version)
   const structuredData = versionStructure(page, data, { version, canonical })
   return show(projectPage(request, data, { tab: '/versions', title, body, canonical, structuredData, isSplit: true }))
+}
+
+/** Returns the version that replaces a withdrawn version, if the viewer can see it. */
+async function loadReplacement({ deps, viewer }: PageRequest, { version, paths }: VersionData) {
+  const id = version.withdrawn?.replacement
+  const [cached] = id === undefined ? [] : await listVisibleVersions(deps, viewer, [id])
+  if (cached === undefined) return undefined
+  const replacement = versionOf(cached)
+  return { path: paths.of(replacement), version_number: replacement.version_number }
 }
 
 /** Adds the versions that the archive of the offer contains. */
@@ -149,7 +168,7 @@ function versionHead({ page }: PageRequest, { data, version, paths, previous, ne
     const text = html`<span class="vh">${language.t(`project.version.${name}`)} </span><bdi>${other.version_number}</bdi>`
     return html`<li><a href="${pathTo(page, paths.of(other))}" rel="${name === 'next' ? 'next' : 'prev'}">${name === 'previous' && icon(page, 'previous')}${text}${name === 'next' && icon(page, 'next')}</a></li>`
   }
-  return html`<header><h1><bdi>${version.name}</bdi> ${channelBadge(page, version)}</h1>
+  return html`<header><h1><bdi>${version.name}</bdi> ${channelBadge(page, version)} ${withdrawnBadge(page, version)}</h1>
 <nav class="steps" aria-label="${language.t('site.tab.versions')}"><ul>${link(previous, 'previous')}<li><a href="${pathTo(page, `${data.path}/versions`)}">${icon(page, 'list')}${language.t('project.version.all')}</a></li>${link(next, 'next')}</ul></nav></header>`
 }
 
@@ -158,7 +177,7 @@ function detailsPanel({ page, deps }: PageRequest, { version }: VersionData, sca
   const { t } = language
   const games = versionRuns(deps.taxonomy, fieldTexts(version, 'game_versions'))
   const runs = environmentText(language, version.project_types, fieldText(version, 'environment'))
-  return html`<section class="panel"><h2>${t('site.details')}</h2><dl class="pairs"><dt>${t('site.version')}</dt><dd><bdi>${version.version_number}</bdi></dd><dt>${t('site.facet.v')}</dt><dd>${games.join(', ')}</dd><dt>${t('site.facet.l')}</dt><dd>${tagNames(language, version.loaders).join(', ')}</dd>${runs !== undefined && html`<dt>${t('site.facet.e')}</dt><dd>${runs}</dd>`}<dt>${t('site.published')}</dt><dd>${exactTime(language, new Date(version.date_published))}</dd><dt>${t('site.column.downloads')}</dt><dd>${countOf(language, version.downloads)}</dd>${scan}${version.provenance !== undefined && builtFrom(page, version.provenance)}<dt>${t('site.version-id')}</dt><dd><code id="version-id">${version.id}</code></dd></dl>
+  return html`<section class="panel"><h2>${t('site.details')}</h2><dl class="pairs"><dt>${t('site.version')}</dt><dd><bdi>${version.version_number}</bdi></dd><dt>${t('site.facet.v')}</dt><dd>${games.join(', ')}</dd><dt>${t('site.facet.l')}</dt><dd>${tagNames(language, version.loaders).join(', ')}</dd>${runs !== undefined && html`<dt>${t('site.facet.e')}</dt><dd>${runs}</dd>`}<dt>${t('site.published')}</dt><dd>${exactTime(language, new Date(version.date_published))}</dd><dt>${t('site.column.downloads')}</dt><dd>${countOf(language, version.downloads)}</dd>${scan}${version.provenance !== undefined && builtFrom(page, version.provenance)}${version.origin !== undefined && html`<dt>${t('project.mirrored')}</dt><dd>${mirroredFrom(page, version.origin)}</dd>`}<dt>${t('site.version-id')}</dt><dd><code id="version-id">${version.id}</code></dd></dl>
 <p class="lone">${copyButton(page, { id: 'version-id', what: t('site.version-id') })}<a class="lone" href="${pathTo(page, reportPath('version', version.id))}">${icon(page, 'flag')}${t('site.report.version')}</a></p></section>`
 }
 

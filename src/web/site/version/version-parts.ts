@@ -1,9 +1,9 @@
 // Parts that the lists and the pages of versions share.
 import { listSharedNumbers } from '#features/catalogue/versions/lookup/version-list.ts'
 import type { VersionView } from '#features/catalogue/versions/views.ts'
-import { html, type Markup } from '#platform/html/html.ts'
-import { badge } from '#platform/html/lists.ts'
-import type { PageContext } from '#platform/html/page-context.ts'
+import { html, type Markup, type Part } from '#platform/html/html.ts'
+import { badge, note } from '#platform/html/lists.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { versionPath } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
 import type { ProjectData } from '../project/project-data.ts'
@@ -14,6 +14,29 @@ type Named = Pick<VersionView, 'id' | 'version_number'>
 export function channelBadge({ language }: PageContext, { version_type }: Pick<VersionView, 'version_type'>): Markup {
   const kind = version_type === 'release' ? 'good' : version_type === 'beta' ? 'warn' : 'bad'
   return badge(kind, language.t(`site.channel.${version_type}`))
+}
+
+/** Shows that a version was withdrawn. */
+export function withdrawnBadge({ language }: PageContext, { withdrawn }: Pick<VersionView, 'withdrawn'>): Part {
+  return withdrawn !== undefined && badge('bad', language.t('project.withdrawn'))
+}
+
+/** Explains why a version was withdrawn, with a link to its replacement. */
+export function withdrawnNote(
+  page: PageContext,
+  { withdrawn }: Pick<VersionView, 'withdrawn'>,
+  replacement: { path: string; version_number: string } | undefined,
+): Part {
+  if (withdrawn === undefined) return false
+  const { t, rich } = page.language
+  const instead =
+    replacement !== undefined &&
+    html`<p>${rich('project.withdrawn.replacement', { version: html`<a href="${pathTo(page, replacement.path)}"><bdi>${replacement.version_number}</bdi></a>` })}</p>`
+  return note(
+    page,
+    withdrawn.kind === 'superseded' ? 'warn' : 'bad',
+    html`<p><span class="strong">${t(`project.withdrawn.${withdrawn.kind}`)}</span></p><p><q dir="auto">${withdrawn.reason}</q></p>${instead}`,
+  )
 }
 
 /** Builds the paths of a project's versions: by number, or by ID if several versions have the number. */

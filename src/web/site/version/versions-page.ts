@@ -16,7 +16,7 @@ import { releasesIn, tagName, tagNames, versionRuns } from '../names.ts'
 import { primaryFile } from '../project/offer.ts'
 import { loadProject, type ProjectData } from '../project/project-data.ts'
 import { projectPage } from '../project/project-frame.ts'
-import { channelBadge, loadVersionPaths, type VersionPaths } from './version-parts.ts'
+import { channelBadge, loadVersionPaths, type VersionPaths, withdrawnBadge } from './version-parts.ts'
 
 const PER_PAGE = 50
 const VALUES_MAX = 20
@@ -97,6 +97,6 @@ function versionRow({ page, deps }: PageRequest, paths: VersionPaths, version: V
   const games = versionRuns(deps.taxonomy, fieldTexts(version, 'game_versions')).slice(0, RUNS_MAX)
   const downloads = html`<span class="in-card"> ${language.t('site.downloads', { count: version.downloads })}</span>`
   const name = version.name !== version.version_number && html`<span class="soft" dir="auto">${version.name}</span>`
-  return html`<tr><th scope="row"><a href="${pathTo(page, paths.of(version))}"><bdi>${version.version_number}</bdi></a>${name}</th><td>${channelBadge(page, version)}</td><td class="fits">${games.join(', ')}</td><td class="late">${tagNames(language, version.loaders).join(', ')}</td><td class="num late">${countOf(language, version.downloads)}${downloads}</td><td class="late">${timeAgo(language, new Date(version.date_published), page.now)}</td><td class="file">${file !== undefined && html`<a class="button tight" href="${file.url}" download>${icon(page, 'download')}${fileSize(language, file.size)}<span class="vh"> ${language.t('site.get.download', { name: version.version_number })}</span></a>`}</td></tr>
+  return html`<tr><th scope="row"><a href="${pathTo(page, paths.of(version))}"><bdi>${version.version_number}</bdi></a>${name}</th><td>${channelBadge(page, version)} ${withdrawnBadge(page, version)}</td><td class="fits">${games.join(', ')}</td><td class="late">${tagNames(language, version.loaders).join(', ')}</td><td class="num late">${countOf(language, version.downloads)}${downloads}</td><td class="late">${timeAgo(language, new Date(version.date_published), page.now)}</td><td class="file">${file !== undefined && html`<a class="button tight" href="${file.url}" download>${icon(page, 'download')}${fileSize(language, file.size)}<span class="vh"> ${language.t('site.get.download', { name: version.version_number })}</span></a>`}</td></tr>
 `
 }

@@ -5,6 +5,7 @@ import type { Membership } from '#features/basics/access/project-policy.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { recordStatusEvents } from '#features/basics/events/record-event.ts'
+import { announceHiddenProject } from '#features/catalogue/breakage/announce-loss.ts'
 import {
   announceDecision,
   type Decision,
@@ -125,6 +126,7 @@ async function endReview(
     details: { from: project.status, to, ...(isUndo ? { undo: true } : {}), ...waited },
   })
   await recordStatusEvents(tx, { id: project.id, from: project.status, to })
+  await announceHiddenProject(tx, project.id, { from: project.status, to, at: new Date(now) })
 }
 
 /** @throws ApiError `invalid_input` naming the field if the project, with the values after the patch, is not complete. */

@@ -8,6 +8,7 @@ import { dropImages } from '#features/basics/content-images/queries.ts'
 import { projectEvent, recordEvents } from '#features/basics/events/record-event.ts'
 import { imageKeys } from '#features/basics/images/hosted-image.ts'
 import { removeImages } from '#features/basics/images/icons.ts'
+import { announceRemovedProjects } from '#features/catalogue/breakage/announce-loss.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
@@ -69,6 +70,7 @@ export async function eraseProjects(tx: Tx, changed: ChangeSet, projects: readon
     tx,
     ids.map((id) => projectEvent('project.removed', id, { state: 'removed' })),
   )
+  await announceRemovedProjects(tx, ids)
   await dropImages(tx, 'project', ids)
   await dropImages(tx, 'version', versionIds)
   await tx.deleteFrom('project').where('id', 'in', ids).execute()

@@ -1,4 +1,5 @@
 // Lets members with EDIT_DETAILS change the icon of a project.
+import { requireNotMirrored } from '#features/basics/access/origin.ts'
 import { requirePermission } from '#features/basics/access/project-policy.ts'
 import { recordProjectEvent } from '#features/basics/events/record-event.ts'
 import { ICON_BYTES_MAX, type IconOwner } from '#features/basics/images/icons.ts'
@@ -22,6 +23,7 @@ export function projectIconOwner(deps: ProjectReader & Pick<Deps, 'now'>): IconO
     write: async (tx, changed, { id, icon }) => {
       const before = await lockProject(tx, id)
       if (before === undefined) throw notFound('project')
+      requireNotMirrored(before)
       if (icon === null && before.icon_url === null) return []
       await tx
         .updateTable('project')

@@ -1,5 +1,6 @@
 // Edits a project in one transaction.
 import { sql, type Updateable } from 'kysely'
+import { requireNotMirrored } from '#features/basics/access/origin.ts'
 import type { Membership } from '#features/basics/access/project-policy.ts'
 import { dropUnusedImages } from '#features/basics/content-images/queries.ts'
 import { recordProjectEvent } from '#features/basics/events/record-event.ts'
@@ -59,6 +60,7 @@ async function saveProject(
     const project = await lockProject(tx, id)
     if (project === undefined) throw notFound('project')
     requireRevision(project, revision)
+    requireNotMirrored(project, patch)
     const refusals = new Refusals()
     const fields: Updateable<Project> = toColumns(patch, columnsOf(project, deps.taxonomy), refusals)
     await refusals.wait(async () => requireModerationRights(viewer, project, patch))
@@ -80,6 +82,7 @@ async function saveProject(
     const { columns: status, announce } = prepared ?? { columns: {}, announce: async () => {} }
     const update = { ...fields, ...status }
     const hasMoreChanges = (await alongside?.(tx, changed)) ?? false
+    if (hasMoreChanges) requireNotMirrored(project)
     if (Object.keys(update).length === 0 && !hasMoreChanges) return
     await tx
       .updateTable('project')

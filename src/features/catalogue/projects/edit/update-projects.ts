@@ -1,6 +1,7 @@
 // Edits the categories and links of several projects in one transaction.
 import { sql } from 'kysely'
 import { listMemberships } from '#features/basics/access/memberships.ts'
+import { requireNotMirrored } from '#features/basics/access/origin.ts'
 import { canSeeProject, requirePermission } from '#features/basics/access/project-policy.ts'
 import { projectEvent, recordEvents } from '#features/basics/events/record-event.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -91,6 +92,7 @@ async function lockEditable(tx: Tx, viewer: Viewer, ids: readonly string[]): Pro
     return project
   })
   for (const { id } of projects) requirePermission(viewer, memberships.get(id) ?? {}, 'EDIT_DETAILS')
+  for (const project of projects) requireNotMirrored(project)
   return projects
 }
 

@@ -1,6 +1,7 @@
 // Edits and deletes images of a project's gallery.
 
 import { sql } from 'kysely'
+import { requireNotMirrored } from '#features/basics/access/origin.ts'
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
 import { recordProjectEvent } from '#features/basics/events/record-event.ts'
 import { imageKey, imageKeys } from '#features/basics/images/hosted-image.ts'
@@ -32,6 +33,7 @@ export async function editGallery(
     const project = await lockProject(tx, projectId)
     if (project === undefined) throw notFound('project')
     requireRevision(project, revision)
+    requireNotMirrored(project)
     await edit(tx)
     await touchProject(tx, projectId, new Date(deps.now()))
     await recordProjectEvent(tx, 'project.updated', projectId, { fields: ['gallery'] })

@@ -6,36 +6,89 @@ import {
   type ProjectReader,
 } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { Db } from '#platform/db/db.ts'
+import { cutPage, follows, type Position, positionOfTime } from '#platform/db/list-position.ts'
 
-type Slice = {
-  limit: number
-  offset: number
-  /** Only dependents of which a version with one of these loaders depends on the project. Default: all */
+/** The types of dependencies in the order of their bits in `project_dependent.types`. */
+const TYPES = ['required', 'optional', 'incompatible', 'embedded'] as const
+export const DEPENDENT_SORTS = ['downloads', 'updated'] as const
+
+/** Limits of a list of dependents. Default: all. */
+export type DependentFilter = {
+  /** Only dependents that depend on the project in this way. */
+  type?: (typeof TYPES)[number] | undefined
+  /** Only dependents whose newest listed version depends on the project. */
+  isLatest?: boolean
+  /** Only dependents of which a version with one of these loaders depends on the project. */
   loaders?: readonly string[]
 }
 
-/** Returns one page of the dependents, most downloaded first, and their total number. */
+type Slice = DependentFilter & {
+  limit: number
+  offset: number
+  sort?: (typeof DEPENDENT_SORTS)[number]
+  after?: Position | undefined
+}
+
+export type Dependent = { project: CachedProject; types: string[]; versions: number }
+
+/** Returns one page of the dependents, their total number, and the cursor of the next page. */
 export async function listDependents(
   reader: ProjectReader,
   projectId: string,
   slice: Slice,
-): Promise<{ projects: CachedProject[]; total: number }> {
-  // Two statements: a page after the end has no row that could contain the total.
-  const total = await countDependents(reader.db, projectId)
-  return { projects: await listDependentSlice(reader, projectId, slice), total }
+): Promise<{ dependents: Dependent[]; total: number; next: string | null }> {
+  const total = await countDependents(reader.db, projectId, slice)
+  const { page, next } = cutPage(
+    await readSlice(reader.db, projectId, { ...slice, limit: slice.limit + 1 }),
+    slice.limit,
+  )
+  const rows = new Map(page.map((row) => [row.id, row]))
+  const dependents = (await listPublic(reader, page)).flatMap((project) => {
+    const { types = 0, versions = 0 } = rows.get(project.id) ?? {}
+    return { project, types: TYPES.filter((_, bit) => (types & (1 << bit)) > 0), versions }
+  })
+  return { dependents, total, next }
 }
 
 /** Returns one page of the dependents, most downloaded first. */
 export async function listDependentSlice(
   reader: ProjectReader,
   projectId: string,
-  { limit, offset, loaders }: Slice,
+  slice: Slice,
 ): Promise<CachedProject[]> {
-  const { rows } = await sql<{ id: string }>`select project.id ${dependentsOf(projectId, loaders)}
-    order by project.downloads desc, project.id limit ${limit} offset ${offset}`.execute(reader.db)
-  // Everyone can see searchable projects, so the viewer does not matter.
+  return listPublic(reader, await readSlice(reader.db, projectId, slice))
+}
+
+/** Everyone can see searchable projects, so the viewer does not matter. */
+function listPublic(reader: ProjectReader, rows: readonly { id: string }[]): Promise<CachedProject[]> {
   const ids = rows.map(({ id }) => id)
   return listVisibleProjects(reader, null, ids)
+}
+
+type SliceRow = { id: string; types: number; versions: number; position: number }
+
+async function readSlice(db: Db, projectId: string, slice: Slice): Promise<SliceRow[]> {
+  const { limit, offset, sort = 'downloads', after, loaders } = slice
+  const value = sql.ref(sort)
+  const kind = sort === 'updated' ? 'time' : 'number'
+  const isAfter = after === undefined ? sql`` : sql`and ${follows(kind, value, sql`dependent_id`, after)}`
+  const isOfLoader =
+    loaders === undefined
+      ? sql``
+      : sql`and exists (
+    select from version join dependency on dependency.dependent_id = version.id
+    where version.project_id = project_dependent.dependent_id and dependency.project_id = ${projectId}
+      and is_listed(version.status) and version.loaders && ${[...loaders]}::text[])`
+  const { rows } =
+    await sql<SliceRow>`select dependent_id as id, types, versions, ${kind === 'time' ? positionOfTime(value) : value} as position
+    from project_dependent where project_id = ${projectId} ${passes(slice)} ${isAfter} ${isOfLoader}
+    order by ${value} desc, dependent_id limit ${limit} offset ${offset}`.execute(db)
+  return rows
+}
+
+function passes({ type, isLatest = false }: DependentFilter) {
+  const isOfType = type === undefined ? sql`` : sql`and types & ${1 << TYPES.indexOf(type)} > 0`
+  return isLatest ? sql`${isOfType} and latest` : isOfType
 }
 
 /**
@@ -65,14 +118,8 @@ export async function countDependentsByType(
 }
 
 /** Returns the number of dependents. */
-export async function countDependents(db: Db, projectId: string): Promise<number> {
-  const { rows } = await sql<{ total: number }>`select count(*)::int as total ${dependentsOf(projectId)}`.execute(db)
+export async function countDependents(db: Db, projectId: string, filter: DependentFilter = {}): Promise<number> {
+  const { rows } = await sql<{ total: number }>`select coalesce(sum(total), 0)::int as total
+    from dependent_count where project_id = ${projectId} ${passes(filter)}`.execute(db)
   return rows[0]?.total ?? 0
-}
-
-function dependentsOf(projectId: string, loaders?: readonly string[]) {
-  const isOfType = loaders === undefined ? sql`` : sql` and version.loaders && ${[...loaders]}::text[]`
-  return sql`from project where is_searchable(project.status) and project.id <> ${projectId} and project.id in (
-    select version.project_id from dependency join version on version.id = dependency.dependent_id
-    where dependency.project_id = ${projectId} and is_listed(version.status)${isOfType})`
 }

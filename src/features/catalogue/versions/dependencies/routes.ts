@@ -2,11 +2,13 @@
 import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { JsonEntity } from '#lib/text/json-bytes.ts'
 import { convertInPieces } from '#lib/text/json-pieces.ts'
+import { readPosition } from '#platform/db/list-position.ts'
 import { ProjectParams } from '#platform/http/query-values.ts'
 import { sendObject } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { listVersionJson, V3 } from '../../forms.ts'
+import { impactRoutes } from '../impact/routes.ts'
 import { DependenciesQuery, DependentsQuery } from '../lookup/list-requests.ts'
 import { DependentsView, dependenciesView } from '../views.ts'
 import { listDependents } from './dependents.ts'
@@ -15,6 +17,7 @@ import { listDependencies } from './project-dependencies.ts'
 export function dependencyRoutes(app: App, deps: Deps): void {
   dependencyRoute(app, deps)
   dependentRoute(app, deps)
+  impactRoutes(app, deps)
 }
 
 /** The v2 API has another prefix and other forms. */
@@ -51,7 +54,7 @@ function dependentRoute(app: App, deps: Deps): void {
       config: { auth: { read: ['PROJECT_READ'] }, limitedTokens: 'resource', cache: 'public' },
       schema: {
         operationId: 'listProjectDependents',
-        summary: 'List the projects whose listed versions depend on a project, most downloaded first',
+        summary: 'List the projects whose listed versions depend on a project',
         params: ProjectParams,
         querystring: DependentsQuery,
         response: { 200: DependentsView },
@@ -59,9 +62,15 @@ function dependentRoute(app: App, deps: Deps): void {
     },
     async (req, reply) => {
       const { id } = await getProject(deps, req.viewer, req.params.id)
-      const { limit = 20, offset = 0 } = req.query
-      const { projects, total } = await listDependents(deps, id, { limit, offset })
-      return sendObject(reply, Object.entries({ projects, total: new JsonEntity(Buffer.from(String(total))) }))
+      const { limit = 20, offset = 0, sort = 'downloads', type, scope, cursor } = req.query
+      const slice = { limit, offset, sort, type, isLatest: scope === 'latest', after: readPosition(cursor) }
+      const { dependents, total, next } = await listDependents(deps, id, slice)
+      const entityOf = (value: unknown) => new JsonEntity(Buffer.from(JSON.stringify(value)))
+      const projects = dependents.map(({ project: { bytes }, types, versions }) => {
+        const added = JSON.stringify({ types, dependent_versions: versions }).slice(1)
+        return new JsonEntity(Buffer.concat([bytes.subarray(0, -1), Buffer.from(`,${added}`)]))
+      })
+      return sendObject(reply, Object.entries({ projects, total: entityOf(total), next: entityOf(next) }))
     },
   )
 }

@@ -132,7 +132,7 @@ export const FILTERS_PER_PROJECT_MAX = 32
 type GroupedCheck = { projectId: string; group: FirstVersions }
 
 /**
- * Returns the first version in each project's list that matches the filter, or undefined if no version matches. Everyone
+ * Returns the first version in each project's list that matches the filter and is not withdrawn, or undefined. Everyone
  * who can see the project can see these versions. Runs one statement per 64 different filters that are not cached.
  * @throws ApiError `invalid_input` for too many different filters per project.
  */
@@ -150,8 +150,8 @@ function groupByFilter(checks: readonly UpdateCheck[]): GroupedCheck[] {
   return checks.map(({ projectId, filter }) => {
     let group = byFilter.get(filter)
     if (group === undefined) {
-      // The key of the project's list with this filter, of which only the first version is needed.
-      const key = JSON.stringify({ ...filter, limit: 1 })
+      // The key of the project's list of versions that can be chosen, of which only the first is needed.
+      const key = JSON.stringify({ ...filter, offered: true, limit: 1 })
       group = byKey.get(key) ?? { filter, key, projectIds: new Set(), firsts: new Map() }
       byKey.set(key, group)
       byFilter.set(filter, group)

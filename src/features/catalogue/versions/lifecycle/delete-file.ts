@@ -1,6 +1,7 @@
 // Deletes a file from a version that has other files.
 
 import { findMembership } from '#features/basics/access/memberships.ts'
+import { requireNotMirrored } from '#features/basics/access/origin.ts'
 import { requirePermission } from '#features/basics/access/project-policy.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
@@ -40,6 +41,7 @@ export async function deleteFile(
     const file = files.find((candidate) => candidate.id === id)
     if (locked === undefined || file === undefined) throw notFound('file')
     const others = files.filter((candidate) => candidate !== file)
+    requireNotMirrored(locked.version)
     const next = others.find(({ file_type }) => file_type === null) ?? others[0]
     if (next === undefined && !isDraft)
       throw invalidInput('The only file of a version cannot be deleted; delete the version instead', 'hash')

@@ -2,10 +2,12 @@
 
 import { sql } from 'kysely'
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
+import { isPublicVersionStatus } from '#features/basics/access/version-status.ts'
 import { type Actor, actorOf } from '#features/basics/audit/actor.ts'
 import { type AuditEntry, recordAudit } from '#features/basics/audit/record-audit.ts'
 import { dropImages } from '#features/basics/content-images/queries.ts'
 import { recordVersionEvent } from '#features/basics/events/record-event.ts'
+import { announceLostVersion } from '#features/catalogue/breakage/announce-loss.ts'
 import { touchProject } from '#features/catalogue/projects/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
@@ -55,8 +57,12 @@ export async function eraseVersion(tx: Tx, changed: ChangeSet, locked: LockedVer
     .distinct()
     .where('version_id', '=', id)
     .execute()
+  const replaced = await tx.selectFrom('version').select('id').where('withdrawn_replacement', '=', id).execute()
   if (!locked.version.is_new_draft) {
     await recordVersionEvent(tx, 'version.removed', { projectId, versionId: id }, { state: 'removed' })
+  }
+  if (isPublicVersionStatus(locked.version.status)) {
+    await announceLostVersion(tx, locked.version, { reason: 'removed', at })
   }
   await dropImages(tx, 'version', [id])
   await eraseUploadsOf(tx, id)
@@ -67,7 +73,7 @@ export async function eraseVersion(tx: Tx, changed: ChangeSet, locked: LockedVer
   const keys = files.map(({ storage_key }) => storage_key)
   await removeLater(tx, keys)
   changed.add('project', projectId)
-  changed.add('version', id, ...dependents.map(({ dependent_id }) => dependent_id))
+  changed.add('version', id, ...dependents.map(({ dependent_id }) => dependent_id), ...replaced.map((each) => each.id))
 }
 
 /** Lets other projects upload these files again, unless a version of this project still contains them. */

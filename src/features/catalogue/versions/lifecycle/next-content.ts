@@ -19,7 +19,7 @@ import { type VersionKeys, type VersionPatch, versionPatchKeys } from './request
 /** Fields of a patch that depend on each other and are written together. */
 type StatusField = 'status' | 'requested_status' | 'scheduled_at'
 /** Fields that are columns of the version. Dependencies and files are separate rows. */
-type ColumnFields = Omit<VersionKeys, StatusField | 'dependencies' | 'file_types' | 'primary_file'>
+type ColumnFields = Omit<VersionKeys, StatusField | 'withdrawn' | 'dependencies' | 'file_types' | 'primary_file'>
 type Columns = Pick<Partial<VersionRow>, keyof ColumnFields>
 
 export type NextContent = {

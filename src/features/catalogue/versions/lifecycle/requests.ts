@@ -2,10 +2,27 @@
 import Type, { type Static } from 'typebox'
 import { SETTABLE_VERSION_STATUSES } from '#features/basics/access/version-status.ts'
 import { ScheduledAt } from '#features/catalogue/projects/schedule-release.ts'
-import { Maybe, Nullable } from '#lib/schema/schema-parts.ts'
+import { Id, Maybe, Nullable } from '#lib/schema/schema-parts.ts'
 import { ALGORITHMS } from '../hashes/resolve-files.ts'
-import { FILE_TYPES } from '../kinds.ts'
+import { FILE_TYPES, WITHDRAWAL_KINDS } from '../kinds.ts'
 import { CHANGELOG_LENGTH_MAX, LOADERS_MAX, versionFields } from '../publish/requests.ts'
+
+/** Maximum length of the reason, in characters. */
+export const WITHDRAWAL_REASON_MAX = 500
+
+export const Withdrawal = Type.Object(
+  {
+    kind: Type.Enum([...WITHDRAWAL_KINDS]),
+    reason: Type.String({
+      minLength: 1,
+      maxLength: WITHDRAWAL_REASON_MAX,
+      description: 'Why the version should not be used, as plain text that everyone sees',
+    }),
+    replacement: Maybe(Id('ID of another version of the project, which should be used instead')),
+  },
+  { title: 'Withdrawal' },
+)
+export type Withdrawal = Static<typeof Withdrawal>
 
 export const versionPatchKeys = {
   ...Type.Partial(Type.Object(versionFields)).properties,
@@ -21,6 +38,13 @@ export const versionPatchKeys = {
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
       description: 'Number of downloads; only moderators can set it',
+    }),
+  ),
+  withdrawn: Type.Optional(
+    Type.Union([Withdrawal, Type.Null()], {
+      description:
+        'Withdraws the version: it stays in lists and can be downloaded, but update checks and everything else that ' +
+        'chooses a version skip it. Null undoes the withdrawal',
     }),
   ),
   primary_file: Type.Optional(

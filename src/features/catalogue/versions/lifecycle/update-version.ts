@@ -1,11 +1,14 @@
 // Edits a version in one transaction.
 
 import { sql, type Updateable } from 'kysely'
+import { requireNotMirrored } from '#features/basics/access/origin.ts'
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
+import { isListedStatus } from '#features/basics/access/version-status.ts'
 import { actorOf } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { dropUnusedImages } from '#features/basics/content-images/queries.ts'
 import { recordVersionEvent } from '#features/basics/events/record-event.ts'
+import { announceLostVersion } from '#features/catalogue/breakage/announce-loss.ts'
 import { touchProject } from '#features/catalogue/projects/queries.ts'
 import { checkKeptSchedule, scheduleRelease } from '#features/catalogue/projects/schedule-release.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -30,6 +33,7 @@ import { nextContent } from './next-content.ts'
 import type { VersionPatch } from './requests.ts'
 import { admitStatus, type ScanGate } from './scan-gate.ts'
 import { announceVersion, recordVersionStatus } from './show-version.ts'
+import { recordWithdrawal, withdrawalChange } from './withdraw-version.ts'
 
 export type VersionEdit = {
   id: string
@@ -65,10 +69,12 @@ async function saveVersion(deps: Deps, viewer: Viewer, { id, patch, revision }: 
     if (locked === undefined) throw notFound('version')
     const { project, version } = locked
     if (before.isEmpty) requireRevision(version, revision)
+    requireNotMirrored(version, patch)
     const refusals = new Refusals(before)
     const content = refusals.check(() => nextContent(version, patch, deps.taxonomy))
     const gate = { scanner: deps.config.scanner, now }
     const status = await refusals.wait(() => statusChange(tx, version, patch, gate))
+    const withdrawal = await refusals.wait(() => withdrawalChange(tx, locked, { patch, status: status?.status, now }))
     await refusals.wait(async () => {
       if (dependencies !== undefined && areDependenciesValid) await replaceDependencies(tx, viewer, id, dependencies)
     })
@@ -80,7 +86,7 @@ async function saveVersion(deps: Deps, viewer: Viewer, { id, patch, revision }: 
     })
     refusals.throwAny()
     const { columns, fields, fieldChanges } = content ?? nextContent(version, patch, deps.taxonomy)
-    const update: Updateable<Version> = { ...columns, ...fieldChanges, ...status }
+    const update: Updateable<Version> = { ...columns, ...fieldChanges, ...status, ...withdrawal }
     if (version.is_new_draft) {
       const next = { ...version, ...columns, fields }
       const publishes = update.status !== undefined && update.status !== 'draft'
@@ -97,23 +103,22 @@ async function saveVersion(deps: Deps, viewer: Viewer, { id, patch, revision }: 
     if (Object.keys(update).length > 0) await tx.updateTable('version').set(update).where('id', '=', id).execute()
     if (!(update.is_new_draft ?? version.is_new_draft)) await touchProject(tx, project.id, new Date(now))
     if (update.status !== undefined) await recordStatus(tx, viewer, locked, { status: update.status, now })
-    const changedFields = publicFields(patch)
-    if (!version.is_new_draft && changedFields.length > 0) {
-      await recordVersionEvent(
-        tx,
-        'version.updated',
-        { projectId: project.id, versionId: id },
-        { fields: changedFields },
-      )
-    }
+    await recordWithdrawal(tx, viewer, locked, update)
+    if (!version.is_new_draft) await recordFields(tx, locked, patch)
     changed.add('version', id)
     changed.add('project', project.id)
   })
 }
 
-/** Returns the fields of a patch that readers see, except the status, whose change has its own event. */
-function publicFields({ status, requested_status, scheduled_at, downloads, ...fields }: VersionPatch): string[] {
-  return Object.keys(fields)
+/** Records the fields of a patch that readers see, except the status and the withdrawal, which have their own events. */
+async function recordFields(
+  tx: Tx,
+  { project, version }: LockedVersion,
+  { status, requested_status, scheduled_at, downloads, withdrawn, ...shown }: VersionPatch,
+): Promise<void> {
+  const fields = Object.keys(shown)
+  if (fields.length === 0) return
+  await recordVersionEvent(tx, 'version.updated', { projectId: project.id, versionId: version.id }, { fields })
 }
 
 /** Announces a version that becomes listed, and records the change of its status. Called after the change. */
@@ -129,6 +134,9 @@ export async function recordStatus(
   }
   if (status === from) return
   await recordVersionStatus(tx, { project, versionId: id, from, to: status })
+  if (isListedStatus(from) && !isListedStatus(status)) {
+    await announceLostVersion(tx, version, { reason: 'hidden', at: new Date(now) })
+  }
   const details = { from, to: status, project: project.id }
   const subject = { kind: 'version', id } as const
   await recordAudit(tx, { action: 'version.status_changed', actor: actorOf(viewer), subject, details })

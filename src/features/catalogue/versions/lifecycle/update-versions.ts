@@ -1,6 +1,7 @@
 // Edits several versions in one transaction. Never deletes versions.
 import type { Updateable } from 'kysely'
 import { listMemberships } from '#features/basics/access/memberships.ts'
+import { requireNotMirrored } from '#features/basics/access/origin.ts'
 import { requirePermission } from '#features/basics/access/project-policy.ts'
 import { projectEvent, recordEvents } from '#features/basics/events/record-event.ts'
 import { touchProjects } from '#features/catalogue/projects/queries.ts'
@@ -33,6 +34,7 @@ export async function updateVersions(
   await transaction(deps, async (tx, changed) => {
     const locked = await lockEditable(tx, viewer, ids)
     const updates: { each: LockedVersion; status: string | undefined }[] = []
+    for (const { version } of locked) requireNotMirrored(version, patch)
     const groups = new Map<string, { update: Update; ids: string[] }>()
     for (const each of locked) {
       const update = await updateOf(tx, each, patch, gate)

@@ -3,8 +3,9 @@ import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { invalidInput } from '#lib/errors.ts'
 import { Maybe } from '#lib/schema/schema-parts.ts'
-import { IdsQuery, Offset, ProjectParams, parseIds, parseJsonValue } from '#platform/http/query-values.ts'
-import { VERSION_TYPES } from '../kinds.ts'
+import { CursorQuery, IdsQuery, Offset, ProjectParams, parseIds, parseJsonValue } from '#platform/http/query-values.ts'
+import { DEPENDENT_SORTS } from '../dependencies/dependents.ts'
+import { DEPENDENCY_TYPES, VERSION_TYPES } from '../kinds.ts'
 import type { VersionListFilter } from '../queries.ts'
 import type { VersionFilter } from './version-filter.ts'
 
@@ -111,6 +112,23 @@ export const DependentsQuery = Type.Object({
     Type.Integer({ minimum: 1, maximum: DEPENDENTS_MAX, default: 20, description: 'Page size. Default: 20' }),
   ),
   offset: Offset,
+  cursor: CursorQuery,
+  type: Type.Optional(
+    Type.Enum([...DEPENDENCY_TYPES], { description: 'Only projects that depend on it in this way. Default: all' }),
+  ),
+  sort: Type.Optional(
+    Type.Enum([...DEPENDENT_SORTS], {
+      default: 'downloads',
+      description:
+        '`downloads`: most downloaded first, by three significant digits. `updated`: most recently updated first',
+    }),
+  ),
+  scope: Type.Optional(
+    Type.Enum(['any', 'latest'], {
+      default: 'any',
+      description: '`latest`: only projects whose newest listed version depends on it',
+    }),
+  ),
 })
 
 export const NumberParams = Type.Object({
@@ -131,15 +149,15 @@ export const VersionListQuery = Type.Object({
     Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Maximum number of versions. Default: all' }),
   ),
   offset: Offset,
+  cursor: CursorQuery,
   include_changelog: IncludeChangelog,
 })
 
+/** Returns the filter of the whole list. */
 export function versionListFilter(query: Static<typeof VersionListQuery>): VersionListFilter {
   return {
     ...filterOfQuery(query),
     versionTypes: query.version_type === undefined ? [] : [query.version_type],
     ...(query.featured === undefined ? {} : { featured: query.featured }),
-    ...(query.limit === undefined ? {} : { limit: query.limit }),
-    ...(query.offset === undefined ? {} : { offset: query.offset }),
   }
 }

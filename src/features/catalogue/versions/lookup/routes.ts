@@ -2,15 +2,17 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { getProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { parseId } from '#lib/ids.ts'
+import { readPosition } from '#platform/db/list-position.ts'
 import { viewerWith } from '#platform/http/auth/auth.ts'
 import { IdParams, ProjectParams, parseIds } from '#platform/http/query-values.ts'
 import { sendBytes, sendList } from '#platform/http/responses/entity-tags.ts'
+import { LINKED, linkToNext } from '#platform/http/responses/next-page.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { type CatalogueForms, listVersionJson, V3 } from '../../forms.ts'
 import { NumberParams, VersionListQuery, VersionsQuery, versionListFilter } from './list-requests.ts'
 import { getVersion, getVersionByNumber, listCachedVersions, listVisibleVersions } from './version-cache.ts'
-import { listVersionIdsFor } from './version-list.ts'
+import { listVersionPage } from './version-list.ts'
 
 export function versionReadRoutes(app: App, deps: Deps, api = V3, listQuery: TSchema = VersionListQuery): void {
   versionReads(app, deps, api)
@@ -68,7 +70,7 @@ function projectVersionReads(app: App, deps: Deps, api: CatalogueForms, listQuer
       schema: {
         operationId: 'listProjectVersions',
         summary: 'List the listed and archived versions of a project, newest first',
-        description: BOTH_SCOPES,
+        description: `${LINKED} ${BOTH_SCOPES}`,
         params: ProjectParams,
         querystring: listQuery,
         response: { 200: Type.Array(form.schema) },
@@ -77,7 +79,10 @@ function projectVersionReads(app: App, deps: Deps, api: CatalogueForms, listQuer
     async (req, reply) => {
       const project = await getProject(deps, viewerWith(req.viewer, both), req.params.id)
       const query = req.query as Static<typeof VersionListQuery>
-      const ids = await listVersionIdsFor(deps, project.id, versionListFilter(query))
+      const { limit, offset } = query
+      const part = { filter: versionListFilter(query), limit, offset, after: readPosition(query.cursor) }
+      const { ids, next } = await listVersionPage(deps, project.id, part)
+      linkToNext(req, reply, next)
       const versions = await listCachedVersions(deps, ids)
       return sendList(reply, await listVersionJson(versions, api, query.include_changelog))
     },

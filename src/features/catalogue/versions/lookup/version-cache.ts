@@ -9,6 +9,7 @@ import { hasScope } from '#lib/access/scopes.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { JsonEntityWithTail, withLargerNumber } from '#lib/text/json-bytes.ts'
+import { convertInPieces } from '#lib/text/json-pieces.ts'
 import type { Counted } from '#platform/cache/changes.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
@@ -74,9 +75,15 @@ export function versionForm<D>(
   return cache.kind(VERSION).derive(version, form)
 }
 
+/** More would hold the event loop for too long when they are put into the cache. */
+const VERSIONS_PER_STATEMENT = 1000
+
 /** Returns the versions with these IDs, including hidden ones, in this order. Skips unknown IDs. */
 export async function listCachedVersions(reader: VersionReader, ids: readonly string[]): Promise<CachedVersion[]> {
-  return (await readVersionsInOrder(reader, ids)).filter((version) => version !== undefined)
+  const versions: (CachedVersion | undefined)[] = []
+  for (let start = 0; start < ids.length; start += VERSIONS_PER_STATEMENT)
+    versions.push(...(await readVersionsInOrder(reader, ids.slice(start, start + VERSIONS_PER_STATEMENT))))
+  return versions.filter((version) => version !== undefined)
 }
 
 /** Returns one version per ID, or undefined for an unknown or undefined ID. Runs at most one statement. */
@@ -94,7 +101,7 @@ export async function readVersionsInOrder(
   })
   if (missing.length === 0) return versions
   const versionsById = await kind.getMany(missing, async (unknown) =>
-    (await listVersionReads(reader.db, unknown)).map((row) => toCachedVersion(row, reader)),
+    convertInPieces(await listVersionReads(reader.db, unknown), (row) => toCachedVersion(row, reader)),
   )
   return versions.map((version, index) => version ?? versionsById.get(ids[index] ?? ''))
 }
@@ -111,7 +118,7 @@ export async function filterVisibleVersions<Facts extends VersionFacts>(
   return versions.filter((version) => canSeeVersion(viewer, version, memberships.get(version.project.id) ?? {}))
 }
 
-/** Returns the versions with these IDs that the viewer can see, in this order. Runs at most two statements. */
+/** Returns the versions with these IDs that the viewer can see, in this order. Runs at most two statements for 1,000 IDs. */
 export async function listVisibleVersions(
   reader: VersionReader,
   viewer: Viewer | null,

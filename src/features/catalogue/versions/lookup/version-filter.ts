@@ -22,6 +22,14 @@ export function isListedAndPasses({ loaders = [], versionTypes = [], loaderField
   return sql<boolean>`(${sql.join(conditions, sql` and `)})`
 }
 
+/** Condition for rows of `version`: everything that chooses a version skips withdrawn versions, unless the request names one. */
+export const NOT_WITHDRAWN = sql<boolean>`version.withdrawn_at is null`
+
+/** Returns the SQL condition for rows of `version` of which one can be chosen: listed, not withdrawn, and match the filter. */
+export function isOfferedAndPasses(filter: VersionFilter): RawBuilder<boolean> {
+  return sql<boolean>`(${isListedAndPasses(filter)} and ${NOT_WITHDRAWN})`
+}
+
 // For longer lists, a hash table is faster than comparisons one by one. PostgreSQL builds a hash table for `= any`, but
 // not for the operators on arrays and JSON.
 const COMPARED_MAX = 32
@@ -59,7 +67,7 @@ type FirstVersionsQuery = {
   firsts: Map<string, string | undefined>
 }
 
-/** Reads the first version in each project's list that matches the filter. */
+/** Reads the first version in each project's list that matches the filter and is not withdrawn. */
 export async function readFirstVersions(db: Db, queries: readonly FirstVersionsQuery[]): Promise<void> {
   for (let start = 0; start < queries.length; start += FILTERS_PER_STATEMENT) {
     const batch = queries.slice(start, start + FILTERS_PER_STATEMENT)
@@ -76,6 +84,6 @@ function selectFirstVersions({ filter, projectIds }: FirstVersionsQuery, positio
     from unnest(${projectIds}::text[]) as requested (project_id)
     cross join lateral (
       select version.id from version
-      where version.project_id = requested.project_id and ${isListedAndPasses(filter)}
+      where version.project_id = requested.project_id and ${isOfferedAndPasses(filter)}
       order by ${LIST_ORDER} limit 1) first`
 }

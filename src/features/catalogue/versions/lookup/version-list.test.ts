@@ -104,3 +104,32 @@ describe('a project without', () => {
     assert.deepEqual(await listed(made, { featured: true }), [0])
   })
 })
+
+test('a list is read in pages, which continue in the same place after a version is deleted', async () => {
+  const { project, ids } = await withVersions([{}, {}, { ordering: 1 }, {}, {}, { loaders: ['forge'] }])
+  const expected = [2, 4, 3, 1, 0].map((place) => ids[place])
+  for (const api of ['v3', 'v2']) {
+    const path = `/${api}/project/${project.id}/version`
+    const first = await t.anyone.get(`${path}?limit=2&loaders=["fabric"]`)
+    const [, query = ''] = /^<(\?.*)>; rel="next"$/.exec(String(first.headers['link'])) ?? []
+    const second = await t.anyone.get(path + query)
+    const listedIds = [...first.json(), ...second.json()].map(({ id }: { id: string }) => id)
+    assert.deepEqual(listedIds, expected.slice(0, 4))
+    if (api === 'v2')
+      await t.deps.db
+        .deleteFrom('version')
+        .where('id', '=', listedIds[3] ?? '')
+        .execute()
+    t.deps.cache.clear()
+    const [, rest = ''] = /^<(\?.*)>; rel="next"$/.exec(String(second.headers['link'])) ?? []
+    const third = await t.anyone.get(path + rest)
+    assert.deepEqual(
+      [third.json().map(({ id }: { id: string }) => id), third.headers['link']],
+      [expected.slice(4), undefined],
+    )
+    for (const bad of ['cursor=9', 'cursor=é-1', 'cursor=1-']) {
+      const answer = await t.anyone.get(`${path}?${bad}`)
+      assert.equal(answer.statusCode, 400, bad)
+    }
+  }
+})

@@ -1,6 +1,7 @@
 // The version list of a project: filters, order, and featured versions or their replacements.
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { Db } from '#platform/db/db.ts'
+import type { Position } from '#platform/db/list-position.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import {
   listSharedNumbersOf,
@@ -25,6 +26,42 @@ export function listVersionIdsFor(
   )
 }
 
+type VersionPage = {
+  filter: VersionListFilter
+  limit: number | undefined
+  offset: number | undefined
+  after: Position | undefined
+}
+
+/**
+ * Returns a part of the list that `listVersionIdsFor` returns, and the cursor of the next part. A cursor is the place of a
+ * version in the list and its ID: if the version was deleted, the list continues with the one that has its place now.
+ */
+export async function listVersionPage(
+  deps: { db: Db; cache: EntityCache; taxonomy: Taxonomy },
+  projectId: string,
+  { filter, limit, offset = 0, after }: VersionPage,
+): Promise<{ ids: readonly string[]; next: string | null }> {
+  // One more than the page shows whether there is a next one.
+  const isWhole = after !== undefined
+  const ids = await listVersionIdsFor(deps, projectId, {
+    ...filter,
+    ...(isWhole || limit === undefined ? {} : { limit: limit + 1 }),
+    ...(isWhole || offset === 0 ? {} : { offset }),
+  })
+  const start = isWhole ? placeAfter(ids, after) + offset : 0
+  const page = ids.slice(start, limit === undefined ? undefined : start + limit)
+  const end = start + page.length
+  const last = page.at(-1)
+  const next = last === undefined || end === ids.length ? null : `${(isWhole ? 0 : offset) + end - 1}-${last}`
+  return { ids: page, next }
+}
+
+function placeAfter(ids: readonly string[], { value, id }: Position): number {
+  const place = ids.indexOf(id)
+  return place === -1 ? Math.max(0, Number(value)) : place + 1
+}
+
 /** Returns the version numbers that identify several listed versions of a project, so that links must use their IDs. */
 export function listSharedNumbers(
   { db, cache }: { db: Db; cache: EntityCache },
@@ -43,7 +80,7 @@ async function readVersionIds(
   const ids = await listVersionIdsOf(db, projectId, filter)
   if (filter.featured !== true || ids.length > 0) return ids
   const { featured: _, limit, offset = 0, ...rest } = filter
-  const traits = await listVersionTraits(db, projectId, rest)
+  const traits = await listVersionTraits(db, projectId, { ...rest, offered: true })
   if (traits.some((version) => version.featured)) return ids
   const chosen = autoFeatured(traits, taxonomy)
   const listed = traits.filter(({ id }) => chosen.size === 0 || chosen.has(id)).map(({ id }) => id)

@@ -1,6 +1,7 @@
 // Adds files to an existing version.
 
 import { findMembership } from '#features/basics/access/memberships.ts'
+import { requireNotMirrored } from '#features/basics/access/origin.ts'
 import { type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
 import { recordVersionEvent } from '#features/basics/events/record-event.ts'
 import { touchProject } from '#features/catalogue/projects/queries.ts'
@@ -66,6 +67,7 @@ export async function addFiles(
         // Checked again because the membership might have ended during the upload.
         requirePermission(viewer, await findMembership(tx, viewer, locked.project), 'UPLOAD_VERSION')
         requireTrustedPublisher(viewer, locked.project)
+        requireNotMirrored(locked.version)
         await rejectTooManyFiles(tx, versionId, files.length)
         await insertFiles(tx, { versionId, projectId, files: await withPrimary(tx, locked.version, files) })
         await takeUploads(tx, uploads, { versionId, now: deps.now() })

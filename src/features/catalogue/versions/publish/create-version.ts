@@ -1,6 +1,7 @@
 // Publishes a version of an existing project. `createVersion` shows all steps in order.
 
 import { findMembership } from '#features/basics/access/memberships.ts'
+import { requireNotMirrored } from '#features/basics/access/origin.ts'
 import { canSeeProject, type ProjectFacts, requirePermission } from '#features/basics/access/project-policy.ts'
 import { lockProject } from '#features/catalogue/projects/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
@@ -104,14 +105,14 @@ export async function requirePublisher(db: Db, viewer: Viewer, projectId: string
   if (!isIdForm(projectId)) throw validationError('project_id', 'is not a base62 identifier')
   const project = await db
     .selectFrom('project')
-    .select(['id', 'status', 'team_id', 'organization_id', 'publishing'])
+    .select(['id', 'status', 'team_id', 'organization_id', 'publishing', 'origin'])
     .where('id', '=', projectId)
     .executeTakeFirst()
   return (await requireUploader(db, viewer, project)).id
 }
 
 /** @throws ApiError like `requirePublisher`. */
-async function requireUploader<Project extends ProjectFacts & { publishing: string }>(
+async function requireUploader<Project extends ProjectFacts & { publishing: string; origin: unknown }>(
   db: Db,
   viewer: Viewer,
   project: Project | undefined,
@@ -122,6 +123,7 @@ async function requireUploader<Project extends ProjectFacts & { publishing: stri
   }
   requirePermission(viewer, membership, 'UPLOAD_VERSION')
   requireTrustedPublisher(viewer, project)
+  requireNotMirrored(project)
   return project
 }
 

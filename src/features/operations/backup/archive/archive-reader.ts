@@ -1,18 +1,16 @@
 // Reads a backup once, from its head to its end, and compares its members with the manifest.
-import { createHash, hash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import {
   ArchiveError,
   damaged,
   END,
-  type End,
   HEAD,
   type Head,
   MANIFEST,
@@ -23,7 +21,6 @@ import {
   unreadable,
 } from './archive-format.ts'
 import { createMemberReader, type Member } from './member-reader.ts'
-import { BLOCK, TAR_END } from './tar-blocks.ts'
 
 export type ArchiveReader = Awaited<ReturnType<typeof openArchive>>
 
@@ -112,41 +109,6 @@ const checksumOf = (line: string): number => hash('sha256', line, 'buffer').read
 
 const isElsewhere = (entry: ManifestEntry): boolean => 'absent' in entry || entry.in !== undefined
 
-async function* readEntries(manifest: Readable): AsyncGenerator<{ entry: ManifestEntry; line: string }> {
+export async function* readEntries(manifest: Readable): AsyncGenerator<{ entry: ManifestEntry; line: string }> {
   for await (const line of createInterface({ input: manifest })) yield { entry: JSON.parse(line), line }
-}
-
-/** Size of the end of a backup: a header block, a content block and the end of the tar file. */
-const TAIL = 2 * BLOCK + TAR_END.length
-
-/** Reads the head and the manifest of the backup on which an incremental backup is based, starting at the end of the file. */
-export async function openPrevious(path: string): Promise<{ head: Head; files: AsyncGenerator<ManifestEntry> }> {
-  const head = await readHeadOf(path)
-  const { size } = await stat(path)
-  const tail = await buffer(createReadStream(path, { start: Math.max(0, size - TAIL) }))
-  if (tail.subarray(0, END.length).toString() !== END) {
-    throw new ArchiveError(`${path} is truncated; name a complete backup for --since`)
-  }
-  const end: End = parseEnd(tail.subarray(BLOCK, tail.indexOf('\n', BLOCK)))
-  const start = size - TAIL - Math.ceil(end.manifestBytes / BLOCK) * BLOCK
-  const range = { start, end: start + end.manifestBytes - 1 }
-  const digest = createHash('sha256')
-  for await (const chunk of createReadStream(path, range)) digest.update(chunk)
-  if (digest.digest('hex') !== end.manifestSha256) {
-    throw new ArchiveError(`${path} is damaged; name an intact backup for --since`)
-  }
-  return { head, files: readFiles(path, range) }
-}
-
-async function* readFiles(path: string, range: { start: number; end: number }): AsyncGenerator<ManifestEntry> {
-  for await (const { entry } of readEntries(createReadStream(path, range))) {
-    if (entry.name.startsWith('files/')) yield entry
-  }
-}
-
-/** Reads the head of a backup file. @throws ArchiveError */
-export async function readHeadOf(path: string): Promise<Head> {
-  const reader = await openArchive(createReadStream(path))
-  await reader.dispose()
-  return reader.head
 }

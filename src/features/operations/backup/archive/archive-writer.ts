@@ -14,25 +14,29 @@ type Content = Iterable<Buffer> | AsyncIterable<Buffer>
 
 export type ArchiveWriter = Awaited<ReturnType<typeof createArchiveWriter>>
 
-/** Creates a writer that owns `sink` and ends it. If the sink fails, the current or the next call rejects. */
-export async function createArchiveWriter(head: Head, sink: Writable) {
+/**
+ * Creates a writer that owns `sink` and ends it. If the sink fails, the current or the next call rejects. `index` receives the
+ * head, the manifest and the end.
+ */
+export async function createArchiveWriter(head: Head, sink: Writable, index?: Writable) {
   const folder = await mkdtemp(join(tmpdir(), 'depot-manifest-'))
   const manifestPath = join(folder, MANIFEST)
   const manifest = createWriteStream(manifestPath, { mode: 0o600 })
   const manifestDigest = createHash('sha256')
+  const headBytes = Buffer.from(`${JSON.stringify(head)}\n`)
   let manifestBytes = 0
   let bytes = 0
   const mtime = Math.floor(Date.parse(head.created) / 1000)
   // `write` throws the error.
-  for (const stream of [sink, manifest]) stream.on('error', () => undefined)
-
-  async function writeOut(content: Buffer): Promise<void> {
-    bytes += content.length
-    await write(sink, content)
-  }
+  for (const stream of [sink, manifest, index]) stream?.on('error', () => undefined)
 
   /** Writes a member and returns the SHA-256 of its content, in hex. */
-  async function writeMember(name: string, size: number, content: Content): Promise<string> {
+  async function writeMember(name: string, size: number, content: Content, target = sink): Promise<string> {
+    async function writeOut(piece: Buffer): Promise<void> {
+      if (target === sink) bytes += piece.length
+      await write(target, piece)
+    }
+
     await writeOut(tarHeader({ name, size, mtime }))
     const digest = createHash('sha256')
     let left = size
@@ -60,6 +64,14 @@ export async function createArchiveWriter(head: Head, sink: Writable) {
     await note({ name, size, sha256: await writeMember(name, size, content) })
   }
 
+  /** Has the structure of a backup without content, so that the same code reads it. */
+  async function writeIndex(target: Writable, end: Buffer): Promise<void> {
+    await writeMember(HEAD, headBytes.length, [headBytes], target)
+    await writeMember(MANIFEST, manifestBytes, createReadStream(manifestPath), target)
+    await writeMember(END, end.length, [end], target)
+    await pipeline(Readable.from([TAR_END]), target)
+  }
+
   const writer = {
     add: (name: string, content: Buffer) => addStream(name, content.length, [content]),
     addStream,
@@ -74,17 +86,19 @@ export async function createArchiveWriter(head: Head, sink: Writable) {
       await writeMember(END, content.length, [content])
       // Standard output must stay open.
       await pipeline(Readable.from([TAR_END]), sink, { end: sink !== process.stdout })
+      if (index !== undefined) await writeIndex(index, content)
       return { bytes: bytes + TAR_END.length }
     },
     /** Deletes temporary files. Call it after `finish` or after a failure. */
     async dispose(): Promise<void> {
       manifest.destroy()
       if (sink !== process.stdout) sink.destroy()
+      index?.destroy()
       await rm(folder, { recursive: true, force: true })
     },
   }
   try {
-    await writer.add(HEAD, Buffer.from(`${JSON.stringify(head)}\n`))
+    await writer.add(HEAD, headBytes)
     return writer
   } catch (error) {
     await writer.dispose()

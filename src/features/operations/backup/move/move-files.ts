@@ -66,7 +66,7 @@ async function moveFile(source: Files, target: Files, stored: StoredKey): Promis
   try {
     if (staged.sizeBytes !== opened.sizeBytes || (sha512 !== null && staged.sha512 !== sha512)) {
       throw new OperatorError(
-        `The content of the file ${key} does not match the database. Run \`depot verify\` to list all such files. The old store is unchanged.`,
+        `The content of the file ${key} does not match the database. Run \`depot doctor --full\` to list all such files. The old store is unchanged.`,
       )
     }
     await target.publish(staged, key, { contentType: contentTypeOf(key) })

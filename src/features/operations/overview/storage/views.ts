@@ -46,7 +46,7 @@ export const StorageView = Type.Object(
         bytes: bytes('Size in bytes'),
         listed: Type.Array(Type.Object({ key: Type.String(), bytes: bytes('Size in bytes') }), { maxItems: 100 }),
       },
-      { description: 'Files in the store to which nothing refers. `depot verify` checks them again' },
+      { description: 'Files in the store to which nothing refers. `depot doctor` checks them again' },
     ),
     days: Type.Array(
       Type.Object({

@@ -47,6 +47,16 @@ const BODIES: Record<EmailKind, NotificationBody[]> = {
   ],
   project_message: [{ type: 'moderation_message_received', project_id: 'p' }],
   version_quarantined: [{ type: 'version_quarantined', project_id: 'p', version_id: 'v' }],
+  withdrawal: [
+    { type: 'version_withdrawn', project_id: 'p', version_id: 'v' },
+    {
+      type: 'dependency_broken',
+      project_id: 'p',
+      version_id: 'v',
+      dependency: { project_id: 'q', version_id: null },
+      reason: 'removed',
+    },
+  ],
   trusted_publisher: [
     { type: 'publisher_added', project_id: 'p', organization_id: null, repository: 'lanterns/lamp', user_id: 'u' },
     { type: 'publisher_stopped', project_id: null, organization_id: 'o', repository: 'lanterns/lamp' },

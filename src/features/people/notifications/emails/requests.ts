@@ -9,6 +9,7 @@ const TEXTS: Readonly<Record<EmailKind, string>> = {
   project_status: "Decisions of moderators about the user's projects",
   project_message: "Messages of moderators about the user's projects",
   version_quarantined: 'Versions that the scanner holds back',
+  withdrawal: "Versions of the user's projects that others withdraw, and dependencies that have broken",
   trusted_publisher: 'Trusted publishers that were added or have stopped',
   webhook_disabled: 'Webhooks that were switched off',
   content_taken_down: 'Profile texts and collections that moderators remove',

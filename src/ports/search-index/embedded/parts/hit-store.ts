@@ -59,7 +59,8 @@ export class HitStore {
     this.#versionIds = withLength(this.#versionIds, (firstVersion + Math.max(1, versions.length)) * ID_WIDTH)
     this.#versionIds[firstVersion * ID_WIDTH] = 0
     for (let i = 0; i < versions.length; i += 1) {
-      const { id } = versions[i] as SearchVersion
+      // Without an ID, the hit has null.
+      const id = (versions[i] as SearchVersion).id ?? ''
       const start = (firstVersion + i) * ID_WIDTH
       if (id.length >= ID_WIDTH) throw invalidInput(`version ID ${id} is too long`)
       this.#versionIds[start] = id.length

@@ -1,0 +1,86 @@
+// Answers for the largest entities: processor time of the main thread, the longest time that a request holds the event loop,
+// and the time in the database. The lowest of several requests counts.
+
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { Person } from '#test/support/factories/factories.ts'
+import { addNotifications, addOwnedDependents, addVersions } from '#test/support/factories/largest.ts'
+import { teamFactories } from '#test/support/factories/team-factories.ts'
+import { longestHoldMs, processorMs, slowness } from '#test/support/processes/processor-time.ts'
+import { withPostgres } from '../kit/own-postgres.ts'
+import { type Row, row } from '../kit/table.ts'
+
+const REPEATS = 5
+const NOTIFICATIONS = 10_000
+/** No request may hold the event loop for longer, in milliseconds of processor time. */
+const HOLD_MS_MAX = 10
+
+export function benchBounded(): Promise<Row[]> {
+  return withPostgres(async (url) => {
+    process.env['TEST_DATABASE_URL'] = url
+    const t = await testApp({ watch: () => undefined })
+    try {
+      return await measureAll(t)
+    } finally {
+      await t.close()
+    }
+  })
+}
+
+async function measureAll(t: TestApp): Promise<Row[]> {
+  const owner = await t.make.account()
+  const organization = await teamFactories(t.deps.db).organization(owner)
+  const project = await t.make.project({ owner, slug: 'largest' })
+  await addVersions(t, project, await t.make.project({ owner }))
+  await addOwnedDependents(t, project, organization.id)
+  await addNotifications(t, owner.id, NOTIFICATIONS)
+  const collection = await t.as(owner).post('/v3/collection', { name: 'Largest', description: 'All', projects: [] })
+  const collected = Array.from({ length: 1024 }, (_, n) => `Lp${String(n + 1).padStart(6, '0')}`)
+  const changed = await t.as(owner).patch(`/v3/collection/${collection.json().id}`, { new_projects: collected })
+  if (changed.statusCode >= 300) throw new Error(changed.body)
+  await t.searchable()
+  const ask = (path: string, atMost: number, options: Partial<Asked> = {}) =>
+    measure(t, { path, atMost, owner, ...options })
+  return [
+    ...(await ask(`/v3/user/${owner.id}/notifications`, 20)),
+    ...(await ask(`/v2/user/${owner.id}/notifications`, 20)),
+    ...(await ask(`/v3/user/${owner.id}/notifications?limit=100`, 5)),
+    ...(await ask('/v3/project/largest/version', 60, { isCold: true })),
+    ...(await ask('/v2/project/largest/version', 60, { isCold: true })),
+    ...(await ask('/v3/project/largest/version', 60)),
+    ...(await ask('/v3/project/largest/version?limit=100', 5)),
+    ...(await ask('/v3/project/largest/dependents?limit=100&offset=4900', 10)),
+    ...(await ask(`/organization/${organization.slug}`, 10)),
+    ...(await ask(`/organization/${organization.slug}/releases.atom`, 10)),
+    ...(await ask(`/collection/${collection.json().id}`, 10)),
+    ...(await ask(`/collection/${collection.json().id}/releases.atom`, 10)),
+    ...(await ask('/sitemap-mods-1.xml', 10)),
+  ]
+}
+
+type Asked = { path: string; atMost: number; owner: Person; isCold?: boolean }
+
+async function measure(t: TestApp, { path, atMost, owner, isCold = false }: Asked): Promise<Row[]> {
+  const times: number[] = []
+  const holds: number[] = []
+  const scale = slowness()
+  const send = async () => {
+    const answer = await (path.startsWith('/v') ? t.as(owner) : t.anyone).get(path)
+    if (answer.statusCode !== 200) throw new Error(`${path}: ${answer.statusCode} ${answer.body.slice(0, 200)}`)
+    return answer.rawPayload.length
+  }
+  let bytes = await send()
+  for (let n = 0; n < REPEATS; n += 1) {
+    if (isCold) t.deps.cache.clear()
+    times.push((await processorMs(send)).ms / scale)
+    if (isCold) t.deps.cache.clear()
+    const { result, ms } = await longestHoldMs(send)
+    bytes = result
+    holds.push(ms / scale)
+  }
+  const name = `${path.replace(owner.id, 'me')}${isCold ? ', cold' : ''}`
+  const detail = `${Math.round(bytes / 1000)} KB`
+  return [
+    row(`main thread, ${name}`, Math.min(...times), { atMost }, ' ms', detail),
+    row(`longest hold, ${name}`, Math.min(...holds), { atMost: HOLD_MS_MAX }, ' ms'),
+  ]
+}

@@ -1,0 +1,66 @@
+// Writes a lock as the files of a packwiz pack, which launchers install from their address.
+import { hash } from 'node:crypto'
+import { convertInPieces } from '#lib/text/json-pieces.ts'
+import { DEFAULT_NAME, DEFAULT_VERSION, loaderKeyOf, type PackDeps, type PackFile } from './pack.ts'
+import type { LockFiles } from './store-lock.ts'
+
+/** Returns a TOML string. JSON strings are TOML strings, except for U+007F and halves of surrogate pairs. */
+function toml(text: string): string {
+  return JSON.stringify(text.toWellFormed().replaceAll('\x7f', ''))
+}
+
+const sha256 = (text: string): string => hash('sha256', text)
+
+/** Returns the description of a file. It has no section `update`: launchers would ask another service. */
+export function writeMetafile({ name, filename, url, sha512, client, server }: PackFile): string {
+  const side = client === 'unsupported' ? 'server' : server === 'unsupported' ? 'client' : 'both'
+  const lines = [`name = ${toml(name)}`, `filename = ${toml(filename)}`, `side = "${side}"`]
+  const download = ['[download]', `url = ${toml(url)}`, 'hash-format = "sha512"', `hash = "${sha512}"`]
+  return `${[...lines, '', ...download].join('\n')}\n`
+}
+
+/** Path of the description of a file in the pack. */
+export const metafilePath = ({ folder, slug }: PackFile): string => `${folder}/${slug}.pw.toml`
+
+export async function writeIndex(files: readonly PackFile[]): Promise<string> {
+  const sections = await convertInPieces(files, (file) =>
+    [
+      '[[files]]',
+      `file = ${toml(metafilePath(file))}`,
+      `hash = "${sha256(writeMetafile(file))}"`,
+      'metafile = true',
+      '',
+    ].join('\n'),
+  )
+  return `hash-format = "sha256"\n\n${sections.join('\n')}`
+}
+
+export async function writePack(
+  deps: Pick<PackDeps, 'resolving'>,
+  { target }: Pick<LockFiles, 'target'>,
+  files: readonly PackFile[],
+): Promise<string> {
+  const { name, version, loaders, loader_version: loaderVersion, game_versions } = target
+  const loader = loaderKeyOf(deps, loaders, 'packwiz')
+  const gameVersion = game_versions[0]
+  const hasLoader = loader !== undefined && loaderVersion != null
+  const versions = [
+    ...(gameVersion === undefined ? [] : [`minecraft = ${toml(gameVersion)}`]),
+    ...(hasLoader ? [`${loader} = ${toml(loaderVersion)}`] : []),
+  ]
+  const isIncomplete = gameVersion === undefined || loaderVersion == null
+  return `${[
+    `name = ${toml(name ?? DEFAULT_NAME)}`,
+    `version = ${toml(version ?? DEFAULT_VERSION)}`,
+    'pack-format = "packwiz:1.1.0"',
+    '',
+    '[index]',
+    'file = "index.toml"',
+    'hash-format = "sha256"',
+    `hash = "${sha256(await writeIndex(files))}"`,
+    '',
+    '[versions]',
+    ...versions,
+    ...(isIncomplete ? ['', '[options]', 'incomplete = true'] : []),
+  ].join('\n')}\n`
+}

@@ -1,0 +1,46 @@
+// The route that chooses versions for a list of projects, versions and files.
+import { createLimiter } from '#lib/concurrency/limiter.ts'
+import { callerOf } from '#platform/http/limits/client-address.ts'
+import { sendBytes } from '#platform/http/responses/entity-tags.ts'
+import { COSTS } from '#platform/http/route-config.ts'
+import type { App } from '#platform/http/server.ts'
+import type { Deps } from '#ports/deps.ts'
+import { toJson } from './answer.ts'
+import { lockRoutes } from './locks/routes.ts'
+import { requireWritable, storeLock } from './locks/store-lock.ts'
+import { ResolveBody, ResolveQuery } from './requests.ts'
+import { resolveItems } from './resolve-items.ts'
+import { AnswerView } from './views.ts'
+
+/** A large request needs up to 100 MB. */
+const RUNNING_MAX = 2
+const WAITING_MAX = 64
+
+export function resolveRoutes(app: App, deps: Deps): void {
+  const limiter = createLimiter({ running: RUNNING_MAX, waiting: WAITING_MAX })
+  app.post(
+    '/v3/resolve',
+    {
+      config: { auth: 'public', cost: COSTS.resolve, whenReadOnly: 'answers' },
+      schema: {
+        operationId: 'resolveItems',
+        summary: 'Choose versions for projects and for everything that they require',
+        description:
+          'Returns for each item the version to install, and every version that the chosen versions require, each once. Without a ' +
+          'conflict, the versions are those of an update check with the same filter. Earlier items get their newest possible version ' +
+          'first. The answer is the same for every caller: hidden objects do not exist. With `store=true`, the answer is stored under ' +
+          '`lock` until 90 days after it was last read; in read-only mode, this fails.',
+        querystring: ResolveQuery,
+        body: ResolveBody,
+        response: { 200: AnswerView },
+      },
+    },
+    async (req, reply) => {
+      if (req.query.store === true) await requireWritable(deps)
+      const answer = await limiter.run(() => resolveItems(deps, req.body), callerOf(req))
+      if (req.query.store === true) await storeLock(deps, answer)
+      return sendBytes(reply, toJson(answer, deps.config))
+    },
+  )
+  lockRoutes(app, deps)
+}

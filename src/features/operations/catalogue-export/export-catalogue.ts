@@ -1,0 +1,87 @@
+// Writes the public catalogue to a file: a first load for mirrors and other programs, which a static server can send.
+import { createHash } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { rename, rm, stat, writeFile } from 'node:fs/promises'
+import { Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import { signWithInstanceKey } from '#features/basics/instance-key/instance-keys.ts'
+import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { listVisibleVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
+import { parseCursor } from '#features/operations/changes/cursor.ts'
+import { listChanges } from '#features/operations/changes/list-changes.ts'
+import type { ChangesView } from '#features/operations/changes/views.ts'
+import { OperatorError } from '#lib/operator-error.ts'
+import type { Deps } from '#ports/deps.ts'
+
+const PAGE = 500
+
+export type CatalogueReport = { projects: number; versions: number; bytes: number; cursor: string }
+
+/**
+ * Writes one JSON object per line, in the order of the changes: an entry of the change feed and, if it is present, the object.
+ * `FILE.sig` has the signature of the SHA-512 of the file with the key of the instance, in base64.
+ * @throws OperatorError if one of the files exists.
+ */
+export async function exportCatalogue(deps: Deps, file: string): Promise<CatalogueReport> {
+  const signature = `${file}.sig`
+  for (const path of [file, signature]) {
+    const exists = await stat(path).then(
+      () => true,
+      () => false,
+    )
+    if (exists) throw new OperatorError(`${path} exists already. Choose another name, or move the file`)
+  }
+  const report: CatalogueReport = { projects: 0, versions: 0, bytes: 0, cursor: '' }
+  const partial = `${file}.partial`
+  const hash = createHash('sha512')
+  const count = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk)
+      report.bytes += chunk.length
+      done(null, chunk)
+    },
+  })
+  try {
+    await pipeline(() => lines(deps, report), createGzip(), count, createWriteStream(partial, { flags: 'w' }))
+    const signed = await signWithInstanceKey(deps, hash.digest())
+    await writeFile(signature, `${signed.toString('base64')}\n`)
+    await rename(partial, file)
+    return report
+  } catch (error) {
+    await rm(partial, { force: true })
+    throw error
+  }
+}
+
+async function* lines(deps: Deps, report: CatalogueReport): AsyncGenerator<string> {
+  let since: string | undefined
+  for (let more = true; more; ) {
+    const cursor = since === undefined ? undefined : parseCursor(since)
+    const page = await listChanges(deps, { since: cursor, kinds: ['project', 'version'], limit: PAGE })
+    const objects = await readObjects(deps, page)
+    for (const change of page.changes) {
+      const object = objects.get(`${change.kind} ${change.id}`)
+      // A later entry says that the object is no longer public.
+      if (change.state === 'present' && object === undefined) continue
+      if (object !== undefined) report[change.kind === 'project' ? 'projects' : 'versions'] += 1
+      const entry = JSON.stringify(change)
+      yield object === undefined ? `${entry}\n` : `${entry.slice(0, -1)},"object":${object}}\n`
+    }
+    since = page.next
+    more = page.more
+    report.cursor = page.next
+  }
+}
+
+/** Returns the JSON of the objects that everybody can see. */
+async function readObjects(deps: Deps, { changes }: ChangesView): Promise<Map<string, string>> {
+  const idsOf = (kind: string) =>
+    changes.flatMap((change) => (change.kind === kind && change.state === 'present' ? [change.id] : []))
+  const projects = await listVisibleProjects(deps, null, idsOf('project'))
+  const versions = await listVisibleVersions(deps, null, idsOf('version'))
+  return new Map([
+    ...projects.map(({ id, bytes }): [string, string] => [`project ${id}`, bytes.toString()]),
+    ...versions.map((version): [string, string] => [`version ${version.id}`, version.bytes.toString()]),
+  ])
+}

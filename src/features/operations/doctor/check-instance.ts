@@ -1,0 +1,64 @@
+// Runs all checks of an open instance, one after another, so that a serving instance keeps its connections.
+import { checkDependencies } from '#features/basics/meta/readiness.ts'
+import { reasonOf } from '#lib/errors.ts'
+import { checkCounts } from './check-counts.ts'
+import { checkSchemaObjects, checkServerSettings } from './check-database.ts'
+import {
+  checkAccounts,
+  checkBackups,
+  checkIndex,
+  checkJobs,
+  checkMail,
+  checkTaxonomy,
+  checkUploads,
+} from './check-state.ts'
+import { type Check, type DoctorDeps, error, type Finding } from './finding.ts'
+
+const CHECKS: readonly Check[] = [
+  checkServices,
+  checkServerSettings,
+  checkSchemaObjects,
+  checkCounts,
+  checkJobs,
+  checkIndex,
+  checkUploads,
+  checkMail,
+  checkBackups,
+  checkAccounts,
+  checkTaxonomy,
+]
+
+/** Returns the findings of all checks. A check that fails is a finding. */
+export async function checkInstance(deps: DoctorDeps): Promise<Finding[]> {
+  const findings: Finding[] = []
+  for (const check of CHECKS) {
+    try {
+      findings.push(...(await check(deps)))
+    } catch (cause) {
+      const reason = reasonOf(cause)
+      findings.push(
+        error('check_failed', `A check could not run (${reason}); correct the faults above, and run it again.`),
+      )
+    }
+  }
+  return findings
+}
+
+/** Checks the stores and the services that the settings name. */
+async function checkServices(deps: DoctorDeps): Promise<Finding[]> {
+  const { dependencies } = await checkDependencies(deps)
+  return Object.entries(dependencies).flatMap(([name, { status, error: reason = status }]) => {
+    if (status === 'ok') return []
+    const remedy = 'correct its settings or start the service that they name'
+    return [error(`${name}_fails`, `${LABELS[name] ?? name} cannot be used (${reason}); ${remedy}.`)]
+  })
+}
+
+const LABELS: Readonly<Record<string, string>> = {
+  database: 'The database',
+  files: 'The file store',
+  search: 'The search index',
+  analytics: 'The store of analytics events',
+  counters: 'The counters of limits',
+  mail: 'The mail server',
+}

@@ -1,0 +1,174 @@
+// Copies projects of a source that are new or changed, in parts that fit into memory.
+import { CopyFailure } from '../failures.ts'
+import { listOrigins, markSeen } from '../queries.ts'
+import { revisionOf } from '../revision.ts'
+import {
+  type Read,
+  type ReadProject,
+  readNames,
+  readOwners,
+  readProjects,
+  readVersions,
+} from '../source/read-objects.ts'
+import type { RemoteVersion } from '../source/remote-objects.ts'
+import type { MirrorRun } from './context.ts'
+import { copyProject, reportFailure } from './copy-project.ts'
+import { asFailure } from './parse-remote.ts'
+
+/** Number of versions in memory, unless one project has more. */
+const VERSIONS_MAX = 500
+
+/** Returns which of these projects the run copies. */
+export type Wants = (id: string) => boolean
+
+export type Wanted = {
+  /** Projects by their IDs. Projects in the map are already read. */
+  projects: ReadonlyMap<string, ReadProject | CopyFailure | undefined>
+  /** Versions that may have changed, by project. Others are read if they are new. */
+  versions?: ReadonlyMap<string, ReadonlySet<string>>
+  /** Reads all versions, for a source whose changes are unknown. */
+  isComplete?: boolean
+}
+
+/** Copies these projects. Projects that the source does not show are left alone. @throws SourceUnusable */
+export async function copyProjects(
+  run: MirrorRun,
+  { projects, versions = new Map(), isComplete = false }: Wanted,
+): Promise<void> {
+  const unread = [...projects].flatMap(([id, project]) => (project === undefined ? [id] : []))
+  const read: Read<ReadProject> = new Map(await readProjects(run.source, unread))
+  for (const [id, project] of projects) if (project !== undefined) read.set(id, project)
+  let part: Planned[] = []
+  let size = 0
+  for (const [id, project] of read) {
+    if (project instanceof CopyFailure) {
+      await reportFailure(run, { projectId: id, failure: project })
+      continue
+    }
+    const ids = await versionsToRead(run, project, { changed: versions.get(id) ?? new Set(), isComplete })
+    part.push({ project, ids })
+    size += ids.length
+    if (size < VERSIONS_MAX && part.length < VERSIONS_MAX) continue
+    await copyPart(run, part)
+    part = []
+    size = 0
+  }
+  await copyPart(run, part)
+}
+
+type Planned = { project: ReadProject; ids: string[] }
+
+/** Returns the versions that are new, changed or must be compared. */
+async function versionsToRead(
+  { deps, mirror }: MirrorRun,
+  project: ReadProject,
+  { changed, isComplete }: { changed: ReadonlySet<string>; isComplete: boolean },
+): Promise<string[]> {
+  const all = [...new Set(project.versions)]
+  if (isComplete) return all
+  const origins = await listOrigins(deps.db, mirror.id, 'version', all)
+  return all.filter((id) => changed.has(id) || (origins.get(id)?.remote_revision ?? null) === null)
+}
+
+async function copyPart(run: MirrorRun, part: readonly Planned[]): Promise<void> {
+  if (part.length === 0) return
+  const { deps, mirror, source } = run
+  const read = await readVersions(source, [...new Set(part.flatMap(({ ids }) => ids))])
+  const projectIds = part.map(({ project }) => project.id)
+  const knownProjects = await listOrigins(deps.db, mirror.id, 'project', projectIds)
+  const known = await listOrigins(deps.db, mirror.id, 'version', [...read.keys()])
+  const changed: {
+    project: ReadProject
+    versions: RemoteVersion[]
+    failures: Map<string, CopyFailure>
+    isSame: boolean
+  }[] = []
+  for (const { project, ids } of part) {
+    const failures = new Map<string, CopyFailure>()
+    const versions: RemoteVersion[] = []
+    for (const id of ids) {
+      const version = read.get(id)
+      if (version instanceof CopyFailure) failures.set(id, version)
+      // A version of another project that the source names here.
+      else if (version === undefined || version.project_id !== project.id) continue
+      else if (isChanged(known.get(id), version.json) || (run.withFiles && known.get(id)?.lacks_files === true))
+        versions.push(version)
+    }
+    const isSame = !isChanged(knownProjects.get(project.id), project.json)
+    if (!isSame || versions.length > 0 || failures.size > 0) changed.push({ project, versions, failures, isSame })
+  }
+  if (!run.isDryRun) {
+    await markSeen(deps.db, mirror, 'project', projectIds)
+    await markSeen(
+      deps.db,
+      mirror,
+      'version',
+      part.flatMap(({ project }) => project.versions),
+    )
+  }
+  if (changed.length === 0) return
+  const names = await namesOf(run, changed)
+  const hashes = await hashesOf(
+    run,
+    changed.flatMap(({ versions }) => versions),
+    read,
+  )
+  for (const { project, versions, failures, isSame } of changed) {
+    for (const [versionId, failure] of failures) await reportFailure(run, { projectId: project.id, versionId, failure })
+    const author = names.projectAuthor(project)
+    try {
+      await copyProject(run, { remote: project, versions, isSame, author, authors: names.users, hashes })
+    } catch (error) {
+      const failure = asFailure(project.id, error)
+      if (!(failure instanceof CopyFailure)) throw failure
+      await reportFailure(run, { projectId: project.id, failure })
+    }
+    source.signal?.throwIfAborted()
+  }
+}
+
+const isChanged = (known: { remote_revision: string | null } | undefined, json: ReadProject['json']): boolean =>
+  known?.remote_revision !== revisionOf(json)
+
+type Changed = readonly { project: ReadProject; versions: readonly RemoteVersion[] }[]
+
+/** Reads the names of the authors: of the organization, otherwise of the owner, and of the user who published a version. */
+async function namesOf({ source }: MirrorRun, changed: Changed) {
+  const unique = (ids: readonly (string | null | undefined)[]) => [...new Set(ids.flatMap((id) => id ?? []))]
+  const organizations = await readNames(
+    source,
+    '/v3/organizations',
+    unique(changed.map(({ project }) => project.organization)),
+  )
+  const teams = changed.flatMap(({ project }) => (project.organization == null ? (project.team_id ?? []) : []))
+  const owners = await readOwners(source, unique(teams))
+  const users = await readNames(
+    source,
+    '/v3/users',
+    unique(changed.flatMap(({ versions }) => versions.map(({ author_id }) => author_id))),
+  )
+  return {
+    users,
+    projectAuthor: ({ organization, team_id }: ReadProject): string | null =>
+      (organization == null ? owners.get(team_id ?? '') : organizations.get(organization)) ?? null,
+  }
+}
+
+/** Reads the hashes of versions on which these depend and that are not copied. */
+async function hashesOf(
+  { deps, mirror, source }: MirrorRun,
+  versions: readonly RemoteVersion[],
+  read: Read<RemoteVersion>,
+): Promise<Map<string, string[]>> {
+  const ids = [
+    ...new Set(versions.flatMap(({ dependencies }) => dependencies.flatMap(({ version_id }) => version_id ?? []))),
+  ]
+  const copied = await listOrigins(deps.db, mirror.id, 'version', ids)
+  const unknown = ids.filter((id) => !copied.has(id) && !read.has(id))
+  const found = await readVersions(source, unknown)
+  return new Map(
+    [...found].flatMap(([id, version]): [string, string[]][] =>
+      version instanceof CopyFailure ? [] : [[id, version.files.map(({ hashes }) => hashes.sha512)]],
+    ),
+  )
+}

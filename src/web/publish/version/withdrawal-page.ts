@@ -1,0 +1,112 @@
+// The page that withdraws a version: the consequences, the reason and the replacement. It also edits and undoes a withdrawal.
+import type { FastifyReply } from 'fastify'
+import { WITHDRAWAL_KINDS } from '#features/catalogue/versions/kinds.ts'
+import { VersionPatch, WITHDRAWAL_REASON_MAX } from '#features/catalogue/versions/lifecycle/requests.ts'
+import { updateVersion } from '#features/catalogue/versions/lifecycle/update-version.ts'
+import { listVersionTraits } from '#features/catalogue/versions/queries.ts'
+import { buttonForm, selectField, textArea } from '#platform/html/forms.ts'
+import { html } from '#platform/html/html.ts'
+import { pathTo } from '#platform/html/page-context.ts'
+import { confirmation } from '#platform/html/work/actions.ts'
+import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
+import { checkValues } from '#web/kit/forms.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
+import { projectForm } from '../project/settings-frame.ts'
+import { type Edited, loadEdited } from './edit-page.ts'
+import { impactOf } from './impact-view.ts'
+
+/** Number of versions from which the replacement is chosen. */
+const CHOICES_MAX = 50
+
+const KIND = 'withdrawn.kind'
+const REASON = 'withdrawn.reason'
+const REPLACEMENT = 'withdrawn.replacement'
+
+export function withdrawalPages(pages: Pages, taxonomy: Taxonomy): void {
+  projectForm(pages, taxonomy, {
+    below: '/version/:version/withdraw',
+    name: 'manageVersionWithdrawal',
+    show: (request, _project, state) => showWithdrawal(request, state),
+    commands: {
+      confirm: (request, _project, state) => {
+        const replacement = state.text(REPLACEMENT)
+        return save(request, {
+          kind: state.text(KIND),
+          reason: state.text(REASON),
+          ...(replacement === '' ? {} : { replacement }),
+        })
+      },
+      undo: (request) => save(request, null),
+    },
+    labels: { [REASON]: 'The reason', [KIND]: 'The kind', [REPLACEMENT]: 'The replacement' },
+  })
+}
+
+async function save(request: OwnRequest, withdrawn: unknown): Promise<Outcome> {
+  const { deps, viewer } = request
+  const { version, membership, pages } = await loadEdited(request)
+  await updateVersion(deps, viewer, { id: version.id, membership, patch: checkValues(VersionPatch, { withdrawn }) })
+  return { done: withdrawn === null ? 'version-restored' : 'version-withdrawn', path: `${pages}/edit` }
+}
+
+async function showWithdrawal(request: OwnRequest, state: FormState): Promise<FastifyReply> {
+  const { page, deps } = request
+  const { t } = page.language
+  const data = await loadEdited(request)
+  const { version, pages, project } = data
+  const offered = await listVersionTraits(deps.db, project.id, { offered: true, limit: CHOICES_MAX })
+  const isWithdrawn = version.withdrawn !== undefined
+  const isOnly = !isWithdrawn && offered.every(({ id }) => id === version.id)
+  const title = t(isWithdrawn ? 'upload.withdraw.edit' : 'upload.withdraw.title', { number: version.version_number })
+  const action = pathTo(page, `${pages}/withdraw`)
+  const consequences = isWithdrawn
+    ? [t('upload.withdraw.now')]
+    : [
+        t('upload.withdraw.text'),
+        ...(isOnly ? [t('upload.withdraw.only')] : []),
+        ...(await impactOf(request, { projectId: project.id, versionId: version.id, action: 'withdraw' })),
+      ]
+  const body = html`${confirmation(page, {
+    title,
+    consequences,
+    fields: fieldsOf(request, data, state, offered),
+    action,
+    isDanger: !isWithdrawn,
+    button: t(isWithdrawn ? 'upload.withdraw.save' : 'upload.withdraw', { number: version.version_number }),
+    cancel: pathTo(page, `${pages}/edit`),
+    errors: state.errors,
+  })}
+${isWithdrawn && html`<div class="slip sheet">${buttonForm(page, { action, text: t('upload.withdraw.undo'), fields: { do: 'undo' } })}</div>`}`
+  return request.show({ title, body, refusal: state.refusal })
+}
+
+function fieldsOf(
+  { page }: OwnRequest,
+  { version }: Edited,
+  state: FormState,
+  offered: readonly { id: string; version_number: string }[],
+) {
+  const { t } = page.language
+  const { withdrawn } = version
+  const { errors } = state
+  const kind = state.text(KIND, withdrawn?.kind ?? 'broken')
+  const chosen = state.text(REPLACEMENT, withdrawn?.replacement ?? '')
+  const others = offered.filter(({ id }) => id !== version.id)
+  const choices = [
+    { value: '', label: t('upload.withdraw.replacement.none'), isChosen: chosen === '' },
+    ...others.map(({ id, version_number }) => ({ value: id, label: version_number, isChosen: chosen === id })),
+  ]
+  return html`${selectField(page, {
+    name: KIND,
+    label: t('upload.withdraw.kind'),
+    choices: WITHDRAWAL_KINDS.map((value) => ({
+      value,
+      label: t(`upload.withdraw.kind.${value}`),
+      isChosen: kind === value,
+    })),
+    errors,
+  })}
+${textArea(page, { name: REASON, label: t('upload.withdraw.reason'), value: state.text(REASON, withdrawn?.reason ?? ''), maxLength: WITHDRAWAL_REASON_MAX, rows: 3, errors })}
+${selectField(page, { name: REPLACEMENT, label: t('upload.withdraw.replacement'), choices, errors })}`
+}

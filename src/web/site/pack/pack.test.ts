@@ -1,0 +1,102 @@
+// The page of a pack, in a browser without scripts.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { makeCatalogue, type TestCatalogue } from '#test/support/factories/resolve-catalogue.ts'
+import { assertValidHtml } from '#test/support/http/html-page.ts'
+import { visitor } from '#test/support/http/visitor.ts'
+
+let t: TestApp
+let made: TestCatalogue
+before(async () => {
+  t = await testApp()
+  made = await makeCatalogue(t, {
+    lantern: { '2': ['required engine', 'optional map', 'required extra.jar'], '1': [] },
+    rival: { '1': ['incompatible lantern'] },
+    engine: { '1': [] },
+    map: { '1': [] },
+    old: { '1': { game_versions: ['1.19.4'] } },
+  })
+})
+after(() => t?.close())
+
+const idOf = (slug: string) => made.projects[slug]?.id ?? ''
+const query = (...slugs: string[]) =>
+  `projects=${slugs.map(idOf).join('%2C')}&loader=fabric&game_version=1.20.1&loader_version=0.15.11`
+
+async function page(path: string): Promise<string> {
+  const answer = await visitor(t).get(path)
+  assert.equal(answer.statusCode, 200, answer.body.slice(0, 300))
+  assertValidHtml(answer.body, path)
+  return answer.body
+}
+
+test('a project page leads to the pack, which contains the project and what it requires', async () => {
+  const link = /href="([^"]*\/pack\?add=[^"]+)"/.exec(await page(`/mod/${made.projects['lantern']?.slug}`))?.[1]
+  const body = await page(link ?? assert.fail('no link'))
+  for (const text of ['lantern', 'Also required', 'engine', 'for <bdi>lantern', 'Optional projects', 'extra.jar']) {
+    assert.ok(body.includes(text), text)
+  }
+})
+
+test('the pack is stored, and its files are offered', async () => {
+  const person = visitor(t)
+  const sent = await person.send(`/pack?${query('lantern')}`, '/pack/files')
+  assert.equal(sent.statusCode, 303)
+  const ready = await person.get(String(sent.headers.location))
+  assertValidHtml(ready.body, 'ready')
+  const path = /href="(\/v3\/lock\/[^"]+\.mrpack)"/.exec(ready.body)?.[1]
+  assert.equal((await t.anyone.get(path ?? assert.fail('no .mrpack'))).statusCode, 200)
+  const address = /<code id="packwiz">([^<]+)</.exec(ready.body)?.[1]
+  const pack = await t.anyone.get(new URL(address ?? '').pathname)
+  assert.match(pack.body, /pack-format = "packwiz:1\.1\.0"/)
+  assert.ok(!(await page(`/pack?${query('engine')}&lock=${'0'.repeat(22)}`)).includes('.mrpack"'), 'another lock')
+})
+
+test('without the version of the loader, the page says what an .mrpack needs', async () => {
+  const person = visitor(t)
+  const sent = await person.send(`/pack?projects=${idOf('engine')}&loader=fabric&game_version=1.20.1`, '/pack/files')
+  const ready = await person.get(String(sent.headers.location))
+  assert.match(ready.body, /enter the version of the loader/)
+  assert.doesNotMatch(ready.body, /\.mrpack"/)
+})
+
+test('conflicts and missing versions are explained', async () => {
+  const body = await page(
+    `/pack?${query('lantern', 'rival', 'old')}%2Cno-such-project`.replace('&loader', ',no-such-project&loader'),
+  )
+  for (const text of [
+    'does not work together with the others',
+    'is incompatible with',
+    'There is no version for these settings',
+    'The newest version is',
+    'This project does not exist',
+  ]) {
+    assert.ok(body.includes(text), text)
+  }
+})
+
+test('a project is removed and an optional one is added by links', async () => {
+  const body = await page(`/pack?${query('lantern')}`)
+  const links = [...body.matchAll(/href="(\/pack\?[^"]*)"/g)].map(([, href = '']) => href.replaceAll('&amp;', '&'))
+  const lists = links.map((href) => new URL(href, 'https://depot.test').searchParams.get('projects'))
+  assert.ok(lists.includes(''), 'a link that removes the only project')
+  assert.ok(lists.includes(`${idOf('lantern')},${idOf('map')}`), 'a link that adds the optional project')
+})
+
+test('whatever is in the address, the page answers', async () => {
+  const many = Array.from({ length: 300 }, (_, n) => `p${n}`).join()
+  for (const path of [
+    '/pack',
+    '/pack?projects=',
+    '/pack?projects=,,%00x,..,/',
+    `/pack?projects=${many}`,
+    '/pack?projects=lantern&loader=no-loader&game_version=zz&name=%0A%09&loader_version=%F0%9F',
+    `/pack?projects=lantern&name=${'x'.repeat(500)}`,
+    '/pack?add=%3Cscript%3E',
+  ]) {
+    const answer = await visitor(t).get(path)
+    assert.ok([200, 400].includes(answer.statusCode), `${path}: ${answer.statusCode}`)
+    if (answer.statusCode === 200) assertValidHtml(answer.body, path)
+  }
+})

@@ -1,0 +1,55 @@
+// Runs the commands of docs/features/mirrors.md against two real instances.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { checkOutput, notInstalled, openShell, readSteps } from '#test/support/processes/documented-steps.ts'
+import { freePort } from '#test/support/processes/free-port.ts'
+import { depot, ENTRY, makeDataDir, startDepot } from '#test/support/processes/running-depot.ts'
+
+const first = makeDataDir()
+const second = makeDataDir()
+after(first.remove)
+after(second.remove)
+
+/** Runs a command and returns its result. */
+async function run(dataDir: string, ...args: string[]): Promise<ReturnType<typeof JSON.parse>> {
+  const { code, stdout, stderr } = await depot(dataDir, [...args, '--json'])
+  assert.equal(code, 0, stderr)
+  return JSON.parse(stdout)
+}
+
+test('the commands that copy and export a catalogue work as written', {
+  skip: notInstalled(['bash', 'gunzip']),
+}, async () => {
+  await run(first.dataDir, 'seed', '--projects', '8')
+  await run(second.dataDir, 'seed', '--projects', '0')
+  const password = 'glow-worms in the harbour'
+  await run(second.dataDir, 'user', 'create', '--username', 'ada', '--email', 'ada@example.org', '--password', password)
+  const { token } = await run(second.dataDir, 'token', 'create', '--user', 'ada', '--scopes', 'all')
+  const port = await freePort()
+  // The addresses of files have the host of the source.
+  const source = await startDepot(first.dataDir, { PORT: String(port), BASE_URL: `http://127.0.0.1:${port}` })
+  const copy = await startDepot(second.dataDir)
+  const shell = openShell(second.dataDir)
+  try {
+    const made = await fetch(`${copy.url}/v3/organization`, {
+      method: 'POST',
+      headers: { 'user-agent': 'depot-test', authorization: token, 'content-type': 'application/json' },
+      body: JSON.stringify({ slug: 'copies', name: 'Copies', description: 'Copies of other instances' }),
+    })
+    assert.equal(made.status, 201, await made.text())
+    await shell.run(`export DATA_DIR=${second.dataDir}
+SOURCE=http://127.0.0.1:${port} BASE=${copy.url} ORG=copies
+depot() { ${process.execPath} ${ENTRY} "$@"; }
+node() { ${process.execPath} "$@"; }
+`)
+    for (const chapter of ['Copy and follow', 'Export the catalogue']) {
+      for (const { script, expected } of readSteps('docs/features/mirrors.md', chapter)) {
+        checkOutput(await shell.run(script), expected, script)
+      }
+    }
+  } finally {
+    await shell.end()
+    await source.stop()
+    await copy.stop()
+  }
+})

@@ -1,0 +1,117 @@
+// Each recorded release is upgraded to the present one, which then answers what the release answered.
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { verifyInstance } from '#features/operations/backup/verify-instance.ts'
+import { readMigrations } from '#platform/db/migration-files.ts'
+import { depot, ENTRY, startDepot } from '#test/support/processes/running-depot.ts'
+import { answersTo, countEvents, differences, listFiles } from '#test/upgrades/recorded-answers.ts'
+import { type OpenInstance, withInstance } from '#test/upgrades/recorded-instance.ts'
+import { listRecordings, type Recording, readRecording, unpack } from '#test/upgrades/recording.ts'
+import { describeSchema } from '../../../scripts/describe-schema.ts'
+
+const SCHEMA = join(import.meta.dirname, '../../../docs/generated/schema.sql')
+const KILLS = 20
+
+async function withUnpacked(name: string, act: (dataDir: string) => Promise<void>): Promise<void> {
+  const { dataDir, remove } = unpack(name)
+  try {
+    await act(dataDir)
+  } finally {
+    remove()
+  }
+}
+
+/** Compares what the instance answers, and its files and events, with the recording. */
+async function assertSame({ deps, client }: OpenInstance, recording: Recording): Promise<void> {
+  await deps.search.caughtUp()
+  const found: string[] = []
+  for (const [caller, token] of Object.entries(recording.callers)) {
+    const recorded = recording.answers[caller] ?? {}
+    const present = await answersTo(client(token ?? undefined), Object.keys(recorded))
+    for (const [address, answer] of Object.entries(recorded)) {
+      const now = present[address]
+      assert.ok(now !== undefined)
+      found.push(...differences(answer, now).map((text) => `${caller} ${address}: ${text}`))
+    }
+  }
+  assert.deepEqual(found, [])
+  assert.deepEqual(await listFiles(deps), recording.files)
+  const events = await countEvents(deps)
+  for (const [kind, count] of Object.entries(recording.events)) assert.equal(events[kind], count, kind)
+}
+
+test('at least one release is recorded', () => assert.ok(listRecordings().length > 0))
+
+for (const name of listRecordings()) {
+  describe(`Depot ${name}`, () => {
+    const recording = readRecording(name)
+
+    test('an upgrade keeps every answer, file and event, and ends with the schema of a new instance', () =>
+      withUnpacked(name, async (dataDir) => {
+        await withInstance(dataDir, recording.time, async (instance) => {
+          const before = readFileSync(
+            join(import.meta.dirname, '../../upgrades/recorded', name, 'migrations.sha256'),
+            'utf8',
+          )
+          const added = (await readMigrations()).map((one) => one.name).filter((one) => !before.includes(one))
+          assert.deepEqual(instance.migrations, added)
+          assert.ok(Object.keys(recording.answers['visitor'] ?? {}).length > 200)
+          await assertSame(instance, recording)
+          assert.equal(await describeSchema(instance.deps.pool), readFileSync(SCHEMA, 'utf8'))
+          const verified = await verifyInstance(instance.deps, { canReadEvents: true })
+          assert.deepEqual(
+            verified.listed.filter(({ what }) => what !== 'wrong-counter' && what !== 'unused-file'),
+            [],
+          )
+        })
+      }))
+
+    test('`depot serve` starts on the folder, and the former sessions remain valid', () =>
+      withUnpacked(name, async (dataDir) => {
+        const server = await startDepot(dataDir)
+        try {
+          const home = await fetch(`${server.url}/`, {
+            headers: { accept: 'text/html', 'user-agent': 'upgrade-test/1.0' },
+          })
+          assert.equal(home.status, 200)
+          assert.match(await home.text(), /Recorded/)
+        } finally {
+          assert.equal(await server.stop(), 0)
+        }
+        assert.equal((await depot(dataDir, ['migrate', '--json'])).stdout, '{"applied":[]}\n')
+      }))
+
+    test(`an upgrade that is killed at ${KILLS} moments loses nothing`, async () => {
+      const durationMs = await durationOfUpgrade(name)
+      for (let i = 0; i < KILLS; i += 1) {
+        await withUnpacked(name, async (dataDir) => {
+          await killAfter(migrating(dataDir), (durationMs * (i + Math.random())) / KILLS)
+          await withInstance(dataDir, recording.time, (instance) => assertSame(instance, recording))
+        })
+      }
+    })
+  })
+}
+
+function migrating(dataDir: string): ChildProcess {
+  const { DATABASE_URL: _, TEST_DATABASE_URL: __, ...env } = process.env
+  return spawn(process.execPath, [ENTRY, 'migrate'], { env: { ...env, DATA_DIR: dataDir }, stdio: 'ignore' })
+}
+
+async function durationOfUpgrade(name: string): Promise<number> {
+  const startedAt = performance.now()
+  await withUnpacked(name, async (dataDir) => void (await once(migrating(dataDir), 'exit')))
+  return performance.now() - startedAt
+}
+
+async function killAfter(child: ChildProcess, ms: number): Promise<void> {
+  const ended = once(child, 'exit')
+  await Promise.race([sleep(ms, undefined, { ref: false }), ended])
+  child.kill('SIGKILL')
+  await ended
+}
