@@ -17,4 +17,3 @@ export const DEPENDENCY_TYPES = ['required', 'optional', 'incompatible', 'embedd
 
 /** Why a version was withdrawn. `superseded`: another version should be used. */
 export const WITHDRAWAL_KINDS = ['broken', 'security', 'legal', 'superseded'] as const
-export type WithdrawalKind = (typeof WITHDRAWAL_KINDS)[number]

@@ -3,7 +3,6 @@ import { HOUR_MS, MINUTE_MS } from '#lib/time.ts'
 
 /** Pauses after each failed attempt: nine attempts in a day. */
 const PAUSES_MS = [5_000, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 4 * HOUR_MS, 8 * HOUR_MS, 10 * HOUR_MS]
-export const ATTEMPTS_MAX = PAUSES_MS.length + 1
 /** Receivers that fail together are not called together again. */
 const JITTER = 0.2
 const RETRY_AFTER_MAX_MS = HOUR_MS
