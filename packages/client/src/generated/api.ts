@@ -13646,6 +13646,7 @@ export interface operations {
                     "application/json": components["schemas"]["Impact"];
                 };
             };
+            /** @description Accepted: the work continues after the response */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -17155,6 +17156,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Accepted: the work continues after the response */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -17191,6 +17193,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Accepted: the work continues after the response */
             202: {
                 headers: {
                     [name: string]: unknown;

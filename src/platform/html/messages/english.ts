@@ -2,7 +2,6 @@
 import account from './en/account.json' with { type: 'json' }
 import collections from './en/collections.json' with { type: 'json' }
 import common from './en/common.json' with { type: 'json' }
-import home from './en/home.json' with { type: 'json' }
 import manage from './en/manage.json' with { type: 'json' }
 import moderate from './en/moderate.json' with { type: 'json' }
 import notifications from './en/notifications.json' with { type: 'json' }
@@ -25,7 +24,6 @@ export const english = {
   ...account,
   ...collections,
   ...common,
-  ...home,
   ...manage,
   ...moderate,
   ...numbers,

@@ -2,7 +2,6 @@
 import account from './de/account.json' with { type: 'json' }
 import collections from './de/collections.json' with { type: 'json' }
 import common from './de/common.json' with { type: 'json' }
-import home from './de/home.json' with { type: 'json' }
 import manage from './de/manage.json' with { type: 'json' }
 import moderate from './de/moderate.json' with { type: 'json' }
 import notifications from './de/notifications.json' with { type: 'json' }
@@ -25,7 +24,6 @@ export const german = {
   ...account,
   ...collections,
   ...common,
-  ...home,
   ...manage,
   ...moderate,
   ...numbers,
