@@ -7,7 +7,6 @@ import { writeChoice } from '#web/kit/cookies.ts'
 import { registerArea } from '#web/kit/pages.ts'
 import { ownPath, PATHS } from '#web/kit/paths.ts'
 import type { Area, PageRequest, WebDeps } from '#web/kit/request.ts'
-import { WORK_AREA } from '#web/kit/work/work-page.ts'
 import { applicationPages } from './access/applications.ts'
 import { authorizePages } from './access/authorize.ts'
 import { tokenPages } from './access/tokens.ts'
@@ -17,7 +16,6 @@ import { profilePages } from './settings/profile.ts'
 import { securityPages } from './settings/security.ts'
 import { sessionPages } from './settings/sessions.ts'
 import { twoFactorPages } from './settings/two-factor.ts'
-import { ownWebhookPages } from './settings/webhooks.ts'
 import { checkMailPages } from './sign-in/check-mail.ts'
 import { passwordStrengthPages } from './sign-in/password-strength.ts'
 import { passwordPages } from './sign-in/passwords.ts'
@@ -31,8 +29,6 @@ const ACCOUNT: Area = {
 }
 
 export function accountPages(app: App, web: WebDeps): void {
-  // With the styles of the pages that show the webhooks of projects.
-  registerArea(app, web, WORK_AREA, ownWebhookPages)
   registerArea(app, web, ACCOUNT, (pages) => {
     pages.open('POST', PATHS.preferences, 'setPreferences', savePreferences, { tokenless: true })
     signUpPages(pages)

@@ -45,7 +45,7 @@ import { uploadedFileRoutes } from './version/upload/file-routes.ts'
 import { uploadPages } from './version/upload/upload-page.ts'
 import { versionsPages } from './version/versions-page.ts'
 import { withdrawalPages } from './version/withdrawal-page.ts'
-import { organizationWebhookPages, projectWebhookPages } from './webhooks/owners.ts'
+import { organizationWebhookPages, ownWebhookPages, projectWebhookPages } from './webhooks/owners.ts'
 
 export function publishPages(app: App, web: WebDeps): void {
   const { taxonomy } = web.deps
@@ -77,6 +77,7 @@ export function publishPages(app: App, web: WebDeps): void {
     versionDeletionPages(pages, taxonomy)
     withdrawalPages(pages, taxonomy)
     organizationPages(pages)
+    ownWebhookPages(pages)
     collectionPages(pages)
   })
   registerArea(app, web, WORK_AREA, (pages, scope) => {

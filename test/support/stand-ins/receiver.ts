@@ -11,7 +11,7 @@ export type Receiver = {
   url: string
   /** Everything that arrived, oldest first. */
   received: Received[]
-  /** How the next requests are answered; the last answer repeats. Default: 204. */
+  /** Sets the answers to the next requests; the last one repeats. Default: 204. */
   answer(...answers: Answer[]): void
   /** Resolves when this number of requests has arrived. */
   arrived(count: number): Promise<void>

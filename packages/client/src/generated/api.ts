@@ -13658,6 +13658,7 @@ export interface operations {
                     "application/json": components["schemas"]["Impact"];
                 };
             };
+            /** @description Accepted: the work continues after the response */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -17167,6 +17168,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Accepted: the work continues after the response */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -17203,6 +17205,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Accepted: the work continues after the response */
             202: {
                 headers: {
                     [name: string]: unknown;

@@ -1,7 +1,7 @@
 // The kinds of events that webhooks receive.
 
 /**
- * Who receives events of a kind. `all`: webhooks of the owners, and of the instance if the subject is public. `members`:
+ * Receivers of events of a kind. `all`: webhooks of the owners, and of the instance if the subject is public. `members`:
  * webhooks of the owners only. `instance`: webhooks of the instance only.
  */
 type Audience = 'all' | 'members' | 'instance'

@@ -1,4 +1,4 @@
-// Which commands record which events. Webhooks are written by SQL: their routes have their own tests.
+// Commands and the events that they record. Webhooks are written by SQL: their routes have their own tests.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { newId } from '#lib/ids.ts'

@@ -5,7 +5,8 @@ import type { Client } from './rows.ts'
 const SEALED_TABLES = [
   {
     table: 'webhook',
-    mark: `update webhook set active = false, disabled_reason = 'secret_lost'`,
+    // Messages to Discord are not signed.
+    mark: `update webhook set active = false, disabled_reason = 'secret_lost' where format <> 'discord'`,
     remedy: (count: number) =>
       `Secrets of webhooks: ${count}. These webhooks are switched off. Their owners must rotate the secret of each.`,
   },

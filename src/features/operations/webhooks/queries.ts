@@ -45,7 +45,7 @@ export async function countWebhooksBy(tx: Tx, accountId: string): Promise<number
   return Number(count)
 }
 
-/** Returns the accounts that are told about a webhook: the owners of what it belongs to, and who created it. */
+/** Returns the accounts that receive notifications about a webhook: its owners, and its creator. */
 export async function listOwnersOf(db: Db, webhook: WebhookRow): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select ${webhook.account_id}::text as id where ${webhook.account_id}::text is not null

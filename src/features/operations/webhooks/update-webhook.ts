@@ -142,7 +142,7 @@ function updateOf(deps: Pick<Deps, 'config' | 'taxonomy'>, row: WebhookRow, patc
   return { ...update, ...(active ? FRESH : disabled) }
 }
 
-/** Columns of a webhook that works, as far as anyone knows. */
+/** Columns of a webhook without known failures. */
 const FRESH = { active: true, disabled_reason: null, failing_since: null, failures: 0 } as const
 
 /** Deletes a webhook with its deliveries. @throws ApiError 404. */

@@ -126,6 +126,7 @@ function listed(scopes: readonly ScopeName[], conjunction: 'and' | 'or'): string
 export const STATUS_DESCRIPTIONS: Readonly<Record<string, string>> = {
   200: 'Success',
   201: 'Created',
+  202: 'Accepted: the work continues after the response',
   204: 'Success, without a body',
   206: 'The requested range',
   303: 'Redirect to `Location`',

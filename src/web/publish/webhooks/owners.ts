@@ -1,6 +1,11 @@
-// The pages of webhooks in the settings of projects and organizations.
+// The pages of webhooks in the settings of projects, organizations and users.
+import { html } from '#platform/html/html.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
-import type { Pages } from '#web/kit/pages.ts'
+import { showSettings } from '#web/account/account-layout.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { PATHS } from '#web/kit/paths.ts'
+import { formPage } from '#web/kit/work/form-page.ts'
 import { loadManagedOrganization, type ManagedOrganization } from '../organization/managed-organization.ts'
 import { organizationFormOf, showOrganizationSettings } from '../organization/settings-frame.ts'
 import { loadManagedProject, type ManagedProject } from '../project/managed-project.ts'
@@ -40,6 +45,27 @@ export function organizationWebhookPages(pages: Pages): void {
       path: ({ settings }) => `${settings}${BELOW}`,
       show: (request, data, of) =>
         showOrganizationSettings(request, data, { ...of, section: BELOW, needs: 'EDIT_DETAILS' }),
+    }),
+  })
+}
+
+type Own = { id: string }
+
+/** For everything that they own. */
+export function ownWebhookPages(pages: Pages): void {
+  formPage<Own & Webhooks>(pages, {
+    path: PATHS.webhooks,
+    name: 'showOwnWebhooks',
+    ...webhookPage<Own>({
+      load: async ({ viewer }: OwnRequest) => ({ id: viewer.id }),
+      owner: ({ id }) => ({ kind: 'user', name: id }),
+      path: () => PATHS.webhooks,
+      show: (request, _data, { heading, text, body, form }) =>
+        showSettings(request, {
+          title: heading,
+          body: html`${text !== undefined && sheetPart({ id: 'about', content: html`<p>${text}</p>` })}${body}`,
+          refusal: form?.refusal,
+        }),
     }),
   })
 }

@@ -34,7 +34,7 @@ export type Owner = { kind: OwnerKind; name: string }
 /** The webhooks of a page; `isManager` is false for members who see only that they may not see them. */
 export type Webhooks = { hooks: readonly WebhookRow[]; isManager: boolean; open: WebhookRow | undefined; log: OpenLog }
 
-/** What differs between the owners. */
+/** Parts that differ between the owners. */
 export type Frame<Data> = {
   load(request: OwnRequest): Promise<Data>
   owner(data: Data): Owner

@@ -342,7 +342,7 @@ test('redirects, endless answers, broken connections and refused addresses are f
   inside.close()
 })
 
-test('a Discord webhook gets a message without mentions, and is switched off when it is gone', async () => {
+test('a Discord webhook gets a message without mentions, and is switched off when it was deleted', async () => {
   const hook = await webhook()
   await t.deps.db.updateTable('webhook').set({ format: 'discord' }).where('id', '=', hook.id).execute()
   await rename('*Lantern* @everyone [x](y)')

@@ -13,7 +13,7 @@ import { disableWithoutSecret, discard, recordAttempt } from './record-attempt.t
 /** Requests at the same time: in the process, to a host, and to all webhooks together whose last attempt failed. */
 const LIMITS = { all: 32, perHost: 2, failing: 8, perFailingHost: 1 } as const
 const POLL_MS = 500
-/** A stop waits so long for requests; then it ends them. */
+/** Time for requests to end when the process stops; then it ends them. */
 const DRAIN_MS = 5_000
 /** An event for many webhooks is read once. Longer, a webhook could receive what was hidden in the meantime. */
 const PAYLOAD_MS = 2_000

@@ -1,4 +1,4 @@
-// What a delivery says: the IDs of the event, and the project and version as readers without an account see them.
+// Content of a delivery: the IDs of the event, and the project and version as readers without an account see them.
 import {
   type CachedProject,
   getProject,
