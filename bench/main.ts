@@ -14,6 +14,7 @@ import { benchHttp } from './http.ts'
 import { printTable, type Row } from './kit/table.ts'
 import { benchPages } from './pages.ts'
 import { benchProcesses } from './processes.ts'
+import { benchReads } from './reads/reads.ts'
 import { benchResolve } from './resolve/resolve.ts'
 import { benchRoutes } from './routes.ts'
 import { benchSearchHttp } from './search/http.ts'
@@ -27,6 +28,7 @@ import { benchWork } from './work/work.ts'
 
 const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   http: { title: 'HTTP, uploads, starts', run: benchHttp },
+  reads: { title: 'Warm reads as clients send them', run: benchReads },
   catalogue: { title: 'The catalogue at size', run: benchCatalogue },
   changes: { title: 'The change feed', run: benchChanges },
   resolve: { title: 'Choosing versions for 1,000 items in 20,000 projects', run: benchResolve },

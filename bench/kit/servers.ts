@@ -39,9 +39,11 @@ export async function startBenchDepot(dataDir: string, env: Record<string, strin
 export async function startBare(
   mode: 'memory' | 'stream',
   file: string,
+  headers: Record<string, string> = {},
 ): Promise<{ port: number; child: ChildProcess; stop(): void }> {
   const child = spawn(process.execPath, [join(HERE, 'bare-server.ts'), mode, file], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, BARE_HEADERS: JSON.stringify(headers) },
   })
   const port = await new Promise<number>((resolve) =>
     child.stdout.once('data', (chunk) => resolve(Number(String(chunk)))),

@@ -1,10 +1,6 @@
 // The application: a server with every feature, listed by hand. The list is the map of what Depot can do.
-import { seedJobs } from '#demo/jobs.ts'
-import { auditJobs } from '#features/basics/audit/jobs.ts'
 import { auditOperatorRoutes, auditRoutes, moderationLogRoute } from '#features/basics/audit/routes.ts'
-import { contentImageJobs } from '#features/basics/content-images/jobs.ts'
 import { contentImageRoutes } from '#features/basics/content-images/routes.ts'
-import { eventJobs } from '#features/basics/events/jobs.ts'
 import { instanceKeyRoutes } from '#features/basics/instance-key/routes.ts'
 import { limitRoutes } from '#features/basics/limits/routes.ts'
 import { sharedChecks } from '#features/basics/meta/readiness.ts'
@@ -12,19 +8,13 @@ import { metaRoutes } from '#features/basics/meta/routes.ts'
 import { rateLimitRoutes } from '#features/basics/rate-limits/routes.ts'
 import { instanceRoute, settingsRoutes } from '#features/basics/settings/routes.ts'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
-import { statisticsJobs } from '#features/basics/statistics/jobs.ts'
 import { statisticsRoutes } from '#features/basics/statistics/routes.ts'
 import { tagEditRoutes } from '#features/basics/tags/edit/routes.ts'
 import { tagRoutes } from '#features/basics/tags/routes.ts'
-import { followJobs } from '#features/catalogue/follows/jobs.ts'
 import { followRoutes } from '#features/catalogue/follows/routes.ts'
 import { projectRoutes } from '#features/catalogue/projects/routes.ts'
 import { publishingRoutes } from '#features/catalogue/publishing/routes.ts'
-import { releaseJobs } from '#features/catalogue/releases/jobs.ts'
-import { resolveJobs } from '#features/catalogue/resolve/jobs.ts'
 import { resolveRoutes } from '#features/catalogue/resolve/routes.ts'
-import { reviewJobs } from '#features/catalogue/reviews/jobs.ts'
-import { scanJobs } from '#features/catalogue/scans/jobs.ts'
 import { scanRoutes } from '#features/catalogue/scans/routes.ts'
 import { messageImages } from '#features/catalogue/threads/image-owner.ts'
 import { threadRoutes } from '#features/catalogue/threads/routes.ts'
@@ -32,7 +22,6 @@ import { dependencyRoutes } from '#features/catalogue/versions/dependencies/rout
 import { hashRoutes } from '#features/catalogue/versions/hashes/hash-routes.ts'
 import { updateRoutes } from '#features/catalogue/versions/hashes/update-routes.ts'
 import { projectImages, versionImages } from '#features/catalogue/versions/image-owner.ts'
-import { versionJobs } from '#features/catalogue/versions/jobs.ts'
 import { versionEditRoutes } from '#features/catalogue/versions/lifecycle/routes.ts'
 import { versionReadRoutes } from '#features/catalogue/versions/lookup/routes.ts'
 import { proposalRoutes } from '#features/catalogue/versions/proposals/routes.ts'
@@ -48,7 +37,6 @@ import { reportImages } from '#features/community/reports/image-owner.ts'
 import { reportRoutes } from '#features/community/reports/routes.ts'
 import { teamEditRoute, teamRoutes } from '#features/community/teams/routes.ts'
 import { exchangeRoutes } from '#features/community/trusted-publishers/exchange/routes.ts'
-import { publisherJobs } from '#features/community/trusted-publishers/jobs.ts'
 import { trustedPublisherRoutes } from '#features/community/trusted-publishers/routes.ts'
 import { analyticsIngestRoutes } from '#features/operations/analytics/ingest/routes.ts'
 import { createVisitorCaps, type VisitorCaps } from '#features/operations/analytics/ingest/visitor-caps.ts'
@@ -57,19 +45,14 @@ import { createDownloadTrends } from '#features/operations/analytics/statistics/
 import { createProjectStatistics } from '#features/operations/analytics/statistics/project-statistics.ts'
 import { projectStatisticsRoutes } from '#features/operations/analytics/statistics/routes.ts'
 import { buildToolRoutes } from '#features/operations/build-tools/routes.ts'
-import { changeJobs } from '#features/operations/changes/jobs.ts'
 import { changeRoutes } from '#features/operations/changes/routes.ts'
-import { downloadJobs } from '#features/operations/downloads/jobs.ts'
 import { downloadOperatorRoutes } from '#features/operations/downloads/operator-routes.ts'
 import { downloadRoutes } from '#features/operations/downloads/routes.ts'
-import { overviewJobs } from '#features/operations/overview/jobs.ts'
 import { overviewRoutes } from '#features/operations/overview/routes.ts'
-import { personalDataJobs } from '#features/operations/personal-data/jobs.ts'
 import { personalDataRoutes } from '#features/operations/personal-data/routes.ts'
 import { indexStateRoute, reindexRoutes, searchRoutes } from '#features/operations/search/routes.ts'
 import { serviceAccountRoutes } from '#features/operations/service-accounts/routes.ts'
 import { v2Routes } from '#features/operations/v2/routes.ts'
-import { webhookJobs } from '#features/operations/webhooks/jobs.ts'
 import { instanceWebhookRoute, webhookRoutes } from '#features/operations/webhooks/routes.ts'
 import { createForeignUseLog } from '#features/people/accounts/access-tokens/record-foreign-use.ts'
 import { type AccountDeps, createAccountDeps } from '#features/people/accounts/account-deps.ts'
@@ -78,14 +61,11 @@ import { createCodeHost } from '#features/people/accounts/code-host/code-host.ts
 import { codeHostRoutes, markCodeHostTokens } from '#features/people/accounts/code-host/routes.ts'
 import { createConfirmOwner } from '#features/people/accounts/credentials/confirm-owner.ts'
 import { invitationRoutes } from '#features/people/accounts/invitations/routes.ts'
-import { accountJobs } from '#features/people/accounts/jobs.ts'
 import { leakedTokenRoutes } from '#features/people/accounts/leaked-tokens/routes.ts'
 import { accountRoutes } from '#features/people/accounts/routes.ts'
 import { affiliateOperatorRoutes } from '#features/people/affiliates/operator-routes.ts'
 import { affiliateRoutes } from '#features/people/affiliates/routes.ts'
-import { notificationJobs } from '#features/people/notifications/jobs.ts'
 import { notificationRoutes } from '#features/people/notifications/routes.ts'
-import { oauthJobs } from '#features/people/oauth/jobs.ts'
 import { oauthRoutes } from '#features/people/oauth/routes.ts'
 import { payoutOperatorRoutes } from '#features/people/payouts/operator-routes.ts'
 import { payoutRoutes } from '#features/people/payouts/routes.ts'
@@ -97,8 +77,6 @@ import { createRateGrants, type RateGrantDirectory } from '#platform/http/limits
 import { tagged } from '#platform/http/mounts.ts'
 import { registerOpenApi } from '#platform/http/openapi/openapi.ts'
 import { type App, buildServer } from '#platform/http/server.ts'
-import type { JobName } from '#platform/jobs/queue.ts'
-import type { JobHandlers } from '#platform/jobs/worker.ts'
 import type { Deps } from '#ports/deps.ts'
 import { webRoutes } from '#web/routes.ts'
 import { VERSION } from './version.ts'
@@ -116,7 +94,7 @@ export async function buildApp(deps: Deps, rateGrants: RateGrantDirectory = crea
     onForeignAddress: createForeignUseLog(deps),
     ...(codeHost === undefined ? {} : { foreignTokens: codeHost.authenticate }),
   })
-  const app = await buildServer({
+  const app = buildServer({
     log,
     metrics,
     counters,
@@ -273,58 +251,4 @@ function addOperatorRoutes(
   instanceWebhookRoute(scope, deps)
   indexStateRoute(scope, deps)
   overviewRoutes(scope, { ...deps, version: VERSION, checks })
-}
-
-/** Jobs that change content. They skip their turn in read-only mode, and find their work again later. */
-const WAITING_JOBS: readonly JobName[] = [
-  'accounts.delete-due',
-  'decisions.announce',
-  'projects.release',
-  'versions.release',
-  'releases.sweep',
-  'scans.judge',
-  'images.sweep',
-  'files.sweep',
-  'versions.expire-drafts',
-  'uploads.expire',
-]
-
-/** Returns the handlers of all jobs. A missing handler does not compile. */
-export function jobHandlers(deps: Deps): JobHandlers {
-  const handlers = allHandlers(deps)
-  const waiting = WAITING_JOBS.map((name) => {
-    const handle = handlers[name] as (payload: unknown, signal: AbortSignal) => Promise<void>
-    return [
-      name,
-      async (payload: unknown, signal: AbortSignal) => {
-        if (!(await getSettings(deps)).read_only) await handle(payload, signal)
-      },
-    ]
-  })
-  return { ...handlers, ...Object.fromEntries(waiting) }
-}
-
-function allHandlers(deps: Deps): JobHandlers {
-  return {
-    ...accountJobs(deps),
-    ...auditJobs(deps),
-    ...eventJobs(deps),
-    ...oauthJobs(deps),
-    ...personalDataJobs(deps),
-    ...contentImageJobs(deps),
-    ...downloadJobs(deps),
-    ...versionJobs(deps),
-    ...statisticsJobs(deps),
-    ...changeJobs(deps),
-    ...notificationJobs(deps),
-    ...followJobs(deps),
-    ...releaseJobs(deps),
-    ...resolveJobs(deps),
-    ...reviewJobs(deps),
-    ...scanJobs(deps),
-    ...publisherJobs(deps),
-    ...webhookJobs(deps),
-    ...overviewJobs(deps),
-    ...seedJobs(deps),
-  }
 }

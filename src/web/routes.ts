@@ -2,7 +2,7 @@
 import { entityTag } from '#lib/text/json-bytes.ts'
 import { ASSETS_PATH, type Assets } from '#platform/html/assets.ts'
 import { pathTo } from '#platform/html/page-context.ts'
-import { codedTag, codingFor } from '#platform/http/responses/content-coding.ts'
+import { codedTag, codingFor, STORED_CODINGS } from '#platform/http/responses/content-coding.ts'
 import { matchesEntityTag } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import { accountPages } from './account/routes.ts'
@@ -63,7 +63,7 @@ function assetRoutes(app: App, assets: Assets): void {
           .header('cache-control', 'public, max-age=31536000, immutable')
           .header('x-content-type-options', 'nosniff')
           .type(type)
-        const coding = encode === undefined ? undefined : codingFor(req.headers['accept-encoding'])
+        const coding = encode === undefined ? undefined : codingFor(req.headers['accept-encoding'], STORED_CODINGS)
         if (encode !== undefined) void reply.header('vary', 'accept-encoding')
         const tag = coding === undefined ? etag : codedTag(etag, coding)
         void reply.header('etag', tag)

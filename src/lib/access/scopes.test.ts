@@ -19,15 +19,16 @@ import {
 const bits = fc.integer({ min: 0, max: ALL_SCOPES })
 const twoSets = [bits, bits] as const
 
-test('the scopes are 48, one for each bit, and their masks are the known ones', () => {
+test('the scopes are 50, one for each bit, and their masks are the known ones', () => {
   assert.deepEqual(
     SCOPES.map(({ value }) => value),
-    Array.from({ length: 48 }, (_, bit) => 2 ** bit),
+    Array.from({ length: 50 }, (_, bit) => 2 ** bit),
   )
-  assert.equal(ALL_SCOPES, 281474976710655)
+  assert.equal(ALL_SCOPES, 1125899906842623)
   // The mask of the existing clients, less PERFORM_ANALYTICS (bit 30).
   assert.equal(RESTRICTED_SCOPES, 551886520344 - 1073741824)
-  assert.equal(GRANTABLE_SCOPES, 280923090190311 + 1073741824)
+  // And with the scopes of webhooks.
+  assert.equal(GRANTABLE_SCOPES, 280923090190311 + 1073741824 + 2 ** 48 + 2 ** 49)
 })
 
 test('scopes that clients send as numbers have the values that those clients know', () => {
@@ -105,7 +106,7 @@ test('names and never grants the scopes of sign-in and tokens; all others can be
     }),
   )
   assert.equal(grantProblem(GRANTABLE_SCOPES, 'a robot'), undefined)
-  assert.equal(grantProblem(2 ** 48, 'a robot'), 'contains unknown bits')
+  assert.equal(grantProblem(2 ** 50, 'a robot'), 'contains unknown bits')
 })
 
 test('names are read with spaces, plus signs or commas between, in any case, once each', () => {

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#lib/errors.ts'
-import { bytesToKeep, entityTag, JsonEntity, joinJson, joinJsonObject, withLargerNumber } from './json-bytes.ts'
+import { bytesToKeep, entityTag, JsonEntity, joinJson, layOutJsonObject, withLargerNumber } from './json-bytes.ts'
 
+const joinJsonObject = (parts: Parameters<typeof layOutJsonObject>[0]): Buffer => {
+  const { length, write } = layOutJsonObject(parts)
+  return write(Buffer.alloc(length))
+}
 const entity = (value: unknown) => new JsonEntity(bytesToKeep(JSON.stringify(value)))
 
 test('joined entities are the JSON of the list and of the object', () => {

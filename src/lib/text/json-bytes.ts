@@ -130,14 +130,13 @@ const OBJECT_BYTES_MAX = 64 * 1024 * 1024
 export type JsonPart<Entity> = Entity | readonly Entity[]
 
 /**
- * Joins serialised values to a JSON object.
- * @param take allocates at least the specified number of bytes; the object is written to the start.
+ * Lays out a JSON object of serialised values. `write` writes it to the start of a buffer of at least `length` bytes.
  * @throws ApiError `invalid_input` if the object would exceed 64 MiB; then the rest of `parts` is not read.
  */
-export function joinJsonObject(
-  parts: Iterable<readonly [key: string, value: JsonPart<{ bytes: Uint8Array }>]>,
-  take: (bytes: number) => Buffer = Buffer.allocUnsafe,
-): Buffer {
+export function layOutJsonObject(parts: Iterable<readonly [key: string, value: JsonPart<{ bytes: Uint8Array }>]>): {
+  length: number
+  write(target: Buffer): Buffer
+} {
   const heads: string[] = []
   const values: JsonPart<{ bytes: Uint8Array }>[] = []
   let length = 2
@@ -150,7 +149,14 @@ export function joinJsonObject(
     heads.push(head)
     values.push(value)
   }
-  const target = take(length)
+  return { length, write: (target) => writeObject(heads, values, target) }
+}
+
+function writeObject(
+  heads: readonly string[],
+  values: readonly JsonPart<{ bytes: Uint8Array }>[],
+  target: Buffer,
+): Buffer {
   if (heads.length === 0) return target.subarray(0, target.write('{}'))
   let at = 0
   for (const [index, value] of values.entries()) {

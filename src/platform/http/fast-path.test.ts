@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
+import { COMMAND } from '#features/basics/audit/actor.ts'
+import { suspendAccount } from '#features/people/accounts/administration/suspend-account.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 
 let t: TestApp
@@ -37,7 +39,7 @@ type Answer = { status: number; headers: IncomingHttpHeaders; body: string }
 
 const AGENT = { 'user-agent': 'depot-tests/1.0' }
 /** This header sends a request to the framework and has no other effect. */
-const THROUGH_FRAMEWORK = { 'x-ratelimit-key': 'of no use' }
+const THROUGH_FRAMEWORK = { 'content-length': '0' }
 
 async function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -69,6 +71,83 @@ function withoutItsOwn({ status, headers, body }: Answer) {
   const { date: _, 'x-request-id': __, 'x-ratelimit-remaining': ___, 'x-ratelimit-reset': ____, ...rest } = headers
   return { status, headers: rest, body }
 }
+
+test('API responses equal those of the framework in every form and for every caller, and are current after a write', async () => {
+  const owner = await t.make.account()
+  const reader = await t.make.account({ username: 'reader' })
+  const project = await t.make.project({ owner, slug: 'lantern-2.0' })
+  const description = 'Licht: 日本語. '.repeat(100)
+  assert.equal((await t.as(owner).patch(`/v3/project/${project.id}`, { description })).statusCode, 204)
+  const version = await t.make.version({ project, changelog: 'Änderungen: 日本語. '.repeat(100) })
+  const paths = [
+    `/v3/project/${project.id}`,
+    `/v3/project/${project.slug.toUpperCase()}`,
+    `/v2/project/${project.id}`,
+    `/v3/version/${version.id}`,
+    `/v2/version/${version.id}`,
+    '/v3/user/READER',
+    '/v2/user/reader',
+  ]
+  t.freeze()
+  for (const path of paths) {
+    for (const coding of [
+      undefined,
+      'gzip',
+      'br',
+      'zstd',
+      'gzip, deflate, br',
+      'deflate',
+      'br;q=0, zstd;q=0.5, gzip;q=0.4',
+    ]) {
+      for (const authorization of [undefined, reader.token, owner.token, 'Bearer nonsense']) {
+        const headers = {
+          ...(coding === undefined ? {} : { 'accept-encoding': coding }),
+          ...(authorization === undefined ? {} : { authorization }),
+        }
+        const name = `${path} ${JSON.stringify(headers)}`
+        await ask(path, headers)
+        const ready = await watched(path, headers)
+        const usual = await watched(path, { ...headers, ...THROUGH_FRAMEWORK })
+        assert.deepEqual([ready.byFramework, usual.byFramework], [authorization === 'Bearer nonsense', true], name)
+        assert.equal(ready.status, 200)
+        assert.deepEqual(withoutItsOwn(ready), withoutItsOwn(usual), name)
+        const known = { ...headers, 'if-none-match': ready.headers.etag as string }
+        const again = await watched(path, known)
+        assert.deepEqual([again.status, again.body], [304, ''], name)
+        assert.deepEqual(withoutItsOwn(again), withoutItsOwn(await ask(path, { ...known, ...THROUGH_FRAMEWORK })), name)
+        t.advance(60_000)
+      }
+    }
+  }
+  t.thaw()
+  assert.equal((await t.as(owner).patch(`/v3/project/${project.id}`, { name: 'New name' })).statusCode, 204)
+  for (const _ of [1, 2]) assert.equal(JSON.parse((await ask(`/v3/project/${project.id}`)).body).name, 'New name')
+  assert.equal((await watched(`/v3/project/${project.id}?x=1`)).byFramework, true)
+  const encoded = `%${project.id.charCodeAt(0).toString(16)}${project.id.slice(1)}`
+  assert.deepEqual(
+    [(await watched(`/v3/project/${encoded}`)).status, (await watched(`/v3/project/${project.id}/`)).status],
+    [200, 404],
+  )
+})
+
+test('a deleted session and a suspended account are anonymous with the next request', async () => {
+  const path = `/v3/project/${(await t.make.project()).id}`
+  const [gone, suspended] = await t.make.people(2)
+  const cachingOf = async (token: string) => {
+    const { byFramework, headers } = await watched(path, { authorization: token })
+    return [byFramework, headers['cache-control']?.split(',')[0]]
+  }
+  const pat = await t.make.pat(suspended)
+  for (const { token } of [gone, pat]) {
+    await ask(path, { authorization: token })
+    assert.deepEqual(await cachingOf(token), [false, 'private'])
+  }
+  const [session] = (await t.as(gone).get('/_internal/session/list')).json()
+  assert.equal((await t.as(gone).delete(`/_internal/session/${session.id}`)).statusCode, 204)
+  assert.deepEqual(await cachingOf(gone.token), [true, 'public'])
+  await suspendAccount(t.deps, COMMAND, { name: suspended.username, reason: 'Advertising', until: null })
+  assert.deepEqual(await cachingOf(pat.token), [true, 'public'])
+})
 
 test('returns 304 to a client with a current copy, without a cost if the route is free', async () => {
   const path = await pagePath()

@@ -6,6 +6,8 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { FastifyInstance } from 'fastify'
 import type { RateDecision } from '#lib/concurrency/rate.ts'
 import { areTracesOn } from '#platform/telemetry/traces.ts'
+import type { TokenDirectory } from './auth/token-directory.ts'
+import { cachedRoutes } from './cached-routes.ts'
 import { clientAddress } from './limits/client-address.ts'
 import type { RateLimiter } from './limits/rate-limit.ts'
 import { checkHead, type RequestContextOptions } from './request-context.ts'
@@ -15,6 +17,7 @@ import type { FastPathResponse, FastPathSource } from './route-config.ts'
 const ONE_PIECE_BYTES_MAX = 16 * 1024
 
 type FastPathOptions = RequestContextOptions & {
+  tokens: TokenDirectory
   limiter: Pick<RateLimiter, 'count' | 'refund' | 'remember'>
   record: (request: RequestRecord) => void
 }
@@ -22,23 +25,22 @@ type FastPathOptions = RequestContextOptions & {
 type Exchange = { req: IncomingMessage; res: ServerResponse; address: string; startedAt: number }
 
 /** The framework handles every request with one of these headers. */
-const FRAMEWORK_HEADERS = [
-  'authorization',
-  'x-ratelimit-key',
-  'content-length',
-  'transfer-encoding',
-  'content-encoding',
-] as const
+const FRAMEWORK_HEADERS = ['content-length', 'transfer-encoding', 'content-encoding'] as const
 
-/** Sends the responses of the source that `app.useFastPath` receives. The framework handles all requests with a trace. */
+/**
+ * Sends cached responses of routes, and those of the source that `app.useFastPath` receives. The framework handles all
+ * requests with a trace. Call it before any route is registered.
+ */
 export function serveFastPath(
-  app: Pick<FastifyInstance, 'decorate' | 'addHook' | 'isDraining'> & { server: Server },
+  app: Pick<FastifyInstance, 'decorate' | 'addHook' | 'isDraining' | 'codedForms'> & { server: Server },
   options: FastPathOptions,
 ): void {
-  let find: FastPathSource = () => undefined
+  const routes = cachedRoutes(app, options.tokens)
+  let pages: FastPathSource = () => undefined
+  const find: FastPathSource = (req, address) => routes(req, address) ?? pages(req, address)
   let isClosing = false
   app.decorate('useFastPath', (source: FastPathSource) => {
-    find = source
+    pages = source
   })
   app.addHook('preClose', (done) => {
     isClosing = true
@@ -57,11 +59,11 @@ export function serveFastPath(
   /** Returns false if the framework must handle the request; then nothing was counted or sent. */
   function respond(req: IncomingMessage, res: ServerResponse): boolean {
     const startedAt = performance.now()
-    const response = find(req)
-    if (response === undefined) return false
     const { headers } = req
     const address = clientAddress(req, options.clientAddressHeader)
-    if (address === undefined || checkHead(req, options.blockedUserAgents) !== undefined) return false
+    const response = address === undefined ? undefined : find(req, address)
+    if (response === undefined || address === undefined) return false
+    if (checkHead(req, options.blockedUserAgents) !== undefined) return false
     const exchange = { req, res, address, startedAt }
     const decision = options.limiter.count({ headers, address, config: response.route.config })
     if (!(decision instanceof Promise)) {
@@ -72,7 +74,7 @@ export function serveFastPath(
     decision.then(
       (counted) => {
         // The response might have changed while the limiter counted.
-        const current = counted.allowed ? find(req) : undefined
+        const current = counted.allowed ? find(req, address) : undefined
         if (current === undefined) fallBack(exchange, counted)
         else send(options, exchange, current, counted)
       },
@@ -91,7 +93,7 @@ export function serveFastPath(
 function send(
   { limiter, record }: FastPathOptions,
   { req, res, address, startedAt }: Exchange,
-  { route, headers, bytes }: FastPathResponse,
+  { route, headers, bytes, viewerId }: FastPathResponse,
   { limit, remaining, resetSeconds }: RateDecision,
 ): void {
   const id = randomUUID()
@@ -100,7 +102,7 @@ function send(
   res.once('finish', () => {
     const milliseconds = performance.now() - startedAt
     const { url, operation } = route
-    record({ id, operation, method: 'GET', route: url, status, viewerId: undefined, milliseconds })
+    record({ id, operation, method: 'GET', route: url, status, viewerId, milliseconds })
   })
   const head = [
     'x-request-id',

@@ -5,6 +5,7 @@ import type { TSchema } from 'typebox'
 import type { ScopeName } from '#lib/access/scopes.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import type { ApiError } from '#lib/errors.ts'
+import type { CodedForms } from './responses/content-coding.ts'
 import type { ListBuffers } from './responses/list-buffers.ts'
 
 /**
@@ -56,6 +57,9 @@ export type RouteEntry = {
   readonly hidden: boolean
 }
 
+/** A response as cached JSON with its ETag. */
+export type CachedResponse = { readonly bytes: Buffer; readonly etag: string }
+
 /** The route of a response that the fast path sends, for the limiter, the metrics and the log. */
 export type FastPathRoute = { url: string; operation: string; config: FastifyContextConfig }
 
@@ -63,13 +67,18 @@ export type FastPathRoute = { url: string; operation: string; config: FastifyCon
  * A response of the fast path. `headers` are names and values in turn, without the headers that every response has. A
  * response without `bytes` is a 304.
  */
-export type FastPathResponse = { route: FastPathRoute; headers: readonly string[]; bytes: Buffer | undefined }
+export type FastPathResponse = {
+  route: FastPathRoute
+  headers: readonly string[]
+  bytes: Buffer | undefined
+  viewerId?: string | undefined
+}
 
 /**
  * Returns the cached response to a GET; undefined leaves the request to the framework. A source must return undefined if
  * the response depends on a header that the source does not read.
  */
-export type FastPathSource = (req: IncomingMessage) => FastPathResponse | undefined
+export type FastPathSource = (req: IncomingMessage, address: string) => FastPathResponse | undefined
 
 /** Returns the URL that a request without a route leads to, or its error. Default: 404 */
 export type UnroutedSource = (req: FastifyRequest) => string | ApiError | undefined
@@ -87,6 +96,8 @@ declare module 'fastify' {
     useUnrouted(source: UnroutedSource): void
     /** Memory for list responses. */
     listBuffers: ListBuffers
+    /** Compressed forms of recent responses. */
+    codedForms: CodedForms
   }
   interface FastifySchema {
     /** `verbNoun`, unique. Every operation has one. */
@@ -113,6 +124,11 @@ declare module 'fastify' {
     whenReadOnly?: 'answers' | 'refused' | 'form'
     /** Number of requests that this one counts as at the rate limit: about 1 per 40 ms of processor time. Default: 1. */
     cost?: number
+    /**
+     * Returns the cached response, or undefined to call the handler: for frequent reads with at most one path parameter,
+     * which is `value` (`cached-routes.ts`). The viewer has passed the checks of the route.
+     */
+    ready?: (value: string, viewer: Viewer | null) => CachedResponse | undefined
     /** No rate limit, no rate headers and no required User-Agent (`/health`, `/ready`, `/metrics`). */
     unlimited?: boolean
     /** A JSON body that the handler reads as bytes. Used only in the description. */
@@ -121,6 +137,10 @@ declare module 'fastify' {
     formData?: { schema: TSchema; isOptional?: boolean }
     /** Keeps `__proto__` in the body, for routes that reject unknown keys by name. */
     keepProtoKeys?: boolean
+  }
+  interface FastifyReply {
+    /** Identifies the content of a response that is joined from cached entities. */
+    contentTag: string | undefined
   }
   interface FastifyRequest {
     viewer: Viewer | null

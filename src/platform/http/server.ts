@@ -2,17 +2,14 @@
 import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, METHODS, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import compress from '@fastify/compress'
 import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import Fastify, {
-  type DoneFuncWithErrOrRes,
   type FastifyBaseLogger,
   type FastifyContextConfig,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
   type FastifyTypeProvider,
-  type onSendHookHandler,
   type RouteOptions,
 } from 'fastify'
 import type { Static, TSchema } from 'typebox'
@@ -36,7 +33,9 @@ import {
   requestContextHook,
 } from './request-context.ts'
 import { createRequestLog, logRequest } from './request-log.ts'
+import { createCodedForms } from './responses/content-coding.ts'
 import { completeResponses } from './responses/declared-responses.ts'
+import { encodeResponse } from './responses/encode-response.ts'
 import { omitBody, tagResponse } from './responses/entity-tags.ts'
 import { createListBuffers } from './responses/list-buffers.ts'
 import type { RouteEntry } from './route-config.ts'
@@ -70,8 +69,6 @@ const OPEN_BODY_BYTES_MAX = 256 * 1024
 const OPEN_BODY_VALUES_MAX = 10_000
 /** Enough for 1,000 percent-encoded IDs in a URL. */
 const HEADER_BYTES_MAX = 64 * 1024
-/** Smaller responses are not compressed. */
-const COMPRESS_BYTES_MIN = 1024
 /** Idle connections are closed after this time, even during an upload. */
 const SILENCE_MS = 300_000
 /** Time for which the rest of a rejected upload is read, so that the client receives the response. */
@@ -81,7 +78,7 @@ export const VIEWER_PREFIX = '/docs/swagger-ui'
 const PATH_VALUE_LENGTH_MAX = 2048
 
 /** Creates a server without routes. Registering a route without `config.auth` throws. */
-export async function buildServer(options: ServerOptions): Promise<App> {
+export function buildServer(options: ServerOptions): App {
   const limiter = createRateLimiter({ ...options, bypassKey: options.rateLimitBypassKey?.reveal() })
   const setContext = requestContextHook(limiter, options)
   const record = createRequestLog(options.log, options.metrics)
@@ -112,6 +109,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   endSlowBodies(app.server, options.bodies)
   acceptAllMethods(app)
   addDraining(app)
+  app.decorate('codedForms', createCodedForms())
   serveFastPath(app, { ...options, limiter, record })
   app.setValidatorCompiler(compileValidator)
   app.setSerializerCompiler(lazySerializers())
@@ -120,6 +118,7 @@ export async function buildServer(options: ServerOptions): Promise<App> {
     throw notFound('route')
   })
   app.decorate('listBuffers', createListBuffers())
+  app.decorateReply('contentTag', undefined)
   app.decorateRequest('viewer', null)
   app.decorateRequest('clientAddress', '')
   parseJsonBodies(app)
@@ -131,19 +130,11 @@ export async function buildServer(options: ServerOptions): Promise<App> {
   if (limiter.settle !== undefined) app.addHook('onSend', limiter.settle)
   app.addHook('onResponse', logRequest(record))
   app.addHook('onResponse', discardRest)
-  await app.register(compress, {
-    globalDecompression: false,
-    encodings: ['zstd', 'br', 'gzip'],
-    threshold: COMPRESS_BYTES_MIN,
-    customTypes: /^application\/(json|xml)|^text\/(?!event-stream)|^image\/svg/,
-    removeContentLengthHeader: true,
-  })
   app.addHook('onRoute', (route) => {
-    // The compressor has just added its hook to the route as the last one.
-    const own = [...asArray(route.onSend)]
-    const compressor = compressIfAccepted(own.pop() as onSendHookHandler)
     // Fastify's hook for HEAD fails without a body, and measures a body before it is compressed.
-    route.onSend = asArray(route.method).includes('HEAD') ? [compressor, omitBody] : [...own, compressor]
+    route.onSend = asArray(route.method).includes('HEAD')
+      ? [encodeResponse, omitBody]
+      : [...asArray(route.onSend), encodeResponse]
   })
   return app
 }
@@ -245,22 +236,6 @@ function parseJsonBodies(app: App): void {
       done(error as Error)
     }
   })
-}
-
-/** Calls the compressor only if the client accepts codings. A compressed response gets its own ETag (RFC 9110, 8.8.3.3). */
-function compressIfAccepted(compressor: onSendHookHandler): onSendHookHandler {
-  return function encode(req, reply, payload, done) {
-    if (req.headers['accept-encoding'] === undefined) return done()
-    const marked = (error: Error | null, encoded?: unknown): void => {
-      const encoding = reply.getHeader('content-encoding')
-      const etag = reply.getHeader('etag')
-      if (typeof encoding === 'string' && typeof etag === 'string' && !etag.endsWith(`-${encoding}"`)) {
-        void reply.header('etag', `${etag.slice(0, -1)}-${encoding}"`)
-      }
-      done(error as null, encoded)
-    }
-    compressor.call(this, req, reply, payload, marked as DoneFuncWithErrOrRes)
-  }
 }
 
 /** A response can be sent before its request is complete. The rest is read and discarded for a limited time. */

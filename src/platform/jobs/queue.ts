@@ -6,7 +6,7 @@ import { withTrace } from '#platform/telemetry/traces.ts'
 
 /**
  * Payloads of all jobs, by name. A payload contains IDs, never secrets or copies of data. Each feature contains
- * the handlers of its jobs; src/main/app.ts lists them.
+ * the handlers of its jobs; src/main/jobs.ts lists them.
  */
 export interface Jobs {
   'accounts.expire': Record<string, never>
@@ -32,7 +32,7 @@ export interface Jobs {
     project_id: string
     /** Null: every version of the project. */
     version_id: string | null
-    /** Of the version, which might be deleted before the job runs. */
+    /** The loaders of the version, which might be deleted before the job runs. */
     loaders: string[]
     game_versions: string[] | null
     at: number

@@ -6,14 +6,14 @@ import type { FastifyRequest } from 'fastify'
 import { bytesToKeep, entityTag } from '#lib/text/json-bytes.ts'
 import type { DerivedDefinition } from '#platform/cache/derived-cache.ts'
 import { prefersHtml } from '#platform/http/preferred-type.ts'
-import type { Coding } from '#platform/http/responses/content-coding.ts'
+import type { StoredCoding } from '#platform/http/responses/content-coding.ts'
 import type { FastPathRoute } from '#platform/http/route-config.ts'
 import type { Deps } from '#ports/deps.ts'
 import { isSet, readChoices } from './cookies.ts'
 import { deflatePiece, type Piece } from './gzip-pieces.ts'
 import type { PersonalPart } from './personal-parts.ts'
 
-const compressors: Readonly<Record<Coding, (bytes: Buffer) => Promise<Buffer>>> = {
+const compressors: Readonly<Record<StoredCoding, (bytes: Buffer) => Promise<Buffer>>> = {
   br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }),
   gzip: (bytes) => promisify(gzip)(bytes),
 }
@@ -32,7 +32,7 @@ export type CachedPage = {
   /** The positions of the parts that signed-in readers get instead of the part for visitors. */
   personal: readonly { start: number; end: number; render: PersonalPart }[]
   /** Returns the compressed page, or a promise of it during the compression. */
-  compressed(coding: Coding): Buffer | Promise<Buffer>
+  compressed(coding: StoredCoding): Buffer | Promise<Buffer>
   /** Returns the fixed pieces before, between and after the personal parts. */
   pieces(): Promise<readonly Piece[]>
 }
@@ -49,8 +49,8 @@ export function createCachedPage(
     at = start + Buffer.byteLength(visitors[index] ?? '')
     return { start, end: at, render }
   })
-  const forms = new Map<Coding, Buffer | Promise<Buffer>>()
-  const compress = (coding: Coding): Promise<Buffer> => {
+  const forms = new Map<StoredCoding, Buffer | Promise<Buffer>>()
+  const compress = (coding: StoredCoding): Promise<Buffer> => {
     const pending = compressors[coding](bytes).then((compressed) => {
       forms.set(coding, compressed)
       return compressed
@@ -58,7 +58,7 @@ export function createCachedPage(
     forms.set(coding, pending)
     return pending
   }
-  const compressed = (coding: Coding) => forms.get(coding) ?? compress(coding)
+  const compressed = (coding: StoredCoding) => forms.get(coding) ?? compress(coding)
   let fixed: Promise<readonly Piece[]> | undefined
   const pieces = () => {
     const starts = [0, ...personal.map(({ end }) => end)]

@@ -6,7 +6,7 @@ import { entityTag } from '#lib/text/json-bytes.ts'
 import type { Config } from '#platform/config/config.ts'
 import type { Markup } from '#platform/html/html.ts'
 import { layout, type Page } from '#platform/html/layout.ts'
-import { acceptsCoding, codedTag, codingFor } from '#platform/http/responses/content-coding.ts'
+import { codedTag, codingFor, STORED_CODINGS } from '#platform/http/responses/content-coding.ts'
 import { matchesEntityTag, reuseBuffer } from '#platform/http/responses/entity-tags.ts'
 import type { FastPathSource } from '#platform/http/route-config.ts'
 import type { SessionCookie } from './cookies.ts'
@@ -117,7 +117,7 @@ export async function sendCachedPageTo(
   const etag = entityTag(sharedTag + rendered.join('\u0000'))
   void reply.type(PAGE_TYPE).header('cache-control', cacheControl(true)).header('vary', VARY).header('etag', etag)
   if (matchesEntityTag(req.headers['if-none-match'] ?? '', etag)) return reply.status(304).send()
-  if (!acceptsCoding(req.headers['accept-encoding'], 'gzip'))
+  if (codingFor(req.headers['accept-encoding'], ['gzip']) === undefined)
     return reply.send(joinParts(reply, { bytes, personal }, rendered))
   const fixed = await pieces()
   const joined = joinGzip(
@@ -166,7 +166,7 @@ function responseFor(
   page: CachedPage,
   request: IncomingHttpHeaders,
 ): { headers: string[]; bytes: Buffer | Promise<Buffer> | undefined } {
-  const coding = codingFor(request['accept-encoding'])
+  const coding = codingFor(request['accept-encoding'], STORED_CODINGS)
   const headers = [
     'cache-control',
     cacheControl(page.isPrivate),
@@ -193,10 +193,10 @@ type FastPathOptions = {
 export function cachedPageSource({ config, cookie, pageCache, parseCookies }: FastPathOptions): FastPathSource {
   const common = Object.entries(pageHeaders(config)()).flat()
   return ({ url = '', headers }) => {
-    if (!pageCache.isPage({ url, headers })) return undefined
+    if (headers.authorization !== undefined || !pageCache.isPage({ url, headers })) return undefined
     // The compressor of the framework handles other codings.
     const encoding = headers['accept-encoding']
-    if (encoding !== undefined && codingFor(encoding) === undefined) return undefined
+    if (encoding !== undefined && codingFor(encoding, STORED_CODINGS) === undefined) return undefined
     const cookies = headers.cookie === undefined ? {} : parseCookies(headers.cookie)
     if (cookie.read({ cookies }) !== undefined) return undefined
     const key = pageCache.keyOf({ url, headers, cookies })

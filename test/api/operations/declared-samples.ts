@@ -564,6 +564,22 @@ export const DECLARED: Record<string, Declared> = {
   },
   setCollectionIcon: { view: at('/v3/collection', 'collection'), unseen: { ext: PICTURE } },
 
+  // Locks
+  createLock: {
+    view: theAnswer,
+    fields: {
+      versions: send(async (w: World) => [await w.id('version')], {
+        at: 'chosen.0.version_id',
+        shows: (w: World) => w.id('version'),
+      }),
+      loaders: send(['forge']),
+      game_versions: send(['1.20.1']),
+      name: send('Evening'),
+      version: send('2.0.0'),
+      loader_version: send('0.15.11', { beside: { loaders: ['fabric'] } }),
+    },
+  },
+
   // Reports
   updateReport: {
     by: 'moderator',

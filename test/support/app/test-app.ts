@@ -4,11 +4,12 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import type { FastifyReply, FastifyRequest, InjectOptions, LightMyRequestResponse } from 'fastify'
 import type { LogEvent } from 'kysely'
 import { Compile } from 'typebox/compile'
-import { jobHandlers } from '#main/app.ts'
 import type { BootOptions } from '#main/boot.ts'
+import { jobHandlers } from '#main/jobs.ts'
 import { loadConfig } from '#platform/config/load-config.ts'
 import type { App } from '#platform/http/server.ts'
 import { drainJobs } from '#platform/jobs/worker.ts'
@@ -308,6 +309,13 @@ function checkAnswers(app: App, undeclared: Set<string>, overlapped: (req: Fasti
   })
 }
 
+/** Cached compressed forms bypass the compressor. */
+const DECODERS: Record<string, (bytes: Uint8Array) => Buffer> = {
+  gzip: gunzipSync,
+  br: brotliDecompressSync,
+  zstd: zstdDecompressSync,
+}
+
 /** Lists how a JSON response violates the schema that its route declares for this status. Other responses pass. */
 export function judgeAnswer(
   req: FastifyRequest,
@@ -317,8 +325,9 @@ export function judgeAnswer(
   const responses = req.routeOptions.schema?.response as Record<string, object> | undefined
   const schema = responses?.[reply.statusCode] ?? responses?.[`${Math.floor(reply.statusCode / 100)}xx`]
   const type = String(reply.getHeader('content-type') ?? '')
+  const decode = DECODERS[String(reply.getHeader('content-encoding'))] ?? Buffer.from
   const text =
-    typeof payload === 'string' ? payload : payload instanceof Uint8Array ? Buffer.from(payload).toString('utf8') : ''
+    typeof payload === 'string' ? payload : payload instanceof Uint8Array ? decode(payload).toString('utf8') : ''
   if (schema === undefined || text === '' || !type.startsWith('application/json')) return { text, problems: [] }
   const validator = validators.get(schema) ?? Compile(schema as never)
   validators.set(schema, validator)

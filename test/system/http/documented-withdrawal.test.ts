@@ -25,7 +25,7 @@ test('the commands that withdraw a version work as written', { skip: notInstalle
   const shell = openShell(dataDir)
   try {
     await shell.run(`BASE=${server.url} TOKEN=${token} VERSION=${changes[0]?.id}\n`)
-    for (const chapter of ['Try it', 'What would break']) {
+    for (const chapter of ['Try it', 'Consequences of a withdrawal']) {
       for (const { script, expected } of readSteps('docs/features/withdrawal.md', chapter)) {
         checkOutput(await shell.run(script), expected, script)
       }

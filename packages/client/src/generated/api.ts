@@ -9714,7 +9714,7 @@ export interface components {
             scheduled_at?: string | null;
             /** @description Number of downloads; only moderators can set it */
             downloads?: number;
-            withdrawn?: components["schemas"]["Withdrawal"];
+            withdrawn?: components["schemas"]["VersionWithdrawal"];
             /** @description SHA-512 hash of the file of this version to install */
             primary_file?: string;
             file_types?: {
@@ -9763,6 +9763,18 @@ export interface components {
             };
             scans: components["schemas"]["ListedVersionScan"][];
         };
+        /**
+         * VersionWithdrawal
+         * @description Withdraws the version: it stays in lists and can be downloaded, but update checks and everything else that chooses a version skip it. Null undoes the withdrawal
+         */
+        VersionWithdrawal: {
+            /** @enum {string} */
+            kind: "broken" | "security" | "legal" | "superseded";
+            /** @description Why the version should not be used, as plain text that everyone sees */
+            reason: string;
+            /** @description ID of another version of the project, which should be used instead */
+            replacement?: string | null;
+        } | null;
         /** Webhook */
         Webhook: {
             id: string;

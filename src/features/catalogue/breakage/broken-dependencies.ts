@@ -7,7 +7,7 @@ import type { Db } from '#platform/db/db.ts'
 const IS_HIDDEN = sql`(needed.status <> all(${[...PUBLIC_STATUSES]}::text[])
   or exact.status <> all(${[...PUBLIC_VERSION_STATUSES]}::text[]))`
 
-/** Why a dependency of a row `version` has broken. Its project once had a version that could be chosen. */
+/** The reason for which a dependency of a row `version` has broken. Its project once had a version that could be chosen. */
 const REASON = sql`case when ${IS_HIDDEN} then 'hidden'
   when exact.withdrawn_at is not null then 'withdrawn'
   when dependency.version_id is null and dependency.dependency_type = 'required' and (

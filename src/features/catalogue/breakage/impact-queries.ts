@@ -1,5 +1,5 @@
-// What would break if a version or a project could no longer be chosen: the newest versions of direct dependents that would
-// have no version left, and packs that contain it.
+// The consequences if a version or a project could no longer be chosen: the newest versions of direct dependents that
+// would have no version left, and packs that contain it.
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
 

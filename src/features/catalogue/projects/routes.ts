@@ -18,7 +18,7 @@ import { ProjectBulkPatch, ProjectPatch } from './edit/requests.ts'
 import { updateProject } from './edit/update-project.ts'
 import { updateProjects } from './edit/update-projects.ts'
 import { galleryRoutes } from './gallery/routes.ts'
-import { getProject, getProjectAsMember, listVisibleProjects } from './lookup/project-cache.ts'
+import { getProject, getProjectAsMember, listVisibleProjects, peekPublicProject } from './lookup/project-cache.ts'
 import { listRandomProjects, RandomQuery } from './lookup/random.ts'
 import { similarRoute } from './similar/routes.ts'
 import { ProjectCheckView } from './views.ts'
@@ -43,7 +43,13 @@ function readsByName(app: App, deps: Deps, { prefix, project: { schema, toJson }
   app.get(
     `${prefix}/project/:id`,
     {
-      config,
+      config: {
+        ...config,
+        ready: (name) => {
+          const project = peekPublicProject(deps, name)
+          return project === undefined ? undefined : toJson(project)
+        },
+      },
       schema: {
         operationId: 'getProject',
         summary: 'Get a project by ID or slug',

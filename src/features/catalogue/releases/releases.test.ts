@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { HOUR_MS, MINUTE_MS } from '#lib/time.ts'
-import { jobHandlers } from '#main/app.ts'
+import { jobHandlers } from '#main/jobs.ts'
 import { createEntityCache } from '#platform/cache/entity-cache.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'

@@ -249,7 +249,7 @@ describe('conflicts', () => {
       ),
     })
     const answer = await resolve({ items: items(made, 'pack'), ...FABRIC })
-    assert.deepEqual(namesOf(made, answer), ['pack/1', 'common/15'])
+    assert.deepEqual(namesOf(made, answer), ['common/15', 'pack/1'])
   })
 })
 

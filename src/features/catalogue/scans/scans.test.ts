@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { HOUR_MS, MINUTE_MS } from '#lib/time.ts'
-import { jobHandlers } from '#main/app.ts'
+import { jobHandlers } from '#main/jobs.ts'
 import { drainJobs } from '#platform/jobs/worker.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'

@@ -15,5 +15,5 @@ export type FileType = (typeof FILE_TYPES)[number]
 
 export const DEPENDENCY_TYPES = ['required', 'optional', 'incompatible', 'embedded'] as const
 
-/** Why a version was withdrawn. `superseded`: another version should be used. */
+/** Reasons for the withdrawal of a version. `superseded`: another version should be used. */
 export const WITHDRAWAL_KINDS = ['broken', 'security', 'legal', 'superseded'] as const

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { DAY_MS } from '#lib/time.ts'
-import { jobHandlers } from '#main/app.ts'
+import { jobHandlers } from '#main/jobs.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'

@@ -18,7 +18,7 @@ import { getPrivateView } from './private-view.ts'
 import { findAccountByEmail, getAccount, listUsersByPrefix } from './queries.ts'
 import { EmailQuery, UserPatch, UserSearchQuery } from './requests.ts'
 import { type UpdatingDeps, updateUser } from './update-user.ts'
-import { type CachedUser, getCachedUser, listCachedUsers } from './user-cache.ts'
+import { type CachedUser, getCachedUser, listCachedUsers, peekUser } from './user-cache.ts'
 import { FoundUserView, UserView } from './views.ts'
 
 export function userRoutes(app: App, deps: Deps & { confirmOwner: ConfirmOwner }): void {
@@ -61,7 +61,15 @@ export function userReads(app: App, deps: UserDeps, prefix = '/v3', { schema, to
   app.get(
     `${prefix}/user/:id`,
     {
-      config: { auth: { read: ['USER_READ'] }, limitedTokens: 'anonymous', cache: 'public' },
+      config: {
+        auth: { read: ['USER_READ'] },
+        limitedTokens: 'anonymous',
+        cache: 'public',
+        ready: (name, viewer) => {
+          const user = canSeePrivateFields(viewer) ? undefined : peekUser(deps, name)
+          return user === undefined ? undefined : toJson(user)
+        },
+      },
       schema: {
         operationId: 'getUser',
         summary: 'Get a user by ID or username',

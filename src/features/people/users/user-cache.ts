@@ -38,6 +38,11 @@ export function userForm<D>({ cache }: { cache: EntityCache }, user: CachedUser,
   return cache.kind(USER).derive(user, form)
 }
 
+/** Returns the user without waiting if they are cached. */
+export function peekUser({ cache }: Pick<UserReader, 'cache'>, name: string): CachedUser | undefined {
+  return cache.kind(USER).peekNamed(name)
+}
+
 /** Users by ID or username (the ID wins), in the order asked for, each once; unknown ones are left out. */
 export async function listCachedUsers(
   { db, cache, config }: UserReader,

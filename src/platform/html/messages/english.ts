@@ -12,7 +12,6 @@ import organizations from './en/organizations.json' with { type: 'json' }
 import people from './en/people.json' with { type: 'json' }
 import project from './en/project.json' with { type: 'json' }
 import publish from './en/publish.json' with { type: 'json' }
-import publishers from './en/publishers.json' with { type: 'json' }
 import reports from './en/reports.json' with { type: 'json' }
 import revenue from './en/revenue.json' with { type: 'json' }
 import site from './en/site.json' with { type: 'json' }
@@ -24,6 +23,7 @@ export const english = {
   ...account,
   ...collections,
   ...common,
+
   ...manage,
   ...moderate,
   ...numbers,
@@ -34,7 +34,7 @@ export const english = {
   ...people,
   ...project,
   ...publish,
-  ...publishers,
+
   ...reports,
   ...revenue,
   ...site,

@@ -12,7 +12,6 @@ import organizations from './de/organizations.json' with { type: 'json' }
 import people from './de/people.json' with { type: 'json' }
 import project from './de/project.json' with { type: 'json' }
 import publish from './de/publish.json' with { type: 'json' }
-import publishers from './de/publishers.json' with { type: 'json' }
 import reports from './de/reports.json' with { type: 'json' }
 import revenue from './de/revenue.json' with { type: 'json' }
 import site from './de/site.json' with { type: 'json' }
@@ -24,6 +23,7 @@ export const german = {
   ...account,
   ...collections,
   ...common,
+
   ...manage,
   ...moderate,
   ...numbers,
@@ -34,7 +34,7 @@ export const german = {
   ...people,
   ...project,
   ...publish,
-  ...publishers,
+
   ...reports,
   ...revenue,
   ...site,

@@ -1,12 +1,12 @@
 // Finds the viewer of a trusted publisher's token. Builds send few requests, so the result is not cached: a publisher that
 // was removed, or whose account left the project, stops working with the next request.
-import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { scopeBitsOf } from '#lib/access/scopes.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
 import { CREATOR_IS_MEMBER } from '#platform/db/publishers.ts'
 import { callerOf } from '../limits/client-address.ts'
+import type { TokenUser } from './token-directory.ts'
 
 const SCOPES = scopeBitsOf(['VERSION_CREATE', 'VERSION_READ', 'VERSION_WRITE'])
 
@@ -26,7 +26,7 @@ type PublisherRow = {
  */
 export async function findPublisherToken(
   db: Db,
-  { hash, now, req }: { hash: Buffer; now: number; req: FastifyRequest },
+  { hash, now, req }: { hash: Buffer; now: number; req: TokenUser },
 ): Promise<Viewer | 'invalid' | 'suspended'> {
   const at = new Date(now)
   const { rows } = await sql<PublisherRow>`

@@ -53,12 +53,16 @@ const VIEWER = {
 /** Authenticates a token of a code host by the linked account; undefined if the text is not such a token. */
 export type ForeignTokens = (token: string) => Promise<Omit<Viewer, 'caller' | 'address'> | 'invalid' | undefined>
 
+/** `suspended`: the token is valid, but its account is suspended. */
+type Outcome = Viewer | 'missing' | 'invalid' | 'suspended'
+
+/** The parts of a request that are recorded with the use of a token. */
+export type TokenUser = Pick<FastifyRequest, 'headers' | 'clientAddress'>
+
 export type TokenDirectory = {
-  /** `suspended`: the token is valid, but its account is suspended. */
-  authenticate(
-    authorization: string | undefined,
-    req: FastifyRequest,
-  ): Promise<Viewer | 'missing' | 'invalid' | 'suspended'>
+  authenticate(authorization: string | undefined, req: TokenUser): Promise<Outcome>
+  /** Does the same without waiting; undefined if the token or its account is not cached. */
+  peek(authorization: string | undefined, req: TokenUser): Outcome | undefined
 }
 
 export type TokenDirectoryOptions = {
@@ -66,7 +70,7 @@ export type TokenDirectoryOptions = {
   cache: EntityCache
   now: () => number
   /** Called at each use, to update `last_used` and the IP address of a session. Must not block. */
-  onUse: (use: { kind: UsedKind; id: string; req: FastifyRequest }) => void
+  onUse: (use: { kind: UsedKind; id: string; req: TokenUser }) => void
   /** Called for each use of a valid token from an IP address that its limits exclude. Must not reject. */
   onForeignAddress: (use: { tokenId: string; accountId: string; address: string }) => Promise<void>
   foreignTokens?: ForeignTokens
@@ -77,11 +81,38 @@ export function createTokenDirectory(options: TokenDirectoryOptions): TokenDirec
   const { db, now } = options
   const tokens = options.cache.kind(TOKEN)
   const accounts = options.cache.kind(VIEWER)
+  const isSuspended = ({ suspendedUntilMs }: AccountEntry): boolean =>
+    suspendedUntilMs !== null && suspendedUntilMs > now()
+  const identify = (token: TokenEntry, account: AccountEntry, req: TokenUser): Outcome => {
+    if (isSuspended(account)) return 'suspended'
+    options.onUse({ kind: token.kind, id: token.id, req })
+    const viewer = {
+      id: account.id,
+      role: account.role,
+      emailVerified: account.emailVerified,
+      scopes: token.scopes,
+      caller: callerOf(req),
+      address: req.clientAddress,
+      token: { kind: token.kind, id: token.id },
+    }
+    return token.limits === undefined ? viewer : { ...viewer, role: 'developer', limits: token.limits }
+  }
+  const peek = (authorization: string | undefined, req: TokenUser): Outcome | undefined => {
+    if (authorization === undefined) return 'missing'
+    const text = parseAuthorization(authorization)
+    if (text === undefined) return 'invalid'
+    const parsed = parseToken(text)
+    const token = parsed === undefined ? undefined : tokens.peek(parsed.hash.toString('hex'))
+    const account = token === undefined ? undefined : accounts.peek(token.accountId)
+    if (token === undefined || account === undefined || token.networks !== undefined) return undefined
+    return token.expiresAtMs <= now() ? 'invalid' : identify(token, account, req)
+  }
   return {
+    peek,
     async authenticate(authorization, req) {
-      if (authorization === undefined) return 'missing'
-      const text = parseAuthorization(authorization)
-      if (text === undefined) return 'invalid'
+      const known = peek(authorization, req)
+      if (known !== undefined) return known
+      const text = parseAuthorization(authorization) ?? ''
       const parsed = parseToken(text)
       if (parsed === undefined) {
         const foreign = (await options.foreignTokens?.(text)) ?? 'invalid'
@@ -90,27 +121,15 @@ export function createTokenDirectory(options: TokenDirectoryOptions): TokenDirec
       const { kind } = parsed
       if (kind === 'publisher') return findPublisherToken(db, { hash: parsed.hash, now: now(), req })
       const hash = parsed.hash.toString('hex')
-      const token = tokens.peek(hash) ?? (await tokens.get(hash, (hashes) => listTokens(db, kind, hashes)))
+      const token = await tokens.get(hash, (hashes) => listTokens(db, kind, hashes))
       if (token === undefined || token.expiresAtMs <= now()) return 'invalid'
-      const account =
-        accounts.peek(token.accountId) ?? (await accounts.get(token.accountId, (ids) => listAccounts(db, ids)))
+      const account = await accounts.get(token.accountId, (ids) => listAccounts(db, ids))
       if (account === undefined) return 'invalid'
-      if (account.suspendedUntilMs !== null && account.suspendedUntilMs > now()) return 'suspended'
-      if (token.networks !== undefined && !isInside(token.networks, req.clientAddress)) {
+      if (token.networks !== undefined && !isSuspended(account) && !isInside(token.networks, req.clientAddress)) {
         await options.onForeignAddress({ tokenId: token.id, accountId: account.id, address: req.clientAddress })
         return 'invalid'
       }
-      options.onUse({ kind: token.kind, id: token.id, req })
-      const viewer = {
-        id: account.id,
-        role: account.role,
-        emailVerified: account.emailVerified,
-        scopes: token.scopes,
-        caller: callerOf(req),
-        address: req.clientAddress,
-        token: { kind: token.kind, id: token.id },
-      }
-      return token.limits === undefined ? viewer : { ...viewer, role: 'developer', limits: token.limits }
+      return identify(token, account, req)
     },
   }
 }

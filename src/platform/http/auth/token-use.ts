@@ -13,7 +13,7 @@ export type UsedKind = 'session' | 'pat' | 'oauth'
 type Use = { at: Date; ip: string; userAgent: string }
 
 export type TokenUse = {
-  record(use: { kind: UsedKind; id: string; req: FastifyRequest }): void
+  record(use: { kind: UsedKind; id: string; req: Pick<FastifyRequest, 'headers' | 'clientAddress'> }): void
   /** Writes the recorded uses. Also called when the server closes. */
   flush(): Promise<void>
 }

@@ -1,25 +1,149 @@
-// Content codings of cached compressed responses (RFC 9110, 12.5.3).
+// Content codings: which one a client accepts, and the compressed forms of responses (RFC 9110, 12.5.3 and 8.8.3.3).
+import { pipeline, type Readable } from 'node:stream'
+import { promisify } from 'node:util'
+import {
+  brotliCompress,
+  brotliCompressSync,
+  constants,
+  createBrotliCompress,
+  createGzip,
+  createZstdCompress,
+  gzip,
+  gzipSync,
+  zstdCompress,
+  zstdCompressSync,
+} from 'node:zlib'
+import { LRUCache } from 'lru-cache'
 
-/** Supported codings, with the smallest results first. */
-export const CODINGS = ['br', 'gzip'] as const
+/** Supported codings of responses that are compressed on request. The one that needs the least time is first. */
+export const CODINGS = ['zstd', 'br', 'gzip'] as const
 export type Coding = (typeof CODINGS)[number]
 
-const ACCEPTED: Readonly<Record<Coding, RegExp>> = {
-  br: /\bbr\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/,
-  gzip: /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/,
+/** Supported codings of content that is compressed once, the smallest results first. */
+export const STORED_CODINGS = ['br', 'gzip'] as const
+export type StoredCoding = (typeof STORED_CODINGS)[number]
+
+/** Smaller responses are not compressed: they fit into one packet with their headers. */
+export const COMPRESS_BYTES_MIN = 1024
+/** Larger responses are compressed in another thread. */
+const SYNC_BYTES_MAX = 384 * 1024
+const STORE_BYTES_MAX = 32 * 1024 * 1024
+/** Number of recent responses that are recognized when they are requested again. */
+const SEEN_MAX = 20_000
+const PARSED_MAX = 500
+
+/**
+ * The levels with the best ratio of bytes to processor time for JSON. A response always has the same level, because a
+ * strong ETag stands for the same bytes.
+ */
+const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
+const GZIP = { level: 1, memLevel: 9 }
+
+type Compressor = {
+  now(bytes: Buffer): Buffer
+  later(bytes: Buffer): Promise<Buffer>
+  stream(): NodeJS.ReadWriteStream
 }
 
-/** Whether the client accepts a coding. */
-export function acceptsCoding(acceptEncoding: string | string[] | undefined, coding: Coding): boolean {
-  return acceptEncoding !== undefined && ACCEPTED[coding].test(String(acceptEncoding))
+const COMPRESSORS: Readonly<Record<Coding, Compressor>> = {
+  zstd: {
+    now: (bytes) => zstdCompressSync(bytes, ZSTD),
+    later: (bytes) => promisify(zstdCompress)(bytes, ZSTD),
+    stream: () => createZstdCompress(ZSTD),
+  },
+  br: {
+    now: (bytes) => brotliCompressSync(bytes, BROTLI),
+    later: (bytes) => promisify(brotliCompress)(bytes, BROTLI),
+    stream: () => createBrotliCompress(BROTLI),
+  },
+  gzip: {
+    now: (bytes) => gzipSync(bytes, GZIP),
+    later: (bytes) => promisify(gzip)(bytes, GZIP),
+    stream: () => createGzip(GZIP),
+  },
 }
 
-/** Returns the best coding that the client accepts; undefined if it accepts none. */
-export function codingFor(acceptEncoding: string | string[] | undefined): Coding | undefined {
-  return CODINGS.find((coding) => acceptsCoding(acceptEncoding, coding))
+/** Compresses a stream. An error of the stream destroys the result with the same error. */
+export function compressStream(content: Readable, coding: Coding): NodeJS.ReadWriteStream {
+  return pipeline(content, COMPRESSORS[coding].stream(), () => {})
 }
 
-/** Returns the ETag of a compressed form, which needs its own strong ETag (RFC 9110, 8.8.3.3). */
+const parsed = new Map<string, ReadonlyMap<string, number>>()
+
+/** Returns the quality of each coding in an `Accept-Encoding` header. Ignores elements that are not valid. */
+function qualitiesOf(header: string): ReadonlyMap<string, number> {
+  const known = parsed.get(header)
+  if (known !== undefined) return known
+  const qualities = new Map<string, number>()
+  for (const element of header.split(',')) {
+    const match = /^\s*([^\s;]+)\s*(?:;\s*q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?\s*$/i.exec(element)
+    if (match !== null) qualities.set((match[1] ?? '').toLowerCase().replace(/^x-/, ''), Number(match[2] ?? 1))
+  }
+  // Old clients that accept everything know gzip.
+  if (!qualities.has('gzip')) qualities.set('gzip', qualities.get('*') ?? 0)
+  if (parsed.size >= PARSED_MAX) parsed.clear()
+  parsed.set(header, qualities)
+  return qualities
+}
+
+/** Returns the coding that the client prefers, the first one of `codings` if it has no preference; undefined for none. */
+export function codingFor<C extends Coding>(
+  acceptEncoding: string | string[] | undefined,
+  codings: readonly C[],
+): C | undefined {
+  if (acceptEncoding === undefined) return undefined
+  const qualities = qualitiesOf(String(acceptEncoding))
+  let best: C | undefined
+  let quality = 0
+  for (const coding of codings) {
+    const own = qualities.get(coding) ?? 0
+    if (own > quality) [best, quality] = [coding, own]
+  }
+  return best
+}
+
+/** Returns the ETag of a compressed form, which needs its own strong ETag. */
 export function codedTag(etag: string, coding: Coding): string {
   return `${etag.slice(0, -1)}-${coding}"`
+}
+
+/** The compressed forms of responses, by an ETag that depends on the content alone. */
+export type CodedForms = {
+  /** Returns the stored form. */
+  find(tag: string, coding: Coding): Buffer | undefined
+  /** Returns the compressed form, and stores it if the response was requested before. Without a tag, nothing is stored. */
+  encode(tag: string | undefined, coding: Coding, bytes: Buffer): Buffer | Promise<Buffer>
+}
+
+export function createCodedForms(): CodedForms {
+  const forms = new LRUCache<string, Buffer>({
+    maxSize: STORE_BYTES_MAX,
+    sizeCalculation: ({ length }) => length + 200,
+  })
+  const seen = new LRUCache<string, true>({ max: SEEN_MAX })
+  const keyOf = (tag: string, coding: Coding): string => coding + tag
+  const keep = (tag: string, coding: Coding, form: Buffer): Buffer => {
+    const key = keyOf(tag, coding)
+    if (!seen.has(key)) {
+      seen.set(key, true)
+      return form
+    }
+    // The result is a slice of a larger block.
+    const kept = Buffer.allocUnsafeSlow(form.length)
+    form.copy(kept)
+    forms.set(key, kept)
+    return kept
+  }
+  return {
+    find: (tag, coding) => forms.get(keyOf(tag, coding)),
+    encode: (tag, coding, bytes) => {
+      const compressor = COMPRESSORS[coding]
+      if (tag === undefined) return bytes.length <= SYNC_BYTES_MAX ? compressor.now(bytes) : compressor.later(bytes)
+      const stored = forms.get(keyOf(tag, coding))
+      if (stored !== undefined) return stored
+      if (bytes.length <= SYNC_BYTES_MAX) return keep(tag, coding, compressor.now(bytes))
+      return compressor.later(bytes).then((form) => keep(tag, coding, form))
+    },
+  }
 }

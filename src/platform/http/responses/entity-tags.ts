@@ -1,8 +1,10 @@
 // Strong ETags, conditional requests and Cache-Control.
 import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { entityTag, type JsonPart, joinedLength, joinJson, joinJsonObject } from '#lib/text/json-bytes.ts'
+import { entityTag, type JsonPart, joinedLength, joinJson, layOutJsonObject } from '#lib/text/json-bytes.ts'
+import { CODINGS, codingFor } from './content-coding.ts'
 import { sendRaw } from './declared-responses.ts'
+import { hasCodings } from './encode-response.ts'
 
 /** Whether `If-None-Match` contains `etag`: in a list, as `*`, weak (RFC 9110, 13.1.2), or with the suffix of a compressed form. */
 export function matchesEntityTag(ifNoneMatch: string, etag: string): boolean {
@@ -42,7 +44,8 @@ export function tagResponse(req: FastifyRequest, reply: FastifyReply, payload: u
   }
   const ifNoneMatch = req.headers['if-none-match']
   if (ifNoneMatch === undefined || !matchesEntityTag(ifNoneMatch, etag)) return done(null, payload)
-  void reply.status(304).removeHeader('content-type').removeHeader('content-length')
+  hasCodings(reply, payload)
+  void reply.status(304).removeHeader('content-type').removeHeader('content-length').removeHeader('content-encoding')
   done(null, null)
 }
 
@@ -60,8 +63,8 @@ type Entity = { readonly bytes: Uint8Array; readonly etag: string }
 
 /** Sends a JSON array of cached entities. The ETag depends on their ETags, because hashing megabytes of content is slower. */
 export function sendList(reply: JoinedReply, entities: readonly Entity[]): never {
-  const bytes = joinJson(entities, reuseBuffer(reply, joinedLength(entities)))
-  return sendBytes(reply, bytes, entityTag(tagsOf(entities)))
+  const length = joinedLength(entities)
+  return sendJoined(reply, { length, write: (target) => joinJson(entities, target) }, `[${tagsOf(entities)}]`)
 }
 
 /**
@@ -69,11 +72,26 @@ export function sendList(reply: JoinedReply, entities: readonly Entity[]): never
  * @throws ApiError `invalid_input` if the response would be too large; then the rest of `parts` is not read.
  */
 export function sendObject(reply: JoinedReply, parts: Iterable<readonly [key: string, JsonPart<Entity>]>): never {
-  const { method } = reply.request
-  const tags = method === 'GET' || method === 'HEAD' ? ([] as string[]) : undefined
-  const recorded = tags === undefined ? parts : recordTags(parts, tags)
-  const bytes = joinJsonObject(recorded, (length) => reuseBuffer(reply, length))
-  return sendBytes(reply, bytes, tags === undefined ? undefined : entityTag(tags.join()))
+  const tags: string[] = []
+  const layout = layOutJsonObject(recordTags(parts, tags))
+  return sendJoined(reply, layout, tags.join())
+}
+
+/** Sends the stored compressed form of a joined response if there is one; otherwise joins it. `tags` identify its content. */
+function sendJoined(
+  reply: JoinedReply,
+  { length, write }: { length: number; write(target: Buffer): Buffer },
+  tags: string,
+): never {
+  const { request, server } = reply
+  const tag = entityTag(tags)
+  const coding = codingFor(request.headers['accept-encoding'], CODINGS)
+  const stored = coding === undefined ? undefined : server.codedForms.find(tag, coding)
+  reply.contentTag = tag
+  const etag = request.method === 'GET' || request.method === 'HEAD' ? tag : undefined
+  if (stored === undefined) return sendBytes(reply, write(reuseBuffer(reply, length)), etag)
+  void reply.header('content-encoding', coding)
+  return sendBytes(reply, stored, etag)
 }
 
 function* recordTags<Part extends readonly [key: string, JsonPart<Entity>]>(parts: Iterable<Part>, tags: string[]) {
@@ -89,7 +107,10 @@ function tagsOf(entities: readonly Entity[]): string {
 }
 
 /** Returns memory that is reused after the response is sent. */
-export function reuseBuffer({ raw, server: { listBuffers } }: JoinedReply, bytes: number): Buffer {
+export function reuseBuffer(
+  { raw, server: { listBuffers } }: Pick<JoinedReply, 'raw' | 'server'>,
+  bytes: number,
+): Buffer {
   const buffer = listBuffers.take(bytes)
   if (buffer === undefined) return Buffer.allocUnsafe(bytes)
   // After the operating system has the last byte. The memory of an aborted response is not reused.
@@ -97,10 +118,10 @@ export function reuseBuffer({ raw, server: { listBuffers } }: JoinedReply, bytes
   return buffer
 }
 
-type JoinedReply = Pick<FastifyReply, 'header' | 'type'> & {
+type JoinedReply = Pick<FastifyReply, 'header' | 'type' | 'contentTag'> & {
   raw: Pick<FastifyReply['raw'], 'once'>
-  request: Pick<FastifyRequest, 'method'>
-  server: Pick<FastifyReply['server'], 'listBuffers'>
+  request: Pick<FastifyRequest, 'method' | 'headers'>
+  server: Pick<FastifyReply['server'], 'listBuffers' | 'codedForms'>
 }
 
 /** Sends JSON with its ETag and bypasses serialisation. A route handler can return the result. */

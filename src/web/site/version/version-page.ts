@@ -168,7 +168,7 @@ function versionHead({ page }: PageRequest, { data, version, paths, previous, ne
     const text = html`<span class="vh">${language.t(`project.version.${name}`)} </span><bdi>${other.version_number}</bdi>`
     return html`<li><a href="${pathTo(page, paths.of(other))}" rel="${name === 'next' ? 'next' : 'prev'}">${name === 'previous' && icon(page, 'previous')}${text}${name === 'next' && icon(page, 'next')}</a></li>`
   }
-  return html`<header><h1><bdi>${version.name}</bdi> ${channelBadge(page, version)} ${withdrawnBadge(page, version)}</h1>
+  return html`<header><h1><bdi>${version.name}</bdi> ${channelBadge(page, version)}${withdrawnBadge(page, version)}</h1>
 <nav class="steps" aria-label="${language.t('site.tab.versions')}"><ul>${link(previous, 'previous')}<li><a href="${pathTo(page, `${data.path}/versions`)}">${icon(page, 'list')}${language.t('project.version.all')}</a></li>${link(next, 'next')}</ul></nav></header>`
 }
 

@@ -64,6 +64,12 @@ export function projectForm<D>(
   return cache.kind(PROJECT).derive(project, form)
 }
 
+/** Returns the project without waiting if it is cached and public. If undefined, call `getProject`. */
+export function peekPublicProject({ cache }: Pick<ProjectReader, 'cache'>, name: string): CachedProject | undefined {
+  const project = cache.kind(PROJECT).peekNamed(name)
+  return project !== undefined && isPublicStatus(project.status) ? project : undefined
+}
+
 /** Returns the projects without duplicates, or undefined unless all of them are cached and public. */
 function peekPublicProjects({ cache }: ProjectReader, names: readonly string[]): CachedProject[] | undefined {
   const kind = cache.kind(PROJECT)

@@ -1,4 +1,4 @@
-// What a withdrawal or a deletion would break, for members of the project.
+// The routes that report the consequences of a withdrawal or a deletion, for members of the project.
 import { requireMember } from '#features/basics/access/project-policy.ts'
 import { getProjectAsMember } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { parseId } from '#lib/ids.ts'

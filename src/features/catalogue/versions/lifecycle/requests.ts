@@ -20,7 +20,7 @@ export const Withdrawal = Type.Object(
     }),
     replacement: Maybe(Id('ID of another version of the project, which should be used instead')),
   },
-  { title: 'Withdrawal' },
+  { title: 'VersionWithdrawal' },
 )
 export type Withdrawal = Static<typeof Withdrawal>
 

@@ -11,7 +11,13 @@ import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { type CatalogueForms, listVersionJson, V3 } from '../../forms.ts'
 import { NumberParams, VersionListQuery, VersionsQuery, versionListFilter } from './list-requests.ts'
-import { getVersion, getVersionByNumber, listCachedVersions, listVisibleVersions } from './version-cache.ts'
+import {
+  getVersion,
+  getVersionByNumber,
+  listCachedVersions,
+  listVisibleVersions,
+  peekPublicVersion,
+} from './version-cache.ts'
 import { listVersionPage } from './version-list.ts'
 
 export function versionReadRoutes(app: App, deps: Deps, api = V3, listQuery: TSchema = VersionListQuery): void {
@@ -25,7 +31,13 @@ function versionReads(app: App, deps: Deps, api: CatalogueForms): void {
   app.get(
     `${prefix}/version/:id`,
     {
-      config,
+      config: {
+        ...config,
+        ready: (id) => {
+          const version = peekPublicVersion(deps, id)
+          return version === undefined ? undefined : form.toJson(version)
+        },
+      },
       schema: {
         operationId: 'getVersion',
         summary: 'Get a version by ID',

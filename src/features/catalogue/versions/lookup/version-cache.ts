@@ -75,6 +75,11 @@ export function versionForm<D>(
   return cache.kind(VERSION).derive(version, form)
 }
 
+/** Returns the version without waiting if it is cached and public. If undefined, call `getVersion`. */
+export function peekPublicVersion({ cache }: Pick<VersionReader, 'cache'>, id: string): CachedVersion | undefined {
+  const version = cache.kind(VERSION).peek(id)
+  return version !== undefined && isPublicVersion(version) ? version : undefined
+}
 /** More would hold the event loop for too long when they are put into the cache. */
 const VERSIONS_PER_STATEMENT = 1000
 

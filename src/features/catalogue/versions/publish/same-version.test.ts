@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { MINUTE_MS } from '#lib/time.ts'
-import { jobHandlers } from '#main/app.ts'
+import { jobHandlers } from '#main/jobs.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject } from '#test/support/factories/factories.ts'
 import { assertError, statuses } from '#test/support/http/account-steps.ts'

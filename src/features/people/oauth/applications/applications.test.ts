@@ -60,7 +60,7 @@ test('each field is checked at its limits', async () => {
     1.5,
     '5',
     null,
-    2 ** 48,
+    2 ** 50,
     ALL_SCOPES,
     8,
     16,
