@@ -6,7 +6,7 @@ import type { Viewer } from '#lib/access/viewer.ts'
 import type { Db } from '#platform/db/db.ts'
 import { CREATOR_IS_MEMBER } from '#platform/db/publishers.ts'
 import { callerOf } from '../limits/client-address.ts'
-import type { TokenUser } from './token-directory.ts'
+import type { TokenUser } from './token-use.ts'
 
 const SCOPES = scopeBitsOf(['VERSION_CREATE', 'VERSION_READ', 'VERSION_WRITE'])
 

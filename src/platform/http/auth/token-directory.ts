@@ -1,7 +1,6 @@
 // Finds the account of a token by the token's hash. Cached tokens need no query.
 
 import { BlockList, isIPv6 } from 'node:net'
-import type { FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { ALL_SCOPES, intersectScopes, scopeBitsOf } from '#lib/access/scopes.ts'
 import { parseAuthorization, parseToken } from '#lib/access/tokens.ts'
@@ -10,7 +9,7 @@ import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { Db } from '#platform/db/db.ts'
 import { callerOf } from '../limits/client-address.ts'
 import { findPublisherToken } from './publisher-tokens.ts'
-import type { UsedKind } from './token-use.ts'
+import type { TokenUser, UsedKind } from './token-use.ts'
 
 /** Owner, scopes and expiry of a token. The ID in the cache is the hash in hexadecimal. */
 type TokenEntry = {
@@ -55,9 +54,6 @@ export type ForeignTokens = (token: string) => Promise<Omit<Viewer, 'caller' | '
 
 /** `suspended`: the token is valid, but its account is suspended. */
 type Outcome = Viewer | 'missing' | 'invalid' | 'suspended'
-
-/** The parts of a request that are recorded with the use of a token. */
-export type TokenUser = Pick<FastifyRequest, 'headers' | 'clientAddress'>
 
 export type TokenDirectory = {
   authenticate(authorization: string | undefined, req: TokenUser): Promise<Outcome>

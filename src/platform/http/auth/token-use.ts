@@ -10,10 +10,13 @@ import type { Log } from '#platform/telemetry/log.ts'
 /** Kinds of tokens with a last use. */
 export type UsedKind = 'session' | 'pat' | 'oauth'
 
+/** The parts of a request that are recorded with the use of a token. */
+export type TokenUser = Pick<FastifyRequest, 'headers' | 'clientAddress'>
+
 type Use = { at: Date; ip: string; userAgent: string }
 
 export type TokenUse = {
-  record(use: { kind: UsedKind; id: string; req: Pick<FastifyRequest, 'headers' | 'clientAddress'> }): void
+  record(use: { kind: UsedKind; id: string; req: TokenUser }): void
   /** Writes the recorded uses. Also called when the server closes. */
   flush(): Promise<void>
 }
