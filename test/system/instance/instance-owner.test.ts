@@ -46,7 +46,6 @@ const ARGUMENTS: Record<string, string[]> = {
   'token list': ['--user', 'mira'],
   'token revoke': ['aaaaaaaa', '--user', 'mira'],
   'settings set': ['name', 'Lanterns'],
-  'key import': ['key.pem'],
   backup: ['-'],
   mirror: ['http://127.0.0.1:1', '--all', '--owner', 'lanterns'],
   'export-catalogue': ['catalogue.jsonl.gz'],
