@@ -135,6 +135,7 @@ export const LAYERS: readonly Layer[] = [
       mirror: 'Copies projects of other instances ([mirrors.md](features/mirrors.md))',
       overview: 'The state of the instance for operators: problems, figures, jobs, storage, email, errors',
       'personal-data': 'Exports and deletes what is stored about a user',
+      'project-folder': 'Exports and imports one project as a folder ([mirrors.md](features/mirrors.md))',
       search: 'Search requests and facets ([search.md](search.md))',
       'service-accounts': 'Accounts of organizations with which nobody signs in ([tokens.md](features/tokens.md))',
       v2: 'The v2 API: other requests and responses over the same queries, policies and caches ([v2.md](v2.md))',

@@ -30,4 +30,24 @@ export const EXCHANGE_COMMANDS: readonly Command[] = [
     options: [['FILE', 'New file, such as catalogue.jsonl.gz; the signature has the same name with .sig']],
     load: async () => (await import('#cli/data/export-catalogue.ts')).exportCatalogueCommand,
   },
+  {
+    name: 'export-project',
+    usage: 'PROJECT FOLDER',
+    about: 'Write a project with its published versions, files and images to a folder',
+    options: [
+      ['PROJECT', 'ID or slug of the project'],
+      ['FOLDER', 'New folder'],
+    ],
+    load: async () => (await import('#cli/data/project-folder.ts')).exportProjectCommand,
+  },
+  {
+    name: 'import-project',
+    usage: 'FOLDER --owner ORG',
+    about: 'Create a project from a folder that export-project has written',
+    options: [
+      ['FOLDER', 'Folder with project.json'],
+      ['--owner', 'ID or slug of the organization that owns the project'],
+    ],
+    load: async () => (await import('#cli/data/project-folder.ts')).importProjectCommand,
+  },
 ]

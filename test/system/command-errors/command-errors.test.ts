@@ -213,6 +213,10 @@ function commandLines(dataDir: string): string[][] {
     clean: [],
     manual: [],
     'analytics set-aside': [],
+    mirror: ['http://127.0.0.1:1', '--all', '--owner', 'nobody'],
+    'export-catalogue': [join(dataDir, 'catalogue.jsonl.gz')],
+    'export-project': ['lantern', join(dataDir, 'project')],
+    'import-project': [join(dataDir, 'project'), '--owner', 'nobody'],
   }
   return NAMES.filter((name) => name !== 'serve').map((name) => {
     const more = words[name]

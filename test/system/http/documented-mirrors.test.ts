@@ -37,12 +37,15 @@ test('the commands that copy and export a catalogue work as written', {
       body: JSON.stringify({ slug: 'copies', name: 'Copies', description: 'Copies of other instances' }),
     })
     assert.equal(made.status, 201, await made.text())
+    const random = await fetch(`${source.url}/v3/projects_random?count=1`, { headers: { 'user-agent': 'depot-test' } })
+    const [{ slug }] = (await random.json()) as [{ slug: string }]
     await shell.run(`export DATA_DIR=${second.dataDir}
 SOURCE=http://127.0.0.1:${port} BASE=${copy.url} ORG=copies
+FROM=${first.dataDir} TO=${second.dataDir} PROJECT=${slug}
 depot() { ${process.execPath} ${ENTRY} "$@"; }
 node() { ${process.execPath} "$@"; }
 `)
-    for (const chapter of ['Copy and follow', 'Export the catalogue']) {
+    for (const chapter of ['Move one project', 'Copy and follow', 'Export the catalogue']) {
       for (const { script, expected } of readSteps('docs/features/mirrors.md', chapter)) {
         checkOutput(await shell.run(script), expected, script)
       }

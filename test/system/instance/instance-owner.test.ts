@@ -47,6 +47,10 @@ const ARGUMENTS: Record<string, string[]> = {
   'token revoke': ['aaaaaaaa', '--user', 'mira'],
   'settings set': ['name', 'Lanterns'],
   backup: ['-'],
+  mirror: ['http://127.0.0.1:1', '--all', '--owner', 'lanterns'],
+  'export-catalogue': ['catalogue.jsonl.gz'],
+  'export-project': ['lantern', 'project'],
+  'import-project': ['project', '--owner', 'lanterns'],
 }
 
 test('no command but serve, migrate, restore and seed creates an instance; the others say that there is none', async () => {

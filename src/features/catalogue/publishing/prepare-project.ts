@@ -19,7 +19,7 @@ export type PreparedProject = Awaited<ReturnType<typeof prepareProject>>
 /** Inspects the archives and scales the images. @throws ApiError `invalid_input` naming the missing or invalid part. */
 export async function prepareProject(
   deps: Deps,
-  { caller }: Viewer,
+  { caller }: Pick<Viewer, 'caller'>,
   project: NewProject,
   parts: readonly UploadedPart[],
 ) {
