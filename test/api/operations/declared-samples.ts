@@ -223,7 +223,6 @@ export const DECLARED: Record<string, Declared> = {
         at: 'database_specific.version_ids',
         beside: async (w) => ({ project: await w.id('project') }),
       }),
-      hashes: send(['ab'.repeat(20)], { at: 'database_specific.file_sha1' }),
       summary: send('Steals passwords'),
       details: send('It sends them to another server.'),
       severity: send([{ type: 'CVSS_V3', score: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H' }]),
@@ -231,11 +230,11 @@ export const DECLARED: Record<string, Declared> = {
       aliases: send(['CVE-2026-12345']),
       withdraw: send(true, { at: 'database_specific.withdraws' }),
     },
+    unseen: { hashes: 'added to the hashes of the versions; the tests of advisories read them' },
   },
   decideAdvisory: {
-    by: 'moderator',
     view: theAnswer,
-    fields: { status: send('published', { at: 'database_specific.status' }) },
+    unseen: { status: 'each request decides another advisory; the tests of advisories read it' },
   },
   createWebhook: {
     view: theAnswer,

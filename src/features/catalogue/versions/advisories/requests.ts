@@ -82,7 +82,7 @@ export const NewAdvisory = Type.Object(
     severity: Type.Optional(Type.Array(Severity, { maxItems: 2 })),
     references: Type.Optional(Type.Array(Reference, { maxItems: 50 })),
     aliases: Type.Optional(
-      Type.Array(Type.String({ pattern: ALIAS_PATTERN }), {
+      Type.Array(Type.String({ maxLength: 64, pattern: ALIAS_PATTERN }), {
         maxItems: 20,
         description: 'IDs of the same problem elsewhere',
         examples: [['CVE-2026-12345']],
