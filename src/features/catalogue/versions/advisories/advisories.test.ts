@@ -1,4 +1,4 @@
-// Advisories over HTTP: who can create and decide them, their documents, lists, matches and consequences.
+// Advisories over HTTP: permissions, decisions, documents, lists, matches and consequences.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
@@ -75,7 +75,7 @@ function assertOsv(document: Record<string, unknown>): void {
 }
 
 describe('creating', () => {
-  test('a moderator publishes at once; the document is valid OSV and has the files of the versions', async () => {
+  test('the advisory of a moderator is published immediately; the document is valid OSV and has the files of the versions', async () => {
     const { project, version, hashes } = await world()
     const elsewhere = sha512()
     const more = {

@@ -1,4 +1,4 @@
-// Who can see, create and decide advisories.
+// Permissions to see, create and decide advisories.
 import { isMember, type Membership, requirePermission } from '#features/basics/access/project-policy.ts'
 import { isModerator, type Viewer } from '#lib/access/viewer.ts'
 import { forbidden } from '#lib/errors.ts'
