@@ -100,7 +100,7 @@ export const LAYERS: readonly Layer[] = [
       scans: 'Holding versions back until their files are scanned ([scanner.md](engines/scanner.md))',
       threads: 'Conversations with moderators ([moderation.md](features/moderation.md))',
       versions:
-        'Publishing versions, their drafts ([publishing.md](features/publishing.md)), files, dependencies, hash lookups and update checks',
+        'Publishing versions, their drafts ([publishing.md](features/publishing.md)), files, dependencies, hash lookups and update checks; advisories ([advisories.md](features/advisories.md))',
     },
   },
   {

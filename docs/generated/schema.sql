@@ -53,6 +53,49 @@ create table account_flow (
   constraint account_flow_pkey PRIMARY KEY (token_hash)
 );
 
+create table advisory (
+  id text collate "C" not null,
+  project_id text collate "C",
+  author_id text collate "C",
+  status text default 'review'::text not null,
+  summary text not null,
+  details text not null,
+  aliases text[] default '{}'::text[] not null,
+  severity jsonb default '[]'::jsonb not null,
+  reference_list jsonb default '[]'::jsonb not null,
+  withdraws boolean default false not null,
+  revision bigint default 1 not null,
+  created timestamp with time zone not null,
+  modified timestamp with time zone not null,
+  published timestamp with time zone,
+  retracted timestamp with time zone,
+  constraint advisory_author_id_fkey FOREIGN KEY (author_id) REFERENCES account(id) ON DELETE SET NULL,
+  constraint advisory_pkey PRIMARY KEY (id),
+  constraint advisory_status_check CHECK ((status = ANY (ARRAY['review'::text, 'published'::text, 'rejected'::text, 'withdrawn'::text]))),
+  constraint advisory_summary_check CHECK ((length(summary) <= 500))
+);
+
+create table advisory_hash (
+  advisory_id text collate "C" not null,
+  hash text collate "C" not null,
+  constraint advisory_hash_advisory_id_fkey FOREIGN KEY (advisory_id) REFERENCES advisory(id) ON DELETE CASCADE,
+  constraint advisory_hash_pkey PRIMARY KEY (advisory_id, hash)
+);
+
+create table advisory_number (
+  year integer not null,
+  last integer not null,
+  constraint advisory_number_pkey PRIMARY KEY (year)
+);
+
+create table advisory_version (
+  advisory_id text collate "C" not null,
+  version_id text collate "C" not null,
+  name text not null,
+  constraint advisory_version_advisory_id_fkey FOREIGN KEY (advisory_id) REFERENCES advisory(id) ON DELETE CASCADE,
+  constraint advisory_version_pkey PRIMARY KEY (advisory_id, version_id)
+);
+
 create table affiliate_code (
   id text collate "C" not null,
   account_id text collate "C" not null,
@@ -914,7 +957,7 @@ create table public_change_note (
   kind text not null,
   subject_id text collate "C" not null,
   transaction xid8 default pg_current_xact_id() not null,
-  constraint public_change_note_kind_check CHECK ((kind = ANY (ARRAY['project'::text, 'version'::text, 'user'::text, 'organization'::text, 'collection'::text]))),
+  constraint public_change_note_kind_check CHECK ((kind = ANY (ARRAY['project'::text, 'version'::text, 'user'::text, 'organization'::text, 'collection'::text, 'advisory'::text]))),
   constraint public_change_note_pkey PRIMARY KEY (transaction, kind, subject_id)
 );
 
@@ -1430,6 +1473,18 @@ CREATE UNIQUE INDEX account_username_key ON public.account USING btree (lower(us
 
 CREATE INDEX account_username_prefix_idx ON public.account USING btree (lower(username) COLLATE "C");
 
+CREATE INDEX advisory_author_id_idx ON public.advisory USING btree (author_id);
+
+CREATE INDEX advisory_hash_hash_idx ON public.advisory_hash USING btree (hash);
+
+CREATE INDEX advisory_modified_idx ON public.advisory USING btree (modified, id) WHERE is_public_advisory(status);
+
+CREATE INDEX advisory_project_id_idx ON public.advisory USING btree (project_id, modified, id);
+
+CREATE INDEX advisory_review_idx ON public.advisory USING btree (modified, id) WHERE (status = 'review'::text);
+
+CREATE INDEX advisory_version_version_id_idx ON public.advisory_version USING btree (version_id);
+
 CREATE INDEX affiliate_code_account_id_idx ON public.affiliate_code USING btree (account_id, created);
 
 CREATE INDEX affiliate_code_created_by_idx ON public.affiliate_code USING btree (created_by);
@@ -1736,6 +1791,8 @@ CREATE TRIGGER account_previous_name AFTER UPDATE OF username ON public.account 
 
 CREATE TRIGGER account_revision BEFORE UPDATE ON public.account FOR EACH ROW EXECUTE FUNCTION raise_revision('totp_last_step', 'password_hash');
 
+CREATE TRIGGER advisory_revision BEFORE UPDATE ON public.advisory FOR EACH ROW EXECUTE FUNCTION raise_revision();
+
 CREATE TRIGGER audit_entry_append_only BEFORE DELETE OR UPDATE ON public.audit_entry FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
 
 CREATE TRIGGER audit_entry_no_truncate BEFORE TRUNCATE ON public.audit_entry FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
@@ -1765,6 +1822,12 @@ CREATE TRIGGER dependents_version_updated AFTER UPDATE ON public.version REFEREN
 CREATE TRIGGER feed_account_deleted AFTER DELETE ON public.account FOR EACH ROW EXECUTE FUNCTION public_subject_changed('user');
 
 CREATE TRIGGER feed_account_updated AFTER UPDATE ON public.account FOR EACH ROW WHEN ((old.revision <> new.revision)) EXECUTE FUNCTION public_subject_changed('user');
+
+CREATE TRIGGER feed_advisory_deleted AFTER DELETE ON public.advisory FOR EACH ROW WHEN (is_public_advisory(old.status)) EXECUTE FUNCTION public_subject_changed('advisory');
+
+CREATE TRIGGER feed_advisory_inserted AFTER INSERT ON public.advisory FOR EACH ROW WHEN (is_public_advisory(new.status)) EXECUTE FUNCTION public_subject_changed('advisory');
+
+CREATE TRIGGER feed_advisory_updated AFTER UPDATE ON public.advisory FOR EACH ROW WHEN (((old.revision <> new.revision) AND (is_public_advisory(old.status) OR is_public_advisory(new.status)))) EXECUTE FUNCTION public_subject_changed('advisory');
 
 CREATE TRIGGER feed_author_deleted AFTER DELETE ON public.author FOR EACH ROW WHEN ((old.teams > 0)) EXECUTE FUNCTION public_author_changed();
 
@@ -2164,6 +2227,14 @@ AS $function$
   select status in ('listed', 'archived')
 $function$;
 
+CREATE OR REPLACE FUNCTION public.is_public_advisory(status text)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select status in ('published', 'withdrawn')
+$function$;
+
 CREATE OR REPLACE FUNCTION public.is_searchable(status text)
  RETURNS boolean
  LANGUAGE sql
@@ -2493,6 +2564,9 @@ AS $function$
   union all
   select 'collection', collection.id, null, collection.status = 'listed', collection.revision
     from subject join collection on collection.id = subject.id where subject.kind = 'collection'
+  union all
+  select 'advisory', advisory.id, null, is_public_advisory(advisory.status), advisory.revision
+    from subject join advisory on advisory.id = subject.id where subject.kind = 'advisory'
 $function$;
 
 CREATE OR REPLACE FUNCTION public.public_subject_changed()
@@ -2653,6 +2727,8 @@ begin
       where is_listed(version.status) and is_searchable(project.status)
     union all
     select 5, 'collection', id, null, revision, updated from collection where status = 'listed'
+    union all
+    select 6, 'advisory', id, null, revision, modified from advisory where is_public_advisory(status)
   ) shown;
   update public_change_head set last = coalesce((select max(number) from public_change), 0);
 end

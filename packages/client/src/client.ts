@@ -1,5 +1,6 @@
 // The client: one function for each HTTP method, typed by the paths of the API.
 import createClient, { type Client } from 'openapi-fetch'
+import { type AdvisoriesByHash, matchAdvisories } from './advisories.ts'
 import { type Change, type ChangesOptions, followChanges } from './changes.ts'
 import { errorOf } from './errors.ts'
 import { Form } from './form.ts'
@@ -57,6 +58,8 @@ export type Depot = Lists & {
   changes(options?: ChangesOptions): AsyncGenerator<Change, void>
   /** Chooses versions for projects and for everything that they require. `store` makes packs of the answer. */
   resolve(request: ResolveRequest, options?: { store?: boolean }): Promise<Resolution>
+  /** Finds the published advisories about files by their SHA-1 or SHA-512. Hashes without one are not in the result. */
+  matchAdvisories(hashes: readonly string[]): Promise<AdvisoriesByHash>
   transport: Transport
 }
 
@@ -94,6 +97,7 @@ export function createDepot(options: DepotOptions): Depot {
     upload: (file, uploadOptions) => uploadFile(transport, file, uploadOptions),
     publish: (version, files, publishOptions) => publishVersion(depot, version, files, publishOptions),
     resolve: (request, resolveOptions) => resolveItems(depot, request, resolveOptions),
+    matchAdvisories: (hashes) => matchAdvisories(depot, hashes),
     changes: (changesOptions) => followChanges(depot, changesOptions),
     transport,
     ...makeLists(async (path, init) => {

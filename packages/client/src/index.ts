@@ -1,4 +1,5 @@
 // @depot/client: a typed client for the HTTP API of Depot.
+export type { AdvisoriesByHash } from './advisories.ts'
 export type { Change, ChangesOptions } from './changes.ts'
 export { createDepot, type Depot, type DepotOptions, type TokenSource } from './client.ts'
 export { DepotError, type ErrorCode, type Problem } from './errors.ts'

@@ -65,6 +65,40 @@ export interface AccountFlow {
   token_hash: Buffer;
 }
 
+export interface Advisory {
+  aliases: Generated<string[]>;
+  author_id: string | null;
+  created: Timestamp;
+  details: string;
+  id: string;
+  modified: Timestamp;
+  project_id: string | null;
+  published: Timestamp | null;
+  reference_list: Generated<Json>;
+  retracted: Timestamp | null;
+  revision: Generated<number>;
+  severity: Generated<Json>;
+  status: Generated<'review' | 'published' | 'rejected' | 'withdrawn'>;
+  summary: string;
+  withdraws: Generated<boolean>;
+}
+
+export interface AdvisoryHash {
+  advisory_id: string;
+  hash: string;
+}
+
+export interface AdvisoryNumber {
+  last: number;
+  year: number;
+}
+
+export interface AdvisoryVersion {
+  advisory_id: string;
+  name: string;
+  version_id: string;
+}
+
 export interface AffiliateCode {
   account_id: string;
   created: Generated<Timestamp>;
@@ -693,7 +727,7 @@ export interface PublicChangeHead {
 }
 
 export interface PublicChangeNote {
-  kind: 'project' | 'version' | 'user' | 'organization' | 'collection';
+  kind: 'project' | 'version' | 'user' | 'organization' | 'collection' | 'advisory';
   subject_id: string;
   transaction: Generated<string>;
 }
@@ -1073,6 +1107,10 @@ export interface DB {
   account: Account;
   account_deletion: AccountDeletion;
   account_flow: AccountFlow;
+  advisory: Advisory;
+  advisory_hash: AdvisoryHash;
+  advisory_number: AdvisoryNumber;
+  advisory_version: AdvisoryVersion;
   affiliate_code: AffiliateCode;
   affiliate_conversion: AffiliateConversion;
   attention_dismissal: AttentionDismissal;

@@ -215,6 +215,27 @@ export const DECLARED: Record<string, Declared> = {
     fields: publisherFields,
     unseen: { password: 'proves who asks', code: 'proves who asks' },
   },
+  createAdvisory: {
+    view: theAnswer,
+    fields: {
+      project: send(thing('project'), { at: 'database_specific.project_id' }),
+      versions: send(async (w: World) => [await w.id('version')], {
+        at: 'database_specific.version_ids',
+        beside: async (w) => ({ project: await w.id('project') }),
+      }),
+      summary: send('Steals passwords'),
+      details: send('It sends them to another server.'),
+      severity: send([{ type: 'CVSS_V3', score: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H' }]),
+      references: send([{ type: 'FIX', url: 'https://example.org/fix' }]),
+      aliases: send(['CVE-2026-12345']),
+      withdraw: send(true, { at: 'database_specific.withdraws' }),
+    },
+    unseen: { hashes: 'added to the hashes of the versions; the tests of advisories read them' },
+  },
+  decideAdvisory: {
+    view: theAnswer,
+    unseen: { status: 'each request decides another advisory; the tests of advisories read it' },
+  },
   createWebhook: {
     view: theAnswer,
     fields: {

@@ -191,6 +191,13 @@ const tagList = (name: TagListName): Sample => ({
 })
 const partOf = (url: string, index: number): string => url.split('/').at(index) ?? ''
 
+/** Adds an advisory of the owner that waits for a decision. Returns its ID. */
+async function openAdvisory(world: World): Promise<string> {
+  const body = { project: await world.id('project'), hashes: ['ab'.repeat(20)], summary: 'Steals tokens', details: '' }
+  const answer = await world.t.as(await world.person('owner')).post('/v3/advisory', body)
+  return answer.json().id
+}
+
 /** Adds an impact report of the project. Returns its ID. */
 async function openImpactReport(world: World): Promise<string> {
   const id = newId()
@@ -446,6 +453,19 @@ const OPERATIONS: Record<string, Sample> = {
   deleteCollectionIcon: at('collection'),
 
   // Reports, threads, moderation
+  createAdvisory: {
+    body: async (w) => ({
+      project: await w.id('project'),
+      versions: [await w.id('version')],
+      summary: 'Bad',
+      details: '',
+    }),
+  },
+  decideAdvisory: { at: { id: openAdvisory }, body: { status: 'published' } },
+  getAdvisory: { at: { id: openAdvisory } },
+  listAdvisories: {},
+  matchAdvisories: byHashes,
+  exportAdvisories: {},
   reportImpact: { ...at('project'), body: async (w) => ({ remove: await w.id('project') }) },
   getImpactReport: {
     at: { id: 'project', job: openImpactReport },

@@ -1,4 +1,4 @@
-// Runs the commands of docs/features/withdrawal.md against a real server.
+// Runs the commands of docs/features/withdrawal.md and docs/features/advisories.md against a real server.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { checkOutput, notInstalled, openShell, readSteps } from '#test/support/processes/documented-steps.ts'
@@ -7,7 +7,9 @@ import { depot, makeDataDir, startDepot } from '#test/support/processes/running-
 const folder = makeDataDir()
 after(folder.remove)
 
-test('the commands that withdraw a version work as written', { skip: notInstalled(['curl']) }, async () => {
+test('the commands that withdraw a version and publish an advisory work as written', {
+  skip: notInstalled(['curl']),
+}, async () => {
   const { dataDir } = folder
   await depot(dataDir, ['seed', '--projects', '20'])
   const account = ['--username', 'warden', '--email', 'warden@example.org', '--password', 'violet-harbour-42x']
@@ -29,6 +31,9 @@ test('the commands that withdraw a version work as written', { skip: notInstalle
       for (const { script, expected } of readSteps('docs/features/withdrawal.md', chapter)) {
         checkOutput(await shell.run(script), expected, script)
       }
+    }
+    for (const { script, expected } of readSteps('docs/features/advisories.md', 'Try it')) {
+      checkOutput(await shell.run(script), expected, script)
     }
   } finally {
     await shell.end()

@@ -5,7 +5,7 @@ import { JSON_LIST } from '#lib/schema/schema-parts.ts'
 import { parseIds } from '#platform/http/query-values.ts'
 import { CURSOR_PATTERN, type Cursor, parseCursor } from './cursor.ts'
 
-export const CHANGE_KINDS = ['project', 'version', 'user', 'organization', 'collection'] as const
+export const CHANGE_KINDS = ['project', 'version', 'user', 'organization', 'collection', 'advisory'] as const
 export type ChangeKind = (typeof CHANGE_KINDS)[number]
 
 const CURSOR_LENGTH_MAX = 64

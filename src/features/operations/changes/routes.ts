@@ -17,8 +17,8 @@ export function changeRoutes(app: App, deps: Pick<Deps, 'db' | 'log' | 'metrics'
         operationId: 'listChanges',
         summary: 'List the changes of the public catalogue',
         description:
-          'Lists the public projects, versions, users, organizations and collections that became public, changed or were ' +
-          'removed, in the order of the commits. Each object has one entry, its latest. Without `since`, the list starts ' +
+          'Lists the public projects, versions, users, organizations, collections and advisories that became public, changed or ' +
+          'were removed, in the order of the commits. Each object has one entry, its latest. Without `since`, the list starts ' +
           'with the oldest entry and contains the whole public catalogue. Request again with `since` = `next` while `more` ' +
           'is true, and later to get new changes. Counters, such as downloads, are not changes.',
         querystring: ChangesQuery,

@@ -8,6 +8,7 @@ import { sendObject } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { listVersionJson, V3 } from '../../forms.ts'
+import { advisoryRoutes } from '../advisories/routes.ts'
 import { impactRoutes } from '../impact/routes.ts'
 import { DependenciesQuery, DependentsQuery } from '../lookup/list-requests.ts'
 import { DependentsView, dependenciesView } from '../views.ts'
@@ -18,6 +19,7 @@ export function dependencyRoutes(app: App, deps: Deps): void {
   dependencyRoute(app, deps)
   dependentRoute(app, deps)
   impactRoutes(app, deps)
+  advisoryRoutes(app, deps)
 }
 
 /** The v2 API has another prefix and other forms. */

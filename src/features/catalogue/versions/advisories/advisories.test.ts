@@ -1,0 +1,304 @@
+// Advisories over HTTP: permissions, decisions, documents, lists, matches and consequences.
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, before, describe, test } from 'node:test'
+import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { MadeProject, Person } from '#test/support/factories/factories.ts'
+import { assertError } from '#test/support/http/account-steps.ts'
+import { REFERENCE_TYPES } from './requests.ts'
+
+let t: TestApp
+let moderator: Person
+before(async () => {
+  t = await testApp()
+  moderator = await t.make.account({ role: 'moderator' })
+})
+after(() => t.close())
+
+const TEXT = { summary: 'Steals tokens', details: 'It sends them to another server.' }
+const sha512 = () => randomBytes(64).toString('hex')
+
+type World = { project: MadeProject; version: string; hashes: { sha1: string; sha512: string } }
+
+async function world(): Promise<World> {
+  const project = await t.make.project()
+  const version = await t.make.version({ project, version_number: '1.0' })
+  const file = await t.make.file({ project, version, bytes: randomBytes(16) })
+  return { project, version: version.id, hashes: file }
+}
+
+const create = (by: Person, body: object) => t.as(by).post('/v3/advisory', { ...TEXT, ...body })
+const decide = (by: Person, id: string, status: string) => t.as(by).patch(`/v3/advisory/${id}`, { status })
+
+async function created(by: Person, body: object) {
+  const answer = await create(by, body)
+  assert.equal(answer.statusCode, 201, answer.body)
+  return answer.json()
+}
+
+const match = async (hashes: string[]): Promise<Record<string, { id: string }[]>> => {
+  const answer = await t.anyone.post('/v3/advisories/match', { hashes })
+  assert.equal(answer.statusCode, 200, answer.body)
+  return answer.json()
+}
+const idsOf = (list: { id: string }[] | undefined) => (list ?? []).map(({ id }) => id)
+
+const UTC = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
+const KEYS = new Set(
+  'schema_version id modified published withdrawn aliases related upstream summary details severity affected references credits database_specific'.split(
+    ' ',
+  ),
+)
+
+/** Checks the rules of the OSV schema 1.7.5 for the properties that a document has. */
+function assertOsv(document: Record<string, unknown>): void {
+  const { schema_version, id, modified, published, withdrawn, affected, references, severity } = document
+  assert.deepEqual(
+    Object.keys(document).filter((key) => !KEYS.has(key)),
+    [],
+    'the schema allows no other properties',
+  )
+  assert.equal(schema_version, '1.7.5')
+  assert.match(String(id), /^x_[A-Za-z]+-/, 'the prefix of a database that is not registered')
+  for (const time of [modified, published ?? modified, withdrawn ?? modified]) assert.match(String(time), UTC)
+  for (const entry of (affected ?? []) as { package: { ecosystem: string; name: string }; versions: string[] }[]) {
+    assert.match(entry.package.ecosystem, /^Maven:https?:\/\/\S+\/maven$/)
+    assert.match(entry.package.name, /^maven\.depot:\w+$/)
+    assert.ok(entry.versions.every((version) => typeof version === 'string'))
+  }
+  for (const { type, url } of (references ?? []) as { type: string; url: string }[]) {
+    assert.ok((REFERENCE_TYPES as readonly string[]).includes(type) && URL.canParse(url), `${type} ${url}`)
+  }
+  for (const { type, score } of (severity ?? []) as { type: string; score: string }[]) {
+    assert.match(score, type === 'CVSS_V3' ? /^CVSS:3[.][01]\/\S+$/ : /^CVSS:4[.]0\/\S+$/)
+  }
+}
+
+describe('creating', () => {
+  test('the advisory of a moderator is published immediately; the document is valid OSV and has the files of the versions', async () => {
+    const { project, version, hashes } = await world()
+    const elsewhere = sha512()
+    const more = {
+      severity: [{ type: 'CVSS_V3', score: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H' }],
+      references: [{ type: 'ADVISORY', url: 'https://example.org/a' }],
+      aliases: ['CVE-2026-12345'],
+    }
+    const body = { project: project.slug, versions: [version], hashes: [elsewhere.toUpperCase()], ...more }
+    const document = await created(moderator, body)
+    assertOsv(document)
+    assert.match(document.id, /^x_DEPOT-\d{4}-\d{4,}$/)
+    assert.deepEqual(document.affected[0].versions, ['1.0'])
+    const { file_sha512, status, version_ids } = document.database_specific
+    assert.deepEqual([status, version_ids], ['published', [version]])
+    assert.deepEqual(file_sha512, [elsewhere, hashes.sha512].sort())
+    assert.deepEqual({ severity: document.severity, references: document.references, aliases: document.aliases }, more)
+    assert.deepEqual((await t.anyone.get(`/v3/advisory/${document.id}`)).json(), document)
+    const read = (await t.anyone.get(`/v3/version/${version}`)).json()
+    assert.ok(!('withdrawn' in read), 'without `withdraw`, the version stays')
+  })
+
+  test("a member's advisory waits: only members and moderators see it, and nothing finds it", async () => {
+    const { project, version, hashes } = await world()
+    const document = await created(project.owner, { project: project.id, versions: [version], withdraw: true })
+    assertOsv(document)
+    assert.equal(document.database_specific.status, 'review')
+    assert.ok(!('published' in document))
+    const path = `/v3/advisory/${document.id}`
+    assertError(await t.anyone.get(path), 404, 'not_found')
+    assertError(await t.as(await t.make.account()).get(path), 404, 'not_found')
+    for (const person of [project.owner, moderator]) assert.equal((await t.as(person).get(path)).statusCode, 200)
+    assert.deepEqual(await match([hashes.sha512]), {})
+    const query = { project: project.id }
+    assert.deepEqual((await t.anyone.get('/v3/advisories', { query })).json(), { advisories: [], next: null })
+    assertError(await t.as(project.owner).get('/v3/advisories', { query: { status: 'review' } }), 403, 'unauthorized')
+    const waiting = (await t.as(moderator).get('/v3/advisories', { query: { ...query, status: 'review' } })).json()
+    assert.deepEqual(idsOf(waiting.advisories), [document.id])
+    assert.ok(!('withdrawn' in (await t.anyone.get(`/v3/version/${version}`)).json()))
+  })
+
+  test('needs UPLOAD_VERSION or a moderator; a hidden project does not exist', async () => {
+    const { project, version } = await world()
+    const [stranger, member] = [await t.make.account(), await t.make.account()]
+    await t.make.member({ teamId: project.teamId, accountId: member.id, permissions: 0 })
+    const body = { project: project.id, versions: [version] }
+    for (const person of [stranger, member]) assertError(await create(person, body), 403, 'unauthorized')
+    assertError(await t.anyone.post('/v3/advisory', { ...TEXT, ...body }), 401, 'unauthorized')
+    assertError(await create(stranger, { hashes: [sha512()] }), 403, 'unauthorized')
+    const hidden = await t.make.project({ status: 'draft' })
+    assertError(await create(stranger, { project: hidden.id, hashes: [sha512()] }), 404, 'not_found')
+    assert.equal((await created(moderator, { hashes: [sha512()] })).affected, undefined)
+  })
+
+  test('rejects bad input, names the field and saves nothing', async () => {
+    const { project, version } = await world()
+    const other = await world()
+    const draft = await t.make.version({ project, version_number: '2.0', status: 'draft' })
+    const base = { project: project.id, versions: [version] }
+    const bad: [object, string][] = [
+      [{ ...base, summary: ' ' }, 'summary'],
+      [{ ...base, summary: 'a\nb' }, 'summary'],
+      [{ ...base, summary: 'x'.repeat(201) }, 'summary'],
+      [{ project: project.id }, 'versions'],
+      [{ versions: [version] }, 'project'],
+      [{ ...base, versions: [version, other.version] }, 'versions.1'],
+      [{ ...base, versions: [draft.id] }, 'versions.0'],
+      [{ ...base, versions: ['!'] }, 'versions.0'],
+      [{ ...base, hashes: ['abc'] }, 'hashes.0'],
+      [{ project: project.id, hashes: [sha512()], withdraw: true }, 'withdraw'],
+      [{ ...base, severity: [{ type: 'CVSS_V3', score: 'CVSS:4.0/AV:N' }] }, 'severity.0.score'],
+      [{ ...base, references: [{ type: 'WEB', url: 'javascript:alert(1)' }] }, 'references.0.url'],
+      [{ ...base, references: [{ type: 'BLOG', url: 'https://example.org' }] }, 'references.0.type'],
+      [{ ...base, aliases: ['a b'] }, 'aliases.0'],
+    ]
+    for (const [body, field] of bad) {
+      const answer = await create(moderator, body)
+      assert.equal(answer.statusCode, 400, `${JSON.stringify(body)} ${answer.body}`)
+      assert.equal(answer.json().details.field, field, answer.body)
+    }
+    const query = { project: project.id }
+    assert.deepEqual((await t.anyone.get('/v3/advisories', { query })).json().advisories, [])
+  })
+
+  test('parallel creations get different IDs without gaps', async () => {
+    const documents = await Promise.all(Array.from({ length: 8 }, () => created(moderator, { hashes: [sha512()] })))
+    const numbers = documents.map(({ id }) => Number(id.split('-').at(-1))).sort((a, b) => a - b)
+    assert.deepEqual(
+      numbers,
+      numbers.map((_, index) => (numbers[0] ?? 0) + index),
+    )
+  })
+})
+
+describe('deciding', () => {
+  test('publication withdraws the versions; the second of two parallel decisions fails', async () => {
+    const { project, version, hashes } = await world()
+    const { id } = await created(project.owner, { project: project.id, versions: [version], withdraw: true })
+    assertError(await decide(project.owner, id, 'published'), 403, 'unauthorized')
+    const answers = await Promise.all([decide(moderator, id, 'published'), decide(moderator, id, 'rejected')])
+    assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [200, 400])
+    const isPublished = answers[0]?.statusCode === 200
+    const read = (await t.anyone.get(`/v3/version/${version}`)).json()
+    assert.deepEqual(read.withdrawn, isPublished ? { kind: 'security', reason: TEXT.summary } : undefined)
+    assert.deepEqual(idsOf((await match([hashes.sha1]))[hashes.sha1]), isPublished ? [id] : [])
+  })
+
+  test('publication withdraws only the versions that are left and not withdrawn', async () => {
+    const { project, version } = await world()
+    const make = (version_number: string) => t.make.version({ project, version_number })
+    const [deleted, withdrawn] = [await make('2.0'), await make('3.0')]
+    const versions = [version, deleted.id, withdrawn.id]
+    const { id } = await created(project.owner, { project: project.id, versions, withdraw: true })
+    const earlier = { kind: 'broken', reason: 'Crashes' }
+    const as = t.as(project.owner)
+    assert.equal((await as.patch(`/v3/version/${withdrawn.id}`, { withdrawn: earlier })).statusCode, 204)
+    assert.equal((await as.delete(`/v3/version/${deleted.id}`)).statusCode, 204)
+    assert.equal((await decide(moderator, id, 'published')).statusCode, 200)
+    const kindOf = async (of: string) => (await t.anyone.get(`/v3/version/${of}`)).json().withdrawn
+    assert.deepEqual(await kindOf(version), { kind: 'security', reason: TEXT.summary })
+    assert.deepEqual(await kindOf(withdrawn.id), earlier)
+  })
+
+  test('only these steps exist: review to published or rejected, published to withdrawn', async () => {
+    const { project, version, hashes } = await world()
+    const first = await created(project.owner, { project: project.id, versions: [version] })
+    assert.equal((await decide(moderator, first.id, 'rejected')).statusCode, 200)
+    for (const status of ['published', 'withdrawn', 'rejected']) {
+      assertError(await decide(moderator, first.id, status), 400, 'invalid_input')
+    }
+    assertError(await t.anyone.get(`/v3/advisory/${first.id}`), 404, 'not_found')
+    const second = await created(moderator, { project: project.id, versions: [version] })
+    const answer = await decide(moderator, second.id, 'withdrawn')
+    assertOsv(answer.json())
+    assert.match(answer.json().withdrawn, UTC)
+    assert.deepEqual(await match([hashes.sha512]), {}, 'a withdrawn advisory matches nothing')
+    assert.equal((await t.anyone.get(`/v3/advisory/${second.id}`)).statusCode, 200)
+    for (const id of ['x_DEPOT-2026-99999', 'nothing'])
+      assertError(await decide(moderator, id, 'published'), 404, 'not_found')
+    assertError(await decide(moderator, second.id, 'review'), 400, 'validation_error')
+  })
+
+  test('writes audit entries', async () => {
+    const { project, version } = await world()
+    const { id } = await created(project.owner, { project: project.id, versions: [version] })
+    await decide(moderator, id, 'published')
+    await decide(moderator, id, 'withdrawn')
+    const entries = await t.deps.db
+      .selectFrom('audit_entry')
+      .select('action')
+      .where('subject_id', '=', id)
+      .orderBy('id')
+      .execute()
+    assert.deepEqual(
+      entries.map(({ action }) => action),
+      ['advisory.created', 'advisory.published', 'advisory.withdrawn'],
+    )
+  })
+})
+
+describe('reading', () => {
+  test('lists by project and since, in pages that overlap nowhere; the export has the same documents', async () => {
+    const { project, version } = await world()
+    const ids: string[] = []
+    for (let n = 0; n < 3; n += 1) ids.push((await created(moderator, { project: project.id, versions: [version] })).id)
+    const seen: string[] = []
+    let since: string | undefined
+    for (let page = 0; page < 3; page += 1) {
+      const query = { project: project.id, limit: '1', ...(since === undefined ? {} : { since }) }
+      const answer = (await t.anyone.get('/v3/advisories', { query })).json()
+      seen.push(...idsOf(answer.advisories))
+      since = answer.next ?? undefined
+      assert.equal(since === undefined, page === 2)
+    }
+    assert.deepEqual(seen.sort(), ids)
+    const later = { project: project.id, since: '2100-01-01T00:00:00Z' }
+    assert.deepEqual((await t.anyone.get('/v3/advisories', { query: later })).json().advisories, [])
+    for (const bad of ['yesterday', '1-AABBCCDD', '2026-13-45T00:00:00Z']) {
+      const answer = await t.anyone.get('/v3/advisories', { query: { since: bad } })
+      assertError(answer, 400, 'invalid_input')
+      assert.equal(answer.json().details.field, 'since')
+    }
+    const lines = (await t.anyone.get('/v3/advisories/all.jsonl')).body.trim().split('\n')
+    const documents = lines.map((line) => JSON.parse(line))
+    for (const document of documents) assertOsv(document)
+    assert.deepEqual(documents.filter(({ id }) => ids.includes(id)).length, 3)
+  })
+
+  test('matches at most 1,000 hashes of both kinds in any case, also of deleted versions', async () => {
+    const { project, version, hashes } = await world()
+    const { id } = await created(moderator, { project: project.id, versions: [version] })
+    assert.equal((await t.as(project.owner).delete(`/v3/version/${version}`)).statusCode, 204)
+    const asked = [hashes.sha1.toUpperCase(), hashes.sha512, sha512(), 'abc']
+    const found = await match(asked)
+    assert.deepEqual(Object.keys(found).sort(), [hashes.sha1, hashes.sha512].sort())
+    assert.deepEqual(idsOf(found[hashes.sha512]), [id])
+    await match(Array.from({ length: 1000 }, sha512))
+    const tooMany = await t.anyone.post('/v3/advisories/match', { hashes: Array.from({ length: 1001 }, sha512) })
+    assert.equal(tooMany.statusCode, 400)
+  })
+
+  test('the change feed has published advisories, also withdrawn ones, and no others', async () => {
+    const { project, version } = await world()
+    const shown = await created(moderator, { project: project.id, versions: [version] })
+    const waiting = await created(project.owner, { project: project.id, versions: [version] })
+    const feed = async () => {
+      while (
+        (await t.deps.pool.query<{ more: boolean }>('select number_public_changes(1000) as more')).rows[0]?.more
+      ) {}
+      const query = { kinds: '["advisory"]', limit: '1000' }
+      const { changes } = (await t.anyone.get('/v3/changes', { query })).json()
+      return new Map<string, { state: string; revision: number }>(
+        changes.map((change: { id: string }) => [change.id, change]),
+      )
+    }
+    const first = await feed()
+    assert.equal(first.get(shown.id)?.state, 'present')
+    assert.ok(!first.has(waiting.id))
+    await decide(moderator, shown.id, 'withdrawn')
+    const second = await feed()
+    assert.equal(second.get(shown.id)?.state, 'present')
+    assert.ok((second.get(shown.id)?.revision ?? 0) > (first.get(shown.id)?.revision ?? 0))
+    await t.deps.pool.query('select rebuild_public_changes()')
+    const rebuilt = await feed()
+    assert.ok(rebuilt.has(shown.id) && !rebuilt.has(waiting.id))
+  })
+})

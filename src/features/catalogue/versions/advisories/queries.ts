@@ -1,0 +1,129 @@
+// Statements for advisories.
+import { type Selectable, sql } from 'kysely'
+import { isListedAndPasses, LIST_ORDER } from '#features/catalogue/versions/lookup/version-filter.ts'
+import type { Db, Tx } from '#platform/db/db.ts'
+import { positionOfTime } from '#platform/db/list-position.ts'
+import type { Advisory } from '#platform/db/schema.ts'
+import type { Since } from './requests.ts'
+
+/** Advisories per hash in a match, the newest first. */
+const PER_HASH_MAX = 20
+
+export type AdvisoryRow = Selectable<Advisory> & {
+  position: number
+  versions: { id: string; name: string }[]
+  hashes: string[]
+}
+
+function selectAdvisories(db: Db) {
+  return db
+    .selectFrom('advisory')
+    .selectAll('advisory')
+    .select([
+      positionOfTime(sql.ref('advisory.modified')).as('position'),
+      sql<AdvisoryRow['versions']>`coalesce((select jsonb_agg(jsonb_build_object('id', version_id, 'name', name)
+        order by version_id) from advisory_version where advisory_id = advisory.id), '[]')`.as('versions'),
+      sql<
+        string[]
+      >`array(select hash from advisory_hash where advisory_id = advisory.id order by length(hash), hash)`.as('hashes'),
+    ])
+}
+
+export async function findAdvisory(db: Db, id: string): Promise<AdvisoryRow | undefined> {
+  return selectAdvisories(db).where('advisory.id', '=', id).executeTakeFirst()
+}
+
+/** Locks the advisory until the end of the transaction. */
+export async function lockAdvisory(tx: Tx, id: string): Promise<AdvisoryRow | undefined> {
+  await tx.selectFrom('advisory').select('id').where('id', '=', id).forUpdate().execute()
+  return findAdvisory(tx, id)
+}
+
+export type AdvisoryFilter = {
+  projectId?: string | undefined
+  since?: Since | undefined
+  status: 'public' | 'review'
+  limit: number
+}
+
+/** In the order of their last change, the oldest first. */
+export async function listAdvisories(
+  db: Db,
+  { projectId, since, status, limit }: AdvisoryFilter,
+): Promise<AdvisoryRow[]> {
+  let query = selectAdvisories(db)
+    .where(
+      status === 'public'
+        ? sql<boolean>`is_public_advisory(advisory.status)`
+        : sql<boolean>`advisory.status = 'review'`,
+    )
+    .orderBy('advisory.modified')
+    .orderBy('advisory.id')
+    .limit(limit)
+  if (projectId !== undefined) query = query.where('advisory.project_id', '=', projectId)
+  if (since !== undefined) {
+    query =
+      'at' in since
+        ? query.where('advisory.modified', '>=', since.at)
+        : query.where(
+            sql<boolean>`(advisory.modified, advisory.id) >
+              (timestamptz 'epoch' + ${since.position}::bigint * interval '1 microsecond', ${since.id}::text collate "C")`,
+          )
+  }
+  return query.execute()
+}
+
+/** Returns the published advisories of each hash. Runs two statements. */
+export async function matchAdvisories(db: Db, hashes: readonly string[]): Promise<Map<string, AdvisoryRow[]>> {
+  const { rows } = await sql<{ hash: string; id: string }>`select wanted.hash, found.id
+    from unnest(${[...hashes]}::text[]) as wanted (hash), lateral (
+      select advisory.id from advisory_hash join advisory on advisory.id = advisory_hash.advisory_id
+      where advisory_hash.hash = wanted.hash collate "C" and advisory.status = 'published'
+      order by advisory.modified desc, advisory.id limit ${PER_HASH_MAX}) found`.execute(db)
+  const ids = [...new Set(rows.map(({ id }) => id))]
+  const known = new Map<string, AdvisoryRow>()
+  if (ids.length > 0) {
+    const found = await selectAdvisories(db).where('advisory.id', 'in', ids).execute()
+    for (const row of found) known.set(row.id, row)
+  }
+  const matches = new Map<string, AdvisoryRow[]>()
+  for (const { hash, id } of rows) {
+    const row = known.get(id)
+    if (row !== undefined) matches.set(hash, [...(matches.get(hash) ?? []), row])
+  }
+  return matches
+}
+
+/** Returns the next ID of the year. Transactions that create advisories at the same time wait for each other. */
+export async function nextAdvisoryId(tx: Tx, year: number): Promise<string> {
+  const { last } = await tx
+    .insertInto('advisory_number')
+    .values({ year, last: 1 })
+    .onConflict((conflict) => conflict.column('year').doUpdateSet({ last: sql`advisory_number.last + 1` }))
+    .returning('last')
+    .executeTakeFirstOrThrow()
+  return `x_DEPOT-${year}-${`${last}`.padStart(4, '0')}`
+}
+
+/** Adds the versions under their names in Maven metadata, where a number names the first version that has it. */
+export async function insertAdvisoryVersions(
+  tx: Tx,
+  { id, projectId, versionIds }: { id: string; projectId: string; versionIds: readonly string[] },
+): Promise<void> {
+  const affected = sql`(select unnest(${[...versionIds]}::text[]))`
+  await sql`insert into advisory_version (advisory_id, version_id, name)
+    select ${id}, version.id, case when coalesce(place.number, 1) = 1 then version.version_number else version.id end
+    from version left join (
+      select version.id, row_number() over (partition by version.version_number order by ${LIST_ORDER}) as number
+      from version where version.project_id = ${projectId} and ${isListedAndPasses({})}
+    ) place on place.id = version.id
+    where version.id in ${affected}`.execute(tx)
+  await sql`insert into advisory_hash (advisory_id, hash)
+    select ${id}, sum.hash from file, unnest(array[file.sha1, file.sha512]) as sum (hash)
+    where file.version_id in ${affected} on conflict do nothing`.execute(tx)
+}
+
+export async function insertAdvisoryHashes(tx: Tx, id: string, hashes: readonly string[]): Promise<void> {
+  await sql`insert into advisory_hash (advisory_id, hash) select ${id}, unnest(${[...hashes]}::text[])
+    on conflict do nothing`.execute(tx)
+}
