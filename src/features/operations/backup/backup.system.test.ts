@@ -140,7 +140,7 @@ describe('a full instance', () => {
         [restored.rows, restored.files, restored.events, restored.missing],
         [report.rows, report.files, report.events, 0],
       )
-      assert.deepEqual(await everyRow(to.deps.db), rows)
+      assert.deepEqual(await everyRow(to.deps.db), withoutSecrets(rows))
       assert.deepEqual(await keysOf(to), keys)
       for (const app of [from, to]) await app.searchable()
       const addresses = await everyAddress(from.deps.db)
@@ -258,7 +258,7 @@ describe('a full instance', () => {
         await assert.rejects(restore(to, at('other.tar')), { name: 'ArchiveError' })
       }
       await restore(to, at('full.tar'))
-      assert.deepEqual(await everyRow(to.deps.db), rows)
+      assert.deepEqual(await everyRow(to.deps.db), withoutSecrets(rows))
     })
   })
 
@@ -364,6 +364,15 @@ describe('a full instance', () => {
   })
 })
 
+/** A backup without a key for encryption has no secrets, so the restored webhooks are switched off. */
+function withoutSecrets(rows: ReadonlyMap<string, readonly string[]>): Map<string, readonly string[]> {
+  const switchOff = (row: string) =>
+    row
+      .replace('"active": true', '"active": false')
+      .replace('"disabled_reason": null', '"disabled_reason": "secret_lost"')
+  return new Map([...rows].map(([table, list]) => [table, table === 'webhook' ? list.map(switchOff) : list]))
+}
+
 test('all columns with image URLs are known', async () => {
   await withApp(async ({ deps }) => {
     const { rows } = await sql<{ name: string }>`
@@ -376,6 +385,7 @@ test('all columns with image URLs are known', async () => {
       'project.license_url',
       'removed_gallery_item.url',
       'text_base_url.url',
+      'webhook.url',
     ]
     assert.deepEqual(
       rows.map(({ name }) => name).filter((name) => !others.includes(name)),

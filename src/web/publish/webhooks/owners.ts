@@ -63,7 +63,8 @@ export function ownWebhookPages(pages: Pages): void {
       show: (request, _data, { heading, text, body, form }) =>
         showSettings(request, {
           title: heading,
-          body: html`${text !== undefined && sheetPart({ id: 'about', content: html`<p>${text}</p>` })}${body}`,
+          body: html`${text !== undefined && sheetPart({ id: 'about', content: html`<p>${text}</p>` })}
+<h2 class="vh">${heading}</h2>${body}`,
           refusal: form?.refusal,
         }),
     }),
