@@ -66,12 +66,13 @@ export async function makeSitePages(t: TestApp): Promise<SitePages> {
       at('user', 'siteUser', `/user/${found.username}`),
       at('organization', 'siteOrganization', `/organization/${organization.slug}`),
       at('collection', 'siteCollection', `/collection/${collection.id}`),
+      // Before the other one: the browser remembers a pack.
+      at('pack-empty', 'sitePack', '/pack'),
       at(
         'pack',
         'sitePack',
         `/pack?projects=${found.slug},${found.id},no-such-project&loader=fabric&loader_version=1.0`,
       ),
-      at('pack-empty', 'sitePack', '/pack'),
       at('about', 'siteOperatorText', '/about'),
       at('rules', 'siteOperatorText', '/rules'),
       at('absent', 'siteAbsent', '/mod/does-not-exist', { status: 404 }),
