@@ -61,6 +61,18 @@ export async function leaveEverything(db: Db, person: Account, other: Account): 
     ])
     .execute()
   await db
+    .insertInto('advisory')
+    .values({
+      id: `x_TEST-${newId()}`,
+      project_id: theirs.id,
+      author_id: account_id,
+      summary: 'It deletes worlds',
+      details: 'In every world',
+      created: new Date(),
+      modified: new Date(),
+    })
+    .execute()
+  await db
     .insertInto('follow_feed')
     .values({ account_id, secret_hash: Buffer.alloc(32, account_id) })
     .execute()

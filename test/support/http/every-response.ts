@@ -19,6 +19,7 @@ const OF_THE_PROCESS = [
   '/v3/changes',
   '/v3/changes/stream',
   '/v3/instance/key',
+  ...['project', 'organization', 'user'].map((owner) => `/v3/${owner}/{id}/webhooks`),
   ...['overview', 'jobs', 'storage', 'mail', 'errors', 'search-index'].map((name) => `/_internal/admin/${name}`),
 ]
 

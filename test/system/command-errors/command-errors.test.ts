@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { COMMANDS } from '#cli/commands.ts'
 import { findCommand } from '#cli/usage.ts'
+import { privateKeyText } from '#features/basics/instance-key/key-texts.ts'
 import { emptyDatabase, type TestDatabase, testDatabase } from '#test/support/app/database.ts'
 import { depot, ENTRY, type Finished, makeDataDir, startDepotBy } from '#test/support/processes/running-depot.ts'
 
@@ -176,6 +177,8 @@ async function restoreOnto(size: string, env: Record<string, string>): Promise<O
 function commandLines(dataDir: string): string[][] {
   const [files, analytics] = [join(base, 'files.env'), join(base, 'analytics.env')]
   writeFileSync(files, `DATA_DIR=${join(dataDir, 'other')}\n`)
+  const key = join(base, 'key')
+  writeFileSync(key, privateKeyText(Buffer.alloc(32, 7)))
   writeFileSync(analytics, 'CLICKHOUSE_URL=http://depot:depot@127.0.0.1:1/depot\n')
   const words: Record<string, string[]> = {
     migrate: [],
@@ -213,6 +216,10 @@ function commandLines(dataDir: string): string[][] {
     clean: [],
     manual: [],
     'analytics set-aside': [],
+    'key show': [],
+    'key rotate': [],
+    'key export': [],
+    'key import': [key],
     mirror: ['http://127.0.0.1:1', '--all', '--owner', 'nobody'],
     'export-catalogue': [join(dataDir, 'catalogue.jsonl.gz')],
     'export-project': ['lantern', join(dataDir, 'project')],

@@ -14,6 +14,7 @@ import {
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { COMMANDS } from '#cli/commands.ts'
+import { privateKeyText } from '#features/basics/instance-key/key-texts.ts'
 import { emptyDatabase, testDatabase } from '#test/support/app/database.ts'
 import { commandHere } from '#test/support/processes/command-here.ts'
 import { depot, type Finished, makeDataDir, startDepot } from '#test/support/processes/running-depot.ts'
@@ -60,7 +61,9 @@ test('no command but serve, migrate, restore and seed creates an instance; the o
   writeFileSync(other, 'DATA_DIR=/nowhere\nCLICKHOUSE_URL=http://127.0.0.1:1/depot\n')
   const database = await emptyDatabase()
   after(() => database.close())
-  const given = { ...ARGUMENTS, 'move files': ['--to', other], 'move analytics': ['--to', other] }
+  const key = join(folder(), 'key')
+  writeFileSync(key, privateKeyText(Buffer.alloc(32, 7)))
+  const given = { ...ARGUMENTS, 'key import': [key], 'move files': ['--to', other], 'move analytics': ['--to', other] }
   const commands = COMMANDS.filter(({ name }) => !WITHOUT_INSTANCE.includes(name)).map(({ name }) => [
     ...name.split(' '),
     ...((given as typeof ARGUMENTS)[name] ?? []),
