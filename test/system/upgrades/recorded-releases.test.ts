@@ -26,6 +26,15 @@ async function withUnpacked(name: string, act: (dataDir: string) => Promise<void
   }
 }
 
+/** Responses about the program, which later releases extend, and the audit log, to which an upgrade adds entries. */
+const OF_THE_PROGRAM = [
+  '/docs/openapi.json',
+  '/docs/v2/openapi.json',
+  '/.well-known/oauth-authorization-server',
+  '/_internal/admin/audit-log',
+  '/_internal/admin/audit-log/export',
+]
+
 /** Compares what the instance answers, and its files and events, with the recording. */
 async function assertSame({ deps, client }: OpenInstance, recording: Recording): Promise<void> {
   await deps.search.caughtUp()
@@ -34,6 +43,7 @@ async function assertSame({ deps, client }: OpenInstance, recording: Recording):
     const recorded = recording.answers[caller] ?? {}
     const present = await answersTo(client(token ?? undefined), Object.keys(recorded))
     for (const [address, answer] of Object.entries(recorded)) {
+      if (OF_THE_PROGRAM.includes(address)) continue
       const now = present[address]
       assert.ok(now !== undefined)
       found.push(...differences(answer, now).map((text) => `${caller} ${address}: ${text}`))
