@@ -37,6 +37,7 @@ const GOES_ON = new Set([
   'reportView',
   'retryJob',
   'retryJobs',
+  'matchAdvisories',
   'resolveItems',
   'searchProjectsByBody',
   'takeData',

@@ -32,41 +32,49 @@ const STORE_BYTES_MAX = 32 * 1024 * 1024
 const SEEN_MAX = 20_000
 const PARSED_MAX = 500
 
+/** `data` is JSON and other texts for programs; `page` is HTML, which is rendered for one person and takes longer anyway. */
+export type ContentKind = 'data' | 'page'
+
 /**
- * The levels with the best ratio of bytes to processor time for JSON. A response always has the same level, because a
- * strong ETag stands for the same bytes.
+ * For data, the levels with the best ratio of bytes to processor time. The same content always has the same level, because
+ * a strong ETag stands for the same bytes.
  */
-const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
-const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
-const GZIP = { level: 1, memLevel: 9 }
+const LEVELS: Readonly<Record<ContentKind, Readonly<Record<Coding, number>>>> = {
+  data: { zstd: 1, br: 1, gzip: 1 },
+  page: { zstd: 3, br: 5, gzip: 6 },
+}
+
+const zstdAt = (level: number) => ({ params: { [constants.ZSTD_c_compressionLevel]: level } })
+const brotliAt = (level: number) => ({ params: { [constants.BROTLI_PARAM_QUALITY]: level } })
+const gzipAt = (level: number) => ({ level, memLevel: 9 })
 
 type Compressor = {
-  now(bytes: Buffer): Buffer
-  later(bytes: Buffer): Promise<Buffer>
-  stream(): NodeJS.ReadWriteStream
+  now(bytes: Buffer, level: number): Buffer
+  later(bytes: Buffer, level: number): Promise<Buffer>
+  stream(level: number): NodeJS.ReadWriteStream
 }
 
 const COMPRESSORS: Readonly<Record<Coding, Compressor>> = {
   zstd: {
-    now: (bytes) => zstdCompressSync(bytes, ZSTD),
-    later: (bytes) => promisify(zstdCompress)(bytes, ZSTD),
-    stream: () => createZstdCompress(ZSTD),
+    now: (bytes, level) => zstdCompressSync(bytes, zstdAt(level)),
+    later: (bytes, level) => promisify(zstdCompress)(bytes, zstdAt(level)),
+    stream: (level) => createZstdCompress(zstdAt(level)),
   },
   br: {
-    now: (bytes) => brotliCompressSync(bytes, BROTLI),
-    later: (bytes) => promisify(brotliCompress)(bytes, BROTLI),
-    stream: () => createBrotliCompress(BROTLI),
+    now: (bytes, level) => brotliCompressSync(bytes, brotliAt(level)),
+    later: (bytes, level) => promisify(brotliCompress)(bytes, brotliAt(level)),
+    stream: (level) => createBrotliCompress(brotliAt(level)),
   },
   gzip: {
-    now: (bytes) => gzipSync(bytes, GZIP),
-    later: (bytes) => promisify(gzip)(bytes, GZIP),
-    stream: () => createGzip(GZIP),
+    now: (bytes, level) => gzipSync(bytes, gzipAt(level)),
+    later: (bytes, level) => promisify(gzip)(bytes, gzipAt(level)),
+    stream: (level) => createGzip(gzipAt(level)),
   },
 }
 
 /** Compresses a stream. An error of the stream destroys the result with the same error. */
 export function compressStream(content: Readable, coding: Coding): NodeJS.ReadWriteStream {
-  return pipeline(content, COMPRESSORS[coding].stream(), () => {})
+  return pipeline(content, COMPRESSORS[coding].stream(LEVELS.data[coding]), () => {})
 }
 
 const parsed = new Map<string, ReadonlyMap<string, number>>()
@@ -113,7 +121,7 @@ export type CodedForms = {
   /** Returns the stored form. */
   find(tag: string, coding: Coding): Buffer | undefined
   /** Returns the compressed form, and stores it if the response was requested before. Without a tag, nothing is stored. */
-  encode(tag: string | undefined, coding: Coding, bytes: Buffer): Buffer | Promise<Buffer>
+  encode(tag: string | undefined, coding: Coding, bytes: Buffer, kind?: ContentKind): Buffer | Promise<Buffer>
 }
 
 export function createCodedForms(): CodedForms {
@@ -137,13 +145,15 @@ export function createCodedForms(): CodedForms {
   }
   return {
     find: (tag, coding) => forms.get(keyOf(tag, coding)),
-    encode: (tag, coding, bytes) => {
+    encode: (tag, coding, bytes, kind = 'data') => {
       const compressor = COMPRESSORS[coding]
-      if (tag === undefined) return bytes.length <= SYNC_BYTES_MAX ? compressor.now(bytes) : compressor.later(bytes)
+      const level = LEVELS[kind][coding]
+      const isSmall = bytes.length <= SYNC_BYTES_MAX
+      if (tag === undefined) return isSmall ? compressor.now(bytes, level) : compressor.later(bytes, level)
       const stored = forms.get(keyOf(tag, coding))
       if (stored !== undefined) return stored
-      if (bytes.length <= SYNC_BYTES_MAX) return keep(tag, coding, compressor.now(bytes))
-      return compressor.later(bytes).then((form) => keep(tag, coding, form))
+      if (isSmall) return keep(tag, coding, compressor.now(bytes, level))
+      return compressor.later(bytes, level).then((form) => keep(tag, coding, form))
     },
   }
 }

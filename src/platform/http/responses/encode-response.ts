@@ -21,7 +21,8 @@ export function encodeResponse(req: FastifyRequest, reply: FastifyReply, payload
   if (isStream(content)) return done(null, compressStream(content, coding))
   const tag = reply.contentTag ?? (typeof etag === 'string' ? etag : undefined)
   const bytes = typeof content === 'string' ? Buffer.from(content) : content
-  const form = reply.server.codedForms.encode(tag, coding, bytes)
+  const kind = String(reply.getHeader('content-type')).startsWith('text/html') ? 'page' : 'data'
+  const form = reply.server.codedForms.encode(tag, coding, bytes, kind)
   if (form instanceof Promise) form.then((encoded) => done(null, encoded), done)
   else done(null, form)
 }
