@@ -6,7 +6,6 @@ import { t } from './fixture.ts'
 import { authorizedRequest, bareRequest, type Request } from './requests.ts'
 
 /** Their responses differ each time: chosen at random, measured, or with a new flow. */
-/** Their content depends on time or chance. */
 const VARYING = new Set(['listRandomProjects', 'listRandomProjectsV2', 'getMetrics', 'getOverview', 'authorize'])
 const VARYING_HEADERS = new Set(['date', 'set-cookie', 'transfer-encoding', 'x-request-id', 'x-ratelimit-remaining'])
 const CODINGS = ['identity', 'gzip']

@@ -207,7 +207,7 @@ export async function findOwner(
     .executeTakeFirst()
   if (row === undefined)
     throw new OperatorError(
-      `There is no organization ${name}. Check --owner, or create it on the page of your organizations`,
+      `There is no organization ${name}. Check --owner, or create it on the page of your organizations.`,
     )
   return { organizationId: row.id, accountId: row.account_id }
 }
