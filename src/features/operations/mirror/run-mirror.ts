@@ -221,7 +221,7 @@ function requireSameInstance(
   const pinned = known?.instance_keys ?? []
   if (acceptsNewKey || pinned.length === 0 || keys.some((key) => pinned.includes(key))) return
   throw new OperatorError(
-    `The source ${address} has become another instance: it has none of the keys that it had at the last run. Check the address; if the change is intended, run the command again with --accept-new-key`,
+    `The source ${address} has become another instance: it has none of the keys that it had at the last run. Check the address; if the change is intended, run the command again with --accept-new-key.`,
   )
 }
 

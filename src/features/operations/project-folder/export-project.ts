@@ -29,9 +29,9 @@ export async function exportProject(
     () => true,
     () => false,
   )
-  if (exists) throw new OperatorError(`${folder} exists already. Choose another name, or move the folder`)
+  if (exists) throw new OperatorError(`${folder} exists already. Choose another name, or move the folder.`)
   const [row] = await listProjectReadsByNames(deps.db, [name, name.toLowerCase()], [])
-  if (row === undefined) throw new OperatorError(`There is no project ${name}. Check the ID or slug`)
+  if (row === undefined) throw new OperatorError(`There is no project ${name}. Check the ID or slug.`)
   const report: ExportReport = { versions: 0, files: 0, images: 0 }
   const partial = `${folder}.partial`
   await rm(partial, { recursive: true, force: true })
@@ -46,7 +46,7 @@ export async function exportProject(
       }
       const opened = await deps.files.open(entry.storageKey)
       if (opened === undefined)
-        throw new OperatorError(`The file store lacks ${entry.path}. Run depot verify, which lists missing files`)
+        throw new OperatorError(`The file store lacks ${entry.path}. Run depot doctor --full, which lists missing files.`)
       await pipeline(opened.stream, createWriteStream(path, { flags: 'wx' }))
       report[entry.kind === 'file' ? 'files' : 'images'] += 1
     }

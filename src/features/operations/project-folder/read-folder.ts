@@ -108,46 +108,46 @@ export async function stageFolder(
 async function versionFolders(folder: string): Promise<string[]> {
   const entries = await readdir(join(folder, VERSIONS_FOLDER)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
-    throw new OperatorError(`${VERSIONS_FOLDER} cannot be read: ${error.message}. Check the folder`)
+    throw new OperatorError(`${VERSIONS_FOLDER} cannot be read: ${error.message}. Check the folder.`)
   })
   if (entries.length > VERSIONS_MAX)
-    throw new OperatorError(`${VERSIONS_FOLDER} has more than ${VERSIONS_MAX} versions. Import them in parts`)
+    throw new OperatorError(`${VERSIONS_FOLDER} has more than ${VERSIONS_MAX} versions. Import them in parts.`)
   return entries.sort()
 }
 
 async function readJson(folder: string, path: string): Promise<Json> {
   const file = await pathIn(folder, path)
   if ((await lstat(file)).size > JSON_BYTES_MAX)
-    throw new OperatorError(`${path} has more than ${JSON_BYTES_MAX} bytes. Check the folder`)
+    throw new OperatorError(`${path} has more than ${JSON_BYTES_MAX} bytes. Check the folder.`)
   let value: unknown
   try {
     value = JSON.parse(await readFile(file, 'utf8'))
   } catch {
-    throw new OperatorError(`${path} is not JSON. Check the folder`)
+    throw new OperatorError(`${path} is not JSON. Check the folder.`)
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new OperatorError(`${path} must be a JSON object. Check the folder`)
+    throw new OperatorError(`${path} must be a JSON object. Check the folder.`)
   if (UNSTORABLE.test(JSON.stringify(value)))
-    throw new OperatorError(`${path} has characters that cannot be stored. Remove them`)
+    throw new OperatorError(`${path} has characters that cannot be stored. Remove them.`)
   return value as Json
 }
 
 /** Returns the path of a file inside the folder. @throws OperatorError for a link, a folder and everything else that is not a file. */
 async function pathIn(folder: string, path: string): Promise<string> {
   const root = await realpath(folder).catch(() => undefined)
-  if (root === undefined) throw new OperatorError(`There is no folder ${folder}. Check the name`)
+  if (root === undefined) throw new OperatorError(`There is no folder ${folder}. Check the name.`)
   const file = join(root, path)
   const real = await realpath(file).catch(() => undefined)
-  if (real === undefined) throw new OperatorError(`${folder} has no ${path}. Check the folder`)
-  if (real !== file) throw new OperatorError(`${path} is a link or leads through one. Replace the link by its file`)
-  if (!(await lstat(file)).isFile()) throw new OperatorError(`${path} is not a file. Check the folder`)
+  if (real === undefined) throw new OperatorError(`${folder} has no ${path}. Check the folder.`)
+  if (real !== file) throw new OperatorError(`${path} is a link or leads through one. Replace the link by its file.`)
+  if (!(await lstat(file)).isFile()) throw new OperatorError(`${path} is not a file. Check the folder.`)
   return file
 }
 
 function imageName(name: string, form: RegExp): string {
   const problem = form.test(name) ? nameProblem(basename(name)) : 'is not in the place of an image'
   if (problem !== undefined)
-    throw new OperatorError(`${PROJECT_FILE}: the image name ${JSON.stringify(name)} ${problem}. Correct it`)
+    throw new OperatorError(`${PROJECT_FILE}: the image name ${JSON.stringify(name)} ${problem}. Correct it.`)
   return name
 }
 
