@@ -46,7 +46,9 @@ export async function exportProject(
       }
       const opened = await deps.files.open(entry.storageKey)
       if (opened === undefined)
-        throw new OperatorError(`The file store lacks ${entry.path}. Run depot doctor --full, which lists missing files.`)
+        throw new OperatorError(
+          `The file store lacks ${entry.path}. Run depot doctor --full, which lists missing files.`,
+        )
       await pipeline(opened.stream, createWriteStream(path, { flags: 'wx' }))
       report[entry.kind === 'file' ? 'files' : 'images'] += 1
     }
