@@ -129,7 +129,8 @@ export const LAYERS: readonly Layer[] = [
       'build-tools': 'Endpoints for build tools and loaders: Maven and update files',
       'catalogue-export': 'Writes the public catalogue to a signed file ([mirrors.md](features/mirrors.md))',
       changes: 'The change feed of the public catalogue ([changes.md](features/changes.md))',
-      clean: 'Deletes what is no longer needed ([operating.md](operating.md#find-and-correct-faults))',
+      clean:
+        'Deletes expired uploads and drafts, unused files and old audit entries ([operating.md](operating.md#find-and-correct-faults))',
       doctor: 'Finds and corrects faults of an instance ([operating.md](operating.md#find-and-correct-faults))',
       downloads: 'Sends files and counts downloads ([analytics.md](features/analytics.md))',
       mirror: 'Copies projects of other instances ([mirrors.md](features/mirrors.md))',

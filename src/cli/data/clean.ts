@@ -1,4 +1,4 @@
-// `depot clean`: deletes what is no longer needed.
+// `depot clean`: deletes expired uploads and drafts, unused files and old audit entries.
 import { readArguments } from '#cli/kit/arguments.ts'
 import { shownBytes } from '#cli/kit/progress.ts'
 import { table } from '#cli/kit/table.ts'

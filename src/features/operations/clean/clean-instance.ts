@@ -1,4 +1,4 @@
-// Deletes what is no longer needed. The jobs of a server do the same at their times, except for unused files.
+// Deletes expired uploads and drafts, unused files and old audit entries. The jobs of a server do the same at their times, except for unused files.
 import { sql } from 'kysely'
 import { auditJobs } from '#features/basics/audit/jobs.ts'
 import { expireDrafts } from '#features/catalogue/versions/drafts/expire-drafts.ts'

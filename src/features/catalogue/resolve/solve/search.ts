@@ -86,7 +86,7 @@ function openFrame(selection: Selection, projectId: string, cause: number): Fram
   return { domain: isProvided ? [undefined] : selection.domainOf(projectId), next: 0, conflict: undefined }
 }
 
-/** Places the next candidate that can join. Returns false if there is none. */
+/** Places the next candidate that can join. Returns false if no candidate can join. */
 function tryNext(
   selection: Selection,
   frame: Frame,

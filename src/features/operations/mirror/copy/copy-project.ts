@@ -75,7 +75,7 @@ export async function copyProject(run: MirrorRun, project: ProjectToCopy): Promi
   }
 }
 
-/** Counts and remembers what was not copied. */
+/** Counts and records the items that were not copied. */
 export async function reportFailure(
   { deps, mirror, report, warn, isDryRun }: MirrorRun,
   { projectId, versionId, failure }: { projectId: string; versionId?: string; failure: CopyFailure },
