@@ -361,7 +361,7 @@ describe('size', () => {
     for (const count of [1, 12]) {
       const made = await makeCatalogue(t, wide(count))
       const body = { items: items(made, 'top'), ...FABRIC }
-      counts.push((await t.queriesDuring(() => resolve(body))).length)
+      counts.push((await t.queriesOf(() => resolve(body))).queries.length)
     }
     assert.equal(counts[0], counts[1])
     // Three levels with two statements each, the items, and the files.

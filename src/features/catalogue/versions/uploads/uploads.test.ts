@@ -309,7 +309,7 @@ describe('limits', () => {
   test('10,000 uploads of one account are counted by one statement, and expire in ten', async () => {
     const upload = () => send('POST', '/v3/upload', { as: person, headers: { 'upload-length': '1' } })
     await sql`delete from upload where account_id = ${person.id}`.execute(t.deps.db)
-    const few = await t.queriesDuring(async () => assert.equal((await upload()).status, 201))
+    const { queries: few } = await t.queriesOf(async () => assert.equal((await upload()).status, 201))
     await sql`insert into upload (id, account_id, length, received, metadata, expires)
       select 'x' || n, ${person.id}, 2, 1, '', now() + interval '30 days' from generate_series(1, 10000) n`.execute(
       t.deps.db,
@@ -319,7 +319,7 @@ describe('limits', () => {
     const metrics = await t.deps.metrics.text()
     assert.match(metrics, /depot_uploads_waiting\{state="unfinished"\} 1000\d/)
     assert.match(metrics, /depot_upload_bytes 1000\d/)
-    const many = await t.queriesDuring(async () => assert.equal((await upload()).status, 400))
+    const { queries: many } = await t.queriesOf(async () => assert.equal((await upload()).status, 400))
     assert.ok(many.length <= few.length, many.join('\n'))
     t.advance(31 * 24 * HOUR_MS)
     const { queries } = await t.queriesOf(expire)
