@@ -98,31 +98,34 @@ export async function toAnswer(parts: AnswerParts): Promise<Answer> {
   }
 }
 
+/** Returns the view without and with the URL of the file. Its parts are serialised once: there are thousands of views. */
 function toChosenJson({ candidate, insteadOf, requiredBy }: Choice, row: ChosenFileRow | undefined) {
   const { id, projectId, outsideFilter } = candidate
-  const hasFile = row !== undefined && row.filename !== null
-  const { environment } = row ?? {}
-  const view = (withUrl: boolean): ChosenView => ({
-    environment: typeof environment === 'string' ? [environment] : [],
-    file: hasFile
-      ? {
-          filename: row.filename ?? '',
-          hashes: { sha1: row.sha1, sha512: row.sha512 },
-          size: row.size_bytes,
-          ...((withUrl ? { url: filePath(projectId, id, row.filename ?? '') } : {}) as { url: string }),
-        }
-      : null,
+  const { environment, filename = null, sha1 = '' } = row ?? {}
+  const rest: Omit<ChosenView, 'environment' | 'file'> = {
     instead_of: insteadOf,
     outside_filter: outsideFilter,
     project_id: projectId,
     required_by: requiredBy,
     version_id: id,
-  })
-  // The keys above are sorted, as canonical JSON requires.
+  }
+  // The keys are sorted, as canonical JSON requires.
+  const start = `{"environment":${typeof environment === 'string' ? JSON.stringify([environment]) : '[]'},"file":`
+  const end = `,${JSON.stringify(rest).slice(1)}`
+  if (row === undefined || filename === null) {
+    const json = `${start}null${end}`
+    return { canonical: json, json, file: undefined }
+  }
+  const file: Omit<NonNullable<ChosenView['file']>, 'url'> = {
+    filename,
+    hashes: { sha1, sha512: row.sha512 },
+    size: row.size_bytes,
+  }
+  const fileJson = JSON.stringify(file).slice(0, -1)
   return {
-    canonical: JSON.stringify(view(false)),
-    json: JSON.stringify(view(true)),
-    file: hasFile ? { versionId: id, sha1: row.sha1 } : undefined,
+    canonical: `${start}${fileJson}}${end}`,
+    json: `${start}${fileJson},"url":${JSON.stringify(filePath(projectId, id, filename))}}${end}`,
+    file: { versionId: id, sha1 },
   }
 }
 
