@@ -24,6 +24,7 @@ import { benchTus } from './tus.ts'
 import { benchUploads } from './uploads.ts'
 import { benchV2 } from './v2.ts'
 import { benchBounded } from './work/bounded.ts'
+import { benchWebhooks } from './work/webhooks.ts'
 import { benchWork } from './work/work.ts'
 
 const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
@@ -47,6 +48,7 @@ const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   work: { title: 'Pages for publishers, moderators and operators, 20,000 projects', run: benchWork },
   routes: { title: 'The most expensive request of every route', run: benchRoutes },
   bounded: { title: 'Answers for the largest entities', run: benchBounded },
+  webhooks: { title: '10,000 deliveries of webhooks to 100 receivers, ten of them dead', run: benchWebhooks },
   load: { title: 'Readers during expensive requests, and many connections', run: benchBeside },
 }
 

@@ -2,7 +2,7 @@
 import { UsageError } from '#cli/kit/arguments.ts'
 import { explain } from '#cli/kit/explain.ts'
 import { OperatorError } from '#lib/operator-error.ts'
-import { VERSION } from '#main/version.ts'
+import { commitId, VERSION } from '#platform/config/version.ts'
 import type { SettingsFile } from '#platform/config/settings-file.ts'
 import { commandsOf, findCommand, usageOf, usageOfAll } from './usage.ts'
 
@@ -22,7 +22,7 @@ export async function main(
 ): Promise<void> {
   // Other users cannot read what this process creates.
   process.umask(0o077)
-  if (args[0] === '--version' || args[0] === '-v') return void process.stdout.write(`${VERSION}\n`)
+  if (args[0] === '--version' || args[0] === '-v') return void process.stdout.write(versionLine())
   const found = findCommand(args)
   try {
     if (args[0] === 'help' || HELP.includes(args[0] ?? '')) return void process.stdout.write(help(args.slice(1)))
@@ -70,4 +70,9 @@ function noSuchCommand(args: readonly string[]): string {
 async function check(settings: SettingsFile): Promise<void> {
   const { checkSettingsFile } = await import('#platform/config/settings-file.ts')
   for (const warning of checkSettingsFile(settings)) process.stderr.write(`${warning}\n`)
+}
+
+function versionLine(): string {
+  const commit = commitId()
+  return commit === null ? `${VERSION}\n` : `${VERSION} (${commit.slice(0, 12)})\n`
 }

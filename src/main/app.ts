@@ -70,6 +70,7 @@ import { oauthRoutes } from '#features/people/oauth/routes.ts'
 import { payoutOperatorRoutes } from '#features/people/payouts/operator-routes.ts'
 import { payoutRoutes } from '#features/people/payouts/routes.ts'
 import { userRoutes } from '#features/people/users/routes.ts'
+import { VERSION } from '#platform/config/version.ts'
 import { instanceSecret } from '#platform/db/instance-secret.ts'
 import { createTokenDirectory, type TokenDirectory } from '#platform/http/auth/token-directory.ts'
 import { createTokenUse } from '#platform/http/auth/token-use.ts'
@@ -79,7 +80,6 @@ import { registerOpenApi } from '#platform/http/openapi/openapi.ts'
 import { type App, buildServer } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { webRoutes } from '#web/routes.ts'
-import { VERSION } from './version.ts'
 
 /** Builds the server with all its routes. A process that follows changes passes the directory that it keeps up to date. */
 export async function buildApp(deps: Deps, rateGrants: RateGrantDirectory = createRateGrants(deps)): Promise<App> {
@@ -138,7 +138,7 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
   const confirmOwner = createConfirmOwner(accounts)
   const checks = sharedChecks(deps)
   tagged(app, 'meta', (scope) => {
-    metaRoutes(scope, { ...deps, version: VERSION, checks })
+    metaRoutes(scope, { ...deps, checks })
     instanceRoute(scope, deps)
     instanceKeyRoutes(scope, deps)
   })
@@ -157,7 +157,7 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
   tagged(app, 'oauth', (scope) => oauthRoutes(scope, deps))
   const statistics = createProjectStatistics(deps)
   const trends = createDownloadTrends(deps)
-  webRoutes(app, { deps, accounts, tokens, rateGrants, statistics, trends, version: VERSION, checks })
+  webRoutes(app, { deps, accounts, tokens, rateGrants, statistics, trends, checks })
   tagged(app, 'follows', (scope) => followRoutes(scope, deps))
   tagged(app, 'notifications', (scope) => notificationRoutes(scope, deps))
   tagged(app, 'tags', (scope) => tagRoutes(scope, deps))
@@ -250,5 +250,5 @@ function addOperatorRoutes(
   invitationRoutes(scope, deps)
   instanceWebhookRoute(scope, deps)
   indexStateRoute(scope, deps)
-  overviewRoutes(scope, { ...deps, version: VERSION, checks })
+  overviewRoutes(scope, { ...deps, checks })
 }

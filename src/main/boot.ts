@@ -4,6 +4,7 @@ import { diskSpace } from '#features/operations/overview/storage/disk.ts'
 import type { Config } from '#platform/config/config.ts'
 import type { EmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'
 import type { Log } from '#platform/telemetry/log.ts'
+import { commitId, VERSION } from '#platform/config/version.ts'
 import { createMetrics } from '#platform/telemetry/metrics.ts'
 import { observeDisk } from '#platform/telemetry/observe.ts'
 import { startTraces } from '#platform/telemetry/traces.ts'
@@ -16,7 +17,6 @@ import { checkSearchEngine } from './open-search.ts'
 import { openDataFolder } from './preflight.ts'
 import { makePrivate } from './private-folder.ts'
 import { NO_PEERS, type PeerProcesses } from './processes/peer-processes.ts'
-import { VERSION } from './version.ts'
 
 export type ProcessOptions = {
   config: Config
@@ -95,6 +95,7 @@ export async function openBase(
   // prom-client collects the metrics of a process once, so only a server that is alone in its process can have them.
   const metrics = createMetrics({ process: mode === 'server' && test === undefined, ofAll: peers?.metrics })
   observeDisk(metrics, () => diskSpace(config.dataDir))
+  metrics.build.set({ version: VERSION, commit: commitId() ?? 'unknown' }, 1)
   return { config, log, metrics, now }
 }
 

@@ -19,10 +19,7 @@ import { sitePages } from './site/routes.ts'
 
 export function webRoutes(
   app: App,
-  features: Pick<
-    WebDeps,
-    'deps' | 'accounts' | 'tokens' | 'rateGrants' | 'statistics' | 'trends' | 'version' | 'checks'
-  >,
+  features: Pick<WebDeps, 'deps' | 'accounts' | 'tokens' | 'rateGrants' | 'statistics' | 'trends' | 'checks'>,
 ): void {
   const { deps } = features
   const cookie = createSessionCookie(deps.config)

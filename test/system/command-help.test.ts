@@ -1,6 +1,6 @@
 // The help of the command line, with any Node.js from 20 and from any folder.
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,12 +13,14 @@ const ROOT = join(import.meta.dirname, '../..')
 const SCRIPT = join(ROOT, 'bin/depot')
 const run = promisify(execFile)
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+const commit = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: ROOT, encoding: 'utf8' })
+const versionLine = `${version} (${commit.slice(0, 12)})\n`
 
 const folder = mkdtempSync(join(tmpdir(), 'depot-help-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
 test('--version and help are answers: exit code 0, on standard output, and nothing is loaded for them', async () => {
-  assert.deepEqual(await run(SCRIPT, ['--version'], { cwd: folder }), { stdout: `${version}\n`, stderr: '' })
+  assert.deepEqual(await run(SCRIPT, ['--version'], { cwd: folder }), { stdout: versionLine, stderr: '' })
   for (const args of [['help'], ['--help'], ['-h']]) {
     const { stdout, stderr } = await run(SCRIPT, args, { cwd: folder })
     assert.equal(stderr, '')
@@ -58,9 +60,9 @@ test('help loads neither the server nor a library', async () => {
 test('it runs through a link, and by the Node of the machine', async () => {
   const link = join(folder, 'depot')
   symlinkSync(SCRIPT, link)
-  assert.equal((await run(link, ['--version'], { cwd: folder })).stdout, `${version}\n`)
+  assert.equal((await run(link, ['--version'], { cwd: folder })).stdout, versionLine)
   const { stdout } = await run('npx', ['--no-install', 'depot', '--version'], { cwd: ROOT })
-  assert.equal(stdout, `${version}\n`)
+  assert.equal(stdout, versionLine)
 })
 
 function terminal(isTTY: boolean) {

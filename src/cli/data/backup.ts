@@ -15,7 +15,7 @@ import { restoreBackup } from '#features/operations/backup/restore-backup.ts'
 import { isServed } from '#features/operations/backup/rows.ts'
 import { type BackupReport, writeBackup } from '#features/operations/backup/write-backup.ts'
 import { OperatorError } from '#lib/operator-error.ts'
-import { VERSION } from '#main/version.ts'
+import { VERSION } from '#platform/config/version.ts'
 import type { Deps } from '#ports/deps.ts'
 
 /** Size of a read. */

@@ -5,7 +5,7 @@ import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
 import type { MirrorReport } from '#features/operations/mirror/copy/context.ts'
 import { type MirrorOptions, runMirror } from '#features/operations/mirror/run-mirror.ts'
 import type { Selection } from '#features/operations/mirror/selection.ts'
-import { VERSION } from '#main/version.ts'
+import { VERSION } from '#platform/config/version.ts'
 import type { Deps } from '#ports/deps.ts'
 
 const FOLLOW_EVERY_MS = 30_000

@@ -2,7 +2,7 @@
 import { readArguments } from '#cli/kit/arguments.ts'
 import type { Command, Run } from '#cli/kit/command.ts'
 import { EXIT_CODES } from '#cli/kit/exit-codes.ts'
-import { VERSION } from '#main/version.ts'
+import { VERSION } from '#platform/config/version.ts'
 
 /** Returns the command for the table of commands. */
 export const manualCommand =

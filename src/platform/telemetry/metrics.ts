@@ -50,6 +50,12 @@ export function createMetrics(options: { process: boolean; ofAll?: (() => Promis
       buckets: [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300],
       registers,
     }),
+    build: new Gauge({
+      name: 'depot_build_info',
+      help: 'Always 1; version and commit of Depot',
+      labelNames: ['version', 'commit'] as const,
+      registers,
+    }),
     resolutions: new Counter({
       name: 'depot_resolutions_total',
       help: 'Requests that chose versions, by outcome (complete, partial, fallback)',

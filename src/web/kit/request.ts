@@ -39,8 +39,6 @@ export type WebDeps = {
   texts: UserTexts
   statistics: ProjectStatistics
   trends: DownloadTrends
-  /** Version of Depot. */
-  version: string
   /** Checks the dependencies as `/ready` does. */
   checks: ReturnType<typeof sharedChecks>
 }

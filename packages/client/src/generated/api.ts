@@ -6882,6 +6882,8 @@ export interface components {
         InstanceOverview: {
             /** @description Version of Depot */
             version: string;
+            /** @description Git commit of Depot; null if it is unknown */
+            commit: string | null;
             /** @description Time since the start of the process that responds */
             uptime_seconds: number;
             /** @description Processes of this server that handle requests */
@@ -8814,6 +8816,8 @@ export interface components {
             name: string;
             /** @description Version of Depot */
             version: string;
+            /** @description Git commit of Depot; null if it is unknown */
+            commit: string | null;
             documentation: string;
             about: string;
         };

@@ -3,17 +3,19 @@ import Type from 'typebox'
 import { parseAuthorization, secretsEqual } from '#lib/access/tokens.ts'
 import { notFound } from '#lib/errors.ts'
 import { rejectRetired } from '#platform/http/mounts.ts'
+import { commitId, VERSION } from '#platform/config/version.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { Readiness, ReadinessQuery, STOPPING, type sharedChecks } from './readiness.ts'
 import { Health, RootDocument } from './views.ts'
 
-type MetaDeps = Deps & { version: string; checks: ReturnType<typeof sharedChecks> }
+type MetaDeps = Deps & { checks: ReturnType<typeof sharedChecks> }
 
 export function metaRoutes(app: App, deps: MetaDeps): void {
   const root = {
     name: 'depot',
-    version: deps.version,
+    version: VERSION,
+    commit: commitId(),
     documentation: `${deps.config.http.baseUrl}/docs/swagger-ui`,
     about: 'A content hosting service: projects, versions and files, with search, teams and analytics.',
   }

@@ -2,6 +2,7 @@
 import type { sharedChecks } from '#features/basics/meta/readiness.ts'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { MINUTE_MS } from '#lib/time.ts'
+import { commitId, VERSION } from '#platform/config/version.ts'
 import { FIGURES, noCounts, noDurations, percentile } from '#platform/telemetry/figures.ts'
 import type { Deps } from '#ports/deps.ts'
 import { loadTaskCounts } from './background-jobs/queries.ts'
@@ -18,7 +19,6 @@ import { listMeasures } from './storage/queries.ts'
 import type { OverviewView } from './views.ts'
 
 export type OverviewDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now'> & {
-  version: string
   /** Checks the dependencies as `/ready` does. */
   checks: ReturnType<typeof sharedChecks>
 }
@@ -27,7 +27,7 @@ export type OverviewDeps = Pick<Deps, 'db' | 'cache' | 'config' | 'now'> & {
 const RECENT_MS = 15 * MINUTE_MS
 
 export async function loadOverview(deps: OverviewDeps, period: Period): Promise<OverviewView> {
-  const { db, config, now, version, checks } = deps
+  const { db, config, now, checks } = deps
   const { status, dependencies } = await checks()
   const tasks = await loadTaskCounts(db)
   const state = await readState(db)
@@ -44,7 +44,7 @@ export async function loadOverview(deps: OverviewDeps, period: Period): Promise<
     isReadOnly: (await getSettings(deps)).read_only,
   })
   return {
-    ...{ version, status, problems, tasks },
+    ...{ version: VERSION, commit: commitId(), status, problems, tasks },
     uptime_seconds: Math.floor(process.uptime()),
     http_processes: config.http.processes,
     // Only the log has the reasons of failures.

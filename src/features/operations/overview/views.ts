@@ -10,6 +10,7 @@ import { ProblemView } from './problems.ts'
 export const OverviewView = Type.Object(
   {
     version: Type.String({ description: 'Version of Depot' }),
+    commit: Nullable(Type.String({ description: 'Git commit of Depot; null if it is unknown' })),
     uptime_seconds: Type.Integer({ description: 'Time since the start of the process that responds' }),
     http_processes: Type.Integer({ description: 'Processes of this server that handle requests' }),
     status: Readiness.properties.status,

@@ -25,6 +25,8 @@ import { dependencyName, problemNotes } from './problem-notes.ts'
 
 const ERRORS_SHOWN = 5
 const ENTRIES_SHOWN = 8
+/** Characters of the commit. */
+const COMMIT_SHOWN = 12
 
 export function overviewPages(pages: Pages): void {
   pages.own('GET', PATHS.operator, 'operateOverview', showOverview, { role: 'admin' })
@@ -33,10 +35,10 @@ export function overviewPages(pages: Pages): void {
 }
 
 async function showOverview(request: OwnRequest) {
-  const { deps, page, checks, version } = request
+  const { deps, page, checks } = request
   const { language } = page
   const period = periodOf(request)
-  const overview = await loadOverview({ ...deps, checks, version }, period)
+  const overview = await loadOverview({ ...deps, checks }, period)
   const errors = await loadErrors(deps, period, { limit: ERRORS_SHOWN, offset: 0 })
   const entries = await listEntries(deps.db, {}, { limit: ENTRIES_SHOWN })
   const charts = chartsOf(page, { figures: overview.figures, overview, measures: await listMeasures(deps.db) })
@@ -75,6 +77,9 @@ async function showErrors(request: OwnRequest) {
   })
 }
 
+const versionOf = ({ version, commit }: OverviewView): string =>
+  commit === null ? version : `${version} (${commit.slice(0, COMMIT_SHOWN)})`
+
 function periods(page: PageContext, path: string, current: Period): Markup {
   const { t } = page.language
   return segments(
@@ -98,7 +103,7 @@ function factsOf(page: PageContext, overview: OverviewView): Part[] {
       icon: icons[overview.status],
       label: t(`operate.status.${overview.status}`),
     }),
-    t('operate.version', { version: overview.version }),
+    t('operate.version', { version: versionOf(overview) }),
     hours < 48 ? t('operate.uptime.hours', { hours }) : t('operate.uptime.days', { days: Math.floor(hours / 24) }),
     t('operate.processes', { count: overview.http_processes }),
   ]
