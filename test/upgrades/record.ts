@@ -2,7 +2,17 @@
 //   node_modules/.bin/node test/upgrades/record.ts NAME
 // The folder has rows in every table and files of every kind. Run it once for each release, before its tag.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
@@ -13,7 +23,7 @@ import { everyAddress } from '#test/support/http/every-response.ts'
 import { fillInstance, listEmptyTables } from './fill-instance.ts'
 import { answersTo, countEvents, listFiles } from './recorded-answers.ts'
 import { type OpenInstance, withInstance } from './recorded-instance.ts'
-import { pathOf, type Recording } from './recording.ts'
+import { DESCRIPTIONS, pathOf, type Recording } from './recording.ts'
 
 const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim()
 
@@ -92,7 +102,11 @@ async function record(name: string): Promise<void> {
   rmSync(dataDir, { recursive: true, force: true })
   const released = (await readMigrations()).map((migration) => `${migration.checksum}  ${migration.name}\n`)
   writeFileSync(join(pathOf(name), 'migrations.sha256'), released.join(''))
-  copyFileSync(join(import.meta.dirname, '../../docs/generated/schema.sql'), join(pathOf(name), 'schema.sql'))
+  const generated = join(import.meta.dirname, '../../docs/generated')
+  copyFileSync(join(generated, 'schema.sql'), join(pathOf(name), 'schema.sql'))
+  for (const file of DESCRIPTIONS) {
+    writeFileSync(join(pathOf(name), `${file}.br`), compress(readFileSync(join(generated, file))))
+  }
   for (const file of readdirSync(pathOf(name))) console.log(`${file}: ${statSync(join(pathOf(name), file)).size} bytes`)
 }
 

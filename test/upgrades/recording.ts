@@ -25,6 +25,9 @@ export type Recording = {
   files: string[]
 }
 
+/** The API descriptions, in `docs/generated` and, compressed, in each recording. */
+export const DESCRIPTIONS = ['openapi.json', 'openapi-v2.json']
+
 /** Returns the names of the recordings, oldest first. */
 export const listRecordings = (): string[] =>
   existsSync(FOLDER)

@@ -91,7 +91,8 @@ function toCachedRoute(
   { method, url, config, schema, constraints }: RouteOptions,
   tokens: Pick<TokenDirectory, 'peek'>,
 ): CachedRoute | undefined {
-  if (config?.ready === undefined || method === 'HEAD') return undefined
+  // The framework announces the end of a deprecated operation.
+  if (config?.ready === undefined || config.deprecated !== undefined || method === 'HEAD') return undefined
   const { auth, cache = 'no-store', role } = config
   const isSupported = typeof auth === 'object' && cache !== 'no-store' && role === undefined
   if (method !== 'GET' || !SHAPE.test(url) || !isSupported || constraints !== undefined) {

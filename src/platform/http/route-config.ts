@@ -83,6 +83,15 @@ export type FastPathSource = (req: IncomingMessage, address: string) => FastPath
 /** Returns the URL that a request without a route leads to, or its error. Default: 404 */
 export type UnroutedSource = (req: FastifyRequest) => string | ApiError | undefined
 
+/** Dates are the start of a day in UTC: `2027-01-31`. docs/releases.md says how far apart they must be. */
+export type Deprecation = {
+  since: string
+  /** Day from which the operation can be removed. */
+  sunset: string
+  /** The replacement, for example `GET /v3/changes`. */
+  instead: string
+}
+
 declare module 'fastify' {
   interface FastifyInstance {
     /** Every route except HEAD and preflight requests, in the order of registration. */
@@ -129,6 +138,8 @@ declare module 'fastify' {
      * which is `value` (`cached-routes.ts`). The viewer has passed the checks of the route.
      */
     ready?: (value: string, viewer: Viewer | null) => CachedResponse | undefined
+    /** The operation will be removed. */
+    deprecated?: Deprecation
     /** No rate limit, no rate headers and no required User-Agent (`/health`, `/ready`, `/metrics`). */
     unlimited?: boolean
     /** A JSON body that the handler reads as bytes. Used only in the description. */

@@ -19,6 +19,7 @@ import type { Log } from '#platform/telemetry/log.ts'
 import type { Metrics } from '#platform/telemetry/metrics.ts'
 import { type AuthOptions, authHook } from './auth/auth.ts'
 import { parseJson } from './bodies/json-body.ts'
+import { deprecate } from './deprecation.ts'
 import { handleError } from './error-handler.ts'
 import { serveFastPath } from './fast-path.ts'
 import { type BodyPace, endSlowBodies, limitConnections, rejectUnread } from './limits/connections.ts'
@@ -173,6 +174,7 @@ function addRouteChecks(app: App, options: ServerOptions): void {
     const { method, url, config } = route
     const methods = asArray(method)
     if (methods.every((each) => each === 'OPTIONS')) return
+    deprecate(route, options.log)
     if (config?.auth === undefined) throw new Error(`${methods.join()} ${url} does not declare config.auth`)
     if (route.schema !== undefined && route.schema.hide !== true) {
       route.schema.response = completeResponses(route.schema.response as Record<string, unknown> | undefined)
