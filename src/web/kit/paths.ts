@@ -102,6 +102,7 @@ export const userPath = (name: string): string => `/user/${encodeURIComponent(na
 export const organizationPath = (name: string): string => `/organization/${encodeURIComponent(name)}`
 export const collectionPath = (id: string): string => `/collection/${id}`
 export const reviewPath = (projectId: string): string => `/moderation/project/${projectId}`
+export const advisoryPath = (id: string): string => `/advisory/${id}`
 export const reportPath = (item: string, id: string): string => withQuery(PATHS.report, { item, id })
 /** Returns the path of the sign-in page, which leads on to `next`. */
 export const signInPath = (next: string): string => `${PATHS.signIn}?return=${encodeURIComponent(next)}`
