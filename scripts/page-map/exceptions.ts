@@ -42,10 +42,6 @@ export const NO_PAGE: readonly { reason: string; api: readonly string[] }[] = [
     ],
   },
   {
-    reason: 'Programs create, decide and list advisories with it; there is no page for them',
-    api: ['createAdvisory', 'decideAdvisory', 'listAdvisories'],
-  },
-  {
     reason: 'Programs find the advisories about files with it; the pages of the versions show them',
     api: ['matchAdvisories', 'exportAdvisories'],
   },

@@ -51,6 +51,8 @@ export const PATHS = {
   moderationReports: '/moderation/reports',
   moderationScans: '/moderation/scans',
   moderationThreads: '/moderation/threads',
+  moderationAdvisories: '/moderation/advisories',
+  newModeratedAdvisory: '/moderation/advisories/new',
   moderationTexts: '/moderation/texts',
   moderationTakedown: '/moderation/takedown',
   moderationLog: '/moderation/log',

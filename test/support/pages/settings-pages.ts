@@ -2,7 +2,7 @@
 import sharp from 'sharp'
 import type { TestApp } from '../app/test-app.ts'
 import { pagesOf, type ShownPage } from './shown-page.ts'
-import type { WorkPeople } from './work-pages.ts'
+import { LONG_NAME as LONG, type WorkPeople } from './work-pages.ts'
 
 /** Settings of the project whose pages are listed. */
 export const SETTINGS = '/mod/lantern-of-the-deep/settings'
@@ -30,6 +30,11 @@ export async function makeSettingsPages(t: TestApp, { owner, reader }: WorkPeopl
     const fields = { ...build, workflow, environment: 'release', ref_pattern: 'refs/tags/*' }
     await t.as(owner).post(`/v3/project/${project.id}/trusted-publisher`, fields)
   }
+  for (const summary of ['Sends the session of the launcher to another server', `Deletes ${LONG}`]) {
+    const body = { project: project.id, versions: [version.id], summary, details: 'Remove **all** files.' }
+    const answer = await t.as(owner).post('/v3/advisory', body)
+    if (answer.statusCode !== 201) throw new Error(answer.body)
+  }
   const at = pagesOf(owner)
   return [
     at('general', 'manageGeneral', SETTINGS),
@@ -42,6 +47,8 @@ export async function makeSettingsPages(t: TestApp, { owner, reader }: WorkPeopl
     at('versions', 'manageVersions', `${SETTINGS}/versions`),
     at('members', 'manageMembers', `${SETTINGS}/members`),
     at('publishing', 'managePublishing', `${SETTINGS}/publishing`),
+    at('advisories', 'manageAdvisories', `${SETTINGS}/advisories`),
+    at('new-advisory', 'manageNewAdvisory', `${SETTINGS}/advisories/new`),
     at('webhooks', 'manageWebhooks', `${SETTINGS}/webhooks`),
     at('visibility', 'manageVisibility', `${SETTINGS}/visibility`),
     at('organization-settings', 'manageOrganization', `${SETTINGS}/organization`),

@@ -48,7 +48,8 @@ export async function makeSitePages(t: TestApp): Promise<SitePages> {
     project: found.id,
     versions: [found.version_id],
     summary: 'Sends the session of the launcher to another server',
-    details: 'Versions of this file read `launcher_accounts.json` and **send it away**.\n\n1. Remove the file.\n2. Sign out.',
+    details:
+      'Versions of this file read `launcher_accounts.json` and **send it away**.\n\n1. Remove the file.\n2. Sign out.',
     severity: [{ type: 'CVSS_V3', score: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H' }],
     references: [{ type: 'ARTICLE', url: 'https://example.org/a-long-article-about-the-file' }],
     aliases: ['CVE-2026-12345'],

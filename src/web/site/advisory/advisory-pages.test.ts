@@ -88,7 +88,13 @@ test('the project page says when the version for download is affected; a withdra
 
 test('an advisory about a file concerns the versions of every project that have the file', async () => {
   const [at, copy] = [await world('hearth'), await world('copy')]
-  await t.make.file({ project: copy.project, version: { id: copy.good }, bytes: at.bytes, filename: 'copy.jar', primary: false })
+  await t.make.file({
+    project: copy.project,
+    version: { id: copy.good },
+    bytes: at.bytes,
+    filename: 'copy.jar',
+    primary: false,
+  })
   for (const { path } of [at, copy]) assert.doesNotMatch(await shown(path), /security advis/)
   const id = await create(moderator, { hashes: [at.sha1] })
   assert.match(await shown(`${at.path}/version/1.0`), /security advisory about this version/)
