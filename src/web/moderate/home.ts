@@ -35,7 +35,7 @@ async function showHome(request: OwnRequest): Promise<FastifyReply> {
   const owners = [...mine, ...oldest].flatMap(({ owner }) => owner ?? [])
   const records = await listOwnerRecords(deps.db, owners)
   const choice = readQueueChoice(request, deps.taxonomy)
-  const figures = html`<dl class="tiles">${figure(request, { label: t('moderate.count.queue'), value: counts.queue, path: PATHS.moderationQueue })}${figure(request, { label: t('moderate.count.mine'), value: counts.mine, path: `${PATHS.moderationQueue}?claim=mine` })}${figure(request, { label: t('moderate.count.reports'), value: counts.reports, path: PATHS.moderationReports })}${figure(request, { label: t('moderate.count.quarantined'), value: counts.quarantined, path: PATHS.moderationScans })}${figure(request, { label: t('advisories.count.review'), value: counts.advisories, path: PATHS.moderationAdvisories })}${figure(request, { label: t('moderate.count.threads'), value: counts.threads, path: PATHS.moderationThreads })}</dl>`
+  const figures = html`<dl class="tiles">${figure(request, { label: t('moderate.count.queue'), value: counts.queue, path: PATHS.moderationQueue })}${figure(request, { label: t('moderate.count.mine'), value: counts.mine, path: `${PATHS.moderationQueue}?claim=mine` })}${figure(request, { label: t('moderate.count.reports'), value: counts.reports, path: PATHS.moderationReports })}${figure(request, { label: t('moderate.count.quarantined'), value: counts.quarantined, path: PATHS.moderationScans })}${figure(request, { label: t('moderate.count.threads'), value: counts.threads, path: PATHS.moderationThreads })}</dl>`
   const claims = sheetPart({
     id: 'claims',
     title: t('moderate.claims'),

@@ -2,6 +2,7 @@
 import sharp from 'sharp'
 import type { TestApp } from '../app/test-app.ts'
 import { pagesOf, type ShownPage } from './shown-page.ts'
+import { makeWebhook } from './webhook-data.ts'
 import { LONG_NAME as LONG, type WorkPeople } from './work-pages.ts'
 
 /** Settings of the project whose pages are listed. */
@@ -35,6 +36,7 @@ export async function makeSettingsPages(t: TestApp, { owner, reader }: WorkPeopl
     const answer = await t.as(owner).post('/v3/advisory', body)
     if (answer.statusCode !== 201) throw new Error(answer.body)
   }
+  const { hook, delivery } = await makeWebhook(t, owner, project.id)
   const at = pagesOf(owner)
   return [
     at('general', 'manageGeneral', SETTINGS),
@@ -50,6 +52,8 @@ export async function makeSettingsPages(t: TestApp, { owner, reader }: WorkPeopl
     at('advisories', 'manageAdvisories', `${SETTINGS}/advisories`),
     at('new-advisory', 'manageNewAdvisory', `${SETTINGS}/advisories/new`),
     at('webhooks', 'manageWebhooks', `${SETTINGS}/webhooks`),
+    at('webhook', 'manageWebhooks', `${SETTINGS}/webhooks?webhook=${hook}`),
+    at('webhook-delivery', 'manageWebhooks', `${SETTINGS}/webhooks?webhook=${hook}&delivery=${delivery}`),
     at('visibility', 'manageVisibility', `${SETTINGS}/visibility`),
     at('organization-settings', 'manageOrganization', `${SETTINGS}/organization`),
     at('transfer', 'manageTransfer', `${SETTINGS}/transfer`),

@@ -54,7 +54,7 @@ async function showAdvisory(request: OwnRequest, row: AdvisoryRow, state: FormSt
     [t('advisories.created'), timeOf(page, row.created)],
     [t('site.advisory.modified'), timeOf(page, row.modified)],
   ])
-  const open = html`<a class="button" href="${pathTo(page, advisoryPath(row.id))}">${icon(page, 'eye')}${t('manage.view')}</a>`
+  const open = html`<a class="button" href="${pathTo(page, advisoryPath(row.id))}">${icon(page, 'eye')}${t('advisories.view')}</a>`
   return showSection(request, {
     section: PATHS.moderationAdvisories,
     title: row.summary,
@@ -62,7 +62,7 @@ async function showAdvisory(request: OwnRequest, row: AdvisoryRow, state: FormSt
     body: [
       sheetHead({ title: t('site.advisory'), action: open }),
       sheetPart({ id: 'facts', content: facts }),
-      sheetPart({ id: 'text', title: t('advisories.details'), content: await advisoryDetails(request, row) }),
+      sheetPart({ id: 'text', title: t('site.tab.description'), content: await advisoryDetails(request, row) }),
       row.hashes.length > 0 &&
         sheetPart({ id: 'files', title: t('site.advisory.files'), content: advisoryHashes(page, row) }),
       decisionPart(request, row, state),
@@ -112,5 +112,5 @@ function decisionPart({ page }: OwnRequest, { id, status, withdraws }: AdvisoryR
       html`<div class="line"><button class="main" name="do" value="decide">${t('advisories.decide')}</button></div>`,
     ],
   })
-  return sheetPart({ id: 'decide', title: t('advisories.decision'), content })
+  return sheetPart({ id: 'decide', content })
 }
