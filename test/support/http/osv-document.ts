@@ -38,7 +38,7 @@ const REFERENCE = {
   required: ['type', 'url'],
 }
 
-/** Of the ecosystems, Depot uses only Maven with the address of a repository. */
+/** Depot uses one ecosystem: Maven with the address of a repository. */
 const AFFECTED = {
   type: 'object',
   properties: {

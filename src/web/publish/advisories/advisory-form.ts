@@ -17,7 +17,7 @@ import { errorsOfPart } from '../version/form/file-errors.ts'
 
 /** Number of versions that the form offers, the newest first. */
 const CHOICES_MAX = 50
-/** Maximum number of lines of a list. The API has limits of its own. */
+/** Maximum number of lines of a list. The API has lower limits. */
 const LINES_MAX = 200
 const DETAILS_MAX = 65_536
 

@@ -1,4 +1,4 @@
-// What an advisory says: the parts that its public page and the page for moderators share.
+// Parts that the public page of an advisory and the page for moderators share.
 
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { AdvisoryView } from '#features/catalogue/versions/advisories/document.ts'

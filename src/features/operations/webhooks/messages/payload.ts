@@ -24,7 +24,6 @@ export type EventFacts = {
 
 export type Payload = { data: View; project: View | undefined; version: View | undefined; advisory?: View | undefined }
 
-/** What a payload is read with. */
 type Reader = ProjectReader & { config: { http: { baseUrl: string } } }
 
 const TEXT_MAX = 2_000
