@@ -42,8 +42,8 @@ export const NO_PAGE: readonly { reason: string; api: readonly string[] }[] = [
     ],
   },
   {
-    reason: 'Programs create, decide and find advisories with it; there is no page for them',
-    api: ['createAdvisory', 'decideAdvisory', 'getAdvisory', 'listAdvisories', 'matchAdvisories', 'exportAdvisories'],
+    reason: 'Programs find the advisories about files with it; the pages of the versions show them',
+    api: ['matchAdvisories', 'exportAdvisories'],
   },
   {
     reason: 'Programs follow the catalogue with it; pages have Atom feeds',

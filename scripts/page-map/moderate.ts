@@ -39,6 +39,9 @@ export const MODERATION_PAGES: readonly MappedPage[] = [
     'Results of the scanner',
     'listVersionScans releaseVersion repeatVersionScan',
   ),
+  page('moderateAdvisories', '/moderation/advisories', 'Advisories by status', 'listAdvisories'),
+  page('moderateNewAdvisory', '/moderation/advisories/new', 'A new advisory without a project', 'createAdvisory'),
+  page('moderateAdvisory', '/moderation/advisories/{id}', 'An advisory, and the decision about it', 'decideAdvisory'),
   page('moderateThreads', '/moderation/threads', 'Threads that wait for an answer', 'listUnansweredThreads'),
   page(
     'moderateUser',

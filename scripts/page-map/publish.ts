@@ -129,6 +129,8 @@ export const PUBLISH_PAGES: readonly MappedPage[] = [
     'Trusted publishers, and whether only they publish',
     'listProjectPublishers addProjectPublisher removeProjectPublisher',
   ),
+  member('manageAdvisories', '/{type}/{slug}/settings/advisories', 'Advisories of the project', 'listAdvisories'),
+  member('manageNewAdvisory', '/{type}/{slug}/settings/advisories/new', 'A new advisory', 'createAdvisory'),
   member(
     'manageWebhooks',
     '/{type}/{slug}/settings/webhooks',

@@ -35,6 +35,7 @@ export const SITE_PAGES: readonly MappedPage[] = [
     'getOrganization listOrganizationMembers listOrganizationProjects',
   ),
   open('siteCollection', '/collection/{id}', 'A collection', 'getCollection downloadCollectionArchive'),
+  open('siteAdvisory', '/advisory/{id}', 'An advisory about versions or files', 'getAdvisory'),
   open(
     'sitePack',
     '/pack',

@@ -8,6 +8,7 @@ export const ENTITY_CACHES = {
   follows: 'IDs of the projects that an account follows',
   organization: 'Organization as JSON, without its members',
   project: 'Public view of a project as JSON',
+  'project-advisories': 'Published advisories that the pages of a project show',
   settings: 'Settings of the instance',
   team: 'Members of a team',
   token: 'Owner, scopes and expiry of a token',

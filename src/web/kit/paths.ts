@@ -51,6 +51,8 @@ export const PATHS = {
   moderationReports: '/moderation/reports',
   moderationScans: '/moderation/scans',
   moderationThreads: '/moderation/threads',
+  moderationAdvisories: '/moderation/advisories',
+  newModeratedAdvisory: '/moderation/advisories/new',
   moderationTexts: '/moderation/texts',
   moderationTakedown: '/moderation/takedown',
   moderationLog: '/moderation/log',
@@ -102,6 +104,7 @@ export const userPath = (name: string): string => `/user/${encodeURIComponent(na
 export const organizationPath = (name: string): string => `/organization/${encodeURIComponent(name)}`
 export const collectionPath = (id: string): string => `/collection/${id}`
 export const reviewPath = (projectId: string): string => `/moderation/project/${projectId}`
+export const advisoryPath = (id: string): string => `/advisory/${id}`
 export const reportPath = (item: string, id: string): string => withQuery(PATHS.report, { item, id })
 /** Returns the path of the sign-in page, which leads on to `next`. */
 export const signInPath = (next: string): string => `${PATHS.signIn}?return=${encodeURIComponent(next)}`

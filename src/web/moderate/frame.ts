@@ -6,6 +6,7 @@ import type { WorkPage } from '#web/kit/work/work-page.ts'
 import { showModeration } from './moderation-frame.ts'
 
 export const moderatedReport = (id: string): string => `${PATHS.moderationReports}/${id}`
+export const moderatedAdvisory = (id: string): string => `${PATHS.moderationAdvisories}/${id}`
 export const moderatedUser = (id: string): string => `${PATHS.moderation}/user/${id}`
 /** Returns the path of the takedown page for content. `report` is the report that led to it. */
 export const takedownPath = (kind: string, id: string, report?: string): string =>

@@ -40,6 +40,7 @@ function moderationRail({ language: { t } }: PageContext, counts: ModerationCoun
           { path: PATHS.moderationQueue, label: t('moderate.queue'), icon: 'list-checks', count: counts.queue },
           { path: PATHS.moderationReports, label: t('reports.rail.reports'), icon: 'flag', count: counts.reports },
           { path: PATHS.moderationScans, label: t('reports.rail.scans'), icon: 'scan', count: counts.quarantined },
+          { path: PATHS.moderationAdvisories, label: t('advisories.title'), icon: 'warning', count: counts.advisories },
           { path: PATHS.moderationThreads, label: t('reports.rail.threads'), icon: 'chat', count: counts.threads },
         ],
       },

@@ -3,6 +3,9 @@ import type { App } from '#platform/http/server.ts'
 import { type Pages, registerArea } from '#web/kit/pages.ts'
 import type { WebDeps } from '#web/kit/request.ts'
 import { WORK_AREA } from '#web/kit/work/work-page.ts'
+import { advisoryListPage } from './advisories/advisory-list.ts'
+import { newAdvisoryPage } from './advisories/new-advisory.ts'
+import { advisoryReviewPage } from './advisories/review-page.ts'
 import { moderationHomePages } from './home.ts'
 import { logPage } from './people/log-page.ts'
 import { userPage } from './people/user-page.ts'
@@ -28,6 +31,9 @@ const PAGES: readonly ((pages: Pages) => void)[] = [
   reportListPage,
   reportPage,
   scanListPage,
+  advisoryListPage,
+  newAdvisoryPage,
+  advisoryReviewPage,
   threadListPage,
   userPage,
   logPage,

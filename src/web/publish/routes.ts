@@ -4,6 +4,7 @@ import type { App } from '#platform/http/server.ts'
 import { type Pages, registerArea } from '#web/kit/pages.ts'
 import type { WebDeps } from '#web/kit/request.ts'
 import { WORK_AREA } from '#web/kit/work/work-page.ts'
+import { projectAdvisoryPages } from './advisories/project-advisories.ts'
 import { analyticsPages } from './analytics/analytics-page.ts'
 import { ownCollectionsPage } from './collection/collections-page.ts'
 import { collectionDeletionPage } from './collection/delete.ts'
@@ -64,6 +65,7 @@ export function publishPages(app: App, web: WebDeps): void {
     memberPages(pages, taxonomy)
     visibilityPages(pages, taxonomy)
     publishingPages(pages, taxonomy)
+    projectAdvisoryPages(pages, taxonomy)
     projectWebhookPages(pages, taxonomy)
     transferPages(pages, taxonomy)
     deletionPages(pages, taxonomy)

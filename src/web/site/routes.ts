@@ -17,6 +17,7 @@ import { listPath, offeredTypes, PATHS, projectPath, projectSegments } from '#we
 import type { Area, PageRequest, WebDeps } from '#web/kit/request.ts'
 import { cachedPageSource } from '#web/kit/send-page.ts'
 import { OPERATOR_TEXTS, type OperatorText } from '#web/kit/site.ts'
+import { showAdvisory } from './advisory/advisory-page.ts'
 import { feedPages } from './feeds/routes.ts'
 import { showHome } from './home/home.ts'
 import { showList } from './lists/list-view.ts'
@@ -65,6 +66,7 @@ export function sitePages(app: App, web: WebDeps): void {
     pages.open('GET', '/user/:name', 'siteUser', showUser, { cached: 'for-a-second' })
     pages.open('GET', '/organization/:name', 'siteOrganization', showOrganization, { cached: 'for-a-second' })
     pages.open('GET', '/collection/:id', 'siteCollection', showCollection, { cached: 'until-changed' })
+    pages.open('GET', '/advisory/:id', 'siteAdvisory', showAdvisory)
     feedPages(pages, taxonomy)
     discoveryPages(pages, web.deps)
     sitemapPages(pages)

@@ -31,6 +31,8 @@ export async function makeMoreWork(t: TestApp, people: WorkPeople): Promise<void
 async function extend(t: TestApp, project: MadeProject): Promise<void> {
   const versions = await t.deps.db.selectFrom('version').select('id').where('project_id', '=', project.id).execute()
   for (let n = 0; n < MORE; n += 1) {
+    const about = { project: project.id, versions: versions.map(({ id }) => id), summary: `Advisory ${n}`, details: '' }
+    await t.as(project.owner).post('/v3/advisory', about)
     const member = await t.make.account()
     await t.make.member({ teamId: project.teamId, accountId: member.id, permissions: n, accepted: n % 3 > 0 })
     const other = await t.make.project({ name: `Needs and is needed ${n}` })

@@ -12,6 +12,7 @@ export async function makeReportPages(t: TestApp, people: WorkPeople): Promise<S
   await makeReplies(t, moderator)
   await t.as(reporter).post(`/v3/project/${project.id}/follow`)
   await t.as(moderator).patch(`/v3/project/${project.id}`, { status: 'withheld' })
+  const advisory = await makeAdvisories(t, project)
   const at = pagesOf(moderator)
   const own = pagesOf(reporter)
   return [
@@ -19,6 +20,9 @@ export async function makeReportPages(t: TestApp, people: WorkPeople): Promise<S
     at('reports-none', 'moderateReports', '/moderation/reports?state=closed'),
     at('report', 'moderateReport', `/moderation/reports/${report}`),
     at('scans', 'moderateScans', '/moderation/scans'),
+    at('advisories', 'moderateAdvisories', '/moderation/advisories'),
+    at('advisory', 'moderateAdvisory', `/moderation/advisories/${advisory}`),
+    at('new-advisory', 'moderateNewAdvisory', '/moderation/advisories/new'),
     at('threads', 'moderateThreads', '/moderation/threads'),
     at('user-record', 'moderateUser', `/moderation/user/${project.owner.id}`),
     at('texts', 'moderateTexts', '/moderation/texts'),
@@ -46,8 +50,28 @@ async function makeScan(t: TestApp, project: MadeProject): Promise<string> {
       requested: new Date(),
     })
     .execute()
-  await t.make.version({ project, version_number: '1.0.0' })
   return version.id
+}
+
+/** Creates two advisories that wait for a decision; returns the ID of the first. */
+async function makeAdvisories(t: TestApp, project: MadeProject): Promise<string> {
+  const version = await t.make.version({ project, version_number: '1.0.0' })
+  await t.make.file({ project, version, bytes: Buffer.from('bad') })
+  const ids: string[] = []
+  for (const summary of ['Sends the session of the launcher to another server', `Deletes ${LONG}`]) {
+    const answer = await t.as(project.owner).post('/v3/advisory', {
+      project: project.id,
+      versions: [version.id],
+      summary,
+      details: `Version 1.0.0 of ${LONG} reads \`launcher_accounts.json\` and sends it away.`,
+      severity: [{ type: 'CVSS_V3', score: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H' }],
+      references: [{ type: 'REPORT', url: 'https://example.org/report' }],
+      withdraw: true,
+    })
+    if (answer.statusCode !== 201) throw new Error(answer.body)
+    ids.push(answer.json().id)
+  }
+  return ids[0] ?? ''
 }
 
 /** Reports a project as several users, with a conversation; returns the ID of the first report. */

@@ -2,7 +2,8 @@
 import sharp from 'sharp'
 import type { TestApp } from '../app/test-app.ts'
 import { pagesOf, type ShownPage } from './shown-page.ts'
-import type { WorkPeople } from './work-pages.ts'
+import { makeWebhook } from './webhook-data.ts'
+import { LONG_NAME as LONG, type WorkPeople } from './work-pages.ts'
 
 /** Settings of the project whose pages are listed. */
 export const SETTINGS = '/mod/lantern-of-the-deep/settings'
@@ -30,6 +31,12 @@ export async function makeSettingsPages(t: TestApp, { owner, reader }: WorkPeopl
     const fields = { ...build, workflow, environment: 'release', ref_pattern: 'refs/tags/*' }
     await t.as(owner).post(`/v3/project/${project.id}/trusted-publisher`, fields)
   }
+  for (const summary of ['Sends the session of the launcher to another server', `Deletes ${LONG}`]) {
+    const body = { project: project.id, versions: [version.id], summary, details: 'Remove **all** files.' }
+    const answer = await t.as(owner).post('/v3/advisory', body)
+    if (answer.statusCode !== 201) throw new Error(answer.body)
+  }
+  const { hook, delivery } = await makeWebhook(t, owner, project.id)
   const at = pagesOf(owner)
   return [
     at('general', 'manageGeneral', SETTINGS),
@@ -42,7 +49,11 @@ export async function makeSettingsPages(t: TestApp, { owner, reader }: WorkPeopl
     at('versions', 'manageVersions', `${SETTINGS}/versions`),
     at('members', 'manageMembers', `${SETTINGS}/members`),
     at('publishing', 'managePublishing', `${SETTINGS}/publishing`),
+    at('advisories', 'manageAdvisories', `${SETTINGS}/advisories`),
+    at('new-advisory', 'manageNewAdvisory', `${SETTINGS}/advisories/new`),
     at('webhooks', 'manageWebhooks', `${SETTINGS}/webhooks`),
+    at('webhook', 'manageWebhooks', `${SETTINGS}/webhooks?webhook=${hook}`),
+    at('webhook-delivery', 'manageWebhooks', `${SETTINGS}/webhooks?webhook=${hook}&delivery=${delivery}`),
     at('visibility', 'manageVisibility', `${SETTINGS}/visibility`),
     at('organization-settings', 'manageOrganization', `${SETTINGS}/organization`),
     at('transfer', 'manageTransfer', `${SETTINGS}/transfer`),

@@ -43,6 +43,18 @@ export async function makeSitePages(t: TestApp): Promise<SitePages> {
     .orderBy('id')
     .executeTakeFirstOrThrow()
   const project = `/mod/${found.slug}`
+  const moderator = await t.make.account({ role: 'moderator' })
+  const advisory = await t.as(moderator).post('/v3/advisory', {
+    project: found.id,
+    versions: [found.version_id],
+    summary: 'Sends the session of the launcher to another server',
+    details:
+      'Versions of this file read `launcher_accounts.json` and **send it away**.\n\n1. Remove the file.\n2. Sign out.',
+    severity: [{ type: 'CVSS_V3', score: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H' }],
+    references: [{ type: 'ARTICLE', url: 'https://example.org/a-long-article-about-the-file' }],
+    aliases: ['CVE-2026-12345'],
+  })
+  if (advisory.statusCode !== 201) throw new Error(advisory.body)
   const at = pagesOf()
   const own = pagesOf(await t.make.account())
   return {
@@ -75,6 +87,7 @@ export async function makeSitePages(t: TestApp): Promise<SitePages> {
       ),
       at('about', 'siteOperatorText', '/about'),
       at('rules', 'siteOperatorText', '/rules'),
+      at('advisory', 'siteAdvisory', `/advisory/${advisory.json().id}`),
       at('absent', 'siteAbsent', '/mod/does-not-exist', { status: 404 }),
       own('save', 'siteSave', `${project}/save`),
       own('report', 'siteReport', `/report?item=project&id=${found.id}`),

@@ -200,7 +200,14 @@ export async function listQueuePlaces(
   return { positions: new Map(rows.map(({ id, position }) => [id, position])), total: rows[0]?.total ?? 0 }
 }
 
-export type ModerationCounts = { queue: number; mine: number; reports: number; threads: number; quarantined: number }
+export type ModerationCounts = {
+  queue: number
+  mine: number
+  reports: number
+  threads: number
+  quarantined: number
+  advisories: number
+}
 
 /** Returns how much work waits for moderators, and how many claims the viewer has. */
 export async function readModerationCounts(db: Db, viewerId: string): Promise<ModerationCounts> {
@@ -211,8 +218,9 @@ export async function readModerationCounts(db: Db, viewerId: string): Promise<Mo
       (select count(*) from report where not closed) as reports,
       (select count(*) from thread where unanswered_since is not null
         and (project_id is not null or report_id is not null)) as threads,
-      (select count(*) from version_scan where state = 'quarantine') as quarantined`.execute(db)
-  return rows[0] ?? { queue: 0, mine: 0, reports: 0, threads: 0, quarantined: 0 }
+      (select count(*) from version_scan where state = 'quarantine') as quarantined,
+      (select count(*) from advisory where status = 'review') as advisories`.execute(db)
+  return rows[0] ?? { queue: 0, mine: 0, reports: 0, threads: 0, quarantined: 0, advisories: 0 }
 }
 
 /** Returns the versions of a project that have not passed the scan. */

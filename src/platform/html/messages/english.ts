@@ -1,5 +1,6 @@
 // The messages in English. docs/site.md lists the files.
 import account from './en/account.json' with { type: 'json' }
+import advisories from './en/advisories.json' with { type: 'json' }
 import collections from './en/collections.json' with { type: 'json' }
 import common from './en/common.json' with { type: 'json' }
 import manage from './en/manage.json' with { type: 'json' }
@@ -21,6 +22,7 @@ import work from './en/work.json' with { type: 'json' }
 
 export const english = {
   ...account,
+  ...advisories,
   ...collections,
   ...common,
 

@@ -1,5 +1,6 @@
 // The messages in German.
 import account from './de/account.json' with { type: 'json' }
+import advisories from './de/advisories.json' with { type: 'json' }
 import collections from './de/collections.json' with { type: 'json' }
 import common from './de/common.json' with { type: 'json' }
 import manage from './de/manage.json' with { type: 'json' }
@@ -21,6 +22,7 @@ import work from './de/work.json' with { type: 'json' }
 
 export const german = {
   ...account,
+  ...advisories,
   ...collections,
   ...common,
 

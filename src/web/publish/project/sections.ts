@@ -38,6 +38,7 @@ export const SECTIONS: readonly { title?: MessageKey; items: readonly Section[] 
       { below: '/analytics', label: 'numbers.title', icon: 'chart' },
       { below: '/revenue', label: 'revenue.project', icon: 'coins' },
       { below: '/publishing', label: 'publishers.title', icon: 'key' },
+      { below: '/advisories', label: 'advisories.title', icon: 'warning' },
       { below: '/webhooks', label: 'webhooks.title', icon: 'send' },
       { below: '/visibility', label: 'people.visibility', icon: 'eye' },
       { below: '/review', label: 'publish.review', icon: 'gavel' },

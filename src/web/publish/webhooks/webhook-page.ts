@@ -79,10 +79,7 @@ export function webhookPage<Data extends object>(
       const body =
         open === undefined
           ? showList(request, { hooks: data.hooks, path, state, kind })
-          : [
-              showWebhook(request, { hook: open, path, state, kind }),
-              showLog(request, { hook: open, path, log: data.log }),
-            ]
+          : showOpen(request, { hook: open, path, state, kind, log: data.log })
       const text = open === undefined ? { text: t('webhooks.text') } : {}
       return frame.show(request, data, { heading, ...text, body, form: state })
     },
@@ -135,6 +132,14 @@ export function webhookPage<Data extends object>(
     labels: LABELS,
   }
 }
+
+/** Shows a webhook with its deliveries, or only the delivery that the URL names: it would be below the whole form. */
+function showOpen(request: OwnRequest, { log, ...of }: OpenWebhook): Part {
+  const deliveries = showLog(request, { hook: of.hook, path: of.path, log })
+  return log.open === undefined ? showWebhook(request, { ...of, deliveries }) : deliveries
+}
+
+type OpenWebhook = { hook: WebhookRow; path: string; state: FormState; kind: OwnerKind; log: OpenLog }
 
 async function loadWebhooks(request: OwnRequest, { kind, name }: Owner): Promise<Webhooks> {
   const { deps, viewer, query } = request

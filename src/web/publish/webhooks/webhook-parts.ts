@@ -74,8 +74,11 @@ function stateOf(page: PageContext, { active, disabled_reason, failing_since }: 
 
 const formatName = ({ language: { t } }: PageContext, format: WebhookFormat): string => t(`webhooks.format.${format}`)
 
-/** Shows one webhook: its state, its form, its secret and its end. */
-export function showWebhook({ page }: OwnRequest, { hook, ...of }: Of & { hook: WebhookRow }): Part {
+/** Shows one webhook: its state, its form, its secret, its deliveries and its end. */
+export function showWebhook(
+  { page }: OwnRequest,
+  { hook, deliveries, ...of }: Of & { hook: WebhookRow; deliveries: Part },
+): Part {
   const { t } = page.language
   const action = pathTo(page, withQuery(of.path, { webhook: hook.id }))
   const button = (command: string, text: string, kind: 'main' | 'danger' | undefined = undefined) =>
@@ -104,6 +107,7 @@ ${form(page, { action, content: buttons })}`,
     }),
     part('edit', t('webhooks.edit'), save),
     hook.format !== 'discord' && part('secret-part', t('webhooks.secret'), rotation, t('webhooks.secret.text')),
+    deliveries,
     part(
       'remove',
       t('webhooks.remove'),

@@ -25,7 +25,7 @@ export function packView(request: PageRequest, state: PackState, pack: ShownPack
       text: language.t('site.pack.empty.text'),
       action,
     } as const
-    return html`<div class="sheet">${head}
+    return html`<div class="sheet slip">${head}
 ${emptyState(page, empty)}</div>`
   }
   return html`<div class="sheet slip">${head}
@@ -100,9 +100,15 @@ function nameText({ projects, versions }: ShownPack, id: string, versionId: stri
 function itemList(page: PageContext, pack: ShownPack): Part {
   const { language } = page
   const { state, answer } = pack
-  const rows = answer.items.map((item) => {
-    const own = state.projects[item.index] ?? ''
-    const rest = packPath({ ...state, projects: state.projects.filter((name) => name !== own) })
+  const nameOf = ({ index }: ItemView): string => state.projects[index] ?? ''
+  const keyOf = (item: ItemView): string => item.project_id ?? nameOf(item)
+  // The address can name a project by its ID and by its slug.
+  const rows = [...Map.groupBy(answer.items, keyOf).values()].flatMap((same) => {
+    const [item] = same
+    if (item === undefined) return []
+    const own = nameOf(item)
+    const names = same.map(nameOf)
+    const rest = packPath({ ...state, projects: state.projects.filter((name) => !names.includes(name)) })
     const named = pack.projects.get(item.project_id ?? '')?.name ?? own
     const remove = html`<p><a class="soft" href="${pathTo(page, rest)}" aria-label="${language.t('site.pack.remove')} ${named}">${language.t('site.pack.remove')}</a></p>`
     const name = nameLink(page, pack, item.project_id ?? own, item.version_id)

@@ -76,6 +76,15 @@ test('conflicts and missing versions are explained', async () => {
   }
 })
 
+test('a project that the address names twice is in the pack once, and is removed completely', async () => {
+  const path = `/pack?${query('engine', 'map')}`.replace('&loader', `%2C${made.projects['engine']?.slug}&loader`)
+  const body = await page(path)
+  assert.match(body, /<h2>2 projects<\/h2>/)
+  const rest = /href="([^"]+)" aria-label="Remove engine"/.exec(body)?.[1]?.replaceAll('&amp;', '&')
+  const without = await page(rest ?? assert.fail('no link'))
+  assert.ok(without.includes('Remove map') && !without.includes('Remove engine'))
+})
+
 test('a project is removed and an optional one is added by links', async () => {
   const body = await page(`/pack?${query('lantern')}`)
   const links = [...body.matchAll(/href="(\/pack\?[^"]*)"/g)].map(([, href = '']) => href.replaceAll('&amp;', '&'))

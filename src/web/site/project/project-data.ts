@@ -5,6 +5,7 @@ import { findMembership } from '#features/basics/access/memberships.ts'
 import { isMember } from '#features/basics/access/project-policy.ts'
 import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import type { ProjectView } from '#features/catalogue/projects/views.ts'
+import { listShownAdvisories, type ShownAdvisory } from '#features/catalogue/versions/advisories/shown-advisories.ts'
 import { countDependents } from '#features/catalogue/versions/dependencies/dependents.ts'
 import { listRelated } from '#features/catalogue/versions/dependencies/related-projects.ts'
 import type { CachedVersion } from '#features/catalogue/versions/lookup/version-cache.ts'
@@ -55,6 +56,8 @@ export type ProjectPageData = ProjectData & {
   /** Loaders and game versions of each version, newest first. */
   traits: readonly VersionTraits[]
   related: readonly CachedProject[]
+  /** Published advisories, newest first. */
+  advisories: readonly ShownAdvisory[]
   /** Undefined if the statistics are private, empty or unavailable. */
   downloads: Downloads | undefined
 }
@@ -112,6 +115,7 @@ export async function loadProjectPage(request: PageRequest, project: CachedProje
     members: JSON.parse(members),
     traits,
     related: await listRelated(deps, project.id),
+    advisories: await listShownAdvisories(deps, project.id),
     downloads: typeof downloads === 'string' ? undefined : downloads,
   }
 }

@@ -40,6 +40,8 @@ export function projectPage(
     tab: ProjectTab
     title: string
     body: Markup
+    /** Notice above the header. */
+    warning?: Part
     canonical?: string
     description?: string
     isSplit?: boolean
@@ -51,7 +53,7 @@ export function projectPage(
 ): ShownPage {
   const { page } = request
   const { view, path } = data
-  const { tab, title, body, isSplit = false, ...rest } = of
+  const { tab, title, body, warning = null, isSplit = false, ...rest } = of
   const hue = hueClass(view.color)
   return {
     description: view.summary,
@@ -65,7 +67,7 @@ export function projectPage(
     title,
     insiders: data.insiders,
     body: html`${projectBreadcrumbs(page, data)}
-${statusNote(page, data)}
+${statusNote(page, data)}${warning !== null && html`<div class="state">${warning}</div>`}
 ${tab === '' ? projectHead(request, data) : briefHead(request, data)}
 ${projectTabs(page, data, tab)}
 <div class="sheet${isSplit && ' split'}">

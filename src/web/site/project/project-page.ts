@@ -4,6 +4,7 @@ import type { CachedProject } from '#features/catalogue/projects/lookup/project-
 import { html } from '#platform/html/html.ts'
 import { PROJECT_TYPES } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
+import { projectAdvisories } from '../advisory/advisory-notes.ts'
 import { typeName } from '../names.ts'
 import { setupForm } from '../setup-form.ts'
 import { loadProjectPage } from './project-data.ts'
@@ -36,5 +37,11 @@ ${relatedPanel(page, data)}
         ? view.name
         : page.language.t('site.title.project', { name: view.name, type: typeName(page.language, type) })
       : page.language.t('project.title', { name: view.name, owner, type: type ?? 'project' })
-  return show(projectPage(request, data, { tab: '', title, body, isSplit: true }))
+  const offered = data.offer?.version.id
+  const warning = projectAdvisories(page, {
+    advisories: data.advisories,
+    versions: data.traits,
+    ...(offered === undefined ? {} : { offered }),
+  })
+  return show(projectPage(request, data, { tab: '', title, body, warning, isSplit: true }))
 }

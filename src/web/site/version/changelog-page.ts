@@ -10,12 +10,13 @@ import { emptyState, liveStatus, pager } from '#platform/html/lists.ts'
 import { icon, pathTo } from '#platform/html/page-context.ts'
 import { pageNumber } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
+import { loadAffected } from '../advisory/advisory-notes.ts'
 import { fieldTexts, versionOf } from '../lists/rows.ts'
 import { tagNames, versionRuns } from '../names.ts'
 import { primaryFile } from '../project/offer.ts'
 import { loadProject } from '../project/project-data.ts'
 import { projectPage } from '../project/project-frame.ts'
-import { channelBadge, loadVersionPaths, type VersionPaths } from './version-parts.ts'
+import { channelBadge, loadVersionPaths, type VersionPaths, warningBadges } from './version-parts.ts'
 
 const CHANGES_PER_PAGE = 20
 /** Maximum number of versions between two versions, and in the lists of the form. */
@@ -38,9 +39,10 @@ export async function showChangelog(request: PageRequest, project: CachedProject
   const current = isSpan ? 1 : pageNumber(request)
   const shown = isSpan ? span : span.slice((current - 1) * CHANGES_PER_PAGE, current * CHANGES_PER_PAGE)
   const versions = (await listCachedVersions(deps, shown)).map(versionOf)
+  const affected = await loadAffected(request, data.project.id)
   const items = await Promise.all(
     versions.map(async (version) =>
-      changeItem(request, paths, { version, text: await texts.render(version.changelog ?? '', page) }),
+      changeItem(request, paths, { version, affected, text: await texts.render(version.changelog ?? '', page) }),
     ),
   )
   const choices = (await listCachedVersions(deps, ids.slice(0, BETWEEN_MAX))).map(versionOf)
@@ -62,7 +64,7 @@ ${current <= last && pager(page, { current, last, href: (number) => pathTo(page,
 function changeItem(
   { page, deps }: PageRequest,
   paths: VersionPaths,
-  { version, text }: { version: VersionView; text: Markup },
+  { version, affected, text }: { version: VersionView; affected: ReadonlySet<string>; text: Markup },
 ): Markup {
   const { language } = page
   const file = primaryFile(version)
@@ -71,7 +73,7 @@ function changeItem(
   const download =
     file !== undefined &&
     html`<a class="button tight" href="${file.url}" download>${icon(page, 'download')}${fileSize(language, file.size)}<span class="vh"> ${language.t('site.get.download', { name: version.version_number })}</span></a>`
-  return html`<section class="section change"><div class="change-head"><h2><a href="${pathTo(page, paths.of(version))}"><bdi>${version.version_number}</bdi></a></h2>${channelBadge(page, version)}<span class="soft small">${timeAgo(language, new Date(version.date_published), page.now)}</span><span class="small">${fits}</span>${download}</div>
+  return html`<section class="section change"><div class="change-head"><h2><a href="${pathTo(page, paths.of(version))}"><bdi>${version.version_number}</bdi></a></h2>${channelBadge(page, version)}${warningBadges(page, version, affected)}<span class="soft small">${timeAgo(language, new Date(version.date_published), page.now)}</span><span class="small">${fits}</span>${download}</div>
 ${String(text) === '' ? html`<p class="soft">${language.t('site.no-changelog')}</p>` : text}</section>
 `
 }

@@ -2,6 +2,7 @@
 import type { FastifyReply } from 'fastify'
 import type { CachedProject } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { findScan } from '#features/catalogue/scans/queries.ts'
+import { listShownAdvisories, type ShownAdvisory } from '#features/catalogue/versions/advisories/shown-advisories.ts'
 import {
   type CachedVersion,
   getVersion,
@@ -20,6 +21,7 @@ import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { sidesOf } from '#ports/search-index/sides.ts'
 import { reportPath, withQuery } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
+import { versionAdvisories } from '../advisory/advisory-notes.ts'
 import { fieldTexts, versionOf } from '../lists/rows.ts'
 import { environmentText, tagNames, versionRuns } from '../names.ts'
 import { type DependencyNode, dependencyGroups } from '../project/dependency-list.ts'
@@ -38,7 +40,7 @@ import {
   copyButton,
   loadVersionPaths,
   type VersionPaths,
-  withdrawnBadge,
+  warningBadges,
   withdrawnNote,
 } from './version-parts.ts'
 
@@ -54,6 +56,8 @@ export type VersionData = {
   /** The adjacent versions that share a loader with this version. */
   previous: CachedVersion | undefined
   next: CachedVersion | undefined
+  /** Published advisories about the version. */
+  advisories: readonly ShownAdvisory[]
 }
 
 /**
@@ -88,6 +92,7 @@ export async function loadVersion(request: PageRequest, project: CachedProject):
     paths: await loadVersionPaths(request, data),
     previous: adjacent.get(around[0] ?? ''),
     next: adjacent.get(around[1] ?? ''),
+    advisories: (await listShownAdvisories(deps, project.id)).filter(({ versionIds }) => versionIds.has(id)),
   }
 }
 
@@ -120,6 +125,7 @@ ${comparison(page, deps.taxonomy, {
   })
   const body = html`<div class="body parts">
 ${versionHead(request, loaded)}
+${versionAdvisories(page, loaded.advisories)}
 ${withdrawnNote(page, version, await loadReplacement(request, loaded))}
 <section><h2>${language.t('site.tab.changelog')}</h2>${String(changelog) === '' ? html`<p class="soft">${language.t('site.no-changelog')}</p>` : changelog}</section>
 ${offer.dependencies.length > 0 && html`<section><h2>${language.t('site.tab.dependencies')}</h2>${dependencyGroups(page, withChosen(offer))}</section>`}
@@ -160,15 +166,16 @@ function fieldText(version: VersionView, name: string): string | null {
 }
 
 /** Shows the name of a version, with links to the adjacent versions and back to the list. */
-function versionHead({ page }: PageRequest, { data, version, paths, previous, next }: VersionData): Markup {
+function versionHead({ page }: PageRequest, { data, version, paths, previous, next, advisories }: VersionData): Markup {
   const { language } = page
+  const affected = new Set(advisories.length > 0 ? [version.id] : [])
   const link = (cached: CachedVersion | undefined, name: 'previous' | 'next') => {
     if (cached === undefined) return null
     const other = versionOf(cached)
     const text = html`<span class="vh">${language.t(`project.version.${name}`)} </span><bdi>${other.version_number}</bdi>`
     return html`<li><a href="${pathTo(page, paths.of(other))}" rel="${name === 'next' ? 'next' : 'prev'}">${name === 'previous' && icon(page, 'previous')}${text}${name === 'next' && icon(page, 'next')}</a></li>`
   }
-  return html`<header><h1><bdi>${version.name}</bdi> ${channelBadge(page, version)}${withdrawnBadge(page, version)}</h1>
+  return html`<header><h1><bdi>${version.name}</bdi> ${channelBadge(page, version)}${warningBadges(page, version, affected)}</h1>
 <nav class="steps" aria-label="${language.t('site.tab.versions')}"><ul>${link(previous, 'previous')}<li><a href="${pathTo(page, `${data.path}/versions`)}">${icon(page, 'list')}${language.t('project.version.all')}</a></li>${link(next, 'next')}</ul></nav></header>`
 }
 

@@ -16,9 +16,16 @@ export function channelBadge({ language }: PageContext, { version_type }: Pick<V
   return badge(kind, language.t(`site.channel.${version_type}`))
 }
 
-/** Shows that a version was withdrawn. */
-export function withdrawnBadge({ language }: PageContext, { withdrawn }: Pick<VersionView, 'withdrawn'>): Part {
-  return withdrawn !== undefined && badge('bad', language.t('project.withdrawn'))
+/** Shows that a version was withdrawn, and that an advisory is about it. `affected` has the IDs of such versions. */
+export function warningBadges(
+  { language }: PageContext,
+  { id, withdrawn }: Pick<VersionView, 'id' | 'withdrawn'>,
+  affected: ReadonlySet<string>,
+): Part {
+  return [
+    withdrawn !== undefined && [' ', badge('bad', language.t('project.withdrawn'))],
+    affected.has(id) && [' ', badge('bad', language.t('project.advisory'))],
+  ]
 }
 
 /** Explains why a version was withdrawn, with a link to its replacement. */

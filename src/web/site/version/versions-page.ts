@@ -11,12 +11,13 @@ import { emptyState, liveStatus, pager } from '#platform/html/lists.ts'
 import { icon, pathTo } from '#platform/html/page-context.ts'
 import { pageNumber, withQuery } from '#web/kit/paths.ts'
 import type { PageRequest } from '#web/kit/request.ts'
+import { loadAffected } from '../advisory/advisory-notes.ts'
 import { fieldTexts, versionOf } from '../lists/rows.ts'
 import { releasesIn, tagName, tagNames, versionRuns } from '../names.ts'
 import { primaryFile } from '../project/offer.ts'
 import { loadProject, type ProjectData } from '../project/project-data.ts'
 import { projectPage } from '../project/project-frame.ts'
-import { channelBadge, loadVersionPaths, type VersionPaths, withdrawnBadge } from './version-parts.ts'
+import { channelBadge, loadVersionPaths, type VersionPaths, warningBadges } from './version-parts.ts'
 
 const PER_PAGE = 50
 const VALUES_MAX = 20
@@ -47,7 +48,8 @@ export async function showVersions(request: PageRequest, project: CachedProject)
     const { loaders: l, gameVersions: v, channels: t } = filters
     return pathTo(page, withQuery(`${data.path}/versions`, { l, v, t, page: number === 1 ? '' : String(number) }))
   }
-  const rows = versions.map((version) => versionRow(request, paths, version))
+  const affected = await loadAffected(request, data.project.id)
+  const rows = versions.map((version) => versionRow(request, paths, { version, affected }))
   const column = (label: string) => html`<th scope="col">${label}</th>`
   const table = html`<div class="scroll"><table class="versions folds"><thead><tr>${column(language.t('site.version'))}${column(language.t('site.channel'))}${column(language.t('site.facet.v'))}${column(language.t('site.facet.l'))}${column(language.t('site.column.downloads'))}${column(language.t('site.published'))}${column(language.t('site.file'))}</tr></thead><tbody>
 ${rows}</tbody></table></div>`
@@ -91,12 +93,16 @@ function filterForm({ page, deps }: PageRequest, { view, path }: ProjectData, fi
 }
 
 /** Narrow windows show the row as a card. */
-function versionRow({ page, deps }: PageRequest, paths: VersionPaths, version: VersionView): Markup {
+function versionRow(
+  { page, deps }: PageRequest,
+  paths: VersionPaths,
+  { version, affected }: { version: VersionView; affected: ReadonlySet<string> },
+): Markup {
   const { language } = page
   const file = primaryFile(version)
   const games = versionRuns(deps.taxonomy, fieldTexts(version, 'game_versions')).slice(0, RUNS_MAX)
   const downloads = html`<span class="in-card"> ${language.t('site.downloads', { count: version.downloads })}</span>`
   const name = version.name !== version.version_number && html`<span class="soft" dir="auto">${version.name}</span>`
-  return html`<tr><th scope="row"><a href="${pathTo(page, paths.of(version))}"><bdi>${version.version_number}</bdi></a>${name}</th><td>${channelBadge(page, version)} ${withdrawnBadge(page, version)}</td><td class="fits">${games.join(', ')}</td><td class="late">${tagNames(language, version.loaders).join(', ')}</td><td class="num late">${countOf(language, version.downloads)}${downloads}</td><td class="late">${timeAgo(language, new Date(version.date_published), page.now)}</td><td class="file">${file !== undefined && html`<a class="button tight" href="${file.url}" download>${icon(page, 'download')}${fileSize(language, file.size)}<span class="vh"> ${language.t('site.get.download', { name: version.version_number })}</span></a>`}</td></tr>
+  return html`<tr><th scope="row"><a href="${pathTo(page, paths.of(version))}"><bdi>${version.version_number}</bdi></a>${name}</th><td>${channelBadge(page, version)}${warningBadges(page, version, affected)}</td><td class="fits">${games.join(', ')}</td><td class="late">${tagNames(language, version.loaders).join(', ')}</td><td class="num late">${countOf(language, version.downloads)}${downloads}</td><td class="late">${timeAgo(language, new Date(version.date_published), page.now)}</td><td class="file">${file !== undefined && html`<a class="button tight" href="${file.url}" download>${icon(page, 'download')}${fileSize(language, file.size)}<span class="vh"> ${language.t('site.get.download', { name: version.version_number })}</span></a>`}</td></tr>
 `
 }

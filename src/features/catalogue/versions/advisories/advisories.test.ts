@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { MadeProject, Person } from '#test/support/factories/factories.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
+import { assertOsv } from '#test/support/http/osv-document.ts'
 import { REFERENCE_TYPES } from './requests.ts'
 
 let t: TestApp
@@ -33,47 +34,20 @@ const decide = (by: Person, id: string, status: string) => t.as(by).patch(`/v3/a
 async function created(by: Person, body: object) {
   const answer = await create(by, body)
   assert.equal(answer.statusCode, 201, answer.body)
+  assertOsv(answer.json())
   return answer.json()
 }
 
 const match = async (hashes: string[]): Promise<Record<string, { id: string }[]>> => {
   const answer = await t.anyone.post('/v3/advisories/match', { hashes })
   assert.equal(answer.statusCode, 200, answer.body)
-  return answer.json()
+  const found: Record<string, { id: string }[]> = answer.json()
+  for (const document of Object.values(found).flat()) assertOsv(document)
+  return found
 }
 const idsOf = (list: { id: string }[] | undefined) => (list ?? []).map(({ id }) => id)
 
 const UTC = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
-const KEYS = new Set(
-  'schema_version id modified published withdrawn aliases related upstream summary details severity affected references credits database_specific'.split(
-    ' ',
-  ),
-)
-
-/** Checks the rules of the OSV schema 1.7.5 for the properties that a document has. */
-function assertOsv(document: Record<string, unknown>): void {
-  const { schema_version, id, modified, published, withdrawn, affected, references, severity } = document
-  assert.deepEqual(
-    Object.keys(document).filter((key) => !KEYS.has(key)),
-    [],
-    'the schema allows no other properties',
-  )
-  assert.equal(schema_version, '1.7.5')
-  assert.match(String(id), /^x_[A-Za-z]+-/, 'the prefix of a database that is not registered')
-  for (const time of [modified, published ?? modified, withdrawn ?? modified]) assert.match(String(time), UTC)
-  for (const entry of (affected ?? []) as { package: { ecosystem: string; name: string }; versions: string[] }[]) {
-    assert.match(entry.package.ecosystem, /^Maven:https?:\/\/\S+\/maven$/)
-    assert.match(entry.package.name, /^maven\.depot:\w+$/)
-    assert.ok(entry.versions.every((version) => typeof version === 'string'))
-  }
-  for (const { type, url } of (references ?? []) as { type: string; url: string }[]) {
-    assert.ok((REFERENCE_TYPES as readonly string[]).includes(type) && URL.canParse(url), `${type} ${url}`)
-  }
-  for (const { type, score } of (severity ?? []) as { type: string; score: string }[]) {
-    assert.match(score, type === 'CVSS_V3' ? /^CVSS:3[.][01]\/\S+$/ : /^CVSS:4[.]0\/\S+$/)
-  }
-}
-
 describe('creating', () => {
   test('the advisory of a moderator is published immediately; the document is valid OSV and has the files of the versions', async () => {
     const { project, version, hashes } = await world()
@@ -129,6 +103,32 @@ describe('creating', () => {
     assert.equal((await created(moderator, { hashes: [sha512()] })).affected, undefined)
   })
 
+  test('documents are valid OSV with every kind of severity, reference and alias, and with few fields', async () => {
+    const { project, version } = await world()
+    const v3 = ['CVSS:3.0/AV:L/AC:H/PR:H/UI:R/S:C/C:N/I:L/A:N', 'CVSS:3.1/AV:P/AC:L/PR:L/UI:N/S:U/C:H/I:H/A:H']
+    const v4 = 'CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:A/VC:H/VI:L/VA:N/SC:N/SI:N/SA:H'
+    const urls = ['https://example.org', 'http://192.0.2.1:8080/a?b=c#d', 'HTTPS://[2001:db8::1]/%22']
+    for (const score of v3) {
+      const severity = [
+        { type: 'CVSS_V3', score },
+        { type: 'CVSS_V4', score: v4 },
+      ]
+      const references = REFERENCE_TYPES.map((type) => ({ type, url: 'https://example.org/a' }))
+      await created(moderator, {
+        project: project.id,
+        versions: [version],
+        severity,
+        references,
+        aliases: ['CVE-1', 'x:1'],
+      })
+    }
+    for (const url of urls) {
+      await created(moderator, { hashes: [sha512()], references: [{ type: 'WEB', url }] })
+    }
+    const { id } = await created(project.owner, { hashes: [sha512()], project: project.id, details: '' })
+    assertOsv((await decide(moderator, id, 'rejected')).json())
+  })
+
   test('rejects bad input, names the field and saves nothing', async () => {
     const { project, version } = await world()
     const other = await world()
@@ -147,6 +147,9 @@ describe('creating', () => {
       [{ project: project.id, hashes: [sha512()], withdraw: true }, 'withdraw'],
       [{ ...base, severity: [{ type: 'CVSS_V3', score: 'CVSS:4.0/AV:N' }] }, 'severity.0.score'],
       [{ ...base, references: [{ type: 'WEB', url: 'javascript:alert(1)' }] }, 'references.0.url'],
+      [{ ...base, references: [{ type: 'WEB', url: 'https://example.org/<a>' }] }, 'references.0.url'],
+      [{ ...base, references: [{ type: 'WEB', url: 'https://example.org/%zz' }] }, 'references.0.url'],
+      [{ ...base, references: [{ type: 'WEB', url: 'https://b\u00fccher.example/' }] }, 'references.0.url'],
       [{ ...base, references: [{ type: 'BLOG', url: 'https://example.org' }] }, 'references.0.type'],
       [{ ...base, aliases: ['a b'] }, 'aliases.0'],
     ]
@@ -246,6 +249,7 @@ describe('reading', () => {
       const query = { project: project.id, limit: '1', ...(since === undefined ? {} : { since }) }
       const answer = (await t.anyone.get('/v3/advisories', { query })).json()
       seen.push(...idsOf(answer.advisories))
+      for (const document of answer.advisories) assertOsv(document)
       since = answer.next ?? undefined
       assert.equal(since === undefined, page === 2)
     }

@@ -14,6 +14,7 @@ import { recordWithdrawal, withdrawalChange } from '../lifecycle/withdraw-versio
 import { type LockedVersion, lockVersions } from '../queries.ts'
 import { type AdvisoryRow, findAdvisory, lockAdvisory } from './queries.ts'
 import type { AdvisoryPatch } from './requests.ts'
+import { listConcernedProjects } from './shown-advisories.ts'
 
 type Publication = { advisory: AdvisoryRow; versions: readonly LockedVersion[]; now: Date; changed: ChangeSet }
 
@@ -38,6 +39,7 @@ export async function publishAdvisory(
     project_id: project_id ?? undefined,
     data: { advisory_id: id, ...(project_id === null ? {} : { project_id }) },
   })
+  changed.addEach('project', await listConcernedProjects(tx, id))
   if (!advisory.withdraws) return
   const withdrawn = { kind: 'security', reason: summary } as const
   const open = versions.filter(({ version }) => version.withdrawn_at === null && isPublicVersionStatus(version.status))
@@ -49,7 +51,6 @@ export async function publishAdvisory(
   }
   if (project_id === null || open.length === 0) return
   await touchProject(tx, project_id, now)
-  changed.add('project', project_id)
 }
 
 /** The steps that moderators can take. */
@@ -79,6 +80,7 @@ export async function decideAdvisory(
     } else {
       const retracted = status === 'withdrawn' ? now : null
       await tx.updateTable('advisory').set({ status, retracted, modified: now }).where('id', '=', id).execute()
+      if (status === 'withdrawn') changed.addEach('project', await listConcernedProjects(tx, id))
       const action = status === 'withdrawn' ? 'advisory.withdrawn' : 'advisory.rejected'
       const subject = { kind: 'advisory', id } as const
       await recordAudit(tx, { action, actor: actorOf(viewer), subject, details: { project: advisory.project_id } })

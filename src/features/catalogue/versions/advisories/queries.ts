@@ -4,7 +4,7 @@ import { isListedAndPasses, LIST_ORDER } from '#features/catalogue/versions/look
 import type { Db, Tx } from '#platform/db/db.ts'
 import { positionOfTime } from '#platform/db/list-position.ts'
 import type { Advisory } from '#platform/db/schema.ts'
-import type { Since } from './requests.ts'
+import { type AdvisoryStatus, type Since, STATUSES } from './requests.ts'
 
 /** Advisories per hash in a match, the newest first. */
 const PER_HASH_MAX = 20
@@ -126,4 +126,54 @@ export async function insertAdvisoryVersions(
 export async function insertAdvisoryHashes(tx: Tx, id: string, hashes: readonly string[]): Promise<void> {
   await sql`insert into advisory_hash (advisory_id, hash) select ${id}, unnest(${[...hashes]}::text[])
     on conflict do nothing`.execute(tx)
+}
+
+export type AdvisoryPage = {
+  status: AdvisoryStatus
+  projectId?: string | undefined
+  count: number
+  offset: number
+}
+
+/** Returns a page of the advisories with a status: in review the oldest first, otherwise the newest first. */
+export async function listAdvisoryPage(
+  db: Db,
+  { status, projectId, count, offset }: AdvisoryPage,
+): Promise<AdvisoryRow[]> {
+  const direction = status === 'review' ? 'asc' : 'desc'
+  let query = selectAdvisories(db)
+    .where('advisory.status', '=', status)
+    .orderBy('advisory.modified', direction)
+    .orderBy('advisory.id', direction)
+    .limit(count)
+    .offset(offset)
+  // The index of public advisories has this condition.
+  if (status === 'published' || status === 'withdrawn')
+    query = query.where(sql<boolean>`is_public_advisory(advisory.status)`)
+  if (projectId !== undefined) query = query.where('advisory.project_id', '=', projectId)
+  return query.execute()
+}
+
+/** Returns the advisories of a project with any status, the most recently changed first. */
+export async function listProjectAdvisories(db: Db, projectId: string, limit: number): Promise<AdvisoryRow[]> {
+  return selectAdvisories(db)
+    .where('advisory.project_id', '=', projectId)
+    .orderBy('advisory.modified', 'desc')
+    .orderBy('advisory.id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+/** Returns the number of advisories by status. */
+export async function countAdvisories(db: Db): Promise<Record<AdvisoryStatus, number>> {
+  const rows = await db
+    .selectFrom('advisory')
+    .select((eb) => ['status', eb.fn.countAll<number>().as('count')])
+    .groupBy('status')
+    .execute()
+  const counts = new Map(rows.map(({ status, count }) => [status, Number(count)]))
+  return Object.fromEntries(STATUSES.map((status) => [status, counts.get(status) ?? 0])) as Record<
+    AdvisoryStatus,
+    number
+  >
 }

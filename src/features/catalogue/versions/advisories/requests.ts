@@ -1,5 +1,6 @@
 // Requests of advisories.
 import Type, { type Static } from 'typebox'
+import { IsUri } from 'typebox/format'
 import { invalidInput, validationError } from '#lib/errors.ts'
 import { Id, IdOrName } from '#lib/schema/schema-parts.ts'
 import { isBlank } from '#lib/text/text-rules.ts'
@@ -165,8 +166,9 @@ export function checkAdvisory({ summary, severity = [], references = [], ...body
   }
 }
 
+/** The schema of OSV accepts only valid URIs, of which `URL` accepts more. */
 function isWebAddress(text: string): boolean {
-  return /^https?:\/\/[\x21-\x7e]+$/.test(text) && URL.canParse(text)
+  return /^https?:\/\//i.test(text) && IsUri(text) && URL.canParse(text)
 }
 
 export type Since = { at: Date } | { position: string; id: string }

@@ -1,10 +1,7 @@
 // Advisories: creating, deciding, reading and finding them by hashes.
 import { Readable } from 'node:stream'
 import Type from 'typebox'
-import { findMembership } from '#features/basics/access/memberships.ts'
-import type { Membership } from '#features/basics/access/project-policy.ts'
-import { findProject, getProject, projectViewer } from '#features/catalogue/projects/lookup/project-cache.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
+import { getProject, projectViewer } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { notFound } from '#lib/errors.ts'
 import { JsonEntity } from '#lib/text/json-bytes.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
@@ -15,9 +12,10 @@ import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { createAdvisory } from './create-advisory.ts'
 import { AdvisoriesView, AdvisoryView, toAdvisoryView } from './document.ts'
-import { canSeeAdvisory, requireAdvisoryReviewer } from './policy.ts'
+import { getVisibleAdvisory } from './get-visible-advisory.ts'
+import { requireAdvisoryReviewer } from './policy.ts'
 import { decideAdvisory } from './publish-advisory.ts'
-import { type AdvisoryRow, findAdvisory, listAdvisories, matchAdvisories } from './queries.ts'
+import { type AdvisoryRow, listAdvisories, matchAdvisories } from './queries.ts'
 import {
   AdvisoriesQuery,
   AdvisoryParams,
@@ -95,10 +93,7 @@ function readRoutes(app: App, deps: Deps): void {
       },
     },
     async (req) => {
-      const row = isAdvisoryId(req.params.id) ? await findAdvisory(deps.db, req.params.id) : undefined
-      if (row === undefined || !canSeeAdvisory(req.viewer, row, await membershipOf(deps, req.viewer, row))) {
-        throw notFound('advisory')
-      }
+      const row = await getVisibleAdvisory(deps, req.viewer, req.params.id)
       return toAdvisoryView(row, deps.config.http.baseUrl)
     },
   )
@@ -125,12 +120,6 @@ function readRoutes(app: App, deps: Deps): void {
       }
     },
   )
-}
-
-async function membershipOf(deps: Deps, viewer: Viewer | null, { project_id }: AdvisoryRow): Promise<Membership> {
-  if (viewer === null || project_id === null) return {}
-  const project = await findProject(deps, project_id)
-  return project === undefined ? {} : findMembership(deps.db, viewer, project)
 }
 
 function matchRoutes(app: App, { db, config }: Deps): void {

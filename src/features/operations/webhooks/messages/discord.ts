@@ -33,14 +33,20 @@ const SENTENCES: Readonly<Record<string, string>> = {
   'webhook.ping': 'This webhook works',
 }
 
-export function discordBody({ kind, at }: EventFacts, { data, project, version }: Payload, site: Site): string {
+export function discordBody(
+  { kind, at }: EventFacts,
+  { data, project, version, advisory }: Payload,
+  site: Site,
+): string {
   const name = text(project?.['name'])
   const number = text(version?.['version_number'])
-  const subject = [name, number].filter((part) => part !== '').join(' ')
+  const subject = text(advisory?.['summary']) || [name, number].filter((part) => part !== '').join(' ')
   const sentence = SENTENCES[kind] ?? kind
   const url = pageOf(data, site.baseUrl)
   const icon = text(project?.['icon_url'])
-  const excerpt = kind === 'version.published' ? text(version?.['changelog']) : text(project?.['summary'])
+  const excerpt =
+    text(advisory?.['details']) ||
+    (kind === 'version.published' ? text(version?.['changelog']) : text(project?.['summary']))
   const embed = {
     title: cut(subject === '' ? sentence : `${sentence}: ${escaped(subject)}`, MAX.title),
     ...(url === undefined ? {} : { url }),
@@ -87,7 +93,8 @@ function hueToColour(hue: number): number {
 }
 
 function pageOf(data: Payload['data'], baseUrl: string): string | undefined {
-  const { project_id, version_id, organization_id, collection_id, report_id, user_id } = data
+  const { project_id, version_id, organization_id, collection_id, report_id, user_id, advisory_id } = data
+  if (typeof advisory_id === 'string') return `${baseUrl}/advisory/${advisory_id}`
   if (typeof project_id === 'string') {
     const version = typeof version_id === 'string' ? `/version/${version_id}` : ''
     return `${baseUrl}/project/${project_id}${version}`

@@ -1,9 +1,11 @@
-// Content of a delivery: the IDs of the event, and the project and version as readers without an account see them.
+// Content of a delivery: the IDs of the event, and the project, version and advisory as readers without an account see them.
 import {
   type CachedProject,
   getProject,
   type ProjectReader,
 } from '#features/catalogue/projects/lookup/project-cache.ts'
+import { toAdvisoryView } from '#features/catalogue/versions/advisories/document.ts'
+import { getVisibleAdvisory } from '#features/catalogue/versions/advisories/get-visible-advisory.ts'
 import { listVisibleVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
 import { ApiError } from '#lib/errors.ts'
 import { toValue } from '#lib/text/json-bytes.ts'
@@ -20,7 +22,9 @@ export type EventFacts = {
   data: View
 }
 
-export type Payload = { data: View; project: View | undefined; version: View | undefined }
+export type Payload = { data: View; project: View | undefined; version: View | undefined; advisory?: View | undefined }
+
+type Reader = ProjectReader & { config: { http: { baseUrl: string } } }
 
 const TEXT_MAX = 2_000
 const LIST_MAX = 100
@@ -32,11 +36,7 @@ const BYTES_MAX = 60_000
  * IDs and states, and those of the instance receive nothing.
  * @param isMember whether the webhook belongs to an owner of the subject.
  */
-export async function readPayload(
-  reader: ProjectReader,
-  event: EventFacts,
-  isMember: boolean,
-): Promise<Payload | undefined> {
+export async function readPayload(reader: Reader, event: EventFacts, isMember: boolean): Promise<Payload | undefined> {
   // The cache of this process might not have heard yet of the change.
   const fresh = withoutCache(reader)
   const isRemoval = event.kind.endsWith('.removed')
@@ -50,17 +50,27 @@ export async function readPayload(
   const views = {
     project: project === undefined ? undefined : shortened(toValue(project) as View),
     version: version === undefined ? undefined : shortened(JSON.parse(version.bytes.toString()) as View),
+    advisory: await readAdvisory(reader, event),
   }
   const data = { ...event.data, ...defined(views) }
   if (Buffer.byteLength(JSON.stringify(data)) <= BYTES_MAX) return { data, ...views }
   return { data: { ...event.data, truncated: true }, ...views }
 }
 
-async function findPublicProject(reader: ProjectReader, id: string): Promise<CachedProject | undefined> {
-  return getProject(reader, null, id).catch((error: unknown) => {
-    if (error instanceof ApiError && error.kind === 'not_found') return undefined
-    throw error
-  })
+const findPublicProject = (reader: ProjectReader, id: string): Promise<CachedProject | undefined> =>
+  getProject(reader, null, id).catch(toMissing)
+
+/** Returns the OSV document of the advisory that the event is about. */
+async function readAdvisory(reader: Reader, { kind, data }: EventFacts): Promise<View | undefined> {
+  const id = data['advisory_id']
+  if (kind !== 'advisory.published' || typeof id !== 'string') return undefined
+  const row = await getVisibleAdvisory(reader, null, id).catch(toMissing)
+  return row === undefined ? undefined : shortened(toAdvisoryView(row, reader.config.http.baseUrl))
+}
+
+function toMissing(error: unknown): undefined {
+  if (error instanceof ApiError && error.kind === 'not_found') return undefined
+  throw error
 }
 
 function defined(views: Record<string, View | undefined>): View {

@@ -1,0 +1,116 @@
+// An advisory for moderators: what it says, and the decision.
+
+import { getVisibleAdvisory } from '#features/catalogue/versions/advisories/get-visible-advisory.ts'
+import { decideAdvisory } from '#features/catalogue/versions/advisories/publish-advisory.ts'
+import type { AdvisoryRow } from '#features/catalogue/versions/advisories/queries.ts'
+import type { AdvisoryPatch } from '#features/catalogue/versions/advisories/requests.ts'
+import { listCachedUsers } from '#features/people/users/user-cache.ts'
+import { buttonForm, form } from '#platform/html/forms.ts'
+import { html, type Part } from '#platform/html/html.ts'
+import { icon, pathTo } from '#platform/html/page-context.ts'
+import { optionCards } from '#platform/html/work/choices.ts'
+import { sheetHead, sheetPart } from '#platform/html/work/frame.ts'
+import type { OwnRequest, Pages } from '#web/kit/pages.ts'
+import { advisoryPath, PATHS } from '#web/kit/paths.ts'
+import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { advisoryStatus } from '#web/publish/advisories/advisory-table.ts'
+import { advisoryDetails, advisoryFacts, advisoryHashes } from '#web/site/advisory/advisory-view.ts'
+import { moderatedAdvisory, showSection } from '../frame.ts'
+import { pairs, timeOf, userLink } from '../parts.ts'
+
+export function advisoryReviewPage(pages: Pages): void {
+  formPage<AdvisoryRow>(pages, {
+    path: `${PATHS.moderationAdvisories}/:id`,
+    name: 'moderateAdvisory',
+    load: ({ deps, viewer, param }) => getVisibleAdvisory(deps, viewer, param('id')),
+    show: showAdvisory,
+    commands: {
+      decide: (request, row, state) =>
+        decide(request, row, state.text('decision') === 'published' ? 'published' : 'rejected'),
+      withdraw: (request, row) => decide(request, row, 'withdrawn'),
+    },
+    labels: { status: 'The status' },
+    options: { role: 'moderator' },
+  })
+}
+
+async function decide(
+  { deps, viewer }: OwnRequest,
+  { id }: AdvisoryRow,
+  status: AdvisoryPatch['status'],
+): Promise<Outcome> {
+  await decideAdvisory(deps, viewer, { id, status })
+  return { done: `advisory-${status}` }
+}
+
+async function showAdvisory(request: OwnRequest, row: AdvisoryRow, state: FormState) {
+  const { page, deps } = request
+  const { t } = page.language
+  const [author] = row.author_id === null ? [] : await listCachedUsers(deps, [row.author_id])
+  const facts = pairs([
+    [t('advisories.status'), advisoryStatus(page, row)],
+    ...(await advisoryFacts(request, row)),
+    [t('advisories.author'), author !== undefined && userLink(page, author)],
+    [t('advisories.created'), timeOf(page, row.created)],
+    [t('site.advisory.modified'), timeOf(page, row.modified)],
+  ])
+  const open = html`<a class="button" href="${pathTo(page, advisoryPath(row.id))}">${icon(page, 'eye')}${t('advisories.view')}</a>`
+  return showSection(request, {
+    section: PATHS.moderationAdvisories,
+    title: row.summary,
+    form: state,
+    body: [
+      sheetHead({ title: t('site.advisory'), action: open }),
+      sheetPart({ id: 'facts', content: facts }),
+      sheetPart({ id: 'text', title: t('site.tab.description'), content: await advisoryDetails(request, row) }),
+      row.hashes.length > 0 &&
+        sheetPart({ id: 'files', title: t('site.advisory.files'), content: advisoryHashes(page, row) }),
+      decisionPart(request, row, state),
+    ],
+  })
+}
+
+function decisionPart({ page }: OwnRequest, { id, status, withdraws }: AdvisoryRow, state: FormState): Part {
+  const { t } = page.language
+  const action = pathTo(page, moderatedAdvisory(id))
+  if (status === 'published') {
+    const button = buttonForm(page, {
+      action,
+      text: t('advisories.retract'),
+      kind: 'danger',
+      fields: { do: 'withdraw' },
+    })
+    const text = t('advisories.retract.text')
+    return sheetPart({ id: 'decide', title: t('advisories.retract'), text, content: button })
+  }
+  if (status !== 'review') return null
+  const chosen = state.text('decision', 'published')
+  const cards = optionCards({
+    legend: t('advisories.decision'),
+    name: 'decision',
+    options: [
+      {
+        value: 'published',
+        label: t('advisories.decide.published'),
+        text: t(withdraws ? 'advisories.decide.published.withdraws' : 'advisories.decide.published.text'),
+        isChosen: chosen === 'published',
+      },
+      {
+        value: 'rejected',
+        label: t('advisories.decide.rejected'),
+        text: t('advisories.decide.rejected.text'),
+        isChosen: chosen === 'rejected',
+        kind: 'no',
+      },
+    ],
+  })
+  const content = form(page, {
+    action,
+    className: 'stack',
+    content: [
+      cards,
+      html`<div class="line"><button class="main" name="do" value="decide">${t('advisories.decide')}</button></div>`,
+    ],
+  })
+  return sheetPart({ id: 'decide', content })
+}

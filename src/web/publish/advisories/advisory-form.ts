@@ -1,0 +1,240 @@
+// The form of a new advisory, of a project or of files only. A member's advisory waits for a moderator.
+import { createAdvisory } from '#features/catalogue/versions/advisories/create-advisory.ts'
+import type { AdvisoryRow } from '#features/catalogue/versions/advisories/queries.ts'
+import { NewAdvisory, REFERENCE_TYPES } from '#features/catalogue/versions/advisories/requests.ts'
+import { findVersionIdByNumber, listVersionTraits } from '#features/catalogue/versions/queries.ts'
+import { isModerator } from '#lib/access/viewer.ts'
+import { isIdForm } from '#lib/ids.ts'
+import { checkbox, form, textArea, textField } from '#platform/html/forms.ts'
+import { attributes, html, type Markup, type Part } from '#platform/html/html.ts'
+import { icon } from '#platform/html/page-context.ts'
+import { chips } from '#platform/html/work/choices.ts'
+import { sheetPart } from '#platform/html/work/frame.ts'
+import { checkValues, refusedField } from '#web/kit/forms.ts'
+import type { OwnRequest } from '#web/kit/pages.ts'
+import type { FormState } from '#web/kit/work/form-page.ts'
+import { errorsOfPart } from '../version/form/file-errors.ts'
+
+/** Number of versions that the form offers, the newest first. */
+const CHOICES_MAX = 50
+/** Maximum number of lines of a list. The API has lower limits. */
+const LINES_MAX = 200
+const DETAILS_MAX = 65_536
+
+/** Names of the fields in error messages. */
+export const ADVISORY_LABELS = {
+  summary: 'The summary',
+  details: 'The description',
+  versions: 'The version',
+  hashes: 'The hash',
+  severity: 'The severity',
+  references: 'The link',
+  aliases: 'The ID',
+  withdraw: 'The withdrawal',
+}
+
+type Version = { id: string; version_number: string }
+
+/** Returns the newest listed versions of the project, one more than the form offers. */
+export const loadVersionChoices = ({ deps }: OwnRequest, projectId: string): Promise<Version[]> =>
+  listVersionTraits(deps.db, projectId, { limit: CHOICES_MAX + 1 })
+
+/** Creates the advisory of the form. @throws ApiError 400 naming the field */
+export async function createFrom(
+  request: OwnRequest,
+  state: FormState,
+  projectId: string | undefined,
+): Promise<AdvisoryRow> {
+  const { deps, viewer } = request
+  const about =
+    projectId === undefined
+      ? {}
+      : {
+          project: projectId,
+          versions: [...state.list('versions'), ...(await olderVersions(request, state, projectId))],
+          withdraw: state.text('withdraw') === 'true',
+        }
+  const body = checkValues(NewAdvisory, {
+    ...about,
+    summary: state.text('summary'),
+    details: state.text('details'),
+    hashes: linesOf(state, 'hashes'),
+    aliases: state
+      .text('aliases')
+      .split(/[\s,]+/)
+      .filter(Boolean),
+    severity: linesOf(state, 'severity').map((score) => ({
+      type: score.startsWith('CVSS:4') ? 'CVSS_V4' : 'CVSS_V3',
+      score,
+    })),
+    references: linesOf(state, 'references').map(toReference),
+  })
+  return createAdvisory(deps, viewer, body)
+}
+
+const linesOf = (state: FormState, name: string): string[] =>
+  state
+    .text(name)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+    .slice(0, LINES_MAX)
+
+/** Reads a line of links: an address, after its kind if it has one. */
+function toReference(line: string): { type: string; url: string } {
+  const [kind = '', ...rest] = line.split(/\s+/)
+  const type = REFERENCE_TYPES.find((each) => each === kind.toUpperCase())
+  return type === undefined || rest.length === 0 ? { type: 'WEB', url: line } : { type, url: rest.join(' ') }
+}
+
+/** Returns the IDs of the versions that the form does not offer, by their numbers or IDs. */
+async function olderVersions({ deps, page }: OwnRequest, state: FormState, projectId: string): Promise<string[]> {
+  const ids: string[] = []
+  for (const name of linesOf(state, 'older')) {
+    const id = (await findVersionIdByNumber(deps.db, projectId, name)) ?? (isIdForm(name) ? name : undefined)
+    if (id === undefined) throw refusedField('older', page.language.t('advisories.older.unknown', { name }))
+    ids.push(id)
+  }
+  return ids
+}
+
+/** Renders the form. `versions` is undefined for an advisory without a project. */
+export async function advisoryForm(
+  request: OwnRequest,
+  state: FormState,
+  { action, versions }: { action: string; versions: readonly Version[] | undefined },
+): Promise<Markup> {
+  const { page, viewer } = request
+  const { t } = page.language
+  const { errors } = state
+  const isDirect = isModerator(viewer)
+  const summary = textField(page, {
+    name: 'summary',
+    label: t('advisories.summary'),
+    hint: t('advisories.summary.hint'),
+    value: state.text('summary'),
+    maxLength: 200,
+    errors,
+  })
+  const references = textArea(page, {
+    name: 'references',
+    label: t('advisories.references'),
+    hint: t('advisories.references.hint', { kinds: REFERENCE_TYPES.join(', ') }),
+    value: state.text('references'),
+    rows: 3,
+    isOptional: true,
+    isCode: true,
+    errors,
+  })
+  const severity = textArea(page, {
+    name: 'severity',
+    label: t('site.advisory.severity'),
+    hint: t('advisories.severity.hint'),
+    value: state.text('severity'),
+    rows: 2,
+    isOptional: true,
+    isCode: true,
+    errors,
+  })
+  const aliases = textField(page, {
+    name: 'aliases',
+    label: t('advisories.aliases'),
+    hint: t('advisories.aliases.hint'),
+    value: state.text('aliases'),
+    isOptional: true,
+    isCode: true,
+    errors,
+  })
+  return form(page, {
+    action,
+    content: [
+      sheetPart({
+        id: 'what',
+        title: t('advisories.part.what'),
+        content: html`<div class="stack">${summary}${await detailsField(request, state)}</div>`,
+      }),
+      sheetPart({
+        id: 'affected',
+        title: t('advisories.part.affected'),
+        content: html`<div class="stack">${affectedFields(request, state, versions)}</div>`,
+      }),
+      sheetPart({
+        id: 'more',
+        title: t('advisories.part.more'),
+        content: html`<div class="stack">${references}${severity}${aliases}</div>`,
+      }),
+      html`<div class="part stack"><p>${t(isDirect ? 'advisories.create.direct' : 'advisories.create.review')}</p><div class="line"><button class="main" name="do" value="create">${icon(page, 'warning')}${t(isDirect ? 'advisories.publish' : 'advisories.submit')}</button></div></div>`,
+    ],
+  })
+}
+
+async function detailsField({ page, texts }: OwnRequest, state: FormState): Promise<Markup> {
+  const { t } = page.language
+  const text = state.text('details')
+  const label = t('manage.description.preview')
+  const area = attributes({
+    id: 'details',
+    name: 'details',
+    maxlength: DETAILS_MAX,
+    rows: 10,
+    'aria-label': t('advisories.details'),
+    'data-preview': 'preview',
+    dir: 'auto',
+  })
+  return html`${errorsOfPart(page, state, 'details')}<div class="write both"><p class="marks"><span>${t('advisories.details')}</span><button class="tight" name="do" value="preview" formnovalidate>${label}</button></p><textarea${area}>
+${text}</textarea><div class="prose" id="preview" aria-label="${label}" role="region" tabindex="0">${await texts.render(text, page)}</div></div>`
+}
+
+function affectedFields({ page }: OwnRequest, state: FormState, versions: readonly Version[] | undefined): Part {
+  const { t } = page.language
+  const { errors } = state
+  const chosen = state.list('versions')
+  const offered = (versions ?? []).slice(0, CHOICES_MAX)
+  const hasMore = (versions ?? []).length > CHOICES_MAX
+  const options = offered.map(({ id, version_number }) => ({
+    value: id,
+    label: version_number,
+    isChosen: chosen.includes(id),
+  }))
+  const hashes = textArea(page, {
+    name: 'hashes',
+    label: t('advisories.hashes'),
+    hint: t(versions === undefined ? 'advisories.hashes.only' : 'advisories.hashes.hint'),
+    value: state.text('hashes'),
+    rows: 3,
+    isOptional: versions !== undefined,
+    isCode: true,
+    errors,
+  })
+  if (versions === undefined) return hashes
+  const older = textArea(page, {
+    name: 'older',
+    label: t('advisories.older'),
+    hint: t('advisories.older.hint'),
+    value: state.text('older'),
+    rows: 2,
+    isOptional: true,
+    isCode: true,
+    errors,
+  })
+  const withdraw = checkbox({
+    name: 'withdraw',
+    value: 'true',
+    isChecked: state.text('withdraw') === 'true',
+    label: t('advisories.withdraw'),
+    hint: t('advisories.withdraw.hint'),
+  })
+  return [
+    options.length > 0 &&
+      chips(page, {
+        legend: t('site.tab.versions'),
+        name: 'versions',
+        hint: t('advisories.versions.hint'),
+        error: errorsOfPart(page, state, 'versions'),
+        options,
+      }),
+    hasMore && older,
+    hashes,
+    options.length > 0 && withdraw,
+  ]
+}
