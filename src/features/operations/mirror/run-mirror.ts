@@ -39,6 +39,9 @@ export type MirrorOptions = {
 /** A source without a change feed is compared completely in every tenth run. */
 const COMPLETE_EVERY = 10
 
+/** A source with several processes can show older states for this time after a commit that its cursor includes. */
+const SETTLE_MS = 3_000
+
 /** Maximum number of times that a run starts again because its cursor has expired. */
 const RESTARTS_MAX = 2
 
@@ -134,7 +137,9 @@ const cursorsExpire = ({ source }: MirrorRun): SourceUnusable =>
 async function firstCursor(run: MirrorRun, selection: Selection): Promise<string | undefined> {
   if (run.mirror.cursor !== null) return undefined
   const latest = await readLatest(run.source)
-  if (latest !== undefined && selection.kind !== 'all' && !run.mirror.is_comparing) await beginComparison(run)
+  if (latest === undefined || selection.kind === 'all') return latest
+  if (!run.mirror.is_comparing) await beginComparison(run)
+  await run.source.pause(SETTLE_MS)
   return latest
 }
 
@@ -143,8 +148,9 @@ async function retry(run: MirrorRun): Promise<void> {
   const retries = await listRetries(run.deps.db, run.mirror.id, run.withFiles)
   if (retries.size === 0) return
   const projects = new Map([...retries.keys()].map((id) => [id, undefined]))
-  const versions = new Map([...retries].map(([id, ids]) => [id, new Set(ids)]))
-  await copyProjects(run, { projects, versions })
+  const versions = new Map([...retries].map(([id, { versions: ids }]) => [id, new Set(ids)]))
+  const incomplete = new Set([...retries].flatMap(([id, { isProject }]) => (isProject ? [id] : [])))
+  await copyProjects(run, { projects, versions, incomplete })
 }
 
 /** Returns the projects that are new or have another revision, unless all are compared. */
