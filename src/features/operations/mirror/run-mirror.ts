@@ -18,6 +18,8 @@ import { openSource, SourceUnusable } from './source/source.ts'
 export type MirrorOptions = {
   address: string
   selection: Selection
+  /** Whether the selected projects are added to what the mirror copies. Its selection and its cursor remain. */
+  isAddition?: boolean
   /** ID or slug of the organization that owns the copies. */
   owner: string
   /** Starts at this cursor of the source instead of where the last run ended. */
@@ -71,11 +73,16 @@ export async function runMirror(deps: Deps, options: MirrorOptions): Promise<Mir
     const { withFiles, isDryRun, warn } = options
     const budget = { bytes: options.maxBytes ?? Number.POSITIVE_INFINITY }
     const run: MirrorRun = { deps, source, mirror, owner, withFiles, budget, isDryRun, report, warn }
-    await copyAll(run, options)
+    await (options.isAddition === true ? addSelected(run, options) : copyAll(run, options))
     report.requests = source.requests()
     if (!isDryRun) await finish(run)
     return report
   })
+}
+
+async function addSelected(run: MirrorRun, { selection }: Pick<MirrorOptions, 'selection'>): Promise<void> {
+  await copyProjects(run, { projects: await selectProjects(run, selection, true), isComplete: true })
+  if (!run.isDryRun) await resolveOpen(run)
 }
 
 async function copyAll(
@@ -241,7 +248,8 @@ async function openMirror(
     keys,
   }: { options: MirrorOptions; known: MirrorRow | undefined; organizationId: string; keys: string[] },
 ): Promise<MirrorRow> {
-  const { address, since, isDryRun } = options
+  const { address, since, isDryRun, isAddition } = options
+  if (isAddition === true && known !== undefined) return known
   const selection = JSON.stringify(options.selection)
   const mirror =
     isDryRun && known === undefined
