@@ -135,6 +135,7 @@ export const LAYERS: readonly Layer[] = [
       downloads: 'Sends files and counts downloads ([analytics.md](features/analytics.md))',
       mirror: 'Copies projects of other instances ([mirrors.md](features/mirrors.md))',
       overview: 'The state of the instance for operators: problems, figures, jobs, storage, email, errors',
+      'pack-import': 'Creates a project from a pack ([mirrors.md](features/mirrors.md))',
       'personal-data': 'Exports and deletes what is stored about a user',
       'project-folder': 'Exports and imports one project as a folder ([mirrors.md](features/mirrors.md))',
       search: 'Search requests and facets ([search.md](search.md))',

@@ -55,6 +55,10 @@ export const NO_PAGE: readonly { reason: string; api: readonly string[] }[] = [
     api: ['createUpload', 'listUploads', 'getUpload', 'appendToUpload', 'deleteUpload', 'overrideUploadMethod'],
   },
   {
+    reason: 'Moves a project to another instance, by its command line',
+    api: ['exportProject'],
+  },
+  {
     reason: 'Launchers and the service itself count with it',
     api: ['reportView', 'reportPlaytime', 'reportAffiliateClick'],
   },

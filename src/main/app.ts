@@ -50,6 +50,7 @@ import { downloadOperatorRoutes } from '#features/operations/downloads/operator-
 import { downloadRoutes } from '#features/operations/downloads/routes.ts'
 import { overviewRoutes } from '#features/operations/overview/routes.ts'
 import { personalDataRoutes } from '#features/operations/personal-data/routes.ts'
+import { projectFolderRoutes } from '#features/operations/project-folder/routes.ts'
 import { indexStateRoute, reindexRoutes, searchRoutes } from '#features/operations/search/routes.ts'
 import { serviceAccountRoutes } from '#features/operations/service-accounts/routes.ts'
 import { v2Routes } from '#features/operations/v2/routes.ts'
@@ -165,6 +166,7 @@ function addFeatures(app: App, { deps, accounts, tokens, rateGrants, caps }: Sha
     projectRoutes(scope, deps)
     publishingRoutes(scope, deps)
     dependencyRoutes(scope, deps)
+    projectFolderRoutes(scope, deps)
   })
   tagged(app, 'teams', (scope) => {
     teamRoutes(scope, deps)

@@ -50,4 +50,15 @@ export const EXCHANGE_COMMANDS: readonly Command[] = [
     ],
     load: async () => (await import('#cli/data/project-folder.ts')).importProjectCommand,
   },
+  {
+    name: 'import-pack',
+    usage: 'PACK --owner ORG [--projects-from ADDRESS]',
+    about: 'Create a project with a version from a pack, with the projects that it needs',
+    options: [
+      ['PACK', 'An .mrpack, or the folder or the pack.toml of a packwiz pack'],
+      ['--owner', 'ID or slug of the organization that owns the project and the copies'],
+      ['--projects-from', 'Base URL of another instance, from which missing projects of the pack are copied'],
+    ],
+    load: async () => (await import('#cli/data/import-pack.ts')).importPackCommand,
+  },
 ]

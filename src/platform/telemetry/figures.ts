@@ -34,6 +34,7 @@ export const TRANSFERS: ReadonlySet<string> = new Set([
   'downloadCollectionArchive',
   'exportAuditEntries',
   'exportData',
+  'exportProject',
   'createProject',
   'createProjectV2',
   'createVersion',

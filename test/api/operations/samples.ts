@@ -301,6 +301,7 @@ const OPERATIONS: Record<string, Sample> = {
   listRandomProjects: { query: { count: '1' } },
   checkProject: at('project'),
   getChecklist: at('project'),
+  exportProject: at('project'),
   listSimilarProjects: { query: { name: 'Lantern' } },
   listProjectDependencies: at('project'),
   listProjectDependents: at('project'),

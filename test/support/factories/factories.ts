@@ -167,9 +167,12 @@ export function createFactories({ db, cache, files, now }: FactoryDeps) {
       .execute()
   }
 
-  /** Removes the cached data of a project, as a command that writes to the project does. */
-  async function touched(projectId: string): Promise<void> {
-    const changes = new Map([['project', new Set([projectId])]])
+  /** Removes the cached data of a project and of a version, as a command that writes to them does. */
+  async function touched(projectId: string, versionId: string): Promise<void> {
+    const changes = new Map([
+      ['project', new Set([projectId])],
+      ['version', new Set([versionId])],
+    ])
     cache?.invalidate(changes)
     await cache?.invalidatePeers(changes, new Map())
   }
@@ -199,7 +202,7 @@ export function createFactories({ db, cache, files, now }: FactoryDeps) {
         date_published: fields.date_published ?? new Date(now()),
       })
       .execute()
-    await touched(fields.project.id)
+    await touched(fields.project.id, id)
     return { id }
   }
 
@@ -235,7 +238,7 @@ export function createFactories({ db, cache, files, now }: FactoryDeps) {
         storage_key: storageKey,
       })
       .execute()
-    await touched(fields.project.id)
+    await touched(fields.project.id, fields.version.id)
     return { id, sha1, sha512, storageKey }
   }
 

@@ -20,6 +20,8 @@ export type StandInSource = {
   fault: Fault | undefined
   /** Adds a project with a version for each of these numbers, each with one file. */
   add(id: string, versionIds: readonly string[], fields?: Json): void
+  /** Names an object in the change feed again: in its present state, or as removed. */
+  announce(kind: 'project' | 'version', id: string, state?: 'present' | 'removed'): void
   close(): Promise<void>
 }
 
@@ -30,7 +32,8 @@ const jarOf = (text: string): Buffer =>
   ])
 
 export async function standInSource(): Promise<StandInSource> {
-  const server = createServer((req, res) => answer(source, req, res))
+  const announced: Announced[] = []
+  const server = createServer((req, res) => answer(source, announced, req, res))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const source: StandInSource = {
@@ -42,6 +45,7 @@ export async function standInSource(): Promise<StandInSource> {
     hasFeed: true,
     fault: undefined,
     add: (id, versionIds, fields = {}) => addProject(source, id, versionIds, fields),
+    announce: (kind, id, state = 'present') => void announced.push({ kind, id, state }),
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections()
@@ -113,7 +117,12 @@ function addProject(source: StandInSource, id: string, versionIds: readonly stri
   }
 }
 
-function answer(source: StandInSource, req: IncomingMessage, res: ServerResponse): void {
+function answer(
+  source: StandInSource,
+  announced: readonly Announced[],
+  req: IncomingMessage,
+  res: ServerResponse,
+): void {
   const url = new URL(req.url ?? '', source.address)
   source.paths.push(url.pathname)
   if (source.fault?.(req, res) === true) return
@@ -122,7 +131,8 @@ function answer(source: StandInSource, req: IncomingMessage, res: ServerResponse
     res.end(JSON.stringify(body))
   }
   if (url.pathname === '/v3/search' && !source.hasFeed) return send(hitsOf(source, url.searchParams))
-  if (url.pathname === '/v3/changes' && source.hasFeed) return send(changesOf(source, url.searchParams.get('since')))
+  if (url.pathname === '/v3/changes' && source.hasFeed)
+    return send(changesOf(source, announced, url.searchParams.get('since')))
   const ids = (): string[] => JSON.parse(url.searchParams.get('ids') ?? '[]')
   if (url.pathname === '/v3/projects') return send(ids().flatMap((id) => source.projects.get(id) ?? []))
   if (url.pathname === '/v3/versions') return send(ids().flatMap((id) => source.versions.get(id) ?? []))
@@ -153,21 +163,19 @@ function hitsOf({ projects }: StandInSource, query: URLSearchParams): Json {
   return { hits, offset, limit, total_hits: all.length }
 }
 
-/** The feed names every object once, in the order of the IDs, with its present revision. */
-function changesOf({ projects, versions }: StandInSource, since: string | null): Json {
-  const state = 'present'
-  const changes =
-    since === null
-      ? [
-          ...[...projects.values()].map(({ id, revision }) => ({ kind: 'project', id, state, revision })),
-          ...[...versions.values()].map(({ id, project_id, revision }) => ({
-            kind: 'version',
-            id,
-            project_id,
-            state,
-            revision,
-          })),
-        ]
-      : []
-  return { changes, next: 'cursor-1', more: false, latest: 'cursor-1' }
+type Announced = { kind: 'project' | 'version'; id: string; state: 'present' | 'removed' }
+
+/** The feed names every object once, in the order of the IDs, with its present revision, and then what was announced. */
+function changesOf({ projects, versions }: StandInSource, announced: readonly Announced[], since: string | null): Json {
+  const all = [
+    ...[...projects.keys()].map((id): Announced => ({ kind: 'project', id, state: 'present' })),
+    ...[...versions.keys()].map((id): Announced => ({ kind: 'version', id, state: 'present' })),
+  ]
+  const later = announced.slice(Number(since?.slice('cursor-'.length)) - 1)
+  const changes = (since === null ? all : later).map((change) => {
+    const { revision, project_id } = (change.kind === 'project' ? projects : versions).get(change.id) ?? {}
+    return { ...change, project_id, revision }
+  })
+  const cursor = `cursor-${announced.length + 1}`
+  return { changes, next: cursor, more: false, latest: cursor }
 }

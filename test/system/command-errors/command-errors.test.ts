@@ -224,6 +224,7 @@ function commandLines(dataDir: string): string[][] {
     'export-catalogue': [join(dataDir, 'catalogue.jsonl.gz')],
     'export-project': ['lantern', join(dataDir, 'project')],
     'import-project': [join(dataDir, 'project'), '--owner', 'nobody'],
+    'import-pack': [join(dataDir, 'pack.mrpack'), '--owner', 'nobody'],
   }
   return NAMES.filter((name) => name !== 'serve').map((name) => {
     const more = words[name]

@@ -52,6 +52,7 @@ const ARGUMENTS: Record<string, string[]> = {
   'export-catalogue': ['catalogue.jsonl.gz'],
   'export-project': ['lantern', 'project'],
   'import-project': ['project', '--owner', 'lanterns'],
+  'import-pack': ['pack.mrpack', '--owner', 'lanterns'],
 }
 
 test('no command but serve, migrate, restore and seed creates an instance; the others say that there is none', async () => {

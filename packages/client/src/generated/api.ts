@@ -1937,6 +1937,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v3/project/{id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download a project with its published versions, files and images
+         * @description For members and moderators. Streams a ZIP archive with the folder that `depot export-project` writes and `depot import-project` reads. Omits drafts and scheduled versions. Does not count as a download.
+         *
+         *     Requires a token with `PROJECT_READ` and `VERSION_READ`. Fine-grained tokens work within their limits. Counts as 3 requests at the rate limit.
+         */
+        get: operations["exportProject"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v3/project": {
         parameters: {
             query?: never;
@@ -14110,6 +14132,33 @@ export interface operations {
                     "application/jsonl": string;
                 };
             };
+            default: components["responses"]["Error"];
+        };
+    };
+    exportProject: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description ID or slug of the project */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": Blob;
+                };
+            };
+            401: components["responses"]["401.unauthorized"];
+            403: components["responses"]["403.unauthorized"];
+            404: components["responses"]["404.not_found"];
             default: components["responses"]["Error"];
         };
     };

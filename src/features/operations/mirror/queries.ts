@@ -90,7 +90,7 @@ export async function rememberFailure(
     .execute()
 }
 
-/** Forgets the failures of versions that were copied or no longer exist, and of the project itself. */
+/** Forgets the failures of versions that were copied, and of the project itself. */
 export async function forgetFailures(
   tx: Tx,
   mirrorId: string,
@@ -104,19 +104,29 @@ export async function forgetFailures(
     .execute()
 }
 
-/** Forgets everything that could not be copied of a project that the source no longer has. */
-export async function forgetProject(db: Db, mirrorId: string, projectId: string): Promise<void> {
-  await db
-    .deleteFrom('mirror_failure')
-    .where('mirror_id', '=', mirrorId)
-    .where('remote_project_id', '=', projectId)
-    .execute()
+/** Forgets projects and versions that could not be copied and that the source no longer has. */
+export async function forgetRemoved(
+  db: Db,
+  mirrorId: string,
+  { projects = [], versions = [] }: { projects?: readonly string[]; versions?: readonly string[] },
+): Promise<void> {
+  if (projects.length + versions.length === 0) return
+  await sql`delete from mirror_failure where mirror_id = ${mirrorId} and (remote_project_id = any(${[...projects]}::text[])
+    or remote_version_id = any(${[...versions]}::text[]))`.execute(db)
 }
 
-/** Returns the projects to try again, each with its versions that were not copied or lack their files. */
-export async function listRetries(db: Db, mirrorId: string, withFiles: boolean): Promise<Map<string, string[]>> {
-  const { rows } = await sql<{ project: string; versions: string[] }>`
-    select project, array_agg(distinct version) filter (where version <> '') as versions from (
+export type Retry = {
+  /** Versions that were not copied or lack their files. */
+  versions: string[]
+  /** Whether the project itself or one of its images was not copied. */
+  isProject: boolean
+}
+
+/** Returns the projects to try again. */
+export async function listRetries(db: Db, mirrorId: string, withFiles: boolean): Promise<Map<string, Retry>> {
+  const { rows } = await sql<{ project: string; versions: string[]; is_project: boolean }>`
+    select project, coalesce(array_agg(distinct version) filter (where version <> ''), '{}') as versions,
+      bool_or(version = '') as is_project from (
       select remote_project_id as project, remote_version_id as version from mirror_failure where mirror_id = ${mirrorId}
       union all
       select parent.remote_id, origin.remote_id from origin
@@ -124,7 +134,7 @@ export async function listRetries(db: Db, mirrorId: string, withFiles: boolean):
         join origin parent on parent.project_id = version.project_id and parent.mirror_id = origin.mirror_id
         where origin.mirror_id = ${mirrorId} and origin.lacks_files and ${withFiles}
     ) retry group by project order by project`.execute(db)
-  return new Map(rows.map(({ project, versions }) => [project, versions ?? []]))
+  return new Map(rows.map(({ project, versions, is_project }) => [project, { versions, isProject: is_project }]))
 }
 
 /** Returns which of these IDs no project or version has, and no slug of a project. */

@@ -18,6 +18,8 @@ import { openSource, SourceUnusable } from './source/source.ts'
 export type MirrorOptions = {
   address: string
   selection: Selection
+  /** Whether the selected projects are added to what the mirror copies. Its selection and its cursor remain. */
+  isAddition?: boolean
   /** ID or slug of the organization that owns the copies. */
   owner: string
   /** Starts at this cursor of the source instead of where the last run ended. */
@@ -38,6 +40,9 @@ export type MirrorOptions = {
 
 /** A source without a change feed is compared completely in every tenth run. */
 const COMPLETE_EVERY = 10
+
+/** A source with several processes can show older states for this time after a commit that its cursor includes. */
+const SETTLE_MS = 3_000
 
 /** Maximum number of times that a run starts again because its cursor has expired. */
 const RESTARTS_MAX = 2
@@ -68,11 +73,16 @@ export async function runMirror(deps: Deps, options: MirrorOptions): Promise<Mir
     const { withFiles, isDryRun, warn } = options
     const budget = { bytes: options.maxBytes ?? Number.POSITIVE_INFINITY }
     const run: MirrorRun = { deps, source, mirror, owner, withFiles, budget, isDryRun, report, warn }
-    await copyAll(run, options)
+    await (options.isAddition === true ? addSelected(run, options) : copyAll(run, options))
     report.requests = source.requests()
     if (!isDryRun) await finish(run)
     return report
   })
+}
+
+async function addSelected(run: MirrorRun, { selection }: Pick<MirrorOptions, 'selection'>): Promise<void> {
+  await copyProjects(run, { projects: await selectProjects(run, selection, true), isComplete: true })
+  if (!run.isDryRun) await resolveOpen(run)
 }
 
 async function copyAll(
@@ -134,7 +144,9 @@ const cursorsExpire = ({ source }: MirrorRun): SourceUnusable =>
 async function firstCursor(run: MirrorRun, selection: Selection): Promise<string | undefined> {
   if (run.mirror.cursor !== null) return undefined
   const latest = await readLatest(run.source)
-  if (latest !== undefined && selection.kind !== 'all' && !run.mirror.is_comparing) await beginComparison(run)
+  if (latest === undefined || selection.kind === 'all') return latest
+  if (!run.mirror.is_comparing) await beginComparison(run)
+  await run.source.pause(SETTLE_MS)
   return latest
 }
 
@@ -143,8 +155,9 @@ async function retry(run: MirrorRun): Promise<void> {
   const retries = await listRetries(run.deps.db, run.mirror.id, run.withFiles)
   if (retries.size === 0) return
   const projects = new Map([...retries.keys()].map((id) => [id, undefined]))
-  const versions = new Map([...retries].map(([id, ids]) => [id, new Set(ids)]))
-  await copyProjects(run, { projects, versions })
+  const versions = new Map([...retries].map(([id, { versions: ids }]) => [id, new Set(ids)]))
+  const incomplete = new Set([...retries].flatMap(([id, { isProject }]) => (isProject ? [id] : [])))
+  await copyProjects(run, { projects, versions, incomplete })
 }
 
 /** Returns the projects that are new or have another revision, unless all are compared. */
@@ -235,7 +248,8 @@ async function openMirror(
     keys,
   }: { options: MirrorOptions; known: MirrorRow | undefined; organizationId: string; keys: string[] },
 ): Promise<MirrorRow> {
-  const { address, since, isDryRun } = options
+  const { address, since, isDryRun, isAddition } = options
+  if (isAddition === true && known !== undefined) return known
   const selection = JSON.stringify(options.selection)
   const mirror =
     isDryRun && known === undefined

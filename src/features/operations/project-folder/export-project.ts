@@ -15,7 +15,7 @@ const PAGE = 200
 
 export type ExportReport = { versions: number; files: number; images: number }
 
-type Entry = { path: string } & ({ json: unknown } | { storageKey: string; kind: 'file' | 'image' })
+export type Entry = { path: string } & ({ json: unknown } | { storageKey: string; kind: 'file' | 'image' })
 
 /**
  * Writes a new folder. It has its name only when it is complete.
@@ -60,7 +60,12 @@ export async function exportProject(
   }
 }
 
-async function* entriesOf({ db }: Pick<Deps, 'db'>, row: ProjectReadRow, report: ExportReport): AsyncGenerator<Entry> {
+/** Yields the descriptions, files and images of a project. Reads the versions in pages. */
+export async function* entriesOf(
+  { db }: Pick<Deps, 'db'>,
+  row: ProjectReadRow,
+  report: ExportReport,
+): AsyncGenerator<Entry> {
   const rows = await db
     .selectFrom('version')
     .select('id')

@@ -46,41 +46,53 @@ export async function importProject(
 ): Promise<ImportReport> {
   const owner = await findOwner(deps, name)
   const read = await readFolder(deps, folder)
-  const { slug } = read.project.columns
-  await refusing('project.json', () => assertProjectSlugFree(deps.db, slug))
+  await refusing('project.json', () => assertProjectSlugFree(deps.db, read.project.columns.slug))
   const parts: UploadedPart[] = []
   return withParts(deps, parts, async () => {
     await stageFolder(deps, { folder, read, parts })
-    const prepared = await refusing(folder, () => prepareProject(deps, { caller: 'import' }, read.project, parts))
-    const files = prepared.versions.flatMap((version) => version.files)
-    const images = [...(prepared.icon?.stored ?? []), ...prepared.gallery.flatMap(({ stored }) => stored)]
-    const imageKeys = images.map(({ key }) => key)
-    const report: ImportReport = {
-      id: prepared.projectId,
-      slug,
-      versions: prepared.versions.length,
-      files: files.length,
-      images: read.files.length - files.length,
-      skipped: 0,
-    }
-    const plan: Plan = { deps, read, prepared, owner, report, warn }
-    await refusing(folder, () =>
-      withClaims(deps, {
-        keys: [...imageKeys, ...files.map(({ storageKey }) => storageKey)],
-        store: async () => {
-          await storeImageFiles(deps.files, images)
-          await publishFiles(deps.files, files)
-        },
-        commit: () =>
-          transaction(deps, async (tx, changed) => {
-            await assertProjectSlugFree(tx, slug)
-            await insertRows(tx, changed, plan)
-            await dropClaims(tx, imageKeys)
-          }),
-      }),
-    )
-    return report
+    return createImported(deps, { place: folder, read, parts, owner, warn })
   })
+}
+
+type ToCreate = Pick<Plan, 'read' | 'owner' | 'warn'> & {
+  /** Name of the folder or the file, for errors. */
+  place: string
+  /** The staged files, which the caller discards. */
+  parts: readonly UploadedPart[]
+}
+
+/** Creates a project from its description and its staged files. @throws OperatorError; then nothing is created. */
+export async function createImported(deps: Deps, { place, read, parts, owner, warn }: ToCreate): Promise<ImportReport> {
+  const { slug } = read.project.columns
+  const prepared = await refusing(place, () => prepareProject(deps, { caller: 'import' }, read.project, parts))
+  const files = prepared.versions.flatMap((version) => version.files)
+  const images = [...(prepared.icon?.stored ?? []), ...prepared.gallery.flatMap(({ stored }) => stored)]
+  const imageKeys = images.map(({ key }) => key)
+  const report: ImportReport = {
+    id: prepared.projectId,
+    slug,
+    versions: prepared.versions.length,
+    files: files.length,
+    images: read.files.length - files.length,
+    skipped: 0,
+  }
+  const plan: Plan = { deps, read, prepared, owner, report, warn }
+  await refusing(place, () =>
+    withClaims(deps, {
+      keys: [...imageKeys, ...files.map(({ storageKey }) => storageKey)],
+      store: async () => {
+        await storeImageFiles(deps.files, images)
+        await publishFiles(deps.files, files)
+      },
+      commit: () =>
+        transaction(deps, async (tx, changed) => {
+          await assertProjectSlugFree(tx, slug)
+          await insertRows(tx, changed, plan)
+          await dropClaims(tx, imageKeys)
+        }),
+    }),
+  )
+  return report
 }
 
 async function insertRows(tx: Tx, changed: ChangeSet, plan: Plan): Promise<void> {

@@ -133,7 +133,7 @@ async function readJson(folder: string, path: string): Promise<Json> {
 }
 
 /** Returns the path of a file inside the folder. @throws OperatorError for a link, a folder and everything else that is not a file. */
-async function pathIn(folder: string, path: string): Promise<string> {
+export async function pathIn(folder: string, path: string): Promise<string> {
   const root = await realpath(folder).catch(() => undefined)
   if (root === undefined) throw new OperatorError(`There is no folder ${folder}. Check the name.`)
   const file = join(root, path)

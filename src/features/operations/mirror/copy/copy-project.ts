@@ -67,6 +67,8 @@ export async function copyProject(run: MirrorRun, project: ProjectToCopy): Promi
     const before = (origin?.images ?? {}) as CopiedImages
     const images = await prepareImages(run, { remote, projectId: id, before })
     if (!run.isDryRun) await store({ run, project, columns, id, origin, versions: prepared, images })
+    if (images.failure !== undefined)
+      await rememberFailure(deps.db, mirror.id, { projectId: remote.id, failure: images.failure })
     report.projects += 1
     report.versions += prepared.length
     report.files += prepared.reduce((sum, { files }) => sum + files.length, 0)
@@ -87,6 +89,17 @@ export async function reportFailure(
   if (isDryRun) return
   const of = versionId === undefined ? { projectId } : { projectId, versionId }
   await rememberFailure(deps.db, mirror.id, { ...of, failure })
+}
+
+/** Reports a project that was not copied. Its versions are read again with it, because the feed may not name them again. */
+export async function reportProject(
+  run: MirrorRun,
+  { projectId, versionIds, failure }: { projectId: string; versionIds: readonly string[]; failure: CopyFailure },
+): Promise<void> {
+  await reportFailure(run, { projectId, failure })
+  if (run.isDryRun) return
+  for (const versionId of versionIds)
+    await rememberFailure(run.deps.db, run.mirror.id, { projectId, versionId, failure })
 }
 
 async function store(plan: Plan): Promise<void> {

@@ -1,6 +1,6 @@
 // Copies projects of a source that are new or changed, in parts that fit into memory.
 import { CopyFailure } from '../failures.ts'
-import { listOrigins, markSeen } from '../queries.ts'
+import { forgetRemoved, listOrigins, markSeen } from '../queries.ts'
 import { revisionOf } from '../revision.ts'
 import {
   type Read,
@@ -12,8 +12,9 @@ import {
 } from '../source/read-objects.ts'
 import type { RemoteVersion } from '../source/remote-objects.ts'
 import type { MirrorRun } from './context.ts'
-import { copyProject, reportFailure } from './copy-project.ts'
+import { copyProject, reportFailure, reportProject } from './copy-project.ts'
 import { asFailure } from './parse-remote.ts'
+import { type Revisions, readCurrent, reportBehind } from './read-current.ts'
 
 /** Number of versions in memory, unless one project has more. */
 const VERSIONS_MAX = 500
@@ -28,35 +29,57 @@ export type Wanted = {
   versions?: ReadonlyMap<string, ReadonlySet<string>>
   /** Reads all versions, for a source whose changes are unknown. */
   isComplete?: boolean
+  /** Projects that lack something here, and are written again also if the source has not changed them. */
+  incomplete?: ReadonlySet<string>
+  /** The states that the change feed names. */
+  revisions?: { projects: Revisions; versions: Revisions }
 }
 
-/** Copies these projects. Projects that the source does not show are left alone. @throws SourceUnusable */
+const NO_REVISIONS = { projects: new Map(), versions: new Map() }
+
+/**
+ * Copies these projects. Projects that the source does not show are left alone. Returns whether everything is at least in
+ * the state that the change feed names.
+ * @throws SourceUnusable
+ */
 export async function copyProjects(
   run: MirrorRun,
-  { projects, versions = new Map(), isComplete = false }: Wanted,
-): Promise<void> {
+  { projects, versions = new Map(), isComplete = false, incomplete = new Set(), revisions = NO_REVISIONS }: Wanted,
+): Promise<boolean> {
   const unread = [...projects].flatMap(([id, project]) => (project === undefined ? [id] : []))
-  const read: Read<ReadProject> = new Map(await readProjects(run.source, unread))
+  const { found: read, behind } = await readCurrent(run.source, {
+    ids: unread,
+    revisions: revisions.projects,
+    read: readProjects,
+  })
+  reportBehind(run, 'project', behind)
+  let isCurrent = behind.length === 0
   for (const [id, project] of projects) if (project !== undefined) read.set(id, project)
   let part: Planned[] = []
   let size = 0
   for (const [id, project] of read) {
+    const changed = versions.get(id) ?? new Set()
     if (project instanceof CopyFailure) {
-      await reportFailure(run, { projectId: id, failure: project })
+      await reportProject(run, { projectId: id, versionIds: [...changed], failure: project })
       continue
     }
-    const ids = await versionsToRead(run, project, { changed: versions.get(id) ?? new Set(), isComplete })
-    part.push({ project, ids })
+    const ids = await versionsToRead(run, project, { changed, isComplete })
+    const absent = [...changed].filter((version) => !project.versions.includes(version))
+    const unlisted = absent.filter((version) => revisions.versions.has(version))
+    reportBehind(run, 'version', unlisted)
+    isCurrent &&= unlisted.length === 0
+    if (absent.length > unlisted.length) await forgetRemoved(run.deps.db, run.mirror.id, { versions: absent })
+    part.push({ project, ids, isIncomplete: incomplete.has(id) })
     size += ids.length
     if (size < VERSIONS_MAX && part.length < VERSIONS_MAX) continue
-    await copyPart(run, part)
+    isCurrent = (await copyPart(run, part, revisions.versions)) && isCurrent
     part = []
     size = 0
   }
-  await copyPart(run, part)
+  return (await copyPart(run, part, revisions.versions)) && isCurrent
 }
 
-type Planned = { project: ReadProject; ids: string[] }
+type Planned = { project: ReadProject; ids: string[]; isIncomplete: boolean }
 
 /** Returns the versions that are new, changed or must be compared. */
 async function versionsToRead(
@@ -70,10 +93,16 @@ async function versionsToRead(
   return all.filter((id) => changed.has(id) || (origins.get(id)?.remote_revision ?? null) === null)
 }
 
-async function copyPart(run: MirrorRun, part: readonly Planned[]): Promise<void> {
-  if (part.length === 0) return
+/** Returns whether the source shows every version in the state that the change feed names. */
+async function copyPart(run: MirrorRun, part: readonly Planned[], revisions: Revisions): Promise<boolean> {
+  if (part.length === 0) return true
   const { deps, mirror, source } = run
-  const read = await readVersions(source, [...new Set(part.flatMap(({ ids }) => ids))])
+  const { found: read, behind } = await readCurrent(source, {
+    ids: [...new Set(part.flatMap(({ ids }) => ids))],
+    revisions,
+    read: readVersions,
+  })
+  reportBehind(run, 'version', behind)
   const projectIds = part.map(({ project }) => project.id)
   const knownProjects = await listOrigins(deps.db, mirror.id, 'project', projectIds)
   const known = await listOrigins(deps.db, mirror.id, 'version', [...read.keys()])
@@ -83,7 +112,7 @@ async function copyPart(run: MirrorRun, part: readonly Planned[]): Promise<void>
     failures: Map<string, CopyFailure>
     isSame: boolean
   }[] = []
-  for (const { project, ids } of part) {
+  for (const { project, ids, isIncomplete } of part) {
     const failures = new Map<string, CopyFailure>()
     const versions: RemoteVersion[] = []
     for (const id of ids) {
@@ -94,7 +123,7 @@ async function copyPart(run: MirrorRun, part: readonly Planned[]): Promise<void>
       else if (isChanged(known.get(id), version.json) || (run.withFiles && known.get(id)?.lacks_files === true))
         versions.push(version)
     }
-    const isSame = !isChanged(knownProjects.get(project.id), project.json)
+    const isSame = !isIncomplete && !isChanged(knownProjects.get(project.id), project.json)
     if (!isSame || versions.length > 0 || failures.size > 0) changed.push({ project, versions, failures, isSame })
   }
   if (!run.isDryRun) {
@@ -106,7 +135,7 @@ async function copyPart(run: MirrorRun, part: readonly Planned[]): Promise<void>
       part.flatMap(({ project }) => project.versions),
     )
   }
-  if (changed.length === 0) return
+  if (changed.length === 0) return behind.length === 0
   const names = await namesOf(run, changed)
   const hashes = await hashesOf(
     run,
@@ -121,10 +150,11 @@ async function copyPart(run: MirrorRun, part: readonly Planned[]): Promise<void>
     } catch (error) {
       const failure = asFailure(project.id, error)
       if (!(failure instanceof CopyFailure)) throw failure
-      await reportFailure(run, { projectId: project.id, failure })
+      await reportProject(run, { projectId: project.id, versionIds: versions.map(({ id }) => id), failure })
     }
     source.signal?.throwIfAborted()
   }
+  return behind.length === 0
 }
 
 const isChanged = (known: { remote_revision: string | null } | undefined, json: ReadProject['json']): boolean =>

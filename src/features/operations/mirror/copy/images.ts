@@ -23,6 +23,8 @@ export type PreparedImages = {
   icon?: { url: string; image: HostedImage } | null
   /** New images by their URLs. */
   gallery: Map<string, HostedImage>
+  /** Failure of an image that another run can copy. */
+  failure?: CopyFailure
 }
 
 /** An image that cannot be copied is left out with a warning. */
@@ -36,7 +38,7 @@ export async function prepareImages(
   const iconUrl = remote.raw_icon_url ?? remote.icon_url ?? undefined
   if (iconUrl === undefined && before.icon !== undefined) prepared.icon = null
   if (iconUrl !== undefined && iconUrl !== before.icon) {
-    await orWarn(run, iconUrl, async () => {
+    await orWarn(run, prepared, iconUrl, async () => {
       const bytes = await downloadImage(run.source, iconUrl, ICON_BYTES_MAX)
       const image = toHostedImage(
         await images.processIcon(bytes, extensionOf(iconUrl), { caller: CALLER }),
@@ -48,7 +50,7 @@ export async function prepareImages(
   for (const item of remote.gallery) {
     const url = urlOf(item)
     if (before.gallery?.[url] !== undefined || prepared.gallery.has(url)) continue
-    await orWarn(run, url, async () => {
+    await orWarn(run, prepared, url, async () => {
       const bytes = await downloadImage(run.source, url, GALLERY_BYTES_MAX)
       const processed = await images.processGalleryImage(bytes, extensionOf(url), { caller: CALLER })
       prepared.gallery.set(url, toHostedImage(processed, `${projectId}-${newId()}/images`))
@@ -60,12 +62,18 @@ export async function prepareImages(
 const urlOf = ({ raw_url, url }: RemoteGalleryItem): string => raw_url ?? url
 const extensionOf = (url: string): string => /\.([a-z]{2,5})$/i.exec(new URL(url).pathname)?.[1]?.toLowerCase() ?? 'png'
 
-async function orWarn({ warn, report }: MirrorRun, url: string, copy: () => Promise<void>): Promise<void> {
+async function orWarn(
+  { warn, report }: MirrorRun,
+  prepared: PreparedImages,
+  url: string,
+  copy: () => Promise<void>,
+): Promise<void> {
   try {
     await copy()
   } catch (error) {
     const failure = asFailure(url, error)
     if (!(failure instanceof CopyFailure)) throw failure
+    if (failure.code === 'unavailable') prepared.failure = failure
     report.skipped += 1
     warn(`The image ${url} was left out: ${failure.message}`)
   }

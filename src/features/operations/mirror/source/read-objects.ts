@@ -1,5 +1,6 @@
 // Reads objects of a source in bulk, and checks each of them. An object of an unknown form is a failure of that object only.
 import type { TSchema } from 'typebox'
+import { isIdForm } from '#lib/ids.ts'
 import { CopyFailure } from '../failures.ts'
 import {
   isChanges,
@@ -125,6 +126,30 @@ export async function readNamedProjects(
     }
   }
   return { found, unknown: names.filter((name) => !known.has(name)) }
+}
+
+/** Number of hashes per request. */
+const HASHES_MAX = 500
+
+/** Returns the projects of versions with these files, by hash. */
+export async function findProjectsOf(
+  source: Source,
+  hashes: readonly string[],
+  algorithm: 'sha1' | 'sha512',
+): Promise<Map<string, string>> {
+  const found = new Map<string, string>()
+  for (let at = 0; at < hashes.length; at += HASHES_MAX) {
+    const question = { hashes: hashes.slice(at, at + HASHES_MAX), algorithm }
+    const answer = await source.getJson('/v3/version_files', question).catch((error) => {
+      throw refusal(source, error)
+    })
+    for (const hash of question.hashes) {
+      const version = (answer as Json | null)?.[hash] as Json | undefined
+      const project = version?.['project_id']
+      if (typeof project === 'string' && isIdForm(project)) found.set(hash, project)
+    }
+  }
+  return found
 }
 
 /** Returns the projects of an organization by their IDs. @throws SourceUnusable if the source has no such organization. */

@@ -50,7 +50,7 @@ export class RefusedBySource extends Error {
   }
 }
 
-type Sending = { headers?: Record<string, string>; timeoutMs?: number }
+type Sending = { headers?: Record<string, string>; timeoutMs?: number; body?: string | undefined }
 
 export type Source = ReturnType<typeof openSource>
 
@@ -66,7 +66,7 @@ function openSender({
   let requests = 0
 
   /** Sends one request and follows redirects. @throws Error for a host that the rules refuse. */
-  async function send(url: string, { headers = {}, timeoutMs = TIMEOUT_MS }: Sending): Promise<Response> {
+  async function send(url: string, { headers = {}, timeoutMs = TIMEOUT_MS, body }: Sending): Promise<Response> {
     let target = url
     for (let hop = 0; hop <= REDIRECTS_MAX; hop += 1) {
       requests += 1
@@ -76,10 +76,12 @@ function openSender({
         signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       }
       // Only the operator's own choice can lead into a private network.
-      const response =
-        URL.parse(target)?.host === host
-          ? await fetch(target, { ...request, redirect: 'manual' })
-          : await fetchElsewhere(rules, target, request)
+      const isHost = URL.parse(target)?.host === host
+      if (!isHost && body !== undefined) throw new Error(`${url} redirects to another host`)
+      const posting = body === undefined ? {} : { method: 'POST', body }
+      const response = isHost
+        ? await fetch(target, { ...request, ...posting, redirect: 'manual' })
+        : await fetchElsewhere(rules, target, request)
       const location = response.headers.get('location')
       if (response.status < 300 || response.status > 399 || location === null) return response
       await response.body?.cancel()
@@ -134,12 +136,15 @@ export function openSource({ address, userAgent, rules, signal, pause = sleep }:
   }
 
   /**
-   * Returns the JSON document at a path.
+   * Returns the JSON document at a path, or the response to a question in JSON.
    * @throws RefusedBySource for another status than 200; BodyTooLarge; SourceUnusable if the body is not JSON.
    */
-  async function getJson(path: string): Promise<unknown> {
+  async function getJson(path: string, question?: object): Promise<unknown> {
+    const asked = question === undefined ? {} : { 'content-type': 'application/json' }
+    const body = question === undefined ? undefined : JSON.stringify(question)
+    const sending = { headers: { accept: 'application/json', ...asked }, body }
     for (let attempt = 0; ; attempt += 1) {
-      const response = await open(`${address}${path}`, { headers: { accept: 'application/json' } }).catch((error) => {
+      const response = await open(`${address}${path}`, sending).catch((error) => {
         if (!(error instanceof CopyFailure)) throw error
         throw new SourceUnusable(`The source ${address} cannot be used: ${error.message}. Check the address`)
       })
