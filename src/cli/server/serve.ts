@@ -9,7 +9,7 @@ import { createDispatcher } from '#features/operations/webhooks/dispatch/dispatc
 import { makeFirstAdminLink } from '#features/people/accounts/sign-up/create-first-admin.ts'
 import { type Booted, boot } from '#main/boot.ts'
 import { createHttpServer, type HttpServer } from '#main/http-server.ts'
-import { jobHandlers, SCHEDULE } from '#main/jobs.ts'
+import { jobHandlers, scheduleOf } from '#main/jobs.ts'
 import { migrateInstance } from '#main/migrate-instance.ts'
 import { checkBeforeStart, freePort, lockAnalytics } from '#main/preflight.ts'
 import { Supervisor } from '#main/processes/supervisor.ts'
@@ -104,7 +104,7 @@ async function start(run: Run): Promise<Server> {
   started.defer(() => sweep.stop())
   if (role !== 'api') {
     const isAlone = booted.embedded !== undefined
-    const worker = await startWorker({ ...deps, handlers: jobHandlers(deps), schedule: SCHEDULE, isAlone })
+    const worker = await startWorker({ ...deps, handlers: jobHandlers(deps), schedule: scheduleOf(config), isAlone })
     started.defer(() => worker.stop())
     const dispatcher = createDispatcher({ ...deps, version: VERSION })
     dispatcher.start()

@@ -38,7 +38,8 @@ const End = Type.Object({ id: Type.String(), manifestBytes: Type.Integer(), mani
 export type End = Static<typeof End>
 
 /** Line of the manifest. `in`: ID of the earlier backup that contains the member. */
-export type ManifestEntry = { name: string; size: number; sha256: string; in?: string } | { name: string; absent: true }
+export type ManifestEntry = PresentEntry | { name: string; absent: true }
+export type PresentEntry = { name: string; size: number; sha256: string; in?: string }
 
 /** Error for an unusable backup. The message gives the reason. */
 export class ArchiveError extends OperatorError {

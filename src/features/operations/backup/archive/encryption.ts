@@ -83,9 +83,17 @@ export async function decrypted(source: Readable, identities: readonly string[])
   }
 }
 
-/** Opens a backup file, which might be encrypted. @throws ArchiveError */
-export async function openBackup(path: string, identities: readonly string[]): Promise<ArchiveReader> {
-  return openArchive(await decrypted(createReadStream(path, { highWaterMark: CHUNK_BYTES }), identities))
+/** A backup that can be read several times. */
+export type Source = { name: string; open(): Readable | Promise<Readable> }
+
+export const fileSource = (path: string): Source => ({
+  name: path,
+  open: () => createReadStream(path, { highWaterMark: CHUNK_BYTES }),
+})
+
+/** Opens a backup, which might be encrypted. @throws ArchiveError */
+export async function openBackup(source: Source, identities: readonly string[]): Promise<ArchiveReader> {
+  return openArchive(await decrypted(await source.open(), identities))
 }
 
 export async function isEncrypted(path: string): Promise<boolean> {
