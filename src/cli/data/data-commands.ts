@@ -49,6 +49,21 @@ export const DATA_COMMANDS: readonly Command[] = [
     load: async () => (await import('#cli/data/backup.ts')).backupListCommand,
   },
   {
+    name: 'backup verify',
+    usage: 'latest|NAME|FILE|- [EARLIER...] [--identity KEYS] [--scratch FOLDER]',
+    about:
+      'Restore a backup into a scratch folder with the embedded engines, compare everything, and delete the folder',
+    options: [
+      ['latest', 'The newest backup at BACKUP_TARGET'],
+      ['NAME', 'Name of a backup at BACKUP_TARGET, as `depot backup list` prints it'],
+      ['FILE', 'Backup file; - for standard input'],
+      ['--identity', 'File with the private key of age, if the backup is encrypted'],
+      ['--scratch', 'Folder with space for the restored instance (default: the temporary folder of the system)'],
+      ['EARLIER', 'Earlier backups, if the backup was created with --since'],
+    ],
+    load: withSmallYoungHeap(async () => (await import('#cli/data/verify-backup.ts')).verifyBackupCommand),
+  },
+  {
     name: 'restore',
     usage: 'latest|NAME|FILE|- [EARLIER...] [--identity KEYS]',
     about: 'Restore a backup into an empty instance',

@@ -65,6 +65,8 @@ export type RestoreReport = {
 }
 
 const LOCK = 7_300_427
+/** Key of the job that finishes a restore. */
+const FINISH_KEY = 'finish-restore'
 const decompress = promisify(gunzip)
 
 /**
@@ -97,8 +99,11 @@ export async function restoreBackup(deps: RestoreDeps, options: RestoreOptions):
         )
       }
       const report = await restoreAll(deps, client, { reader, tables, events, earlier, options })
+      // If this process is killed after the commit, a server finishes the restore.
+      await client.query(`select graphile_worker.add_job('backups.finish-restore', job_key => $1)`, [FINISH_KEY])
       await client.query('commit')
       await finishRestore(deps)
+      await deps.pool.query('select graphile_worker.remove_job($1)', [FINISH_KEY])
       return report
     } catch (error) {
       // A rollback would wait for a COPY that gets no more rows.
@@ -315,8 +320,10 @@ async function claimKeys({ pool }: Pick<Deps, 'pool'>, client: Client): Promise<
   }
 }
 
-/** Migrates to the newest schema, reconciles the download counters, and requests a new search index. */
-async function finishRestore(deps: RestoreDeps): Promise<void> {
+/** Migrates to the newest schema, reconciles the download counters, and requests a new search index. Can be repeated. */
+export async function finishRestore(
+  deps: Pick<RestoreDeps, 'pool' | 'db' | 'cache' | 'analytics' | 'log'>,
+): Promise<void> {
   await migrate(deps.pool)
   // In a new epoch, so that programs that followed the former instance start again.
   await sql`select rebuild_public_changes()`.execute(deps.db)

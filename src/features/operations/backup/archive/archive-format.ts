@@ -46,11 +46,13 @@ export class ArchiveError extends OperatorError {
   override name = 'ArchiveError'
 }
 
+export const USE_ANOTHER = 'Check how it was stored and copied, and use another backup.'
+
 export const damaged = (reason: string, cause?: unknown): ArchiveError =>
-  new ArchiveError(`The backup is damaged: ${reason}. Nothing was restored.`, { cause })
+  new ArchiveError(`The backup is damaged: ${reason}. Nothing was restored. ${USE_ANOTHER}`, { cause })
 
 export const truncated = (cause?: unknown): ArchiveError =>
-  new ArchiveError('The backup is truncated: its end is missing. Nothing was restored.', { cause })
+  new ArchiveError(`The backup is truncated: its end is missing. Nothing was restored. ${USE_ANOTHER}`, { cause })
 
 /** Returns an ArchiveError for any error while reading. A system error is not reported as damage. */
 export function unreadable(cause: unknown): unknown {
