@@ -1,12 +1,13 @@
 // Opens everything a process needs: the database, then the ports, then `Deps`. Closing happens in reverse order.
 import type { LogEvent } from 'kysely'
+import { backupAgeMs, readBackupState } from '#features/operations/overview/backups/backup-age.ts'
 import { diskSpace } from '#features/operations/overview/storage/disk.ts'
 import type { Config } from '#platform/config/config.ts'
+import { commitId, VERSION } from '#platform/config/version.ts'
 import type { EmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'
 import type { Log } from '#platform/telemetry/log.ts'
-import { commitId, VERSION } from '#platform/config/version.ts'
 import { createMetrics } from '#platform/telemetry/metrics.ts'
-import { observeDisk } from '#platform/telemetry/observe.ts'
+import { observeBackups, observeDisk } from '#platform/telemetry/observe.ts'
 import { startTraces } from '#platform/telemetry/traces.ts'
 import { type EventBuffer, type EventSink, unlessAborted } from '#ports/analytics-store/buffer.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -131,6 +132,12 @@ export function wire(
 ): Booted {
   const { pool, db, dbRead, cache, listen } = database
   const { events, sink, warmUp, ...rest } = ports
+  const { metrics, config, now } = base
+  const minutes = config.backup.target?.everyMinutes
+  observeBackups(metrics, {
+    intervalSeconds: minutes === undefined ? undefined : minutes * 60,
+    ageSeconds: async () => backupAgeMs(await readBackupState(db), now()) / 1000,
+  })
   return {
     deps: { ...base, pool, db, dbRead, cache, ...rest, events: flushingPeers(events, peers) },
     connections,

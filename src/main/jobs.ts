@@ -12,6 +12,7 @@ import { reviewJobs } from '#features/catalogue/reviews/jobs.ts'
 import { scanJobs } from '#features/catalogue/scans/jobs.ts'
 import { versionJobs } from '#features/catalogue/versions/jobs.ts'
 import { publisherJobs } from '#features/community/trusted-publishers/jobs.ts'
+import { backupJobs } from '#features/operations/backup/jobs.ts'
 import { changeJobs } from '#features/operations/changes/jobs.ts'
 import { downloadJobs } from '#features/operations/downloads/jobs.ts'
 import { overviewJobs } from '#features/operations/overview/jobs.ts'
@@ -20,10 +21,12 @@ import { webhookJobs } from '#features/operations/webhooks/jobs.ts'
 import { accountJobs } from '#features/people/accounts/jobs.ts'
 import { notificationJobs } from '#features/people/notifications/jobs.ts'
 import { oauthJobs } from '#features/people/oauth/jobs.ts'
+import type { Config } from '#platform/config/config.ts'
 import type { JobName } from '#platform/jobs/queue.ts'
 import type { Schedule } from '#platform/jobs/schedule.ts'
 import type { JobHandlers } from '#platform/jobs/worker.ts'
 import type { Deps } from '#ports/deps.ts'
+import { runCommand } from './processes/run-command.ts'
 
 /** Jobs that change content. They skip their turn in read-only mode, and find their work again later. */
 const WAITING_JOBS: readonly JobName[] = [
@@ -58,6 +61,7 @@ function allHandlers(deps: Deps): JobHandlers {
   return {
     ...accountJobs(deps),
     ...auditJobs(deps),
+    ...backupJobs(deps, runCommand),
     ...eventJobs(deps),
     ...oauthJobs(deps),
     ...personalDataJobs(deps),
@@ -83,8 +87,8 @@ function allHandlers(deps: Deps): JobHandlers {
 const HOUR = 60
 const DAY = 24 * HOUR
 
-/** Scheduled jobs (UTC). Of several processes, one enqueues each job. */
-export const SCHEDULE: Schedule = [
+/** Jobs of every instance. */
+const SCHEDULE: Schedule = [
   { job: 'accounts.expire', everyMinutes: HOUR, atMinute: 17 },
   { job: 'accounts.delete-due', everyMinutes: HOUR, atMinute: 7 },
   { job: 'oauth.expire', everyMinutes: HOUR, atMinute: 47 },
@@ -109,3 +113,10 @@ export const SCHEDULE: Schedule = [
   { job: 'publishers.check', everyMinutes: 1 },
   { job: 'publishers.expire', everyMinutes: HOUR, atMinute: 21 },
 ]
+
+/** Returns the scheduled jobs (UTC). Of several processes, one enqueues each job. */
+export function scheduleOf({ backup: { target } }: Pick<Config, 'backup'>): Schedule {
+  if (target === undefined) return SCHEDULE
+  const { everyMinutes, atMinute } = target
+  return [...SCHEDULE, { job: 'backups.make', everyMinutes, atMinute }]
+}

@@ -89,7 +89,6 @@ test('the chapters of docs/operating.md work as written, as root for a service u
       checkOutput(lines, expected, `${chapter}, block ${n + 1}`)
       if (script.includes('git pull')) assert.ok(lines.includes('9.9.9'), 'the new release runs')
       if (chapter === 'Behind a proxy') checkOutput(await shell.run(THROUGH_PROXY), ['200'], 'the proxy')
-      if (script.includes('/etc/cron.d')) checkOutput(await shell.run(TWO_NIGHTS), CRON_FILES, 'the cron job')
     }
   }
   await t.test(MOVE, { skip: withoutEngines() }, async () => {
@@ -175,7 +174,7 @@ const SERVER = `
 cp -a /etc $FOLDER/etc && mount --bind $FOLDER/etc /etc
 sed -i '/^depot:/d' /etc/passwd /etc/group /etc/shadow /etc/gshadow
 for folder in /srv /usr/local/bin /var/lib /var/log /var/backups /run; do mount -t tmpfs -o mode=755 tmpfs $folder; done
-mkdir -p /var/lib/nginx /var/log/nginx /etc/nginx/conf.d /etc/systemd/system /etc/cron.d /etc/letsencrypt/live/depot.example.org
+mkdir -p /var/lib/nginx /var/log/nginx /etc/nginx/conf.d /etc/systemd/system /etc/letsencrypt/live/depot.example.org
 rm -f /etc/nginx/conf.d/* /etc/depot.env
 printf 'pid /run/nginx.pid;\\nevents {}\\nhttp { include /etc/nginx/conf.d/*.conf; }\\n' > /etc/nginx/nginx.conf
 openssl req -x509 -newkey rsa:2048 -nodes -days 7 -subj /CN=depot.example.org \\
@@ -220,19 +219,6 @@ cat /run/depot.log
 const THROUGH_PROXY = `
 curl -sk -o /dev/null -w '%{http_code}\\n' --resolve depot.example.org:443:127.0.0.1 https://depot.example.org/v3/statistics
 `
-
-/** Does what cron does with the file on two nights. */
-const TWO_NIGHTS = `
-for night in 2031-05-01 2031-05-02; do
-  grep -E '^[0-9]' /etc/cron.d/depot | while read -r _ _ _ _ _ user line; do
-    line=\${line//\\\\%/%}
-    (cd / && env -i "$(grep ^PATH= /etc/cron.d/depot)" setpriv --reuid $user --regid $user --clear-groups \\
-      sh -c "\${line//date +/date -d $night +}")
-  done
-done
-ls /var/backups/depot
-`
-const CRON_FILES = ['2031-05.tar', '2031-05-02.tar']
 
 const AFTERWARDS = `
 systemctl restart depot

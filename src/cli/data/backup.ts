@@ -1,32 +1,39 @@
-// `depot backup` and `depot restore`.
-import { createReadStream, createWriteStream, existsSync } from 'node:fs'
-import { type FileHandle, link, open, readFile, rename, rm, unlink } from 'node:fs/promises'
+// `depot backup` and `depot backup list`.
+import { createWriteStream, existsSync } from 'node:fs'
+import { type FileHandle, link, open, rename, rm, unlink } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
-import type { Readable, Writable } from 'node:stream'
-import { readArguments } from '#cli/kit/arguments.ts'
+import type { Writable } from 'node:stream'
+import { readArguments, UsageError } from '#cli/kit/arguments.ts'
 import { createSteps, shownBytes } from '#cli/kit/progress.ts'
-import { type Env, print, withDeps, withUnmigratedDeps } from '#cli/kit/with-deps.ts'
+import { table } from '#cli/kit/table.ts'
+import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
-import { parseIdentities } from '#features/operations/backup/archive/encryption.ts'
 import { indexPath } from '#features/operations/backup/archive/open-previous.ts'
 import { type EventSource, eventsOfServer, eventsOfStore } from '#features/operations/backup/events/event-parts.ts'
-import { restoreBackup } from '#features/operations/backup/restore-backup.ts'
 import { isServed } from '#features/operations/backup/rows.ts'
+import { backUpTo } from '#features/operations/backup/scheduled/run-backup.ts'
+import { listTarget } from '#features/operations/backup/scheduled/target.ts'
 import { type BackupReport, writeBackup } from '#features/operations/backup/write-backup.ts'
 import { OperatorError } from '#lib/operator-error.ts'
+import { withBackupTarget } from '#main/open-backup-target.ts'
+import { loadConfig } from '#platform/config/load-config.ts'
 import { VERSION } from '#platform/config/version.ts'
+import { createLog } from '#platform/telemetry/log.ts'
+import { createMetrics } from '#platform/telemetry/metrics.ts'
 import type { Deps } from '#ports/deps.ts'
 
-/** Size of a read. */
-const SOURCE_BYTES = 128 * 1024
 const WITHOUT_SECRETS =
   'The backup does not contain the secrets of the instance. Set BACKUP_RECIPIENT to encrypt backups and include the secrets.'
 const LABELS = { rows: 'Rows', files: 'Files', events: 'Events' } as const
 
 export async function backupCommand(args: readonly string[], env: Env): Promise<void> {
-  const { values, words } = readArguments(args, { since: 'string', json: 'boolean' }, 1)
-  const [path = '-'] = words
+  const { values, words } = readArguments(args, { since: 'string', json: 'boolean' }, { min: 0, max: 1 })
+  const [path] = words
+  if (path === undefined) {
+    if (values.since !== undefined) throw new UsageError('--since needs the name of the new file')
+    return backUpToTarget(values, env)
+  }
   const target = await openTarget(path)
   const progress = createSteps(LABELS)
   try {
@@ -40,10 +47,7 @@ export async function backupCommand(args: readonly string[], env: Env): Promise<
         index: deps.config.backup.recipients.length > 0 ? await target.openIndex() : undefined,
         onProgress: progress.onProgress,
       })
-      const { id, rows, files, events, bytes, missing, encrypted } = written
-      const name = path === '-' ? null : basename(path)
-      const details = { id, name, rows, files, events, bytes, missing: missing.length, encrypted }
-      await recordAudit(deps.db, { action: 'backup.made', actor: COMMAND, details })
+      await record(deps, written, path === '-' ? null : basename(path))
       return written
     })
     progress.end()
@@ -57,6 +61,48 @@ export async function backupCommand(args: readonly string[], env: Env): Promise<
     await target.discard()
     throw asOperatorError(error, path)
   }
+}
+
+/** Makes a backup at BACKUP_TARGET, as the schedule does. */
+async function backUpToTarget({ json }: { json?: boolean }, env: Env): Promise<void> {
+  const progress = createSteps(LABELS)
+  const report = await withDeps(env, (deps) =>
+    withBackupTarget(deps, async (target) =>
+      backUpTo(target, deps, {
+        events: await chooseEvents(deps),
+        version: VERSION,
+        recipients: deps.config.backup.recipients,
+        keep: deps.config.backup.target?.keep ?? 1,
+        onProgress: progress.onProgress,
+        onWritten: (written) => record(deps, written, written.name),
+      }),
+    ),
+  ).finally(progress.end)
+  print({ json: report, text: describe(report, report.name) }, json)
+  if (report.missing.length > 0) process.exitCode = 1
+}
+
+async function record(deps: Deps, report: BackupReport, name: string | null): Promise<void> {
+  const { id, rows, files, events, bytes, missing, encrypted } = report
+  const details = { id, name, rows, files, events, bytes, missing: missing.length, encrypted }
+  await recordAudit(deps.db, { action: 'backup.made', actor: COMMAND, details })
+}
+
+/** Works without an instance, so that it helps on a new machine. */
+export async function backupListCommand(args: readonly string[], env: Env): Promise<void> {
+  const { values } = readArguments(args, { json: 'boolean' })
+  const config = loadConfig(env)
+  const log = createLog({ level: 'warn', buffered: false, destination: 2 })
+  const deps = { config, log, metrics: createMetrics({ process: false }) }
+  const { backups, packs } = await withBackupTarget(deps, listTarget)
+  const packBytes = packs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+  const rows = backups.map(({ name, sizeBytes }) => [name, shownBytes(sizeBytes)])
+  const text = `${table(['NAME', 'ROWS AND EVENTS'], rows)}\n\nFiles of all backups: ${shownBytes(packBytes)}`
+  const json = {
+    backups: backups.map(({ name, sizeBytes }) => ({ name, bytes: sizeBytes })),
+    files_bytes: packBytes,
+  }
+  print({ json, text }, values.json)
 }
 
 /** Only one process can open the embedded store. */
@@ -160,51 +206,4 @@ function describe(report: BackupReport, path: string): string {
   const done = `Wrote ${path === '-' ? 'the backup' : path}: ${counted}, ${shownBytes(bytes)}, ${secrets}`
   if (missing.length === 0) return done
   return `${done}\nFiles that are missing in the store: ${missing.length}\n${missing.map((key) => `  ${key}`).join('\n')}`
-}
-
-export async function restoreCommand(args: readonly string[], env: Env): Promise<void> {
-  const { values, words } = readArguments(args, { identity: 'string', json: 'boolean' }, { min: 1, max: 1000 })
-  const [path = '-', ...earlier] = words
-  const identities = values.identity === undefined ? [] : await readIdentities(values.identity)
-  const source = await openSource(path)
-  const progress = createSteps(LABELS)
-  try {
-    const report = await withUnmigratedDeps(env, async (deps) => {
-      const restored = await restoreBackup(deps, { source, earlier, identities, onProgress: progress.onProgress })
-      const { id, created, rows, files, events, missing } = restored
-      const details = { id, created, rows, files, events, missing }
-      await recordAudit(deps.db, { action: 'backup.restored', actor: COMMAND, details })
-      return restored
-    })
-    progress.end()
-    const { rows, files, events, missing, created, renew } = report
-    const lacks = missing === 0 ? '' : `; ${missing} files were missing in the backup`
-    const text = `Restored the backup of ${created}: ${rows} rows, ${files} files, ${events} events${lacks}${describeRenewal(renew)}`
-    print({ json: report, text }, values.json)
-  } catch (error) {
-    progress.end()
-    source.destroy()
-    throw error
-  }
-}
-
-function describeRenewal(renew: readonly string[]): string {
-  if (renew.length === 0) return ''
-  return `\nThe backup has no secrets of the instance. Renew:\n${renew.map((line) => `  ${line}`).join('\n')}`
-}
-
-async function readIdentities(path: string): Promise<string[]> {
-  const text = await readFile(path, 'utf8').catch((cause: Error) => {
-    throw new OperatorError(`Cannot read the private key ${path}: ${cause.message}`, { cause })
-  })
-  return parseIdentities(text, path)
-}
-
-async function openSource(path: string): Promise<Readable> {
-  if (path === '-') return process.stdin
-  const handle = await open(path, 'r').catch((cause: Error) => {
-    throw new OperatorError(`Cannot open the backup ${path}: ${cause.message}`, { cause })
-  })
-  await handle.close()
-  return createReadStream(path, { highWaterMark: SOURCE_BYTES })
 }

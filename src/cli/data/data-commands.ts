@@ -33,24 +33,48 @@ export const DATA_COMMANDS: readonly Command[] = [
   },
   {
     name: 'backup',
-    usage: 'FILE|- [--since PREVIOUS]',
-    about: 'Back up the instance to one file, whether or not a server is running',
+    usage: '[FILE|-] [--since PREVIOUS]',
+    about: 'Back up the instance to BACKUP_TARGET or one file, whether or not a server is running',
     options: [
-      ['FILE', 'New file for the backup; - for standard output'],
+      ['FILE', 'New file for the backup; - for standard output (default: a backup at BACKUP_TARGET)'],
       ['--since', 'Earlier backup, whose files, and those of the backups before it, are not copied again'],
     ],
     load: withSmallYoungHeap(async () => (await import('#cli/data/backup.ts')).backupCommand),
   },
   {
+    name: 'backup list',
+    usage: '',
+    about: 'List the backups at BACKUP_TARGET, newest first',
+    options: [],
+    load: async () => (await import('#cli/data/backup.ts')).backupListCommand,
+  },
+  {
+    name: 'backup verify',
+    usage: 'latest|NAME|FILE|- [EARLIER...] [--identity KEYS] [--scratch FOLDER]',
+    about:
+      'Restore a backup into a scratch folder with the embedded engines, compare everything, and delete the folder',
+    options: [
+      ['latest', 'The newest backup at BACKUP_TARGET'],
+      ['NAME', 'Name of a backup at BACKUP_TARGET, as `depot backup list` prints it'],
+      ['FILE', 'Backup file; - for standard input'],
+      ['--identity', 'File with the private key of age, if the backup is encrypted'],
+      ['--scratch', 'Folder with space for the restored instance (default: the temporary folder of the system)'],
+      ['EARLIER', 'Earlier backups, if the backup was created with --since'],
+    ],
+    load: withSmallYoungHeap(async () => (await import('#cli/data/verify-backup.ts')).verifyBackupCommand),
+  },
+  {
     name: 'restore',
-    usage: 'FILE|- [EARLIER...] [--identity KEYS]',
+    usage: 'latest|NAME|FILE|- [EARLIER...] [--identity KEYS]',
     about: 'Restore a backup into an empty instance',
     options: [
+      ['latest', 'The newest backup at BACKUP_TARGET'],
+      ['NAME', 'Name of a backup at BACKUP_TARGET, as `depot backup list` prints it'],
       ['FILE', 'Backup file; - for standard input'],
       ['--identity', 'File with the private key of age, if the backup is encrypted'],
       ['EARLIER', 'Earlier backups, if the backup was created with --since'],
     ],
-    load: withSmallYoungHeap(async () => (await import('#cli/data/backup.ts')).restoreCommand),
+    load: withSmallYoungHeap(async () => (await import('#cli/data/restore.ts')).restoreCommand),
   },
   {
     name: 'move files',

@@ -3,7 +3,8 @@ import { readArguments } from '#cli/kit/arguments.ts'
 import { createProgress } from '#cli/kit/progress.ts'
 import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
 import { isServed } from '#features/operations/backup/rows.ts'
-import { type Finding, verifyInstance } from '#features/operations/backup/verify-instance.ts'
+import { verifyInstance } from '#features/operations/backup/verify-instance.ts'
+import { describeFinding } from './describe-finding.ts'
 
 export async function verifyCommand(args: readonly string[], env: Env): Promise<void> {
   const { values } = readArguments(args, { quick: 'boolean', json: 'boolean' })
@@ -17,7 +18,7 @@ export async function verifyCommand(args: readonly string[], env: Env): Promise<
     }).finally(progress.end)
     const { files, findings, listed, skipped } = report
     const lines = [
-      ...listed.map(describe),
+      ...listed.map(describeFinding),
       ...(findings > listed.length ? [`and ${findings - listed.length} more`] : []),
       ...skipped.map((what) => `Not checked: ${what}`),
       `Checked ${files} files; problems: ${findings}`,
@@ -25,17 +26,4 @@ export async function verifyCommand(args: readonly string[], env: Env): Promise<
     print({ json: report, text: lines.join('\n') }, values.json)
     if (findings > 0) process.exitCode = 1
   })
-}
-
-function describe(finding: Finding): string {
-  switch (finding.what) {
-    case 'missing-file':
-      return `${finding.key}: missing in the file store`
-    case 'changed-file':
-      return `${finding.key}: ${finding.detail}`
-    case 'unused-file':
-      return `${finding.key}: not used by any row (${finding.sizeBytes} bytes)`
-    case 'wrong-counter':
-      return `downloads of ${finding.of} ${finding.id}: ${Math.abs(finding.difference)} too ${finding.difference > 0 ? 'many' : 'few'}`
-  }
 }

@@ -9,13 +9,13 @@ import { createDispatcher } from '#features/operations/webhooks/dispatch/dispatc
 import { makeFirstAdminLink } from '#features/people/accounts/sign-up/create-first-admin.ts'
 import { type Booted, boot } from '#main/boot.ts'
 import { createHttpServer, type HttpServer } from '#main/http-server.ts'
-import { jobHandlers, SCHEDULE } from '#main/jobs.ts'
+import { jobHandlers, scheduleOf } from '#main/jobs.ts'
 import { migrateInstance } from '#main/migrate-instance.ts'
 import { checkBeforeStart, freePort, lockAnalytics } from '#main/preflight.ts'
 import { Supervisor } from '#main/processes/supervisor.ts'
-import { VERSION } from '#platform/config/version.ts'
 import type { Config } from '#platform/config/config.ts'
 import { loadConfig, withPort } from '#platform/config/load-config.ts'
+import { VERSION } from '#platform/config/version.ts'
 import { createRateGrants } from '#platform/http/limits/rate-grants.ts'
 import { startWorker } from '#platform/jobs/worker.ts'
 import { createLog, isTextFormat, type Log } from '#platform/telemetry/log.ts'
@@ -104,7 +104,7 @@ async function start(run: Run): Promise<Server> {
   started.defer(() => sweep.stop())
   if (role !== 'api') {
     const isAlone = booted.embedded !== undefined
-    const worker = await startWorker({ ...deps, handlers: jobHandlers(deps), schedule: SCHEDULE, isAlone })
+    const worker = await startWorker({ ...deps, handlers: jobHandlers(deps), schedule: scheduleOf(config), isAlone })
     started.defer(() => worker.stop())
     const dispatcher = createDispatcher({ ...deps, version: VERSION })
     dispatcher.start()

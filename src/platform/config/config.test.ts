@@ -416,3 +416,54 @@ test('rejects settings of a bucket or Redis that is not configured', () => {
   )
   assert.throws(() => loadConfig({ REDIS_PREFIX: 'depot:' }), /REDIS_URL must be set when REDIS_PREFIX is/)
 })
+
+test('backups are scheduled in a folder or in a bucket of the store for files', () => {
+  const target = (env: Record<string, string>) => loadConfig({ DATA_DIR: '/var/lib/depot', ...env }).backup.target
+  assert.equal(target({}), undefined)
+  assert.deepEqual(target({ BACKUP_TARGET: '/var/backups/depot/' }), {
+    address: '/var/backups/depot/',
+    store: { kind: 'folder', folder: '/var/backups/depot' },
+    everyMinutes: 1440,
+    atMinute: 195,
+    keep: 14,
+  })
+  const bucket = { BACKUP_TARGET: 's3://backups/main/', BACKUP_SCHEDULE: 'every 6 hours', BACKUP_KEEP: '3' }
+  assert.deepEqual(target({ ...bucket, S3_ENDPOINT: 'https://s3.example.org', S3_REGION: 'eu' }), {
+    address: 's3://backups/main/',
+    store: {
+      kind: 's3',
+      bucket: 'backups',
+      prefix: 'main/',
+      endpoint: 'https://s3.example.org',
+      region: 'eu',
+      pathStyle: true,
+      links: false,
+      staging: '/var/lib/depot/backup-staging',
+    },
+    everyMinutes: 360,
+    atMinute: 15,
+    keep: 3,
+  })
+})
+
+test('rejects a target of backups that would mix with the files of the instance, and a schedule without a target', () => {
+  const refused = (env: Record<string, string>, reason: RegExp) =>
+    assert.throws(() => loadConfig({ DATA_DIR: '/var/lib/depot', ...env }), reason)
+  for (const folder of ['/var/lib/depot', '/var/lib/depot/files', '/var/lib/other/../depot/backups/']) {
+    refused({ BACKUP_TARGET: folder }, /BACKUP_TARGET must be outside DATA_DIR/)
+  }
+  for (const prefix of ['', '/', '/depot', '/depot/backups']) {
+    const env = { S3_BUCKET: 'files', S3_PREFIX: 'depot', BACKUP_TARGET: `s3://files${prefix}` }
+    refused(env, /BACKUP_TARGET must name another bucket than S3_BUCKET/)
+  }
+  loadConfig({ S3_BUCKET: 'files', S3_PREFIX: 'depot', BACKUP_TARGET: 's3://files/backups' })
+  loadConfig({ S3_BUCKET: 'files', BACKUP_TARGET: 's3://backups' })
+  for (const target of ['backups', 's3:/x', 's3://', 's3://b/a//b', 's3://b/ü']) {
+    refused({ BACKUP_TARGET: target }, /BACKUP_TARGET must be an absolute path outside DATA_DIR, or s3/)
+  }
+  for (const schedule of ['24:00', '3:15', 'daily', 'every 25 hours', 'every 0 hours']) {
+    refused({ BACKUP_TARGET: '/b', BACKUP_SCHEDULE: schedule }, /BACKUP_SCHEDULE must be a time such as 03:15, or an/)
+  }
+  refused({ BACKUP_SCHEDULE: '03:15' }, /BACKUP_TARGET must be set when BACKUP_SCHEDULE is/)
+  refused({ BACKUP_KEEP: '3' }, /BACKUP_TARGET must be set when BACKUP_KEEP is/)
+})

@@ -29,6 +29,16 @@ export type FilesConfig =
       staging: string
     }
 
+/** `address`: as the operator has written it. Backups are made every `everyMinutes`, `atMinute` minutes after midnight (UTC). */
+export type BackupTarget = {
+  address: string
+  store: FilesConfig
+  everyMinutes: number
+  atMinute: number
+  /** Number of backups to keep. */
+  keep: number
+}
+
 export type MailConfig = { from: string } & ({ kind: 'outbox'; folder: string } | { kind: 'smtp'; url: Secret })
 
 export type SearchConfig = { kind: 'embedded' } | { kind: 'opensearch'; url: Secret; prefix: string }
@@ -122,6 +132,8 @@ export type Config = {
   backup: {
     /** Public keys of age; empty: backups are not encrypted. */
     recipients: readonly string[]
+    /** Where scheduled backups are stored; undefined: nowhere. */
+    target: BackupTarget | undefined
   }
   /** Rules for calls to URLs of users. */
   outgoing: OutgoingRules

@@ -1,7 +1,7 @@
 // Settings of the HTTP server: its address, limits, operator access and logs.
 import Type from 'typebox'
 import { parseAddressList } from '#platform/outgoing/rules.ts'
-import { isEngineAddress, isHost, parsePatterns } from './env-values.ts'
+import { isBackupTarget, isEngineAddress, isHost, parsePatterns } from './env-values.ts'
 import { address, choice, count, flag, optional } from './variable.ts'
 
 const KEY_FORM = '^[\\x21-\\x7e]{32,512}$'
@@ -162,6 +162,28 @@ export const SERVER_VARIABLES = {
       'secrets of the instance. Default: backups are not encrypted.',
     must: 'at most 10 public keys of age, which start with age1',
     example: 'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p',
+  }),
+  BACKUP_TARGET: optional({
+    maxLength: 4096,
+    description:
+      'Where Depot stores scheduled backups: a folder outside DATA_DIR, or a bucket (s3://BUCKET/PREFIX) of the store at ' +
+      'S3_ENDPOINT, with the same keys. Each instance needs its own folder or prefix. Default: no scheduled backups.',
+    must: 'an absolute path outside DATA_DIR, or s3:// with the name of a bucket and a prefix that no other instance uses',
+    example: '/var/backups/depot',
+    check: isBackupTarget,
+  }),
+  BACKUP_SCHEDULE: Type.String({
+    pattern: '^([01]\\d|2[0-3]):[0-5]\\d$|^every ([1-9]|1\\d|2[0-4]) hours?$',
+    default: '03:15',
+    description: 'When Depot makes a backup: each day at this time in UTC, or every 1 to 24 hours.',
+    must: 'a time such as 03:15, or an interval such as every 6 hours',
+    example: 'every 6 hours',
+  }),
+  BACKUP_KEEP: count({
+    description: 'Number of scheduled backups that Depot keeps. It deletes older ones after each backup.',
+    range: [1, 1000],
+    default: 14,
+    example: '30',
   }),
   LOG_LEVEL: choice({
     description: 'Minimum severity of log messages.',

@@ -78,3 +78,14 @@ export function parsePatterns(value: string): RegExp[] | undefined {
     return undefined
   }
 }
+
+/** The bucket and the prefix of a target for backups in S3; undefined for a folder. */
+export function parseBackupBucket(value: string): { bucket: string; prefix: string } | undefined {
+  const [, bucket, path = ''] = /^s3:\/\/([A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9])(?:\/(.*))?$/.exec(value) ?? []
+  const prefix = path.replace(/\/$/, '')
+  if (bucket === undefined || !/^$|^(?!.*\/\/)(?!\/)[A-Za-z0-9._/-]{1,200}$/.test(prefix)) return undefined
+  return { bucket, prefix: prefix === '' ? '' : `${prefix}/` }
+}
+
+export const isBackupTarget = (value: string): boolean =>
+  value.startsWith('/') ? !value.includes('\0') : parseBackupBucket(value) !== undefined

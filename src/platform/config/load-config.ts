@@ -7,9 +7,9 @@ import { Secret } from '#lib/access/secret.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { NO_ADDRESSES, type OutgoingRules, parseAddressList } from '#platform/outgoing/rules.ts'
 import { DEFAULT_CI_ISSUERS, parseCiIssuers } from './ci-issuers.ts'
-import type { CaptchaWidget, Config, FilesConfig, MailConfig, ScannerConfig } from './config.ts'
+import type { BackupTarget, CaptchaWidget, Config, FilesConfig, MailConfig, ScannerConfig } from './config.ts'
 import { Env, VARIABLES } from './env.ts'
-import { parsePatterns } from './env-values.ts'
+import { parseBackupBucket, parsePatterns } from './env-values.ts'
 
 const CONNECTIONS_PER_ADDRESS = 512
 /** Maximum number of processes for HTTP_PROCESSES=auto, because each needs memory and connections. */
@@ -33,9 +33,16 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
     return `${name} must be ${must}${current}; for example ${name}=${example}`
   })
   problems.push(...partnerProblems(texts))
+  throwProblems(problems)
+  const config = group(value as Env)
+  throwProblems(backupProblems(config))
+  return deepFreeze({ ...config, variables: Object.keys(texts) })
+}
+
+/** @throws OperatorError that lists the problems, if there are any. */
+function throwProblems(problems: readonly string[]): void {
   if (problems.length > 0)
     throw new OperatorError(`Invalid environment:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
-  return deepFreeze({ ...group(value as Env), variables: Object.keys(texts) })
 }
 
 /** Returns the configuration for the port on which the server listens, which the default URLs contain. */
@@ -94,24 +101,31 @@ const NEEDED = [
   ['CAPTCHA_WIDGET_CLASS', 'CAPTCHA_SITE_KEY'],
   ['CAPTCHA_ORIGINS', 'CAPTCHA_SITE_KEY'],
   ['SCANNER_TOKEN', 'SCANNER_URL'],
-  ['S3_ENDPOINT', 'S3_BUCKET'],
-  ['S3_REGION', 'S3_BUCKET'],
-  ['S3_PATH_STYLE', 'S3_BUCKET'],
   ['S3_PREFIX', 'S3_BUCKET'],
   ['S3_DOWNLOADS', 'S3_BUCKET'],
   ['REDIS_PREFIX', 'REDIS_URL'],
+  ['BACKUP_SCHEDULE', 'BACKUP_TARGET'],
+  ['BACKUP_KEEP', 'BACKUP_TARGET'],
+] as const
+/** These also need a bucket, unless backups are stored in one. */
+const NEEDED_FOR_BUCKETS = [
+  ['S3_ENDPOINT', 'S3_BUCKET'],
+  ['S3_REGION', 'S3_BUCKET'],
+  ['S3_PATH_STYLE', 'S3_BUCKET'],
 ] as const
 
 /** Reports variables that need another variable, or exclude each other. */
 function partnerProblems(texts: Record<string, string>): string[] {
   const hasBoth = texts['SCANNER_COMMAND'] !== undefined && texts['SCANNER_URL'] !== undefined
   const excluded = hasBoth ? ['SCANNER_URL must be unset when SCANNER_COMMAND is set: there is one scanner'] : []
-  const missing = NEEDED.filter(([name, partner]) => texts[name] !== undefined && texts[partner] === undefined).map(
-    ([name, partner]) => {
+  const hasBackupBucket = texts['BACKUP_TARGET']?.startsWith('s3:') === true
+  const needed = hasBackupBucket ? NEEDED : [...NEEDED, ...NEEDED_FOR_BUCKETS]
+  const missing = needed
+    .filter(([name, partner]) => texts[name] !== undefined && texts[partner] === undefined)
+    .map(([name, partner]) => {
       const example = VARIABLES.find((variable) => variable.name === partner)?.example
       return `${partner} must be set when ${name} is; for example ${partner}=${example}`
-    },
-  )
+    })
   return [...missing, ...excluded]
 }
 
@@ -133,7 +147,7 @@ function group(env: Env): Omit<Config, 'variables'> {
     audit: { retentionDays: env.AUDIT_RETENTION, addressDays: env.AUDIT_ADDRESS_RETENTION },
     changes: { keptDays: env.CHANGES_KEPT_DAYS },
     outgoing: outgoingRules(env),
-    backup: { recipients: env.BACKUP_RECIPIENT?.split(/[ ,]+/) ?? [] },
+    backup: { recipients: env.BACKUP_RECIPIENT?.split(/[ ,]+/) ?? [], target: backupTarget(env, dataDir) },
     accounts: accountsConfig(env),
     ci: {
       issuers: env.CI_ISSUERS === undefined ? DEFAULT_CI_ISSUERS : (parseCiIssuers(env.CI_ISSUERS) ?? []),
@@ -218,13 +232,51 @@ function filesConfig(env: Env, dataDir: string): FilesConfig {
   return {
     kind: 's3',
     bucket: env.S3_BUCKET,
-    endpoint: env.S3_ENDPOINT === undefined ? undefined : normalAddress(env.S3_ENDPOINT),
-    region: env.S3_REGION,
-    pathStyle: env.S3_PATH_STYLE ?? env.S3_ENDPOINT !== undefined,
+    ...s3Service(env),
     prefix: env.S3_PREFIX === undefined ? '' : `${env.S3_PREFIX.replace(/\/$/, '')}/`,
     links: env.S3_DOWNLOADS === 'redirect',
     staging: join(folder, 'staging'),
   }
+}
+
+const s3Service = (env: Env) => ({
+  endpoint: env.S3_ENDPOINT === undefined ? undefined : normalAddress(env.S3_ENDPOINT),
+  region: env.S3_REGION,
+  pathStyle: env.S3_PATH_STYLE ?? env.S3_ENDPOINT !== undefined,
+})
+
+function backupTarget(env: Env, dataDir: string): BackupTarget | undefined {
+  const { BACKUP_TARGET: address, BACKUP_SCHEDULE: schedule, BACKUP_KEEP: keep } = env
+  if (address === undefined) return undefined
+  const bucket = parseBackupBucket(address)
+  const staging = join(dataDir, 'backup-staging')
+  const store: FilesConfig =
+    bucket === undefined
+      ? { kind: 'folder', folder: resolve(address) }
+      : { kind: 's3', ...bucket, ...s3Service(env), links: false, staging }
+  const [hours = 0, minutes = 0] = schedule.split(':').map(Number)
+  if (schedule.includes(':')) return { address, store, everyMinutes: 24 * 60, atMinute: hours * 60 + minutes, keep }
+  return { address, store, everyMinutes: Number.parseInt(schedule.slice('every '.length), 10) * 60, atMinute: 15, keep }
+}
+
+/** Reports a target for backups whose files Depot would confuse with those of the instance. */
+function backupProblems({
+  backup: { target },
+  files,
+  dataDir,
+}: Pick<Config, 'backup' | 'files' | 'dataDir'>): string[] {
+  if (target === undefined) return []
+  const { store } = target
+  if (store.kind === 'folder') {
+    const isInside = `${store.folder}/`.startsWith(`${dataDir.replace(/\/$/, '')}/`)
+    return isInside ? ['BACKUP_TARGET must be outside DATA_DIR; for example BACKUP_TARGET=/var/backups/depot'] : []
+  }
+  if (files.store.kind !== 's3' || files.store.bucket !== store.bucket) return []
+  const [own, other] = [store.prefix, files.store.prefix]
+  if (!own.startsWith(other) && !other.startsWith(own)) return []
+  return [
+    `BACKUP_TARGET must name another bucket than S3_BUCKET, or a prefix that does not contain S3_PREFIX and is not inside it; for example BACKUP_TARGET=s3://${store.bucket}-backups/depot`,
+  ]
 }
 
 function outgoingRules(env: Env): OutgoingRules {

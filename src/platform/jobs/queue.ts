@@ -26,6 +26,8 @@ export interface Jobs {
     | { kind: 'token-leaked'; account_id: string; token_kind: TokenKind; url: string | null }
   'accounts.delete-due': Record<string, never>
   'audit.expire': Record<string, never>
+  'backups.finish-restore': Record<string, never>
+  'backups.make': Record<string, never>
   'decisions.announce': Record<string, never>
   'dependencies.find-broken': {
     reason: 'withdrawn' | 'hidden' | 'removed'

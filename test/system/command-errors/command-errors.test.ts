@@ -29,7 +29,7 @@ const noUsers = isRoot ? false : 'only root can run a command as another user'
 
 const NAMES = COMMANDS.map(({ name }) => name)
 /** These need neither the data folder nor the database. */
-const WITHOUT_INSTANCE = ['settings list', 'completion', 'manual']
+const WITHOUT_INSTANCE = ['backup list', 'backup verify', 'settings list', 'completion', 'manual']
 const WITH_INSTANCE = NAMES.filter((name) => !WITHOUT_INSTANCE.includes(name))
 
 type Outcome = Finished & { args: string[] }
@@ -205,6 +205,8 @@ function commandLines(dataDir: string): string[][] {
     jobs: [],
     'audit list': [],
     backup: [join(dataDir, 'new.backup')],
+    'backup list': [],
+    'backup verify': [backup],
     restore: [backup],
     completion: ['bash'],
     'move files': ['--to', files],

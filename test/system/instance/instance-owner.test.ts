@@ -30,7 +30,17 @@ function folder(): string {
 }
 
 /** Commands that create an instance, and the one that only reads the environment. */
-const WITHOUT_INSTANCE = ['serve', 'migrate', 'restore', 'seed', 'settings list', 'completion', 'manual']
+const WITHOUT_INSTANCE = [
+  'serve',
+  'migrate',
+  'restore',
+  'backup list',
+  'backup verify',
+  'seed',
+  'settings list',
+  'completion',
+  'manual',
+]
 const ARGUMENTS: Record<string, string[]> = {
   'user create': ['--username', 'mira', '--email', 'mira@example.org', '--password', 'violet-harbour-lantern-42'],
   'user show': ['mira'],

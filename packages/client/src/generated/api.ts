@@ -6944,14 +6944,16 @@ export interface components {
                 days_left: number | null;
             };
             backup: components["schemas"]["Backup"];
+            /** Format: date-time */
+            last_good_backup: string | null;
         };
         /** InstanceProblem */
         InstanceProblem: {
             /**
-             * @description `dependency`: a part does not work (`name`, `status`). `jobs_failed`: jobs failed on their last attempt (`count`, `tasks`). `jobs_waiting`: no worker runs due jobs (`seconds`). `mail_rejected`: emails cannot be sent (`count`, `response`). `mail_in_folder`: no mail server is set. `errors`: many 5xx in the last 15 minutes (`failed`, `requests`). `slow`: slow responses in the last 15 minutes (`p95_ms`). `disk_full`: little free space (`free_bytes`, `total_bytes`). `disk_filling`: the disk is full soon (`days`). `backup_missing`: no backup is known. `backup_old`: age of the last backup (`days`). `backup_incomplete`: files were missing (`files`). `orphaned_files`: files to which nothing refers (`files`, `bytes`). `review_waiting`: projects wait for a review (`projects`, `days`). `scans_waiting`: files wait for the scanner (`versions`, `hours`). `base_url`: BASE_URL is a guess (`url`). `read_only`: the instance is read-only
+             * @description `dependency`: a part does not work (`name`, `status`). `jobs_failed`: jobs failed on their last attempt (`count`, `tasks`). `jobs_waiting`: no worker runs due jobs (`seconds`). `mail_rejected`: emails cannot be sent (`count`, `response`). `mail_in_folder`: no mail server is set. `errors`: many 5xx in the last 15 minutes (`failed`, `requests`). `slow`: slow responses in the last 15 minutes (`p95_ms`). `disk_full`: little free space (`free_bytes`, `total_bytes`). `disk_filling`: the disk is full soon (`days`). `backup_missing`: no backup is known. `backup_old`: age of the last backup (`days`). `backup_incomplete`: files were missing (`files`). `backup_late`: scheduled backups fail; age of the last good one (`hours`). `orphaned_files`: files to which nothing refers (`files`, `bytes`). `review_waiting`: projects wait for a review (`projects`, `days`). `scans_waiting`: files wait for the scanner (`versions`, `hours`). `base_url`: BASE_URL is a guess (`url`). `read_only`: the instance is read-only
              * @enum {string}
              */
-            code: "dependency" | "jobs_failed" | "jobs_waiting" | "mail_rejected" | "mail_in_folder" | "errors" | "slow" | "disk_full" | "disk_filling" | "backup_missing" | "backup_old" | "backup_incomplete" | "orphaned_files" | "review_waiting" | "scans_waiting" | "base_url" | "read_only";
+            code: "dependency" | "jobs_failed" | "jobs_waiting" | "mail_rejected" | "mail_in_folder" | "errors" | "slow" | "disk_full" | "disk_filling" | "backup_missing" | "backup_old" | "backup_incomplete" | "backup_late" | "orphaned_files" | "review_waiting" | "scans_waiting" | "base_url" | "read_only";
             /** @enum {string} */
             severity: "error" | "warning";
             values: {

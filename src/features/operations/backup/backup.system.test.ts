@@ -26,6 +26,7 @@ import { everyAddress, everyAnswer, everyRow } from '#test/support/http/every-re
 import { failingFiles } from '#test/support/stand-ins/failing-files.ts'
 import type { Head } from './archive/archive-format.ts'
 import { createArchiveWriter } from './archive/archive-writer.ts'
+import { fileSource } from './archive/encryption.ts'
 import { readHeadOf } from './archive/open-previous.ts'
 import { eventsOfStore } from './events/event-parts.ts'
 import { restoreBackup } from './restore-backup.ts'
@@ -46,7 +47,7 @@ const backUp = (app: TestApp, path: string, since?: string): Promise<BackupRepor
   })
 
 const restore = (app: TestApp, path: string, earlier: string[] = []) =>
-  restoreBackup(app.deps, { source: createReadStream(path), earlier })
+  restoreBackup(app.deps, { source: createReadStream(path), earlier: earlier.map(fileSource) })
 
 async function withApp<T>(act: (app: TestApp) => Promise<T>, options?: Parameters<typeof testApp>[0]): Promise<T> {
   const app = await testApp(options)
@@ -263,7 +264,7 @@ describe('a full instance', () => {
   })
 
   test('of a newer version of Depot, or of a newer format, an archive is rejected with what to do', async () => {
-    const head = await readHeadOf(at('full.tar'))
+    const head = await readHeadOf(fileSource(at('full.tar')))
     const newer = { name: '9999_from_the_future.sql', checksum: '0'.repeat(64) }
     await withApp(async (to) => {
       for (const [changed, reason] of [

@@ -17,7 +17,7 @@ import type { Deps } from '#ports/deps.ts'
 import { removeClaimedFiles } from '#ports/files/claims.ts'
 import { ArchiveError, damaged, type Head, unreadable } from './archive/archive-format.ts'
 import { type ArchiveReader, openArchive } from './archive/archive-reader.ts'
-import { decrypted } from './archive/encryption.ts'
+import { decrypted, type Source } from './archive/encryption.ts'
 import type { Member } from './archive/member-reader.ts'
 import { readHeadOf } from './archive/open-previous.ts'
 import { followStore, openEventStage } from './events/event-stage.ts'
@@ -43,8 +43,10 @@ export type RestoreDeps = Pick<Deps, 'pool' | 'db' | 'cache' | 'files' | 'analyt
 
 export type RestoreOptions = {
   source: Readable
-  /** Paths of the backups on which an incremental backup is based. */
-  earlier?: readonly string[]
+  /** The backups on which an incremental backup is based. */
+  earlier?: readonly Source[]
+  /** Finds a backup that `earlier` does not contain. */
+  findEarlier?: ((id: string) => Source | undefined) | undefined
   /** Private keys of age for encrypted backups. */
   identities?: readonly string[]
   onProgress?: (step: 'rows' | 'files' | 'events', done: number) => void
@@ -63,6 +65,8 @@ export type RestoreReport = {
 }
 
 const LOCK = 7_300_427
+/** Key of the job that finishes a restore. */
+const FINISH_KEY = 'finish-restore'
 const decompress = promisify(gunzip)
 
 /**
@@ -76,7 +80,7 @@ export async function restoreBackup(deps: RestoreDeps, options: RestoreOptions):
   const client = await connectAlone(deps.pool, 'depot-restore')
   try {
     const { head } = reader
-    const earlier = await requireEarlier(head, options.earlier ?? [], identities)
+    const earlier = await requireEarlier(head, options, identities)
     if (await isServed(deps.pool)) {
       throw new OperatorError('A server uses this instance. Stop it and run this command again. Nothing was changed.')
     }
@@ -95,8 +99,11 @@ export async function restoreBackup(deps: RestoreDeps, options: RestoreOptions):
         )
       }
       const report = await restoreAll(deps, client, { reader, tables, events, earlier, options })
+      // If this process is killed after the commit, a server finishes the restore.
+      await client.query(`select graphile_worker.add_job('backups.finish-restore', job_key => $1)`, [FINISH_KEY])
       await client.query('commit')
       await finishRestore(deps)
+      await deps.pool.query('select graphile_worker.remove_job($1)', [FINISH_KEY])
       return report
     } catch (error) {
       // A rollback would wait for a COPY that gets no more rows.
@@ -116,14 +123,18 @@ export async function restoreBackup(deps: RestoreDeps, options: RestoreOptions):
   }
 }
 
-/** Returns the paths of the earlier backups by ID. @throws ArchiveError if the incremental backup requires others. */
+/** Returns the earlier backups by ID. @throws ArchiveError if the incremental backup requires others. */
 async function requireEarlier(
   head: Head,
-  paths: readonly string[],
+  { earlier: named = [], findEarlier }: RestoreOptions,
   identities: readonly string[],
-): Promise<Map<string, string>> {
-  const earlier = new Map<string, string>()
-  for (const path of paths) earlier.set((await readHeadOf(path, identities)).id, path)
+): Promise<Map<string, Source>> {
+  const earlier = new Map<string, Source>()
+  for (const source of named) earlier.set((await readHeadOf(source, identities)).id, source)
+  for (const { id } of head.since) {
+    const found = earlier.has(id) ? undefined : findEarlier?.(id)
+    if (found !== undefined) earlier.set(id, found)
+  }
   const missing = head.since.filter(({ id }) => !earlier.has(id))
   if (missing.length > 0) {
     const names = missing.map(({ id, created }) => `${id} of ${created}`).join(', ')
@@ -162,7 +173,7 @@ type Parts = {
   reader: ArchiveReader
   tables: readonly Table[]
   events: Awaited<ReturnType<typeof openEventStage>>
-  earlier: ReadonlyMap<string, string>
+  earlier: ReadonlyMap<string, Source>
   options: RestoreOptions
 }
 
@@ -211,7 +222,7 @@ async function restoreAll(
   report.rows += await rows.end()
   await files.end()
   if (!claimed) await claimKeys(deps, client)
-  for (const [id, path] of earlier) report.files += await restoreEarlier(deps, reader, { id, path, identities })
+  for (const [id, source] of earlier) report.files += await restoreEarlier(deps, reader, { id, source, identities })
   for await (const entry of reader.elsewhere()) if ('absent' in entry) report.missing += 1
   if (!hasSecrets(head)) report.renew = await markLostSecrets(client)
   await setSequences(client, head.sequences)
@@ -309,8 +320,10 @@ async function claimKeys({ pool }: Pick<Deps, 'pool'>, client: Client): Promise<
   }
 }
 
-/** Migrates to the newest schema, reconciles the download counters, and requests a new search index. */
-async function finishRestore(deps: RestoreDeps): Promise<void> {
+/** Migrates to the newest schema, reconciles the download counters, and requests a new search index. Can be repeated. */
+export async function finishRestore(
+  deps: Pick<RestoreDeps, 'pool' | 'db' | 'cache' | 'analytics' | 'log'>,
+): Promise<void> {
   await migrate(deps.pool)
   // In a new epoch, so that programs that followed the former instance start again.
   await sql`select rebuild_public_changes()`.execute(deps.db)

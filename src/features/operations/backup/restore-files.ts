@@ -3,9 +3,9 @@ import { ApiError } from '#lib/errors.ts'
 import { imageTypeOf } from '#platform/images/image-kind.ts'
 import type { Deps } from '#ports/deps.ts'
 import { assertFileKey, type StoredBytes } from '#ports/files/files.ts'
-import { ArchiveError, damaged, type ManifestEntry, unreadable } from './archive/archive-format.ts'
+import { ArchiveError, damaged, type PresentEntry, unreadable } from './archive/archive-format.ts'
 import type { ArchiveReader } from './archive/archive-reader.ts'
-import { openBackup } from './archive/encryption.ts'
+import { openBackup, type Source } from './archive/encryption.ts'
 import type { Member } from './archive/member-reader.ts'
 
 /** Files up to this size are collected in memory and stored in batches of at most this size. */
@@ -78,12 +78,12 @@ function keyOf(name: string): string {
 export async function restoreEarlier(
   deps: Pick<Deps, 'files'>,
   reader: ArchiveReader,
-  { id, path, identities }: { id: string; path: string; identities: readonly string[] },
+  { id, source, identities }: { id: string; source: Source; identities: readonly string[] },
 ): Promise<number> {
   const wanted = filesIn(reader.elsewhere(), id)
   let next = (await wanted.next()).value
   if (next === undefined) return 0
-  const earlier = await openBackup(path, identities)
+  const earlier = await openBackup(source, identities)
   const restorer = createFileRestorer(deps)
   let count = 0
   try {
@@ -92,12 +92,12 @@ export async function restoreEarlier(
       if (member.name !== next.name) continue
       await restorer.add(member)
       if ((await member.sha256()) !== next.sha256)
-        throw damaged(`${member.name} in ${path} has changed since the backup was created`)
+        throw damaged(`${member.name} in ${source.name} has changed since the backup was created`)
       count += 1
       next = (await wanted.next()).value
     }
     if (next !== undefined)
-      throw new ArchiveError(`${path} does not contain ${next.name}, which a later backup requires`)
+      throw new ArchiveError(`${source.name} does not contain ${next.name}, which a later backup requires`)
     await restorer.end()
     return count
   } finally {
@@ -105,9 +105,10 @@ export async function restoreEarlier(
   }
 }
 
-type Present = Exclude<ManifestEntry, { absent: true }>
-
-async function* filesIn(entries: AsyncIterable<ManifestEntry>, id: string): AsyncGenerator<Present, undefined> {
+async function* filesIn(
+  entries: ReturnType<ArchiveReader['elsewhere']>,
+  id: string,
+): AsyncGenerator<PresentEntry, undefined> {
   for await (const entry of entries) if (!('absent' in entry) && entry.in === id) yield entry
   return undefined
 }

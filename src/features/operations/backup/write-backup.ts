@@ -9,9 +9,9 @@ import type { Deps } from '#ports/deps.ts'
 import type { Files } from '#ports/files/files.ts'
 import { holdRemovals } from '#ports/files/removals.ts'
 import { FORMAT, fileMember, type Head, type ManifestEntry, partMember } from './archive/archive-format.ts'
-import { type ArchiveWriter, createArchiveWriter } from './archive/archive-writer.ts'
+import { type ArchiveWriter, type Content, createArchiveWriter } from './archive/archive-writer.ts'
 import { encryptTo } from './archive/encryption.ts'
-import { openPrevious } from './archive/open-previous.ts'
+import { openPrevious, type Previous } from './archive/open-previous.ts'
 import { EVENT_COLUMNS, type EventSource } from './events/event-parts.ts'
 import {
   type Client,
@@ -24,6 +24,8 @@ import {
   type Table,
 } from './rows.ts'
 import { countStoredKeys, inBatches, type StoredKey, storedKeys } from './stored-keys.ts'
+
+export type BackupDeps = Pick<Deps, 'pool' | 'files' | 'now'>
 
 export type BackupOptions = {
   /** The writer owns and ends it. */
@@ -55,7 +57,7 @@ export type BackupReport = {
 }
 
 /** Key of the lock that lets only one backup run at a time. */
-const LOCK = 7_300_426
+export const LOCK = 7_300_426
 /** Size of the rows in one member, before compression. */
 const PART_BYTES = 1024 * 1024
 /** Files up to this size are read in batches of `BATCH_FILES`, while the previous batch is written. */
@@ -72,49 +74,62 @@ const packed = (bytes: Buffer): Promise<Buffer> => compress(bytes, { level: 1 })
  * copied. Later changes are not included.
  * @throws OperatorError if another backup runs or `since` is unusable.
  */
-export async function writeBackup(
-  deps: Pick<Deps, 'pool' | 'files' | 'now'>,
-  options: BackupOptions,
-): Promise<BackupReport> {
-  const previous = options.since === undefined ? undefined : await openPrevious(options.since)
-  const client = await connectAlone(deps.pool, 'depot-backup')
+export async function writeBackup(deps: BackupDeps, options: BackupOptions): Promise<BackupReport> {
   const { recipients = [] } = options
   const isEncrypted = recipients.length > 0
-  let sink = options.sink
+  const opened = [options.sink, options.index]
+  let previous: Previous | undefined
   let writer: ArchiveWriter | undefined
   try {
-    const { rows } = await client.query('select pg_try_advisory_lock($1) as is_mine', [LOCK])
-    if (rows[0]?.is_mine !== true) throw new OperatorError('Another backup of this instance is running')
-    // Before the snapshot, so that files which are deleted later remain until they are copied.
-    await holdRemovals(client)
-    await client.query('begin isolation level repeatable read read only')
-    const head = await describeInstance(client, deps, options, previous?.head)
-    sink = isEncrypted ? await encryptTo(recipients, options.sink) : options.sink
-    writer = await createArchiveWriter(head, sink, options.index)
-    const rowCount = await copyRows(client, writer, head.tables, options)
-    const files = await copyFiles(client, { ...deps, writer, previous, options })
-    await client.query('commit')
-    const events = await copyEvents(writer, options)
-    const { bytes } = await writer.finish()
-    return { id: head.id, rows: rowCount, ...files, events, bytes, encrypted: isEncrypted }
+    previous = options.since === undefined ? undefined : await openPrevious(options.since)
+    return await withBackupLock(deps, async (client) => {
+      await beginSnapshot(client)
+      const head = await describeInstance(client, deps, options)
+      if (previous !== undefined) head.since = [...previous.head.since, idOf(previous.head)]
+      const sink = isEncrypted ? await encryptTo(recipients, options.sink) : options.sink
+      opened.push(sink)
+      writer = await createArchiveWriter(head, sink, options.index)
+      const rowCount = await copyRows(client, writer, head.tables, options)
+      const files = await copyFiles(client, { ...deps, store: writer, previous, options })
+      await client.query('commit')
+      const events = await copyEvents(writer, options)
+      const { bytes } = await writer.finish()
+      return { id: head.id, rows: rowCount, ...files, events, bytes, encrypted: isEncrypted }
+    })
   } finally {
     await writer?.dispose()
     await previous?.files.return(undefined)
-    if (writer === undefined) {
-      sink.destroy()
-      options.sink.destroy()
-      options.index?.destroy()
+    if (writer === undefined) for (const stream of opened) stream?.destroy()
+  }
+}
+
+/** Runs `act` with a connection that holds the lock of backups. @throws OperatorError if another backup runs. */
+export async function withBackupLock<T>({ pool }: Pick<Deps, 'pool'>, act: (client: Client) => Promise<T>): Promise<T> {
+  const client = await connectAlone(pool, 'depot-backup')
+  try {
+    const { rows } = await client.query('select pg_try_advisory_lock($1) as is_mine', [LOCK])
+    if (rows[0]?.is_mine !== true) {
+      throw new OperatorError('Another backup of this instance is running. Run the command again when it has ended.')
     }
+    return await act(client)
+  } finally {
     // Closing the connection releases the locks.
     await client.end()
   }
 }
 
-async function describeInstance(
+/** Begins the snapshot. Files that are deleted later remain until the connection is closed. */
+export async function beginSnapshot(client: Client): Promise<void> {
+  await holdRemovals(client)
+  await client.query('begin isolation level repeatable read read only')
+}
+
+export const idOf = ({ id, created }: Head): Head['since'][number] => ({ id, created })
+
+export async function describeInstance(
   client: Client,
   { now }: Pick<Deps, 'now'>,
-  { version, recipients = [] }: BackupOptions,
-  previous: Head | undefined,
+  { version, recipients = [] }: Pick<BackupOptions, 'version' | 'recipients'>,
 ): Promise<Head> {
   const { rows: applied } = await client.query<{ name: string; checksum: string }>(
     'select name, checksum from schema_migration order by name',
@@ -132,15 +147,15 @@ async function describeInstance(
     tables: await listTables(client, { withSecrets: recipients.length > 0 }),
     sequences: await listSequences(client),
     events: EVENT_COLUMNS,
-    since: previous === undefined ? [] : [...previous.since, { id: previous.id, created: previous.created }],
+    since: [],
   }
 }
 
-async function copyRows(
+export async function copyRows(
   client: Client,
   writer: ArchiveWriter,
   tables: readonly Table[],
-  { onProgress }: BackupOptions,
+  { onProgress }: Pick<BackupOptions, 'onProgress'>,
 ): Promise<number> {
   let count = 0
   for (const table of tables) {
@@ -195,19 +210,23 @@ async function* inParts(stream: Readable, size: number): AsyncGenerator<Buffer> 
   if (bytes > 0) yield Buffer.concat(chunks)
 }
 
-type Previous = Awaited<ReturnType<typeof openPrevious>>
+type FileStore = Pick<ArchiveWriter, 'note'> & {
+  add(name: string, content: Buffer): Promise<unknown>
+  addStream(name: string, size: number, content: Content): Promise<unknown>
+}
 
 type FilesNeeds = Pick<Deps, 'files'> & {
-  writer: ArchiveWriter
+  store: FileStore
   previous: Previous | undefined
-  options: BackupOptions
+  options: Pick<BackupOptions, 'onProgress'>
 }
 
 /** A file, and its manifest entry if an earlier backup has it. */
 type ListedFile = StoredKey & { entry: ManifestEntry | undefined }
 type ReadFile = ListedFile & { content: Awaited<ReturnType<Files['readAll']>>[number] }
 
-async function copyFiles(client: Client, { files, writer, previous, options }: FilesNeeds) {
+/** Stores the files of the snapshot that the previous backup does not contain, and notes all of them. */
+export async function copyFiles(client: Client, { files, store, previous, options }: FilesNeeds) {
   const total = await countStoredKeys(client)
   const report = { files: 0, earlier: 0, missing: [] as string[] }
 
@@ -221,13 +240,14 @@ async function copyFiles(client: Client, { files, writer, previous, options }: F
     const name = fileMember(key)
     if (entry !== undefined) {
       report.earlier += 1
-      await writer.note(entry)
+      await store.note(entry)
     } else if (content === undefined) {
       if (isUploading) return
       if (report.missing.length < MISSING_MAX) report.missing.push(key)
-      return writer.note({ name, absent: true })
-    } else if (Buffer.isBuffer(content)) await writer.add(name, content)
-    else await addLarge(files, writer, key)
+      await store.note({ name, absent: true })
+      return
+    } else if (Buffer.isBuffer(content)) await store.add(name, content)
+    else await addLarge(files, store, key)
     report.files += 1
     options.onProgress?.('files', report.files, total)
   }
@@ -237,10 +257,10 @@ async function copyFiles(client: Client, { files, writer, previous, options }: F
   return report
 }
 
-async function addLarge(files: Files, writer: ArchiveWriter, key: string): Promise<void> {
+async function addLarge(files: Files, store: FileStore, key: string): Promise<void> {
   const opened = await files.open(key)
   if (opened === undefined) throw new Error(`The file ${key} was removed while it was copied`)
-  await writer.addStream(fileMember(key), opened.sizeBytes, opened.stream)
+  await store.addStream(fileMember(key), opened.sizeBytes, opened.stream)
 }
 
 /** Adds the manifest entries of the previous backup, with the ID of the backup that has the file. Both are in ascending order. */
@@ -262,7 +282,10 @@ async function* withEntries(
   }
 }
 
-async function copyEvents(writer: ArchiveWriter, { events, onProgress }: BackupOptions): Promise<number> {
+export async function copyEvents(
+  writer: ArchiveWriter,
+  { events, onProgress }: Pick<BackupOptions, 'events' | 'onProgress'>,
+): Promise<number> {
   let count = 0
   const parts = new Map<string, number>()
   for await (const { kind, count: more, bytes } of events()) {

@@ -2,10 +2,11 @@
 import { sql } from 'kysely'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { retryJobs } from '#features/operations/overview/background-jobs/retry-jobs.ts'
+import { backupAgeMs, isBackupLate, readBackupState } from '#features/operations/overview/backups/backup-age.ts'
 import { loadBackups } from '#features/operations/overview/backups/load-backups.ts'
 import { readState } from '#features/operations/overview/queries.ts'
 import { requestRebuild } from '#features/operations/search/request-rebuild.ts'
-import { DAY_MS } from '#lib/time.ts'
+import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import { listJobCounts } from '#platform/jobs/queue-state.ts'
 import { sweepClaims } from '#ports/files/claims.ts'
 import { isOfDatabase } from '#ports/search-index/feed/changes.ts'
@@ -66,7 +67,17 @@ export async function checkMail({ db, config }: DoctorDeps): Promise<Finding[]> 
   ]
 }
 
-export async function checkBackups({ db, now }: DoctorDeps): Promise<Finding[]> {
+export async function checkBackups({ db, now, config }: DoctorDeps): Promise<Finding[]> {
+  const ageMs = backupAgeMs(await readBackupState(db), now())
+  if (isBackupLate(ageMs, config)) {
+    const hours = Math.floor(ageMs / HOUR_MS)
+    return [
+      error(
+        'backup_late',
+        `Scheduled backups fail: the last good one is ${hours} hours old; run \`depot backup\` to see the reason.`,
+      ),
+    ]
+  }
   const [last] = await loadBackups(db, 1)
   const { hasProjects } = await readState(db)
   if (last === undefined) {

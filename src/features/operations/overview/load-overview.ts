@@ -6,6 +6,7 @@ import { commitId, VERSION } from '#platform/config/version.ts'
 import { FIGURES, noCounts, noDurations, percentile } from '#platform/telemetry/figures.ts'
 import type { Deps } from '#ports/deps.ts'
 import { loadTaskCounts } from './background-jobs/queries.ts'
+import { backupAgeMs, isBackupLate, readBackupState } from './backups/backup-age.ts'
 import { loadBackups } from './backups/load-backups.ts'
 import { loadFigures } from './figures/load-figures.ts'
 import type { Period } from './figures/periods.ts'
@@ -33,6 +34,8 @@ export async function loadOverview(deps: OverviewDeps, period: Period): Promise<
   const state = await readState(db)
   const measures = await listMeasures(db)
   const [backup] = await loadBackups(db, 1)
+  const backups = await readBackupState(db)
+  const ageMs = backupAgeMs(backups, now())
   const disk = await diskSpace(config.dataDir)
   const { daysLeft } = growthOf(measures, config, disk.freeBytes)
   const { orphan_files: files = 0, orphan_bytes: bytes = 0 } = measures.at(-1) ?? {}
@@ -41,6 +44,7 @@ export async function loadOverview(deps: OverviewDeps, period: Period): Promise<
     recent: await loadRecent(db, now()),
     mailKind: config.mail.kind,
     guessedUrl: config.http.isBaseUrlGuessed ? config.http.baseUrl : undefined,
+    lateBackupMs: isBackupLate(ageMs, config) ? ageMs : undefined,
     isReadOnly: (await getSettings(deps)).read_only,
   })
   return {
@@ -58,6 +62,7 @@ export async function loadOverview(deps: OverviewDeps, period: Period): Promise<
     in_review: { projects: state.inReview, since: state.reviewSince?.toISOString() ?? null },
     disk: { free_bytes: disk.freeBytes, total_bytes: disk.totalBytes, days_left: daysLeft },
     backup: backup ?? null,
+    last_good_backup: backups.lastGood?.toISOString() ?? null,
   }
 }
 

@@ -97,6 +97,7 @@ test('every problem is found in the worst situation, errors first, and none in t
     daysLeft: 3,
     orphans: { files: 1, bytes: 10 },
     backup: { at: ago(9 * DAY_MS).toISOString(), missing: 2 },
+    lateBackupMs: undefined,
     mailKind: 'outbox',
     guessedUrl: 'http://localhost:8080',
     isReadOnly: true,
@@ -104,6 +105,7 @@ test('every problem is found in the worst situation, errors first, and none in t
   const found = findProblems(worst)
   const others = [
     ...findProblems({ ...worst, backup: undefined }),
+    ...findProblems({ ...worst, lateBackupMs: 3 * HOUR_MS }),
     ...findProblems({ ...worst, disk: { freeBytes: 50, totalBytes: 100 } }),
   ]
   assert.deepEqual([...new Set([...found, ...others].map(({ code }) => code))].sort(), [...PROBLEM_CODES].sort())

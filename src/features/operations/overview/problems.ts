@@ -2,7 +2,7 @@
 import type { Static } from 'typebox'
 import Type from 'typebox'
 import type { Readiness } from '#features/basics/meta/readiness.ts'
-import { DAY_MS } from '#lib/time.ts'
+import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import type { TaskCounts } from './background-jobs/views.ts'
 import type { FiguresView } from './figures/views.ts'
 import { MAIL_TASKS } from './mail/queries.ts'
@@ -21,6 +21,7 @@ export const PROBLEM_CODES = [
   'backup_missing',
   'backup_old',
   'backup_incomplete',
+  'backup_late',
   'orphaned_files',
   'review_waiting',
   'scans_waiting',
@@ -39,6 +40,7 @@ export const ProblemView = Type.Object(
         '`requests`). `slow`: slow responses in the last 15 minutes (`p95_ms`). `disk_full`: little free space ' +
         '(`free_bytes`, `total_bytes`). `disk_filling`: the disk is full soon (`days`). `backup_missing`: no backup is ' +
         'known. `backup_old`: age of the last backup (`days`). `backup_incomplete`: files were missing (`files`). ' +
+        '`backup_late`: scheduled backups fail; age of the last good one (`hours`). ' +
         '`orphaned_files`: files to which nothing refers (`files`, `bytes`). `review_waiting`: projects wait for a ' +
         'review (`projects`, `days`). `scans_waiting`: files wait for the scanner (`versions`, `hours`). `base_url`: ' +
         'BASE_URL is a guess (`url`). `read_only`: the instance is read-only',
@@ -61,6 +63,8 @@ export type Situation = {
   daysLeft: number | null
   orphans: { files: number; bytes: number }
   backup: { at: string; missing: number } | undefined
+  /** Age of the last good backup, if a scheduled one is late. */
+  lateBackupMs: number | undefined
   mailKind: 'smtp' | 'outbox'
   /** The public URL if it is a guess. */
   guessedUrl: string | undefined
@@ -138,7 +142,8 @@ function requestProblems({ recent: { failed, requests, p95_ms } }: Situation): P
   return problems
 }
 
-function backupProblems({ backup, state, now }: Situation): Problem[] {
+function backupProblems({ backup, lateBackupMs, state, now }: Situation): Problem[] {
+  if (lateBackupMs !== undefined) return [error('backup_late', { hours: Math.floor(lateBackupMs / HOUR_MS) })]
   if (backup === undefined) return state.hasProjects ? [warning('backup_missing')] : []
   const days = Math.floor((now - new Date(backup.at).getTime()) / DAY_MS)
   return [

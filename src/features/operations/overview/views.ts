@@ -1,7 +1,7 @@
 // Response schema of the overview.
 import Type, { type Static } from 'typebox'
 import { Readiness } from '#features/basics/meta/readiness.ts'
-import { Nullable } from '#lib/schema/schema-parts.ts'
+import { Nullable, Timestamp } from '#lib/schema/schema-parts.ts'
 import { TaskCounts } from './background-jobs/views.ts'
 import { BackupView } from './backups/views.ts'
 import { FiguresView } from './figures/views.ts'
@@ -32,6 +32,7 @@ export const OverviewView = Type.Object(
       ),
     }),
     backup: Nullable(BackupView),
+    last_good_backup: Nullable(Timestamp),
   },
   { title: 'InstanceOverview' },
 )

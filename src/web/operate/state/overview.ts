@@ -6,7 +6,7 @@ import { PERIOD_NAMES, type Period } from '#features/operations/overview/figures
 import { loadOverview } from '#features/operations/overview/load-overview.ts'
 import { listMeasures } from '#features/operations/overview/storage/queries.ts'
 import type { OverviewView } from '#features/operations/overview/views.ts'
-import { countOf, exactTime } from '#platform/html/format.ts'
+import { countOf, exactTime, timeAgo } from '#platform/html/format.ts'
 import { html, type Markup, type Part } from '#platform/html/html.ts'
 import type { IconName } from '#platform/html/icons.ts'
 import { segments } from '#platform/html/lists.ts'
@@ -93,9 +93,10 @@ function periods(page: PageContext, path: string, current: Period): Markup {
 }
 
 function factsOf(page: PageContext, overview: OverviewView): Part[] {
-  const { t } = page.language
+  const { t, rich } = page.language
   const kinds = { ready: 'good', degraded: 'wait', unavailable: 'bad' } as const
   const icons = { ready: 'ok', degraded: 'wait', unavailable: 'alert' } as const
+  const lastBackup = overview.last_good_backup
   const hours = Math.floor(overview.uptime_seconds / 3600)
   return [
     status(page, {
@@ -106,6 +107,9 @@ function factsOf(page: PageContext, overview: OverviewView): Part[] {
     t('operate.version', { version: versionOf(overview) }),
     hours < 48 ? t('operate.uptime.hours', { hours }) : t('operate.uptime.days', { days: Math.floor(hours / 24) }),
     t('operate.processes', { count: overview.http_processes }),
+    lastBackup === null
+      ? t('operate.last-backup.none')
+      : rich('operate.last-backup', { age: timeAgo(page.language, new Date(lastBackup), page.now) }),
   ]
 }
 

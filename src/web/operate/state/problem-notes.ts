@@ -22,6 +22,7 @@ const PAGES: Partial<Record<ProblemCode, string>> = {
   backup_missing: '/operator/backups',
   backup_old: '/operator/backups',
   backup_incomplete: '/operator/backups',
+  backup_late: '/operator/jobs?state=failed',
   review_waiting: '/moderation/queue',
   base_url: PATHS.firstSteps,
   read_only: PATHS.readOnly,

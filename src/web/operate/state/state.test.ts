@@ -208,11 +208,15 @@ test('a test email is sent, and a rejected one shows the response of the server'
 
 test('the backups page shows known backups with their age', async () => {
   assertSays(await admin.get('/operator/backups'), 200, 'No backup is known')
+  assertSays(await admin.get('/operator'), 200, 'No good backup yet')
   const details = { id: 'b1', name: 'daily.tar', rows: 10, files: 2, events: 0, bytes: 61_000_000, missing: 1 }
   await recordAudit(t.deps.db, { action: 'backup.made', actor: COMMAND, details })
   const page = await admin.get('/operator/backups')
   assertSays(page, 200, 'daily.tar')
   assertSays(page, 200, 'One file missing')
+  assertSays(await admin.get('/operator'), 200, 'No good backup yet')
+  await recordAudit(t.deps.db, { action: 'backup.made', actor: COMMAND, details: { ...details, missing: 0 } })
+  assertSays(await admin.get('/operator'), 200, 'Last good backup')
 })
 
 function csrfOf(body: string): string {

@@ -38,18 +38,21 @@ const End = Type.Object({ id: Type.String(), manifestBytes: Type.Integer(), mani
 export type End = Static<typeof End>
 
 /** Line of the manifest. `in`: ID of the earlier backup that contains the member. */
-export type ManifestEntry = { name: string; size: number; sha256: string; in?: string } | { name: string; absent: true }
+export type ManifestEntry = PresentEntry | { name: string; absent: true }
+export type PresentEntry = { name: string; size: number; sha256: string; in?: string }
 
 /** Error for an unusable backup. The message gives the reason. */
 export class ArchiveError extends OperatorError {
   override name = 'ArchiveError'
 }
 
+export const USE_ANOTHER = 'Check how it was stored and copied, and use another backup.'
+
 export const damaged = (reason: string, cause?: unknown): ArchiveError =>
-  new ArchiveError(`The backup is damaged: ${reason}. Nothing was restored.`, { cause })
+  new ArchiveError(`The backup is damaged: ${reason}. Nothing was restored. ${USE_ANOTHER}`, { cause })
 
 export const truncated = (cause?: unknown): ArchiveError =>
-  new ArchiveError('The backup is truncated: its end is missing. Nothing was restored.', { cause })
+  new ArchiveError(`The backup is truncated: its end is missing. Nothing was restored. ${USE_ANOTHER}`, { cause })
 
 /** Returns an ArchiveError for any error while reading. A system error is not reported as damage. */
 export function unreadable(cause: unknown): unknown {

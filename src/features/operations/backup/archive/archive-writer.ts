@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable, type Writable } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
-import { END, type End, HEAD, type Head, MANIFEST, type ManifestEntry } from './archive-format.ts'
+import { END, type End, HEAD, type Head, MANIFEST, type ManifestEntry, type PresentEntry } from './archive-format.ts'
 import { paddingOf, TAR_END, tarHeader } from './tar-blocks.ts'
 
-type Content = Iterable<Buffer> | AsyncIterable<Buffer>
+export type Content = Iterable<Buffer> | AsyncIterable<Buffer>
 
 export type ArchiveWriter = Awaited<ReturnType<typeof createArchiveWriter>>
 
@@ -34,7 +34,7 @@ export async function createArchiveWriter(head: Head, sink: Writable, index?: Wr
   async function writeMember(name: string, size: number, content: Content, target = sink): Promise<string> {
     async function writeOut(piece: Buffer): Promise<void> {
       if (target === sink) bytes += piece.length
-      await write(target, piece)
+      await writeTo(target, piece)
     }
 
     await writeOut(tarHeader({ name, size, mtime }))
@@ -56,12 +56,14 @@ export async function createArchiveWriter(head: Head, sink: Writable, index?: Wr
     const line = Buffer.from(`${JSON.stringify(entry)}\n`)
     manifestBytes += line.length
     manifestDigest.update(line)
-    await write(manifest, line)
+    await writeTo(manifest, line)
   }
 
-  /** Adds a member of `size` bytes. @throws Error if the content has more or fewer bytes. */
-  async function addStream(name: string, size: number, content: Content): Promise<void> {
-    await note({ name, size, sha256: await writeMember(name, size, content) })
+  /** Adds a member of `size` bytes and returns its entry. @throws Error if the content has more or fewer bytes. */
+  async function addStream(name: string, size: number, content: Content): Promise<PresentEntry> {
+    const entry = { name, size, sha256: await writeMember(name, size, content) }
+    await note(entry)
+    return entry
   }
 
   /** Has the structure of a backup without content, so that the same code reads it. */
@@ -107,7 +109,7 @@ export async function createArchiveWriter(head: Head, sink: Writable, index?: Wr
 }
 
 /** Writes to a stream, and waits while its buffer is full. @throws the error of the stream, also of an earlier write. */
-async function write(stream: Writable, content: Buffer): Promise<void> {
+export async function writeTo(stream: Writable, content: Buffer): Promise<void> {
   if (stream.errored !== null) throw stream.errored
   if (!stream.write(content)) await once(stream, 'drain')
 }

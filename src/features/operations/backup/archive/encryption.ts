@@ -5,7 +5,7 @@ import { open } from 'node:fs/promises'
 import { PassThrough, Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { OperatorError } from '#lib/operator-error.ts'
-import { ArchiveError } from './archive-format.ts'
+import { ArchiveError, USE_ANOTHER } from './archive-format.ts'
 import { type ArchiveReader, openArchive } from './archive-reader.ts'
 
 /** First line of an encrypted file. */
@@ -76,16 +76,30 @@ export async function decrypted(source: Readable, identities: readonly string[])
   } catch (cause) {
     whole.destroy()
     throw cause instanceof Error && /no identity matched/.test(cause.message)
-      ? new ArchiveError('The backup is encrypted for another key than that of --identity. Nothing was restored.', {
-          cause,
-        })
-      : new ArchiveError('The backup is damaged: its header cannot be decrypted. Nothing was restored.', { cause })
+      ? new ArchiveError(
+          'The backup is encrypted for another key than that of --identity. Nothing was restored. Check which key it was made for.',
+          {
+            cause,
+          },
+        )
+      : new ArchiveError(
+          `The backup is damaged: its header cannot be decrypted. Nothing was restored. ${USE_ANOTHER}`,
+          { cause },
+        )
   }
 }
 
-/** Opens a backup file, which might be encrypted. @throws ArchiveError */
-export async function openBackup(path: string, identities: readonly string[]): Promise<ArchiveReader> {
-  return openArchive(await decrypted(createReadStream(path, { highWaterMark: CHUNK_BYTES }), identities))
+/** A backup that can be read several times. */
+export type Source = { name: string; open(): Readable | Promise<Readable> }
+
+export const fileSource = (path: string): Source => ({
+  name: path,
+  open: () => createReadStream(path, { highWaterMark: CHUNK_BYTES }),
+})
+
+/** Opens a backup, which might be encrypted. @throws ArchiveError */
+export async function openBackup(source: Source, identities: readonly string[]): Promise<ArchiveReader> {
+  return openArchive(await decrypted(await source.open(), identities))
 }
 
 export async function isEncrypted(path: string): Promise<boolean> {
@@ -156,6 +170,6 @@ async function* orArchiveError(plain: AsyncIterable<Buffer>): AsyncGenerator<Buf
   } catch (cause) {
     if (cause instanceof Error && 'syscall' in cause) throw cause
     const reason = 'a part of it cannot be decrypted, because it was cut or changed'
-    throw new ArchiveError(`The backup is damaged: ${reason}. Nothing was restored.`, { cause })
+    throw new ArchiveError(`The backup is damaged: ${reason}. Nothing was restored. ${USE_ANOTHER}`, { cause })
   }
 }

@@ -5,7 +5,7 @@ import { stat } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { ArchiveError, END, type End, type Head, type ManifestEntry, parseEnd } from './archive-format.ts'
 import { readEntries } from './archive-reader.ts'
-import { isEncrypted, openBackup } from './encryption.ts'
+import { fileSource, isEncrypted, openBackup, type Source } from './encryption.ts'
 import { BLOCK, TAR_END } from './tar-blocks.ts'
 
 /** The index of an encrypted backup, which this machine cannot decrypt, is next to it. */
@@ -14,10 +14,12 @@ export const indexPath = (path: string): string => `${path}.index`
 /** Size of the end of a backup: a header block, a content block and the end of the tar file. */
 const TAIL = 2 * BLOCK + TAR_END.length
 
+export type Previous = { head: Head; files: AsyncGenerator<ManifestEntry> }
+
 /** Reads the head and the manifest of the backup on which an incremental backup is based, starting at the end of the file. */
-export async function openPrevious(named: string): Promise<{ head: Head; files: AsyncGenerator<ManifestEntry> }> {
+export async function openPrevious(named: string): Promise<Previous> {
   const path = (await isEncrypted(named)) ? await indexOf(named) : named
-  const head = await readHeadOf(path)
+  const head = await readHeadOf(fileSource(path))
   const { size } = await stat(path)
   const tail = await buffer(createReadStream(path, { start: Math.max(0, size - TAIL) }))
   if (tail.subarray(0, END.length).toString() !== END) {
@@ -50,9 +52,9 @@ async function indexOf(path: string): Promise<string> {
   return index
 }
 
-/** Reads the head of a backup file. @throws ArchiveError */
-export async function readHeadOf(path: string, identities: readonly string[] = []): Promise<Head> {
-  const reader = await openBackup(path, identities)
+/** Reads the head of a backup. @throws ArchiveError */
+export async function readHeadOf(source: Source, identities: readonly string[] = []): Promise<Head> {
+  const reader = await openBackup(source, identities)
   await reader.dispose()
   return reader.head
 }

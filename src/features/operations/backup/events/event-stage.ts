@@ -1,5 +1,5 @@
 // Stages the events of a backup on disk until the whole backup is verified, because an analytics store cannot undo writes.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { OperatorError } from '#lib/operator-error.ts'
 import type { AnalyticsStore } from '#ports/analytics-store/analytics-store.ts'
@@ -28,6 +28,7 @@ export async function openEventStage({ config, analytics }: Pick<Deps, 'config' 
   }
   const identity = await analytics.identity()
   const settledAt = await analytics.settledAt()
+  await removeInterrupted(config.dataDir)
   const folder = await mkdtemp(join(config.dataDir, 'restore-'))
   const parts: { kind: EventKind; path: string; id: string }[] = []
   const batches: string[] = []
@@ -66,6 +67,13 @@ export async function openEventStage({ config, analytics }: Pick<Deps, 'config' 
       return done
     },
     dispose: (): Promise<void> => rm(folder, { recursive: true, force: true }),
+  }
+}
+
+/** Removes the stages of killed restores. Only one restore runs at a time. */
+async function removeInterrupted(dataDir: string): Promise<void> {
+  for (const name of await readdir(dataDir)) {
+    if (/^restore-[A-Za-z0-9]{6}$/.test(name)) await rm(join(dataDir, name), { recursive: true, force: true })
   }
 }
 

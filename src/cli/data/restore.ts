@@ -1,0 +1,115 @@
+// `depot restore`.
+import { createReadStream } from 'node:fs'
+import { open, readdir, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { readArguments, UsageError } from '#cli/kit/arguments.ts'
+import { createSteps } from '#cli/kit/progress.ts'
+import { type Env, print, withUnmigratedDeps } from '#cli/kit/with-deps.ts'
+import { COMMAND } from '#features/basics/audit/actor.ts'
+import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { fileSource, parseIdentities, type Source } from '#features/operations/backup/archive/encryption.ts'
+import {
+  type RestoreDeps,
+  type RestoreOptions,
+  type RestoreReport,
+  restoreBackup,
+} from '#features/operations/backup/restore-backup.ts'
+import { findBackup, isBackupName, objectSource } from '#features/operations/backup/scheduled/target.ts'
+import { OperatorError } from '#lib/operator-error.ts'
+import { withBackupTarget } from '#main/open-backup-target.ts'
+import { loadConfig } from '#platform/config/load-config.ts'
+import { createLog } from '#platform/telemetry/log.ts'
+import { createMetrics } from '#platform/telemetry/metrics.ts'
+
+/** Size of a read. */
+const SOURCE_BYTES = 128 * 1024
+const LABELS = { rows: 'Rows', files: 'Files', events: 'Events' } as const
+
+type Chosen = Pick<RestoreOptions, 'source' | 'earlier' | 'findEarlier'>
+
+export async function restoreCommand(args: readonly string[], env: Env): Promise<void> {
+  const { values, words } = readArguments(args, { identity: 'string', json: 'boolean' }, { min: 1, max: 1000 })
+  const identities = await readIdentities(values.identity)
+  const progress = createSteps(LABELS)
+  try {
+    const report = await withBackup(words, env, (chosen) =>
+      withUnmigratedDeps(env, (deps) => restore(deps, { ...chosen, identities, onProgress: progress.onProgress })),
+    )
+    progress.end()
+    print({ json: report, text: describeRestore(report) }, values.json)
+  } finally {
+    progress.end()
+  }
+}
+
+async function restore(deps: RestoreDeps, options: RestoreOptions): Promise<RestoreReport> {
+  const restored = await restoreBackup(deps, options)
+  const { id, created, rows, files, events, missing } = restored
+  const details = { id, created, rows, files, events, missing }
+  await recordAudit(deps.db, { action: 'backup.restored', actor: COMMAND, details })
+  return restored
+}
+
+function describeRestore({ rows, files, events, missing, created, renew }: RestoreReport): string {
+  const lacks = missing === 0 ? '' : `; ${missing} files were missing in the backup`
+  return `Restored the backup of ${created}: ${rows} rows, ${files} files, ${events} events${lacks}${describeRenewal(renew)}`
+}
+
+/** Opens the backup that the words name: `latest` or a name at BACKUP_TARGET, or a file and those that it is based on. */
+export async function withBackup<T>(
+  [name = '-', ...earlier]: readonly string[],
+  env: Env,
+  act: (backup: Chosen) => Promise<T>,
+): Promise<T> {
+  if (name !== 'latest' && !isBackupName(name)) return withFile(name, earlier, act)
+  if (earlier.length > 0) throw new UsageError(`Unexpected argument: ${earlier[0]}`)
+  const log = createLog({ level: 'warn', buffered: false, destination: 2 })
+  const deps = { config: loadConfig(env), log, metrics: createMetrics({ process: false }) }
+  return withBackupTarget(deps, async (target) => {
+    const { source, packs } = await findBackup(target, name)
+    const findEarlier = (id: string): Source | undefined => {
+      const pack = packs.find((found) => found.id === id)
+      return pack && objectSource(target, pack.key)
+    }
+    return act({ source: await source.open(), findEarlier })
+  })
+}
+
+async function withFile<T>(path: string, earlier: readonly string[], act: (backup: Chosen) => Promise<T>): Promise<T> {
+  const source = await openSource(path)
+  // A backup of BACKUP_TARGET is next to its packs.
+  const names = path === '-' ? [] : await readdir(dirname(path))
+  const findEarlier = (id: string): Source | undefined => {
+    const name = names.find((found) => found.startsWith(`files-${id}-`))
+    return name === undefined ? undefined : fileSource(join(dirname(path), name))
+  }
+  try {
+    return await act({ source, earlier: earlier.map(fileSource), findEarlier })
+  } finally {
+    if (path !== '-') source.destroy()
+  }
+}
+
+function describeRenewal(renew: readonly string[]): string {
+  if (renew.length === 0) return ''
+  return `\nThe backup has no secrets of the instance. Renew:\n${renew.map((line) => `  ${line}`).join('\n')}`
+}
+
+/** Reads the file with private keys that `--identity` names. */
+export async function readIdentities(path: string | undefined): Promise<string[]> {
+  if (path === undefined) return []
+  const text = await readFile(path, 'utf8').catch((cause: Error) => {
+    throw new OperatorError(`Cannot read the private key ${path}: ${cause.message}`, { cause })
+  })
+  return parseIdentities(text, path)
+}
+
+async function openSource(path: string): Promise<Readable> {
+  if (path === '-') return process.stdin
+  const handle = await open(path, 'r').catch((cause: Error) => {
+    throw new OperatorError(`Cannot open the backup ${path}: ${cause.message}`, { cause })
+  })
+  await handle.close()
+  return createReadStream(path, { highWaterMark: SOURCE_BYTES })
+}

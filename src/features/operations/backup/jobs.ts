@@ -1,0 +1,19 @@
+// The job of scheduled backups.
+import type { Jobs } from '#platform/jobs/queue.ts'
+import type { Deps } from '#ports/deps.ts'
+import { finishRestore } from './restore-backup.ts'
+
+/** Runs a command of Depot in a process of its own. */
+type RunCommand = (words: readonly string[], signal: AbortSignal) => Promise<void>
+
+type JobDeps = Pick<Deps, 'config' | 'pool' | 'db' | 'cache' | 'analytics' | 'log'>
+
+export const backupJobs = (deps: JobDeps, runCommand: RunCommand) => ({
+  // Not idempotent, but harmless: a second run makes another backup, which copies no file again.
+  'backups.make': async (_payload: Jobs['backups.make'], signal: AbortSignal): Promise<void> => {
+    if (deps.config.backup.target !== undefined) await runCommand(['backup'], signal)
+  },
+
+  // A restore that was killed after its commit. Idempotent: each step can be repeated.
+  'backups.finish-restore': (): Promise<void> => finishRestore(deps),
+})
