@@ -8,7 +8,8 @@ export async function exportCatalogueCommand(args: readonly string[], env: Env):
   const { values, words } = readArguments(args, { json: 'boolean' }, { min: 1, max: 1 })
   const [file = ''] = words
   const report = await withDeps(env, (deps) => exportCatalogue(deps, file))
-  const { projects, versions, bytes } = report
-  const text = `Wrote ${projects} projects and ${versions} versions (${shownBytes(bytes)}) to ${file}, and the signature to ${file}.sig`
+  const { projects, versions, users, organizations, collections, bytes } = report
+  const written = `${projects} projects, ${versions} versions, ${users} users, ${organizations} organizations and ${collections} collections`
+  const text = `Wrote ${written} (${shownBytes(bytes)}) to ${file}, and the signature to ${file}.sig`
   print({ json: report, text }, values.json)
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
+import { teamFactories } from '#test/support/factories/team-factories.ts'
 import { exportCatalogue } from './export-catalogue.ts'
 
 let t: TestApp
@@ -20,35 +21,50 @@ after(async () => {
 })
 
 test('the file has every public object in the order of the changes, and a signature', async () => {
-  const project = await t.make.project()
+  const owner = await t.make.account()
+  const project = await t.make.project({ owner })
   const version = await t.make.version({ project })
   const hidden = await t.make.project({ status: 'unlisted' })
   await t.make.version({ project: hidden })
   await t.make.version({ project, status: 'draft' })
+  const { organization } = teamFactories(t.deps.db)
+  const [shown] = [await organization(owner), await organization(owner)]
+  await t.make.project({ organization_id: shown.id, status: 'private' })
+  const shared = await t.make.project({ organization_id: shown.id })
+  const collections = []
+  for (const status of ['listed', 'private'] as const) {
+    const made = await t.as(owner).post('/v3/collection', { name: 'Lanterns', projects: [project.id] })
+    assert.equal(made.statusCode, 201, made.body)
+    collections.push(made.json().id)
+    const { db } = t.deps
+    await db.updateTable('collection').set({ status }).where('id', '=', made.json().id).execute()
+  }
   const file = join(folder, 'catalogue.jsonl.gz')
   const report = await exportCatalogue(t.deps, file)
   const bytes = await readFile(file)
-  const entries = gunzipSync(bytes)
+  const entries: { kind: string; id: string; object: object }[] = gunzipSync(bytes)
     .toString()
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))
-  assert.deepEqual(
-    entries.map(({ kind, id }) => [kind, id]),
-    [
-      ['project', project.id],
-      ['version', version.id],
-    ],
-  )
-  assert.deepEqual(
-    entries.map(({ object }) => object),
-    [
-      (await t.anyone.get(`/v3/project/${project.id}`)).json(),
-      (await t.anyone.get(`/v3/version/${version.id}`)).json(),
-    ],
-  )
-  assert.deepEqual([report.projects, report.versions, report.bytes], [1, 1, bytes.length])
-  const { changes } = (await t.anyone.get(`/v3/changes?since=${report.cursor}`)).json()
+  const expected = [
+    ['collection', collections[0]],
+    ['organization', shown.id],
+    ['project', project.id],
+    ['project', shared.id],
+    ['user', owner.id],
+    ['version', version.id],
+  ]
+  const named = entries.map(({ kind, id }) => [kind, id])
+  assert.deepEqual(named.sort(), expected.sort())
+  for (const { kind, id, object } of entries)
+    assert.deepEqual(object, (await t.anyone.get(`/v3/${kind}/${id}`)).json(), `${kind} ${id}`)
+  const { cursor, ...counts } = report
+  const one = { versions: 1, users: 1, organizations: 1, collections: 1 }
+  assert.deepEqual(counts, { projects: 2, ...one, bytes: bytes.length })
+  const { changes } = (
+    await t.anyone.get(`/v3/changes?since=${cursor}&kinds=["project","version","user","organization","collection"]`)
+  ).json()
   assert.deepEqual(changes, [])
   const [key] = (await t.anyone.get('/v3/instance/key')).json().keys
   const x = Buffer.from(key.public_key.slice('whpk_'.length), 'base64').toString('base64url')

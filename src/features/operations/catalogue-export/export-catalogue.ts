@@ -8,15 +8,29 @@ import { createGzip } from 'node:zlib'
 import { signWithInstanceKey } from '#features/basics/instance-key/instance-keys.ts'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { listVisibleVersions } from '#features/catalogue/versions/lookup/version-cache.ts'
+import { listCollections } from '#features/community/collections/queries.ts'
+import { toCollectionView } from '#features/community/collections/views.ts'
+import { listCachedOrganizations, toOrganizationViews } from '#features/community/organizations/organization-cache.ts'
 import { parseCursor } from '#features/operations/changes/cursor.ts'
 import { listChanges } from '#features/operations/changes/list-changes.ts'
 import type { ChangesView } from '#features/operations/changes/views.ts'
+import { listCachedUsers } from '#features/people/users/user-cache.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import type { Deps } from '#ports/deps.ts'
 
 const PAGE = 500
 
-export type CatalogueReport = { projects: number; versions: number; bytes: number; cursor: string }
+/** The kinds of objects that the API shows to everybody one by one. Advisories have an export of their own. */
+const KINDS = ['project', 'version', 'user', 'organization', 'collection'] as const
+const COUNTS = {
+  project: 'projects',
+  version: 'versions',
+  user: 'users',
+  organization: 'organizations',
+  collection: 'collections',
+} as const satisfies Record<(typeof KINDS)[number], string>
+
+export type CatalogueReport = Record<(typeof COUNTS)[keyof typeof COUNTS], number> & { bytes: number; cursor: string }
 
 /**
  * Writes one JSON object per line, in the order of the changes: an entry of the change feed and, if it is present, the object.
@@ -32,7 +46,8 @@ export async function exportCatalogue(deps: Deps, file: string): Promise<Catalog
     )
     if (exists) throw new OperatorError(`${path} exists already. Choose another name, or move the file`)
   }
-  const report: CatalogueReport = { projects: 0, versions: 0, bytes: 0, cursor: '' }
+  const counts = { projects: 0, versions: 0, users: 0, organizations: 0, collections: 0 }
+  const report: CatalogueReport = { ...counts, bytes: 0, cursor: '' }
   const partial = `${file}.partial`
   const hash = createHash('sha512')
   const count = new Transform({
@@ -58,13 +73,14 @@ async function* lines(deps: Deps, report: CatalogueReport): AsyncGenerator<strin
   let since: string | undefined
   for (let more = true; more; ) {
     const cursor = since === undefined ? undefined : parseCursor(since)
-    const page = await listChanges(deps, { since: cursor, kinds: ['project', 'version'], limit: PAGE })
+    const page = await listChanges(deps, { since: cursor, kinds: KINDS, limit: PAGE })
     const objects = await readObjects(deps, page)
     for (const change of page.changes) {
       const object = objects.get(`${change.kind} ${change.id}`)
       // A later entry says that the object is no longer public.
       if (change.state === 'present' && object === undefined) continue
-      if (object !== undefined) report[change.kind === 'project' ? 'projects' : 'versions'] += 1
+      const kind = KINDS.find((known) => known === change.kind)
+      if (object !== undefined && kind !== undefined) report[COUNTS[kind]] += 1
       const entry = JSON.stringify(change)
       yield object === undefined ? `${entry}\n` : `${entry.slice(0, -1)},"object":${object}}\n`
     }
@@ -78,10 +94,23 @@ async function* lines(deps: Deps, report: CatalogueReport): AsyncGenerator<strin
 async function readObjects(deps: Deps, { changes }: ChangesView): Promise<Map<string, string>> {
   const idsOf = (kind: string) =>
     changes.flatMap((change) => (change.kind === kind && change.state === 'present' ? [change.id] : []))
-  const projects = await listVisibleProjects(deps, null, idsOf('project'))
-  const versions = await listVisibleVersions(deps, null, idsOf('version'))
+  const [projects, versions, users, organizations, collections] = [
+    await listVisibleProjects(deps, null, idsOf('project')),
+    await listVisibleVersions(deps, null, idsOf('version')),
+    await listCachedUsers(deps, idsOf('user')),
+    await listCachedOrganizations(deps, idsOf('organization')),
+    await listCollections(deps.db, null, idsOf('collection')),
+  ]
+  const organizationViews = await toOrganizationViews(deps, null, organizations)
+  const toCollection = toCollectionView(deps.config)
   return new Map([
     ...projects.map(({ id, bytes }): [string, string] => [`project ${id}`, bytes.toString()]),
-    ...versions.map((version): [string, string] => [`version ${version.id}`, version.bytes.toString()]),
+    ...versions.map(({ id, bytes }): [string, string] => [`version ${id}`, bytes.toString()]),
+    ...users.map(({ id, bytes }): [string, string] => [`user ${id}`, bytes.toString()]),
+    ...organizationViews.map(({ bytes }, index): [string, string] => [
+      `organization ${organizations[index]?.id}`,
+      bytes.toString(),
+    ]),
+    ...collections.map((row): [string, string] => [`collection ${row.id}`, JSON.stringify(toCollection(row))]),
   ])
 }

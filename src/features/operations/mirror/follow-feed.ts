@@ -2,7 +2,7 @@
 
 import type { MirrorRun } from './copy/context.ts'
 import { copyProjects, type Wants } from './copy/copy-projects.ts'
-import { followRemovals } from './copy/copy-removals.ts'
+import { copyRemovals } from './copy/copy-removals.ts'
 import { listOrigins, markSeen } from './queries.ts'
 import { readChanges } from './source/read-objects.ts'
 import type { RemoteChange } from './source/remote-objects.ts'
@@ -71,5 +71,5 @@ async function copyChanges(run: MirrorRun, changes: readonly RemoteChange[], wan
   }
   const isCopied = projects.size === 0 || (await copyProjects(run, { projects, versions, revisions }))
   const removed = { projects: idsOf('project', 'removed'), versions: idsOf('version', 'removed') }
-  return (await followRemovals(run, removed)) && isCopied
+  return (await copyRemovals(run, removed)) && isCopied
 }

@@ -20,7 +20,7 @@ import { Refusals } from '#lib/schema/refusals.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { StagedFile } from '#ports/files/files.ts'
 import { PACK_FILE, readPackwiz, stagePackwiz } from './packwiz.ts'
-import { stagePackFile } from './stage-pack.ts'
+import { type PackHash, stagePackFile } from './stage-pack.ts'
 
 export type PackReport = {
   id: string
@@ -42,9 +42,6 @@ export type PackOptions = {
   /** Address of an instance from which projects that the pack needs are copied. */
   projectsFrom?: string | undefined
 } & Pick<MirrorOptions, 'userAgent' | 'warn' | 'signal' | 'pause'>
-
-/** A file of a pack is found by one of these hashes. */
-export type PackHash = { algorithm: 'sha1' | 'sha512'; hash: string }
 
 const CALLER = 'import'
 const NAME_LENGTH_MAX = 64

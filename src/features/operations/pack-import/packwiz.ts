@@ -17,8 +17,7 @@ import { pathIn } from '#features/operations/project-folder/read-folder.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { StagedFile } from '#ports/files/files.ts'
-import type { PackHash } from './import-pack.ts'
-import { stagePack } from './stage-pack.ts'
+import { type PackHash, stagePack } from './stage-pack.ts'
 
 export const PACK_FILE = 'pack.toml'
 

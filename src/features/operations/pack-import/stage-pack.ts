@@ -6,6 +6,9 @@ import { refusing } from '#features/operations/project-folder/read-folder.ts'
 import type { Deps } from '#ports/deps.ts'
 import type { StagedFile } from '#ports/files/files.ts'
 
+/** A file of a pack is found by one of these hashes. */
+export type PackHash = { algorithm: 'sha1' | 'sha512'; hash: string }
+
 export const stagePackFile = (deps: Pick<Deps, 'files'>, path: string): Promise<StagedFile> =>
   stagePack(deps, path, createReadStream(path))
 

@@ -25,7 +25,7 @@ type Shown<T> = { origin: OriginRow; remote: T | undefined }
  * Gives copies of removed projects and versions the status that the source shows, if it shows any. Returns whether it shows
  * all of them as removed: a source with several processes or a cache can show an older state for a moment.
  */
-export async function followRemovals(
+export async function copyRemovals(
   run: MirrorRun,
   removed: { projects: readonly string[]; versions: readonly string[] },
 ): Promise<boolean> {
