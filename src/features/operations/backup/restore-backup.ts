@@ -22,6 +22,7 @@ import type { Member } from './archive/member-reader.ts'
 import { readHeadOf } from './archive/open-previous.ts'
 import { followStore, openEventStage } from './events/event-stage.ts'
 import { markLostSecrets } from './lost-secrets.ts'
+import { deferSchema } from './deferred-schema.ts'
 import { createFileRestorer, restoreEarlier } from './restore-files.ts'
 import {
   addJob,
@@ -187,6 +188,7 @@ async function restoreAll(
   checkTables(head, tables)
   // The rows already contain the values that triggers would compute.
   for (const { name } of tables) await client.query(`alter table ${quote(name)} disable trigger user`)
+  const createSchema = await deferSchema(client, tables)
   for (const { name } of tables.toReversed()) await client.query(`delete from ${quote(name)}`)
   const report: RestoreReport = {
     id: head.id,
@@ -197,7 +199,16 @@ async function restoreAll(
     missing: 0,
     renew: [],
   }
-  let claimed = false
+  let schema: Promise<void> | undefined
+  /** Claims the keys before files are stored, so that the sweep deletes the files if this process is killed. */
+  const endRows = async (): Promise<void> => {
+    report.rows += await rows.end()
+    if (schema !== undefined) return
+    await claimKeys(deps, client)
+    // The database does this while this process stores the files.
+    schema = createSchema()
+    schema.catch(() => undefined)
+  }
   const rows = createRowLoader(client, head.tables)
   const files = createFileRestorer(deps)
   for await (const member of reader.members()) {
@@ -207,21 +218,22 @@ async function restoreAll(
       options.onProgress?.('rows', report.rows)
       continue
     }
-    report.rows += await rows.end()
-    if (folder === 'jobs') await restoreJobs(client, member)
+    if (folder === 'jobs') {
+      report.rows += await rows.end()
+      await restoreJobs(client, member)
+      continue
+    }
+    await endRows()
     if (folder === 'files') {
-      // Claimed before the files are stored, so that the sweep deletes the files if this process is killed.
-      if (!claimed) await claimKeys(deps, client)
-      claimed = true
       await files.add(member)
       report.files += 1
       options.onProgress?.('files', report.files)
     }
     if (folder === 'events') await events.add(name, member)
   }
-  report.rows += await rows.end()
+  await endRows()
   await files.end()
-  if (!claimed) await claimKeys(deps, client)
+  await schema
   for (const [id, source] of earlier) report.files += await restoreEarlier(deps, reader, { id, source, identities })
   for await (const entry of reader.elsewhere()) if ('absent' in entry) report.missing += 1
   if (!hasSecrets(head)) report.renew = await markLostSecrets(client)

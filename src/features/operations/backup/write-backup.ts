@@ -12,7 +12,7 @@ import { FORMAT, fileMember, type Head, type ManifestEntry, partMember } from '.
 import { type ArchiveWriter, type Content, createArchiveWriter } from './archive/archive-writer.ts'
 import { encryptTo } from './archive/encryption.ts'
 import { openPrevious, type Previous } from './archive/open-previous.ts'
-import { EVENT_COLUMNS, type EventSource } from './events/event-parts.ts'
+import { EVENT_COLUMNS, type EventPart, type EventSource, readAhead } from './events/event-parts.ts'
 import {
   type Client,
   columnList,
@@ -80,6 +80,7 @@ export async function writeBackup(deps: BackupDeps, options: BackupOptions): Pro
   const opened = [options.sink, options.index]
   let previous: Previous | undefined
   let writer: ArchiveWriter | undefined
+  let events: ReturnType<typeof readAhead> | undefined
   try {
     previous = options.since === undefined ? undefined : await openPrevious(options.since)
     return await withBackupLock(deps, async (client) => {
@@ -89,15 +90,17 @@ export async function writeBackup(deps: BackupDeps, options: BackupOptions): Pro
       const sink = isEncrypted ? await encryptTo(recipients, options.sink) : options.sink
       opened.push(sink)
       writer = await createArchiveWriter(head, sink, options.index)
+      events = readAhead(options.events())
       const rowCount = await copyRows(client, writer, head.tables, options)
       const files = await copyFiles(client, { ...deps, store: writer, previous, options })
       await client.query('commit')
-      const events = await copyEvents(writer, options)
+      const eventCount = await copyEvents(writer, { ...options, events: events.parts })
       const { bytes } = await writer.finish()
-      return { id: head.id, rows: rowCount, ...files, events, bytes, encrypted: isEncrypted }
+      return { id: head.id, rows: rowCount, ...files, events: eventCount, bytes, encrypted: isEncrypted }
     })
   } finally {
     await writer?.dispose()
+    await events?.stop()
     await previous?.files.return(undefined)
     if (writer === undefined) for (const stream of opened) stream?.destroy()
   }
@@ -284,11 +287,11 @@ async function* withEntries(
 
 export async function copyEvents(
   writer: ArchiveWriter,
-  { events, onProgress }: Pick<BackupOptions, 'events' | 'onProgress'>,
+  { events, onProgress }: Pick<BackupOptions, 'onProgress'> & { events: AsyncIterable<EventPart> },
 ): Promise<number> {
   let count = 0
   const parts = new Map<string, number>()
-  for await (const { kind, count: more, bytes } of events()) {
+  for await (const { kind, count: more, bytes } of events) {
     const part = (parts.get(kind) ?? 0) + 1
     parts.set(kind, part)
     await writer.add(partMember(`events/${kind}`, part, 'jsonl.gz'), bytes)

@@ -64,12 +64,10 @@ export async function openDiskFiles({ folder, minFreeBytes = FREE_BYTES_MIN }: D
       }
     },
     async putAll(items) {
+      const write = createBulkWriter(objects)
       for (const { key, bytes } of items) {
         const path = pathOf(key)
-        hostedSync(path, () => {
-          mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-          writeFileSync(path, bytes, { mode: 0o600 })
-        })
+        hostedSync(path, () => write(path, bytes))
       }
     },
     flush: () => hosted(syncFileSystem(objects), objects),
@@ -147,6 +145,36 @@ function hostedSync<T>(path: string, step: () => T): T {
     return step()
   } catch (cause) {
     throw hostingError(cause, path)
+  }
+}
+
+/**
+ * Returns a function that writes files. Keys come in order, so the folder of a file is often that of the previous file, or next
+ * to it, and one system call creates it.
+ */
+function createBulkWriter(top: string): (path: string, bytes: Uint8Array) => void {
+  let last = top
+  const make = (folder: string): void => {
+    if (last === folder || last.startsWith(`${folder}/`) || folder.length <= top.length) return
+    make(dirname(folder))
+    try {
+      mkdirSync(folder, { mode: 0o700 })
+    } catch (error) {
+      if (!hasCode(error, 'EEXIST')) throw error
+    }
+    last = folder
+  }
+  return (path, bytes) => {
+    const folder = dirname(path)
+    try {
+      make(folder)
+      writeFileSync(path, bytes, { mode: 0o600 })
+    } catch (error) {
+      // Removing a file also removes its empty folders.
+      if (!hasCode(error, 'ENOENT')) throw error
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      writeFileSync(path, bytes, { mode: 0o600 })
+    }
   }
 }
 

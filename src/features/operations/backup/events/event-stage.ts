@@ -11,7 +11,7 @@ import type { Client } from '../rows.ts'
 import { readPart } from './event-parts.ts'
 
 /** Maximum number of events per batch: all of them are in memory, and each batch costs a commit. */
-const BATCH_EVENTS = 2_000
+const BATCH_EVENTS = 5_000
 
 /**
  * Opens a stage in the data folder.

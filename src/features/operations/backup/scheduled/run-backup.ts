@@ -86,7 +86,7 @@ async function write(target: Target, deps: BackupDeps, { client, folder, options
     const rows = await copyRows(client, writer, head.tables, options)
     await client.query('commit')
     for await (const { entry } of readEntries(createReadStream(listPath))) await writer.note(entry)
-    const events = await copyEvents(writer, options)
+    const events = await copyEvents(writer, { ...options, events: options.events() })
     await writer.finish()
     const name = backupName(head.created, head.id)
     await index.publish(indexKey(name))
