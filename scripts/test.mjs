@@ -9,7 +9,7 @@ import { run } from 'node:test'
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < 24 || (major === 24 && minor < 12)) {
   console.error(
-    `The tests need Node.js 24.12 or later; this is ${process.versions.node}. Run \`npm rebuild node --ignore-scripts=false\` and try again.`,
+    `The tests need Node.js 24.12 or later; this is ${process.versions.node}. Run \`npm ci\`, and start them with \`npm test\`.`,
   )
   process.exit(1)
 }
