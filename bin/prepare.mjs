@@ -11,7 +11,8 @@ const MAIN = fileURLToPath(import.meta.resolve('#cli/main.ts'))
 export function prepare(words) {
   const prepared = readAndChangeUser(words)
   try {
-    accessSync('.', constants.X_OK)
+    // By its path, because the folders above can be closed to the user.
+    accessSync(process.cwd(), constants.X_OK)
   } catch {
     process.env['DATA_DIR'] = dataFolder()
     process.chdir('/')
