@@ -40,6 +40,8 @@ const TIERS = {
   },
   cluster: { files: ['test/cluster/*.test.ts'], minutes: 30 },
   clients: { files: ['test/clients/*.test.ts'], minutes: 30 },
+  /** The files that `npm run release` makes, each on a system without the checkout. */
+  release: { files: ['test/release/*.test.ts'], minutes: 30 },
 }
 
 const filesOf = ({ files, not }) => fs.globSync(files).filter((file) => !not?.test(file))
