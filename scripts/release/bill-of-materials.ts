@@ -4,17 +4,10 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { partOfLock, readLock, readManifest } from './lock-part.ts'
+import { partOfLock, readCompleteManifest, readLock } from './lock-part.ts'
 
 export function writeBillOfMaterials(root: string, file: string): void {
-  const { name, version, license, dependencies, optionalDependencies, peerDependencies } = readManifest(root)
-  const manifest = {
-    name,
-    version,
-    license,
-    dependencies: { ...dependencies, ...peerDependencies },
-    optionalDependencies,
-  }
+  const manifest = readCompleteManifest(root)
   const scratch = mkdtempSync(join(tmpdir(), 'depot-sbom-'))
   try {
     // npm uses the name of the folder.

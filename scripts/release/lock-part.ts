@@ -5,6 +5,7 @@ import { join } from 'node:path'
 export type Manifest = {
   name: string
   version: string
+  license?: string | undefined
   dependencies?: Record<string, string> | undefined
   optionalDependencies?: Record<string, string> | undefined
   peerDependencies?: Record<string, string> | undefined
@@ -15,13 +16,19 @@ export type Entry = Partial<Manifest> & {
   devOptional?: boolean
   optional?: boolean
   peer?: boolean
-  license?: string
+  deprecated?: string
 }
 export type Lock = { lockfileVersion: number; packages: Record<string, Entry> }
 
 const read = (root: string, name: string) => JSON.parse(readFileSync(join(root, name), 'utf8'))
 export const readManifest = (root: string): Manifest & Record<string, unknown> => read(root, 'package.json')
 export const readLock = (root: string): Lock => read(root, 'package-lock.json')
+
+/** Returns the manifest of a release with the packages that an installation can leave out. */
+export function readCompleteManifest(root: string): Manifest {
+  const { name, version, license, dependencies, optionalDependencies, peerDependencies } = readManifest(root)
+  return { name, version, license, dependencies: { ...dependencies, ...peerDependencies }, optionalDependencies }
+}
 
 /** Returns a lock file for a manifest whose dependencies are locked in `lock`. Optional peers are left out. */
 export function partOfLock(lock: Lock, manifest: Manifest): Lock & { name: string; version: string } {

@@ -3,7 +3,16 @@
 // With --untagged, the commit needs no tag; changes that are not committed are left out. Without nfpm, use --without-debian.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -34,6 +43,15 @@ function checkTag(version: string): void {
   if (!tags.includes(`v${version}`)) fail(`The present commit needs the tag v${version}, the version of package.json.`)
 }
 
+/** Writes the sources of the commit to a folder, which uses the packages of this checkout. */
+function checkOut(target: string): string {
+  mkdirSync(target)
+  const archive = execFileSync('git', ['archive', 'HEAD'], { cwd: ROOT, maxBuffer: Number.POSITIVE_INFINITY })
+  execFileSync('tar', ['-x', '-C', target], { input: archive })
+  symlinkSync(join(ROOT, 'node_modules'), join(target, 'node_modules'))
+  return target
+}
+
 const { version } = readManifest(ROOT)
 if (options.untagged !== true) checkTag(version)
 // Tools write this time instead of the present one, so that two builds are equal.
@@ -44,18 +62,19 @@ const scratch = mkdtempSync(join(tmpdir(), 'depot-release-'))
 try {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
+  const source = checkOut(join(scratch, 'source'))
   const staged = join(scratch, 'package')
-  stagePackage(ROOT, git('rev-parse', 'HEAD'), staged)
+  stagePackage(source, git('rev-parse', 'HEAD'), staged)
   execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], { cwd: staged })
   const tarball = join(folder, `depot-${version}.tgz`)
   say(`Packed ${tarball}`)
-  writeBillOfMaterials(ROOT, join(folder, `depot-${version}.cdx.json`))
+  writeBillOfMaterials(source, join(folder, `depot-${version}.cdx.json`))
   const installed = join(scratch, 'installed')
   installRelease(tarball, installed)
   await writeLicences(installed, join(folder, `depot-${version}-licences.txt`))
   if (options['without-debian'] !== true)
-    for (const name of buildDebianPackages(ROOT, installed, folder)) say(`Packed ${join(folder, name)}`)
-  for (const name of ['Dockerfile', 'compose.yaml']) copyFileSync(join(ROOT, name), join(folder, name))
+    for (const name of buildDebianPackages(source, installed, folder)) say(`Packed ${join(folder, name)}`)
+  for (const name of ['Dockerfile', 'compose.yaml']) copyFileSync(join(source, name), join(folder, name))
   const sums = readdirSync(folder)
     .sort()
     .map((name) => {

@@ -2,9 +2,9 @@
 // node_modules; only what a running Depot reads; the manual page and completions of its commands; and the tested version of
 // every dependency.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
-import { dirname, join, matchesGlob } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { type Lock, type Manifest, partOfLock, readLock, readManifest } from './lock-part.ts'
 
 const CONTENT = [
@@ -42,27 +42,24 @@ const PRINTED = {
   'completions/depot.fish': ['completion', 'fish'],
 } as const
 
-/** Writes the content of a commit. The folder is empty or does not exist. */
+/** Writes the package of the sources in `root`, which are those of `commit`. The folder does not exist. */
 export function stagePackage(root: string, commit: string, folder: string): void {
-  rmSync(folder, { recursive: true, force: true })
-  mkdirSync(folder, { recursive: true })
-  const paths = git(root, ['ls-tree', '-r', '--name-only', '-z', commit]).toString().split('\0').filter(isContent)
-  const archive = git(root, ['archive', commit, '--', ...paths])
-  execFileSync('tar', ['-x', '-C', folder], { input: archive })
-  for (const path of paths.filter((name) => name.endsWith('.ts'))) {
-    const source = readFileSync(join(folder, path), 'utf8')
-    writeFileSync(join(folder, path.replace(/\.ts$/, '.js')), withoutTypes(source))
-    rmSync(join(folder, path))
+  const paths = globSync(CONTENT, { cwd: root, exclude: NOT_CONTENT, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+  for (const path of paths) {
+    const target = join(folder, path.replace(/\.ts$/, '.js'))
+    mkdirSync(dirname(target), { recursive: true })
+    copyFileSync(join(root, path), target)
+    if (path.endsWith('.ts')) write(target, withoutTypes(readFileSync(target, 'utf8')))
   }
   writeManifests(root, commit, folder)
-  writePrinted(root, folder)
+  for (const [file, words] of Object.entries(PRINTED)) {
+    // Without the settings of this machine.
+    const command = ['--', 'bin/depot.mjs', '--env-file=/dev/null', ...words]
+    write(join(folder, file), execFileSync(process.execPath, command, { cwd: root, env: {} }))
+  }
 }
-
-const git = (root: string, words: string[]): Buffer =>
-  execFileSync('git', words, { cwd: root, maxBuffer: Number.POSITIVE_INFINITY })
-
-const isContent = (path: string): boolean =>
-  CONTENT.some((pattern) => matchesGlob(path, pattern)) && !NOT_CONTENT.some((pattern) => matchesGlob(path, pattern))
 
 /** Types become spaces, so that lines of stack traces are those of the source. Relative names of files follow their files. */
 function withoutTypes(source: string): string {
@@ -105,18 +102,6 @@ function versionsOf(lock: Lock, part: Lock): Record<string, string> {
     if (name !== undefined && inner === undefined && !optional && !devOptional) versions[name] = version
   }
   return versions
-}
-
-/** Runs the program of the package with the dependencies of the checkout. */
-function writePrinted(root: string, folder: string): void {
-  const dependencies = join(folder, 'node_modules')
-  symlinkSync(join(root, 'node_modules'), dependencies)
-  for (const [file, words] of Object.entries(PRINTED)) {
-    // Without the settings of this machine.
-    const command = ['--', 'bin/depot.mjs', '--env-file=/dev/null', ...words]
-    write(join(folder, file), execFileSync(process.execPath, command, { cwd: folder, env: {} }))
-  }
-  unlinkSync(dependencies)
 }
 
 const writeJson = (file: string, value: unknown): void => write(file, `${JSON.stringify(value, null, 2)}\n`)

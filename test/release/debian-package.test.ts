@@ -4,7 +4,7 @@ import { cpSync, existsSync, globSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { checkOutput } from '#test/support/processes/documented-steps.ts'
-import { copyFolder, enterDebian, makeDebian, noDebian, STOP } from './debian-root.ts'
+import { copyFolder, enterDebian, makeDebian, noDebian, STOP, USER_OF_SERVER } from './debian-root.ts'
 import {
   checkStory,
   emptyFolder,
@@ -115,7 +115,7 @@ test('the Debian package installs a service, runs the story, upgrades recorded d
       writeFileSync(join(root, 'usr/bin/systemctl'), SYSTEMCTL, { mode: 0o755 })
       await inside(`mkdir -p /run/systemd/system\napt-get install --yes ./${PACKAGE}\n${READY}`)
       await checkStory(inside)
-      assert.deepEqual(await inside('ps -o user= -C node | sort -u'), ['depot'])
+      assert.deepEqual(await inside(USER_OF_SERVER), ['depot'])
       assert.deepEqual(await inside('depot --version'), [VERSION])
       await inside('apt-get remove --yes depot\n! pgrep -f depot.mjs')
       const calls = ['daemon-reload', 'enable --quiet depot', 'is-enabled --quiet depot', 'restart depot']

@@ -5,7 +5,7 @@ import { cpSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 import { openShell } from '#test/support/processes/documented-steps.ts'
-import { enterDebian, makeDebian, noDebian, STOP } from './debian-root.ts'
+import { enterDebian, makeDebian, noDebian, STOP, USER_OF_SERVER } from './debian-root.ts'
 import {
   checkStory,
   emptyFolder,
@@ -85,8 +85,8 @@ test('the image runs the story and upgrades recorded data, without privileges an
     await runStory(inside)
     await inside(`${STOP}\n${start}`)
     await checkStory(inside)
-    const lines = await inside('touch /opt/written 2>&1 || true; ps -o uid= -C node | sort -u')
-    assert.match(lines.join('\n'), /Read-only file system\n *10001$/)
+    const lines = await inside(`touch /opt/written 2>&1 || true; ${USER_OF_SERVER}`)
+    assert.match(lines.join('\n'), /Read-only file system\ndepot$/)
     await inside(STOP)
   })
 
