@@ -15,15 +15,13 @@ async function start() {
   await main(args, process.env, prepared)
 }
 
-/** Runs the same command with the Node.js of the npm package `node`, and exits with its exit code or signal. */
+/** Runs the same command with the Node.js that Depot includes, and exits with its exit code or signal. */
 async function handOver() {
   const { spawn } = await import('node:child_process')
-  const { existsSync } = await import('node:fs')
-  const { fileURLToPath } = await import('node:url')
-  const own = fileURLToPath(new URL('../node_modules/node/bin/node', import.meta.url))
-  if (!existsSync(own)) {
+  const own = await findOwnNode()
+  if (own === undefined) {
     console.error(
-      `Depot needs Node.js 24.12 or newer; this is ${process.versions.node}. npm did not install the Node.js that Depot includes, because install scripts are disabled. Run \`npm rebuild node --ignore-scripts=false\` and try again.`,
+      `Depot needs Node.js 24.12 or newer; this is ${process.versions.node}. npm did not install the Node.js that Depot includes, because it left out optional packages, or because there is none for ${process.platform} on ${process.arch}. Install without --omit=optional, or install Node.js 24.12 or newer.`,
     )
     process.exit(1)
   }
@@ -40,4 +38,17 @@ async function handOver() {
     if (signal === null) process.exit(code ?? 1)
     process.kill(process.pid, signal)
   })
+}
+
+/** Returns the program of the optional package for this platform, or undefined. */
+async function findOwnNode() {
+  const { createRequire } = await import('node:module')
+  const { resolve } = createRequire(import.meta.url)
+  for (const name of ['node', 'node-bin']) {
+    try {
+      return resolve(`${name}-${process.platform}-${process.arch}/bin/node`)
+    } catch {
+      // The package for this platform has the other name, or is not installed.
+    }
+  }
 }

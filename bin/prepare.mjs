@@ -1,16 +1,18 @@
 // Runs before any other code: reads the settings file, and gives up the privileges of root for the owner of the data folder.
 import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { parseEnv } from 'node:util'
 
 const OPTION = '--env-file'
-const MAIN = join(import.meta.dirname, '../src/cli/main.ts')
+const MAIN = fileURLToPath(import.meta.resolve('#cli/main.ts'))
 
 /** Does the above, and leaves a working folder that the user cannot enter, because libraries look for their settings there. */
 export function prepare(words) {
   const prepared = readAndChangeUser(words)
   try {
-    accessSync('.', constants.X_OK)
+    // By its path, because the folders above can be closed to the user.
+    accessSync(process.cwd(), constants.X_OK)
   } catch {
     process.env['DATA_DIR'] = dataFolder()
     process.chdir('/')

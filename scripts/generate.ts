@@ -1,5 +1,5 @@
 // `npm run gen`: generates the row types and schema.sql from the migrations, the API descriptions from the routes,
-// types of the client from the description, .env.example from the settings, docs/generated/scopes.md from the scopes, and the
+// types of the client from the description, the licences of SPDX, .env.example from the settings, docs/generated/scopes.md from the scopes, and the
 // marked blocks of documents.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -19,6 +19,7 @@ import { generateClient } from '../packages/client/generate.mjs'
 import { describeSchema } from './describe-schema.ts'
 import { documentBlocks, documentsWithBlocks, withBlocks } from './document-blocks.ts'
 import { writeRowTypes } from './row-types.ts'
+import { writeSpdxLicenses } from './spdx-licenses.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -78,4 +79,5 @@ for (const path of documentsWithBlocks()) {
   const document = join(ROOT, path)
   writeFileSync(document, withBlocks(await readFile(document, 'utf8'), blocks))
 }
+writeSpdxLicenses()
 await generateClient()

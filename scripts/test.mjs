@@ -9,7 +9,7 @@ import { run } from 'node:test'
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < 24 || (major === 24 && minor < 12)) {
   console.error(
-    `The tests need Node.js 24.12 or later; this is ${process.versions.node}. Run \`npm rebuild node --ignore-scripts=false\` and try again.`,
+    `The tests need Node.js 24.12 or later; this is ${process.versions.node}. Run \`npm ci\`, and start them with \`npm test\`.`,
   )
   process.exit(1)
 }
@@ -40,6 +40,8 @@ const TIERS = {
   },
   cluster: { files: ['test/cluster/*.test.ts'], minutes: 30 },
   clients: { files: ['test/clients/*.test.ts'], minutes: 30 },
+  /** The files that `npm run release` makes, each on a system without the checkout. */
+  release: { files: ['test/release/*.test.ts'], minutes: 30 },
 }
 
 const filesOf = ({ files, not }) => fs.globSync(files).filter((file) => !not?.test(file))

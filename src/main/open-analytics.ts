@@ -1,9 +1,11 @@
 // Opens the store of analytics events, the buffer in front of it, and the counters that follow it.
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CounterFollower } from '#features/operations/downloads/counter-follower.ts'
 import { openCounterLedger } from '#features/operations/downloads/counter-ledger.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import type { AnalyticsStoreConfig } from '#platform/config/config.ts'
+import { loadFor } from '#platform/config/optional-packages.ts'
 import { observeEventBuffer, observeSpool } from '#platform/telemetry/observe.ts'
 import type { AnalyticsStore } from '#ports/analytics-store/analytics-store.ts'
 import { createEventBuffer, type EventBuffer, type EventSink } from '#ports/analytics-store/buffer.ts'
@@ -79,7 +81,10 @@ async function openAttached(deps: Needs, open: () => Promise<AnalyticsStore>): P
  */
 export async function openStore(store: AnalyticsStoreConfig): Promise<AnalyticsStore> {
   if (store.kind === 'clickhouse') {
-    const { openClickHouseStore } = await import('#ports/analytics-store/clickhouse/store.ts')
+    const { openClickHouseStore } = await loadFor(
+      'CLICKHOUSE_URL',
+      () => import('#ports/analytics-store/clickhouse/store.ts'),
+    )
     return openClickHouseStore({ url: store.url.reveal() })
   }
   const { openDuckDbStore } = await import('#ports/analytics-store/duckdb/store.ts')

@@ -1,6 +1,8 @@
 // Opens the ports of a process.
+
 import { createArchiveInspector } from '#platform/archives/inspect-archive.ts'
 import type { Config, FilesConfig } from '#platform/config/config.ts'
+import { loadFor } from '#platform/config/optional-packages.ts'
 import { createImages } from '#platform/images/images.ts'
 import { createTagDirectory } from '#platform/taxonomy/tag-directory.ts'
 import { loadTaxonomy } from '#platform/taxonomy/taxonomy.ts'
@@ -69,7 +71,7 @@ export async function openSharedPorts(
 /** Opens the file store that the operator has chosen. Loads the S3 library only if it is used. */
 export async function openFiles(config: FilesConfig, { log, metrics }: Telemetry): Promise<Files> {
   if (config.kind === 'folder') return openDiskFiles(config)
-  const { openS3Files } = await import('#ports/files/s3/s3-files.ts')
+  const { openS3Files } = await loadFor('S3_BUCKET', () => import('#ports/files/s3/s3-files.ts'))
   const { staging, links, ...location } = config
   return openS3Files({
     location,
@@ -91,7 +93,7 @@ export async function openCounters(
 ): Promise<Counters> {
   const memory = createMemoryCounters({ now })
   if (config.kind === 'memory') return memory
-  const { openRedisCounters } = await import('#ports/counters/redis/redis-counters.ts')
+  const { openRedisCounters } = await loadFor('REDIS_URL', () => import('#ports/counters/redis/redis-counters.ts'))
   const redis = await openRedisCounters({
     url: config.url.reveal(),
     prefix: config.prefix,

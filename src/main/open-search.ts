@@ -1,7 +1,9 @@
 // Opens the search index, embedded or in OpenSearch, and the feed that keeps it up to date.
+
 import { join } from 'node:path'
 import pg from 'pg'
 import { OperatorError } from '#lib/operator-error.ts'
+import { loadFor } from '#platform/config/optional-packages.ts'
 import { observeSearch } from '#platform/telemetry/observe.ts'
 import type { Deps } from '#ports/deps.ts'
 import { acquireIndexFolder } from '#ports/search-index/feed/index-folder.ts'
@@ -48,7 +50,10 @@ export async function openIdleSearch(needs: SearchNeeds): Promise<SearchFeed | u
 
 async function findSearchError({ search }: Deps['config']): Promise<string | undefined> {
   if (search.kind === 'embedded') return undefined
-  const { checkOpenSearch } = await import('#ports/search-index/opensearch/check-server.ts')
+  const { checkOpenSearch } = await loadFor(
+    'OPENSEARCH_URL',
+    () => import('#ports/search-index/opensearch/check-server.ts'),
+  )
   return checkOpenSearch({ url: search.url.reveal(), prefix: search.prefix })
 }
 
@@ -65,7 +70,10 @@ function feedOptions(needs: SearchNeeds): SearchFeedOptions {
     saveEveryMs: 0,
     leases: sharedLeases({ db, connect: () => connectForLock(needs), name: prefix }),
     openIndex: async () => {
-      const { openOpenSearchIndex } = await import('#ports/search-index/opensearch/opensearch-search-index.ts')
+      const { openOpenSearchIndex } = await loadFor(
+        'OPENSEARCH_URL',
+        () => import('#ports/search-index/opensearch/opensearch-search-index.ts'),
+      )
       return openOpenSearchIndex({
         url: search.url.reveal(),
         prefix,

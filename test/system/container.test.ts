@@ -1,79 +1,47 @@
-// The container files, without a container engine: the Dockerfile copies everything that Depot needs to run, its
-// commands work, and the signal of `docker stop` stops the server.
+// The container files, without a container engine: they fit together and to the settings. test/release runs what the image
+// contains.
 import assert from 'node:assert/strict'
-import { execFile, execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
-import { join, matchesGlob, relative } from 'node:path'
-import { after, test } from 'node:test'
+import { readFileSync } from 'node:fs'
+import { join, matchesGlob } from 'node:path'
+import { test } from 'node:test'
 import { DockerfileParser, type Env as EnvLine } from 'dockerfile-ast'
 import { parse } from 'yaml'
 import { Env } from '#platform/config/env.ts'
 import { loadConfig } from '#platform/config/load-config.ts'
-import { freePort } from '#test/support/processes/free-port.ts'
-import { makeDataDir, startDepotBy } from '#test/support/processes/running-depot.ts'
-import { makeFakeNpm } from '#test/support/stand-ins/fake-npm.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const read = (name: string): string => readFileSync(join(ROOT, name), 'utf8')
-const ignored = read('.dockerignore').trim().split('\n')
 const instructions = DockerfileParser.parse(read('Dockerfile')).getInstructions()
 const all = (keyword: string) => instructions.filter((one) => one.getKeyword() === keyword)
 const wordsOf = (line: string | null): string[] => JSON.parse(line?.slice(line.indexOf('[')) ?? '[]')
 const commandOf = (keyword: string): string[] => wordsOf(all(keyword)[0]?.getArgumentsContent() ?? null)
 
-/** Whether .dockerignore keeps a path out of the image. */
-const isIgnored = (path: string): boolean =>
-  ignored.some((pattern) => path === pattern || path.startsWith(`${pattern}/`) || matchesGlob(path, pattern))
-
-/** Does what the lines COPY and RUN do, in a folder that stands for WORKDIR. */
-function build(folder: string, tools: string): void {
-  for (const one of instructions) {
-    const words = one.getArguments().map((argument) => argument.getValue())
-    if (one.getKeyword() === 'COPY') copy(folder, words)
-    if (one.getKeyword() !== 'RUN') continue
-    const script = one.getArgumentsContent() ?? ''
-    // Accounts are the image's business: that line is only read.
-    const options = words[0] === 'useradd' ? ['-n', '-c', script] : ['-e', '-c', script]
-    execFileSync('sh', options, { cwd: folder, env: { ...process.env, PATH: `${tools}:${process.env['PATH']}` } })
-  }
-}
-
-function copy(folder: string, words: string[]): void {
-  const target = words.at(-1) ?? ''
-  for (const source of words.slice(0, -1)) {
-    assert.ok(existsSync(join(ROOT, source)), `COPY ${source}`)
-    assert.ok(!isIgnored(source), `.dockerignore keeps out ${source}, which is copied`)
-    const name = target.endsWith('/') ? join(target, source.split('/').at(-1) ?? '') : target
-    cpSync(join(ROOT, source), join(folder, name), {
-      recursive: true,
-      filter: (path) => !isIgnored(relative(ROOT, path)),
-    })
-  }
-}
-
-test('the image contains everything that Depot needs; its health check works, and its stop signal ends the server', async () => {
-  const { dataDir: folder, remove } = makeDataDir()
-  after(remove)
-  const image = join(folder, 'image')
-  mkdirSync(image)
-  build(image, makeFakeNpm(join(folder, 'tools')))
-  assert.ok(!existsSync(join(image, 'src/main/open-analytics.test.ts')), 'tests stay outside')
-  const PORT = String(await freePort())
-  const isHealthy = (): Promise<boolean> => {
-    const [program = '', ...words] = commandOf('HEALTHCHECK')
-    return new Promise((resolve) => {
-      execFile(program, words, { cwd: image, env: { ...process.env, PORT } }, (error) => resolve(error === null))
-    })
-  }
-  assert.equal(await isHealthy(), false)
-  const server = await startDepotBy(commandOf('CMD'), join(folder, 'data'), { PORT }, image)
-  assert.equal(await isHealthy(), true)
-  const signal = all('STOPSIGNAL')[0]?.getArgumentsContent() ?? 'SIGTERM'
-  assert.equal(await server.stop(signal as NodeJS.Signals), 0)
+test('the Dockerfile copies the npm package of a release, and its second stage contains no other Node.js', () => {
+  const [packed, installed] = all('COPY').map((one) => one.getArgumentsContent() ?? '')
+  assert.ok(matchesGlob('depot-1.0.0.tgz', packed?.split(' ')[0] ?? ''))
+  assert.equal(installed, '/opt/depot /opt/depot')
+  const stages = all('FROM').map((one) => one.getArguments()[0]?.getValue() ?? '')
+  assert.deepEqual(
+    stages.map((name) => name.split(':')[0]),
+    ['node', 'debian'],
+  )
+  assert.deepEqual(commandOf('CMD'), ['depot', 'serve'])
 })
 
 const COMPOSE_SERVICE = {
-  depot: ['build', 'ports', 'environment', 'volumes', 'depends_on', 'stop_grace_period', 'restart'],
+  depot: [
+    'build',
+    'ports',
+    'environment',
+    'volumes',
+    'read_only',
+    'tmpfs',
+    'cap_drop',
+    'security_opt',
+    'depends_on',
+    'stop_grace_period',
+    'restart',
+  ],
   database: ['image', 'environment', 'volumes', 'restart', 'healthcheck'],
 } as const
 
@@ -103,7 +71,7 @@ test('the settings that the container files make are known, and Depot takes thei
   assert.ok(depot !== undefined)
   const env = environmentOf(depot)
   assert.deepEqual(
-    Object.keys(env).filter((name) => !(name in Env.properties)),
+    Object.keys(env).filter((name) => name !== 'PATH' && !(name in Env.properties)),
     [],
   )
   const { database, dataDir, http } = loadConfig(env)

@@ -3,8 +3,8 @@ import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { getCompileCacheDir } from 'node:module'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { updateFileUrls } from '#features/basics/content-images/update-file-urls.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import type { Booted } from '#main/boot.ts'
@@ -15,7 +15,7 @@ import { observeProcesses } from '#platform/telemetry/observe.ts'
 import { Hub } from './hub.ts'
 import type { PeerProcesses } from './peer-processes.ts'
 
-const ENTRY = join(import.meta.dirname, 'http-child.ts')
+const ENTRY = fileURLToPath(new URL('./http-child.ts', import.meta.url))
 /** After a shorter life, the successor waits, twice as long each time. */
 const YOUNG_MS = 30_000
 const FIRST_WAIT_MS = 100

@@ -1,10 +1,18 @@
 // SPDX licence expressions of projects, and the list and texts of licences.
-import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliDecompress } from 'node:zlib'
 import parseExpression from 'spdx-expression-parse'
-import deprecated from 'spdx-license-ids/deprecated.json' with { type: 'json' }
-import licenses from 'spdx-license-list'
 import { notFound, validationError } from '#lib/errors.ts'
+import list from './generated/spdx-licenses.json' with { type: 'json' }
+
+/** `start` and `end` of the compressed text in `generated/spdx-texts.br`. */
+type Listed = { name: string; osiApproved: boolean; start: number; end: number }
+
+const licenses: Readonly<Record<string, Listed>> = list.licenses
+const TEXTS = join(import.meta.dirname, 'generated/spdx-texts.br')
+const decompress = promisify(brotliDecompress)
 
 /** Stored form of `ARR`, in any case. */
 const ALL_RIGHTS_RESERVED = 'LicenseRef-All-Rights-Reserved'
@@ -15,7 +23,7 @@ const WORDS_MAX = 256
 
 /** Deprecated SPDX identifiers, including `+` forms that were separate identifiers. */
 const DEPRECATED: ReadonlySet<string> = new Set([
-  ...deprecated,
+  ...list.deprecated,
   ...Object.keys(licenses).filter((id) => id.endsWith('+')),
 ])
 
@@ -135,9 +143,10 @@ export async function licenseText(id: string): Promise<LicenseText> {
     }
   }
   const name = isListed(id) ? id : withoutPlus(id)
-  // The file name is a key of the list, never input of the client.
-  if (!isListed(name)) throw notFound('license')
-  const file = fileURLToPath(import.meta.resolve(`spdx-license-list/licenses/${name}.json`))
-  const license = JSON.parse(await readFile(file, 'utf8')) as { name: string; licenseText: string }
-  return { title: license.name, body: license.licenseText }
+  const license = isListed(name) ? licenses[name] : undefined
+  if (license === undefined) throw notFound('license')
+  const packed = Buffer.alloc(license.end - license.start)
+  await using file = await open(TEXTS)
+  await file.read(packed, 0, packed.length, license.start)
+  return { title: license.name, body: (await decompress(packed)).toString() }
 }

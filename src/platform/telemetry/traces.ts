@@ -1,8 +1,10 @@
 // Traces for OpenTelemetry: a span for each request, each statement of the request and each job that it starts, also in
 // another process. Traces are off, and the libraries are not loaded, unless the operator configures a collector. The tracer
 // is a module variable, because functions that enqueue a job receive only a transaction.
+
 import type { Context, Span, SpanOptions, TextMapPropagator, Tracer } from '@opentelemetry/api'
 import type { LogEvent } from 'kysely'
+import { loadFor } from '#platform/config/optional-packages.ts'
 import type { Log } from './log.ts'
 
 export type TraceOptions = {
@@ -32,13 +34,7 @@ export async function startTraces(options: TraceOptions, log: Log): Promise<() =
   const { endpoint, serviceName, followsCallers, version } = options
   if (endpoint === undefined) return async () => {}
   const [api, { NodeTracerProvider, BatchSpanProcessor }, { OTLPTraceExporter }, { resourceFromAttributes }, core] =
-    await Promise.all([
-      import('@opentelemetry/api'),
-      import('@opentelemetry/sdk-trace-node'),
-      import('@opentelemetry/exporter-trace-otlp-http'),
-      import('@opentelemetry/resources'),
-      import('@opentelemetry/core'),
-    ])
+    await loadFor('OTEL_EXPORTER_OTLP_ENDPOINT', importLibraries)
   api.diag.setLogger(complaints(log), api.DiagLogLevel.WARN)
   const provider = new NodeTracerProvider({
     resource: resourceFromAttributes({ 'service.name': serviceName, 'service.version': version }),
@@ -55,6 +51,15 @@ export async function startTraces(options: TraceOptions, log: Log): Promise<() =
     await Promise.race([provider.shutdown().catch(() => undefined), limit])
   }
 }
+
+const importLibraries = () =>
+  Promise.all([
+    import('@opentelemetry/api'),
+    import('@opentelemetry/sdk-trace-node'),
+    import('@opentelemetry/exporter-trace-otlp-http'),
+    import('@opentelemetry/resources'),
+    import('@opentelemetry/core'),
+  ])
 
 /** Logs the warnings of the library, at most one per minute. The usual cause is an unavailable collector. */
 function complaints(log: Log) {
