@@ -20,7 +20,7 @@ import type { Deps } from '#ports/deps.ts'
 
 const PAGE = 500
 
-/** The kinds of objects that the API shows to everybody one by one. Advisories have an export of their own. */
+/** The kinds of objects that the API shows to everybody one by one. Advisories have a separate export. */
 const KINDS = ['project', 'version', 'user', 'organization', 'collection'] as const
 const COUNTS = {
   project: 'projects',

@@ -18,7 +18,7 @@ import { openSource, SourceUnusable } from './source/source.ts'
 export type MirrorOptions = {
   address: string
   selection: Selection
-  /** Whether the selected projects are added to what the mirror copies. Its selection and its cursor remain. */
+  /** Whether the run copies the selected projects additionally. The selection and the cursor of the mirror remain. */
   isAddition?: boolean
   /** ID or slug of the organization that owns the copies. */
   owner: string

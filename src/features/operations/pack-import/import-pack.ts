@@ -28,7 +28,7 @@ export type PackReport = {
   version: string
   /** Files that the pack downloads or contains. */
   files: number
-  /** Those of them that no version here contains: they become dependencies by name. */
+  /** Files that no version here contains: they become dependencies by name. */
   unknown: number
   /** Projects that were copied from `projectsFrom`. */
   copied: number

@@ -139,11 +139,11 @@ export async function findProjectsOf(
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>()
   for (let at = 0; at < hashes.length; at += HASHES_MAX) {
-    const question = { hashes: hashes.slice(at, at + HASHES_MAX), algorithm }
-    const answer = await source.getJson('/v3/version_files', question).catch((error) => {
+    const query = { hashes: hashes.slice(at, at + HASHES_MAX), algorithm }
+    const answer = await source.getJson('/v3/version_files', query).catch((error) => {
       throw refusal(source, error)
     })
-    for (const hash of question.hashes) {
+    for (const hash of query.hashes) {
       const version = (answer as Json | null)?.[hash] as Json | undefined
       const project = version?.['project_id']
       if (typeof project === 'string' && isIdForm(project)) found.set(hash, project)

@@ -136,12 +136,12 @@ export function openSource({ address, userAgent, rules, signal, pause = sleep }:
   }
 
   /**
-   * Returns the JSON document at a path, or the response to a question in JSON.
+   * Returns the JSON document at a path, or the response to a POST request with this body.
    * @throws RefusedBySource for another status than 200; BodyTooLarge; SourceUnusable if the body is not JSON.
    */
-  async function getJson(path: string, question?: object): Promise<unknown> {
-    const asked = question === undefined ? {} : { 'content-type': 'application/json' }
-    const body = question === undefined ? undefined : JSON.stringify(question)
+  async function getJson(path: string, sent?: object): Promise<unknown> {
+    const asked = sent === undefined ? {} : { 'content-type': 'application/json' }
+    const body = sent === undefined ? undefined : JSON.stringify(sent)
     const sending = { headers: { accept: 'application/json', ...asked }, body }
     for (let attempt = 0; ; attempt += 1) {
       const response = await open(`${address}${path}`, sending).catch((error) => {
