@@ -1,4 +1,4 @@
-// Runs a command of Depot in a process of its own, so that long work does not delay the responses of the server.
+// Runs a command of Depot in a separate process, so that long work does not delay the responses of the server.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants, setPriority } from 'node:os'
@@ -22,9 +22,7 @@ export async function runCommand(words: readonly string[], signal: AbortSignal):
     if (code === 0) return
     const reason = output.trim().split('\n').at(-1) ?? ''
     const command = `\`depot ${words.join(' ')}\``
-    throw new OperatorError(
-      reason === '' ? `${command} ended with ${killedBy ?? code}. Run it in a terminal.` : reason,
-    )
+    throw new OperatorError(reason === '' ? `${command} ended with ${killedBy ?? code}. Run it in a terminal.` : reason)
   } finally {
     signal.removeEventListener('abort', stop)
   }
