@@ -1,4 +1,4 @@
-// Runs a command of Depot in a process of its own, so that long work does not delay the responses of the server.
+// Runs a command of Depot in a separate process, so that long work does not delay the responses of the server.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants, setPriority } from 'node:os'

@@ -132,7 +132,7 @@ export type Config = {
   backup: {
     /** Public keys of age; empty: backups are not encrypted. */
     recipients: readonly string[]
-    /** Where scheduled backups are stored; undefined: nowhere. */
+    /** Place and times of scheduled backups; undefined: none are scheduled. */
     target: BackupTarget | undefined
   }
   /** Rules for calls to URLs of users. */

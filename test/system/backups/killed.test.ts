@@ -175,7 +175,7 @@ test('a killed restore leaves an empty instance that accepts the backup, or the 
       // The restore has read a random part of the backup, or is about to, and waits for more.
       await new Promise((resolve) => child.stdin.write(bytes.subarray(0, 1 + random(bytes.length)), resolve))
     } else {
-      // What happens after the last byte has no event outside the process.
+      // After the last byte, there is no event outside the process.
       child.stdin.end(bytes)
       await Promise.race([sleep(random(1.2 * tookMs)), exited])
     }

@@ -1,4 +1,4 @@
-// The worker of a real server makes the backup of BACKUP_SCHEDULE in a process of its own, and says what is wrong if it fails.
+// The worker of a real server makes the backup of BACKUP_SCHEDULE in a separate process, and says what is wrong if it fails.
 import assert from 'node:assert/strict'
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

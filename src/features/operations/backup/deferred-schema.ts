@@ -1,5 +1,5 @@
-// Removes foreign keys and indexes before rows are loaded, and creates them again afterwards: checking and sorting all rows at
-// once takes a fraction of the time that each row would need. Everything is part of the transaction of the restore.
+// Removes foreign keys and indexes before rows are loaded, and creates them again afterwards: checking and sorting all rows
+// together takes a fraction of the time. Everything is part of the transaction of the restore.
 import { damaged } from './archive/archive-format.ts'
 import { type Client, quote, type Table } from './rows.ts'
 
@@ -14,7 +14,7 @@ export async function deferSchema(client: Client, tables: readonly Table[]): Pro
     where contype = 'f' and connamespace = 'public'::regnamespace and relname = any($1::text[]) order by pg_constraint.oid`,
     [names],
   )
-  // Indexes of constraints stay. Foreign keys have none of their own: they name that of the other table.
+  // Indexes of constraints stay. A foreign key has no index: it names that of the other table.
   const { rows: indexes } = await client.query<{ name: string; definition: string }>(
     `select own.relname as name, pg_get_indexdef(own.oid) as definition
     from pg_index join pg_class own on own.oid = indexrelid join pg_class parent on parent.oid = indrelid

@@ -3,7 +3,7 @@ import type { Jobs } from '#platform/jobs/queue.ts'
 import type { Deps } from '#ports/deps.ts'
 import { finishRestore } from './restore-backup.ts'
 
-/** Runs a command of Depot in a process of its own. */
+/** Runs a command of Depot in a separate process. */
 type RunCommand = (words: readonly string[], signal: AbortSignal) => Promise<void>
 
 type JobDeps = Pick<Deps, 'config' | 'pool' | 'db' | 'cache' | 'analytics' | 'log'>

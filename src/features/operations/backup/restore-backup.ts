@@ -20,9 +20,9 @@ import { type ArchiveReader, openArchive } from './archive/archive-reader.ts'
 import { decrypted, type Source } from './archive/encryption.ts'
 import type { Member } from './archive/member-reader.ts'
 import { readHeadOf } from './archive/open-previous.ts'
+import { deferSchema } from './deferred-schema.ts'
 import { followStore, openEventStage } from './events/event-stage.ts'
 import { markLostSecrets } from './lost-secrets.ts'
-import { deferSchema } from './deferred-schema.ts'
 import { createFileRestorer, restoreEarlier } from './restore-files.ts'
 import {
   addJob,

@@ -39,7 +39,10 @@ const decompress = promisify(gunzip)
 const AHEAD_MAX = 32
 
 /** Begins to read the parts now, while the caller does something else. The caller must call `stop` at the end. */
-export function readAhead(source: AsyncIterable<EventPart>): { parts: AsyncIterable<EventPart>; stop(): Promise<void> } {
+export function readAhead(source: AsyncIterable<EventPart>): {
+  parts: AsyncIterable<EventPart>
+  stop(): Promise<void>
+} {
   const ready: EventPart[] = []
   let wake = Promise.withResolvers<void>()
   let isOver = false

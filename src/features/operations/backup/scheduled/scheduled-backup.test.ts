@@ -100,7 +100,7 @@ test('only the newest BACKUP_KEEP backups remain, and a pack goes with the last 
   const target = at('kept')
   const using = { ...env, BACKUP_TARGET: target, BACKUP_KEEP: '2' }
   const made = [await json(['backup'], using)]
-  // What a killed backup leaves.
+  // A killed backup leaves such files.
   const leftovers = ['files-AAAAAAAA-plain.tar', 'depot-20200101T000000Z-AAAAAAAA.index']
   for (const name of leftovers) await writeFile(join(target, 'objects', name), 'x')
   await writeFile(join(target, 'staging', 'killed.part'), 'x')
