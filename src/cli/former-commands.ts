@@ -18,6 +18,6 @@ export const FORMER: readonly Command[] = [
     usage: '[--quick] [--json]',
     about: 'Check rows, files and events; use `depot doctor --full` instead',
     options: [['--quick', 'Compare only the sizes of files, not their hashes'], JSON_OPTION],
-    load: withSmallYoungHeap(async () => (await import('#cli/data/verify.ts')).verifyCommand),
+    load: withSmallYoungHeap(async () => (await import('#cli/backup/verify.ts')).verifyCommand),
   },
 ]

@@ -39,14 +39,14 @@ export const DATA_COMMANDS: readonly Command[] = [
       ['FILE', 'New file for the backup; - for standard output (default: a backup at BACKUP_TARGET)'],
       ['--since', 'Earlier backup, whose files, and those of the backups before it, are not copied again'],
     ],
-    load: withSmallYoungHeap(async () => (await import('#cli/data/backup.ts')).backupCommand),
+    load: withSmallYoungHeap(async () => (await import('#cli/backup/backup.ts')).backupCommand),
   },
   {
     name: 'backup list',
     usage: '',
     about: 'List the backups at BACKUP_TARGET, newest first',
     options: [],
-    load: async () => (await import('#cli/data/backup.ts')).backupListCommand,
+    load: async () => (await import('#cli/backup/backup.ts')).backupListCommand,
   },
   {
     name: 'backup verify',
@@ -61,7 +61,7 @@ export const DATA_COMMANDS: readonly Command[] = [
       ['--scratch', 'Folder with space for the restored instance (default: the temporary folder of the system)'],
       ['EARLIER', 'Earlier backups, if the backup was created with --since'],
     ],
-    load: withSmallYoungHeap(async () => (await import('#cli/data/verify-backup.ts')).verifyBackupCommand),
+    load: withSmallYoungHeap(async () => (await import('#cli/backup/verify-backup.ts')).verifyBackupCommand),
   },
   {
     name: 'restore',
@@ -74,7 +74,7 @@ export const DATA_COMMANDS: readonly Command[] = [
       ['--identity', 'File with the private key of age, if the backup is encrypted'],
       ['EARLIER', 'Earlier backups, if the backup was created with --since'],
     ],
-    load: withSmallYoungHeap(async () => (await import('#cli/data/restore.ts')).restoreCommand),
+    load: withSmallYoungHeap(async () => (await import('#cli/backup/restore.ts')).restoreCommand),
   },
   {
     name: 'move files',
