@@ -2,8 +2,8 @@
 import { UsageError } from '#cli/kit/arguments.ts'
 import { explain } from '#cli/kit/explain.ts'
 import { OperatorError } from '#lib/operator-error.ts'
-import { commitId, VERSION } from '#platform/config/version.ts'
 import type { SettingsFile } from '#platform/config/settings-file.ts'
+import { commitId, VERSION } from '#platform/config/version.ts'
 import { commandsOf, findCommand, usageOf, usageOfAll } from './usage.ts'
 
 const HELP = ['--help', '-h']
