@@ -61,7 +61,7 @@ export function naiveSolve(request: SolverRequest): Outcome {
 
 function toState({ keep }: SolverRequest, choices: Choice[], item: SolverItem, state: string | undefined) {
   const version = chosenIn(choices, item.projectId)
-  const isNamed = state !== 'conflict' && item.versionId === undefined && version !== undefined
+  const isNamed = item.versionId === undefined && version !== undefined
   if (state !== undefined && !isNamed) return { state: 'none', versionId: null }
   return { state: keep.get(item.projectId) === version?.id ? 'kept' : 'chosen', versionId: version?.id ?? null }
 }

@@ -109,6 +109,17 @@ test('the same request has the same solution', () => {
   assert.deepEqual(solution.chosen[2]?.requiredBy, ['b1'])
 })
 
+test('an item that could not be chosen is chosen if a later item requires another version of its project', () => {
+  const world: Record<string, TestProject> = {
+    a: { versions: { a1: [] }, outside: ['a1'] },
+    c: { versions: { c2: ['required a'], c1: [] } },
+    e: { versions: { e1: ['required c'] } },
+  }
+  const solution = solveOf(world, ['c', 'c@c2', 'e'])
+  assert.deepEqual(idsOf(solution), ['c1', 'e1'])
+  assert.deepEqual(statesOf(solution), ['chosen', 'no_version', 'chosen'])
+})
+
 describe('pins', () => {
   const world: Record<string, TestProject> = {
     a: { versions: { a1: ['required l@l1'] } },

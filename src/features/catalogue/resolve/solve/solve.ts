@@ -228,11 +228,9 @@ function* summarize(
     return { candidate, insteadOf, requiredBy: sorted(requiredBy.get(candidate.projectId)) }
   })
   yield
-  // A project that has no version for the filter can be chosen because another item pins one.
+  // A project that could not be chosen for its own item can be chosen because another item pins or requires a version of it.
   const settled = items.map((item) =>
-    item.state !== 'conflict' && item.versionId === undefined && isNamedBy(request, selection, item)
-      ? toChosen(request, selection, item)
-      : item,
+    item.versionId === undefined && isNamedBy(request, selection, item) ? toChosen(request, selection, item) : item,
   )
   const unmetPins = listUnmetPins(selection, versions)
   yield
