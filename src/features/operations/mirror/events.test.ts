@@ -52,45 +52,45 @@ async function run(): Promise<{ instance: string[]; organization: string[] }> {
   return { instance: of('/instance'), organization: of('/organization') }
 }
 
-test('the instance and the organization hear of a copied project and its versions, and of later ones', async () => {
-  source.add('Heard1', ['HeardV1'])
+test('the instance and the organization receive events of a copied project and its versions, and of later ones', async () => {
+  source.add('Copy1', ['CopyV1'])
   const created = [
-    'project.created Heard1',
-    'project.status_changed Heard1 draft-approved',
-    'version.published HeardV1 draft-listed',
+    'project.created Copy1',
+    'project.status_changed Copy1 draft-approved',
+    'version.published CopyV1 draft-listed',
   ]
   assert.deepEqual(await run(), { instance: created, organization: created }, mirror.warnings.join())
 
   receiver.received.length = 0
   assert.deepEqual(await run(), { instance: [], organization: [] })
 
-  source.add('Heard1', ['HeardV1', 'HeardV2'], { revision: 2 })
-  source.announce('project', 'Heard1')
-  source.announce('version', 'HeardV2')
-  const published = ['version.published HeardV2 draft-listed']
+  source.add('Copy1', ['CopyV1', 'CopyV2'], { revision: 2 })
+  source.announce('project', 'Copy1')
+  source.announce('version', 'CopyV2')
+  const published = ['version.published CopyV2 draft-listed']
   assert.deepEqual(await run(), { instance: published, organization: published })
 })
 
-test('they hear of a status that has changed at the source, and of removed versions', async () => {
-  source.add('Heard2', ['HeardV3', 'HeardV4'])
-  source.announce('project', 'Heard2')
+test('they receive a status that has changed at the source, and removed versions', async () => {
+  source.add('Copy2', ['CopyV3', 'CopyV4'])
+  source.announce('project', 'Copy2')
   await run()
   receiver.received.length = 0
-  source.versions.set('HeardV3', { ...source.versions.get('HeardV3'), revision: 2, status: 'archived' })
-  source.versions.delete('HeardV4')
-  source.announce('version', 'HeardV3')
-  source.announce('version', 'HeardV4', 'removed')
-  const changed = ['version.updated HeardV3 listed-archived', 'version.updated HeardV4 listed-unlisted']
+  source.versions.set('CopyV3', { ...source.versions.get('CopyV3'), revision: 2, status: 'archived' })
+  source.versions.delete('CopyV4')
+  source.announce('version', 'CopyV3')
+  source.announce('version', 'CopyV4', 'removed')
+  const changed = ['version.updated CopyV3 listed-archived', 'version.updated CopyV4 listed-unlisted']
   assert.deepEqual((await run()).organization, changed)
 
   receiver.received.length = 0
-  source.projects.set('Heard2', {
-    ...source.projects.get('Heard2'),
+  source.projects.set('Copy2', {
+    ...source.projects.get('Copy2'),
     revision: 2,
-    versions: ['HeardV3'],
+    versions: ['CopyV3'],
     status: 'archived',
   })
-  source.announce('project', 'Heard2')
-  const archived = ['project.status_changed Heard2 approved-archived']
+  source.announce('project', 'Copy2')
+  const archived = ['project.status_changed Copy2 approved-archived']
   assert.deepEqual(await run(), { instance: archived, organization: archived })
 })
