@@ -1,5 +1,6 @@
 // Opens everything a process needs: the database, then the ports, then `Deps`. Closing happens in reverse order.
 import type { LogEvent } from 'kysely'
+import { readMirrorState } from '#features/operations/mirror/mirror-state.ts'
 import { backupAgeMs, readBackupState } from '#features/operations/overview/backups/backup-age.ts'
 import { diskSpace } from '#features/operations/overview/storage/disk.ts'
 import type { Config } from '#platform/config/config.ts'
@@ -7,7 +8,7 @@ import { commitId, VERSION } from '#platform/config/version.ts'
 import type { EmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { createMetrics } from '#platform/telemetry/metrics.ts'
-import { observeBackups, observeDisk } from '#platform/telemetry/observe.ts'
+import { observeBackups, observeDisk, observeMirrors } from '#platform/telemetry/observe.ts'
 import { startTraces } from '#platform/telemetry/traces.ts'
 import { type EventBuffer, type EventSink, unlessAborted } from '#ports/analytics-store/buffer.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -138,6 +139,7 @@ export function wire(
     intervalSeconds: minutes === undefined ? undefined : minutes * 60,
     ageSeconds: async () => backupAgeMs(await readBackupState(db), now()) / 1000,
   })
+  observeMirrors(metrics, () => readMirrorState(db, now()))
   return {
     deps: { ...base, pool, db, dbRead, cache, ...rest, events: flushingPeers(events, peers) },
     connections,

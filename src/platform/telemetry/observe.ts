@@ -168,6 +168,26 @@ export function observeBackups(
   })
 }
 
+/** The oldest last run of the mirrors, undefined without one, and the objects that they could not copy. */
+export type MirrorState = { ageSeconds: number | undefined; skipped: number }
+
+/** Registers the mirrors, which all processes share. If reading fails, there are no values. */
+export function observeMirrors(metrics: Registered, ask: () => Promise<MirrorState>): void {
+  const state = once(() => ask().catch(() => undefined))
+  gauge(metrics, {
+    name: 'depot_mirror_age_seconds',
+    help: 'Time since the last complete run of a mirror: of the one that has waited longest. There is no value without mirrors',
+    aggregator: 'max',
+    read: async () => (await state())?.ageSeconds,
+  })
+  gauge(metrics, {
+    name: 'depot_mirror_skipped_objects',
+    help: 'Projects and versions that mirrors could not copy; every run tries them again',
+    aggregator: 'max',
+    read: async () => (await state())?.skipped,
+  })
+}
+
 /** Registers the disk space of the data folder. */
 export function observeDisk(metrics: Registered, ask: () => Promise<{ freeBytes: number; totalBytes: number }>): void {
   gauge(metrics, {

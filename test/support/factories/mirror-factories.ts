@@ -4,6 +4,7 @@ import { type MirrorOptions, runMirror } from '#features/operations/mirror/run-m
 import type { TestApp } from '#test/support/app/test-app.ts'
 import { testApp } from '#test/support/app/test-app.ts'
 import { freePort } from '#test/support/processes/free-port.ts'
+import type { Person } from './factories.ts'
 import { teamFactories } from './team-factories.ts'
 
 /** An application that others reach at `address`, with its files at the same host. */
@@ -18,6 +19,8 @@ export async function listeningApp(): Promise<{ t: TestApp; address: string }> {
 export type Mirroring = {
   t: TestApp
   organization: { id: string; slug: string }
+  /** The owner of the organization. */
+  owner: Person
   /** Objects that the runs have left out. */
   warnings: string[]
   run(options?: Partial<MirrorOptions>): Promise<MirrorReport>
@@ -26,11 +29,13 @@ export type Mirroring = {
 /** An instance with an organization that owns copies of the source at `address`. */
 export async function mirroringApp(address: string, t?: TestApp): Promise<Mirroring> {
   const app = t ?? (await testApp({ processes: 1 }))
-  const organization = await teamFactories(app.deps.db).organization(await app.make.account())
+  const owner = await app.make.account()
+  const organization = await teamFactories(app.deps.db).organization(owner)
   const warnings: string[] = []
   return {
     t: app,
     organization,
+    owner,
     warnings,
     run: (options = {}) =>
       runMirror(app.deps, {

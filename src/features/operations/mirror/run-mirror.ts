@@ -14,6 +14,7 @@ import { findMirror, listOrigins, listRetries, type MirrorRow, upsertMirror } fr
 import { type Selected, type Selection, selectProjects } from './selection.ts'
 import { readKeys, readLatest } from './source/read-objects.ts'
 import { openSource, SourceUnusable } from './source/source.ts'
+import { readingV2 } from './source/v2.ts'
 
 export type MirrorOptions = {
   address: string
@@ -54,7 +55,7 @@ const RESTARTS_MAX = 2
 export async function runMirror(deps: Deps, options: MirrorOptions): Promise<MirrorReport> {
   return withLock(deps, options.address, async () => {
     const { address, userAgent, signal, pause = sleep } = options
-    const source = openSource({ address, userAgent, rules: deps.config.outgoing, signal, pause })
+    const source = readingV2(openSource({ address, userAgent, rules: deps.config.outgoing, signal, pause }))
     const owner = await findOwner(deps, options.owner)
     const keys = await readKeys(source)
     const known = await findMirror(deps.db, address)

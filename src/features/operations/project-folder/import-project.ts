@@ -2,12 +2,14 @@
 import { sql } from 'kysely'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { recordStatusEvents } from '#features/basics/events/record-event.ts'
 import { storeImageFiles } from '#features/basics/images/hosted-image.ts'
 import { insertGalleryItems } from '#features/catalogue/projects/gallery/queries.ts'
 import { toGalleryImageFields } from '#features/catalogue/projects/gallery/requests.ts'
-import { assertProjectSlugFree, setLikenessOfIcon } from '#features/catalogue/projects/queries.ts'
+import { assertProjectSlugFree, type ProjectRow, setLikenessOfIcon } from '#features/catalogue/projects/queries.ts'
 import { type PreparedProject, prepareProject } from '#features/catalogue/publishing/prepare-project.ts'
 import { firstStatus, requestScan } from '#features/catalogue/versions/lifecycle/scan-gate.ts'
+import { recordVersionStatus } from '#features/catalogue/versions/lifecycle/show-version.ts'
 import { insertDependencies, type ResolvedDependency } from '#features/catalogue/versions/publish/dependencies.ts'
 import { insertFiles } from '#features/catalogue/versions/publish/insert-version.ts'
 import { type UploadedPart, withParts } from '#features/catalogue/versions/publish/prepare-files.ts'
@@ -126,6 +128,7 @@ async function insertRows(tx: Tx, changed: ChangeSet, plan: Plan): Promise<void>
     subject: { kind: 'project', id: projectId },
     details: { slug: project.columns.slug, status },
   })
+  if (status !== 'draft') await recordStatusEvents(tx, { id: projectId, from: 'draft', to: status })
   await tx.insertInto('thread').values({ id: newId(), type: 'project', project_id: projectId }).execute()
   await insertGalleryItems(
     tx,
@@ -136,7 +139,7 @@ async function insertRows(tx: Tx, changed: ChangeSet, plan: Plan): Promise<void>
       created: new Date(extras.gallery_items[index]?.created ?? extras.published),
     })),
   )
-  for (const index of project.versions.keys()) await insertVersion(tx, changed, plan, index)
+  for (const index of project.versions.keys()) await insertVersion(tx, changed, plan, { index, status })
   await insertReferences(tx, plan)
   // The statements above have set the time of the import.
   await tx.updateTable('project').set({ updated }).where('id', '=', projectId).execute()
@@ -147,13 +150,14 @@ async function insertVersion(
   tx: Tx,
   changed: ChangeSet,
   { deps, read, prepared, owner }: Plan,
-  index: number,
+  { index, status }: { index: number; status: ProjectRow['status'] },
 ): Promise<void> {
   const [version, extras, files] = [read.project.versions[index], read.versionExtras[index], prepared.versions[index]]
   if (version === undefined || extras === undefined || files === undefined) return
   const { scanner } = deps.config
   const { projectId } = prepared
   const { withdrawn } = extras
+  const first = firstStatus(version.status, scanner)
   await tx
     .insertInto('version')
     .values({
@@ -161,7 +165,7 @@ async function insertVersion(
       project_id: projectId,
       author_id: owner.accountId,
       ...version.columns,
-      ...firstStatus(version.status, scanner),
+      ...first,
       fields: JSON.stringify(version.fields),
       date_published: new Date(extras.date_published),
       withdrawn_kind: withdrawn?.kind ?? null,
@@ -176,6 +180,10 @@ async function insertVersion(
     details: { project: projectId, version_number: version.columns.version_number, status: version.status },
   })
   await insertFiles(tx, { versionId: files.id, projectId, files: files.files })
+  if (first.status === 'listed') {
+    const project = { id: projectId, status }
+    await recordVersionStatus(tx, { project, versionId: files.id, from: 'draft', to: 'listed' })
+  }
   if (scanner.kind !== 'none') await requestScan(tx, files.id, { now: deps.now(), shownBefore: false })
   changed.add('version', files.id)
 }

@@ -179,8 +179,20 @@ async function contentOf(t: TestApp, id: string) {
 test('a round trip preserves everything except IDs, and leaves out dependencies that the other instance lacks', async () => {
   const warnings: string[] = []
   const warn = (message: string) => void warnings.push(message)
+  const hook = { owner: { kind: 'instance' }, url: 'https://hooks.example.org/', events: ['*'] }
+  const admin = await app(to).make.account({ role: 'admin' })
+  assert.equal((await app(to).as(admin).post('/v3/webhook', hook)).statusCode, 201)
   const report = await importProject(app(to).deps, { folder: exported, owner, warn })
   assert.deepEqual({ ...report, id: '' }, { id: '', slug: 'lantern', versions: 3, files: 4, images: 3, skipped: 1 })
+  const events = await app(to).deps.db.selectFrom('event').selectAll().orderBy('id').execute()
+  assert.deepEqual(
+    events.map(({ kind, is_public, organization_ids }) => [kind, is_public, organization_ids.length]),
+    ['project.created', 'project.status_changed', 'version.published', 'version.published'].map((kind) => [
+      kind,
+      true,
+      1,
+    ]),
+  )
   assert.notEqual(report.id, project.id)
   const [before, now] = [await contentOf(app(from), project.id), await contentOf(app(to), report.id)]
   const foreign = before.versions.find((version) => (version as Json)['version_number'] === '2.0.0')

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { StoredOrigin } from '#features/basics/access/origin.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import { recordStatusEvents } from '#features/basics/events/record-event.ts'
 import { storeImageFiles } from '#features/basics/images/hosted-image.ts'
 import { isReservedSlug, listVersionIds, lockProject, type ProjectRow } from '#features/catalogue/projects/queries.ts'
 import { newId } from '#lib/ids.ts'
@@ -125,8 +126,7 @@ async function write(tx: Tx, changed: ChangeSet, plan: Plan): Promise<void> {
   const { run, project, columns, id, versions, images } = plan
   const { remote } = project
   const before = await lockProject(tx, id)
-  if (before === undefined) await insertRow(tx, plan)
-  else await updateRow(tx, changed, plan, before)
+  const status = before === undefined ? await insertRow(tx, plan) : await updateRow(tx, changed, plan, before)
   const copied = await writeImages(tx, {
     remote,
     projectId: id,
@@ -157,7 +157,8 @@ async function write(tx: Tx, changed: ChangeSet, plan: Plan): Promise<void> {
       const sha512 = project.hashes.get(dependency.version_id ?? '')
       return sha512 === undefined ? dependency : { ...dependency, sha512 }
     })
-    const isNew = await writeVersion(tx, changed, { run, projectId: id, version, origin, dependencies })
+    const copy = { id, status }
+    const isNew = await writeVersion(tx, changed, { run, project: copy, version, origin, dependencies })
     const isNews = isNew && before !== undefined && one.status === 'listed' && isPublicStatus(before.status)
     if (isNews)
       await enqueue(
@@ -194,7 +195,8 @@ function storedOrigin({ run, project: { remote, author } }: Plan): string {
   return JSON.stringify(origin)
 }
 
-async function insertRow(tx: Tx, plan: Plan): Promise<void> {
+/** Returns the status of the new project. */
+async function insertRow(tx: Tx, plan: Plan): Promise<ProjectRow['status']> {
   const { run, project, columns, id } = plan
   const { remote } = project
   const teamId = newId()
@@ -219,10 +221,12 @@ async function insertRow(tx: Tx, plan: Plan): Promise<void> {
     subject: { kind: 'project', id },
     details: { slug, status: remote.status, mirrored_from: run.mirror.address },
   })
+  await recordStatusEvents(tx, { id, from: 'draft', to: remote.status })
+  return remote.status
 }
 
-/** A status, a slug and an owner that somebody has changed here remain. */
-async function updateRow(tx: Tx, changed: ChangeSet, plan: Plan, row: ProjectRow): Promise<void> {
+/** A status, a slug and an owner that somebody has changed here remain. Returns the status of the project. */
+async function updateRow(tx: Tx, changed: ChangeSet, plan: Plan, row: ProjectRow): Promise<ProjectRow['status']> {
   const { remote } = plan.project
   const before = row.origin as unknown as StoredOrigin | null
   if (before?.mirror !== plan.run.mirror.id) throw new Error(`The project ${row.id} is not a copy of this mirror`)
@@ -234,11 +238,13 @@ async function updateRow(tx: Tx, changed: ChangeSet, plan: Plan, row: ProjectRow
     .set({ ...content, slug, ...(follows ? { status: remote.status } : {}), origin: storedOrigin(plan) })
     .where('id', '=', row.id)
     .execute()
-  if (!follows) return
+  if (!follows) return row.status
   await recordProjectStatus(tx, row, remote.status)
   changed.addEach('version', await listVersionIds(tx, row.id))
+  return remote.status
 }
 
+/** Records a status that has changed at the source. Called after the change. */
 export async function recordProjectStatus(tx: Tx, row: Pick<ProjectRow, 'id' | 'status'>, to: string): Promise<void> {
   const details = { from: row.status, to }
   await recordAudit(tx, {
@@ -247,6 +253,7 @@ export async function recordProjectStatus(tx: Tx, row: Pick<ProjectRow, 'id' | '
     subject: { kind: 'project', id: row.id },
     details,
   })
+  await recordStatusEvents(tx, { id: row.id, from: row.status, to })
 }
 
 /** Returns the slug, or the first of `slug-2`, `slug-3` and so on that nothing has. A copy keeps the one it has. */

@@ -14,7 +14,7 @@ import type { Source } from '../source/source.ts'
 import type { MirrorRun } from './context.ts'
 import { recordProjectStatus } from './copy-project.ts'
 import { reportBehind } from './read-current.ts'
-import { recordVersionStatus } from './write-version.ts'
+import { recordCopiedStatus } from './write-version.ts'
 
 const BATCH = 500
 
@@ -126,7 +126,7 @@ async function setVersionStatus(
       .set({ ...(follows ? { status } : {}), origin: JSON.stringify({ ...origin, status }) })
       .where('id', '=', version_id)
       .execute()
-    if (follows) await recordVersionStatus(tx, version, status)
+    if (follows) await recordCopiedStatus(tx, locked, status)
     changed.add('version', version_id)
     changed.add('project', project.id)
   })

@@ -4,8 +4,10 @@ import type { StoredOrigin } from '#features/basics/access/origin.ts'
 import type { VersionStatus } from '#features/basics/access/version-status.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
+import type { ProjectRow } from '#features/catalogue/projects/queries.ts'
 import { freeContents } from '#features/catalogue/versions/lifecycle/delete-version.ts'
 import { admitStatus, firstStatus, holdForScan, requestScan } from '#features/catalogue/versions/lifecycle/scan-gate.ts'
+import { recordVersionStatus } from '#features/catalogue/versions/lifecycle/show-version.ts'
 import { insertDependencies } from '#features/catalogue/versions/publish/dependencies.ts'
 import { insertFiles } from '#features/catalogue/versions/publish/insert-version.ts'
 import type { VersionRow } from '#features/catalogue/versions/queries.ts'
@@ -20,7 +22,8 @@ import type { PreparedVersion } from './prepare-versions.ts'
 
 export type VersionWrite = {
   run: MirrorRun
-  projectId: string
+  /** The project with its present status. */
+  project: Pick<ProjectRow, 'id' | 'status'>
   version: PreparedVersion
   origin: Omit<StoredOrigin, 'status' | 'mirror'>
   dependencies: readonly OpenDependency[]
@@ -28,7 +31,7 @@ export type VersionWrite = {
 
 /** Inserts or updates a version with its files, and returns whether it is new. */
 export async function writeVersion(tx: Tx, changed: ChangeSet, write: VersionWrite): Promise<boolean> {
-  const { run, projectId, version } = write
+  const { run, project, version } = write
   const { id, files } = version
   const row = await tx.selectFrom('version').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
   // An ID that is free can be taken in the meantime.
@@ -36,7 +39,7 @@ export async function writeVersion(tx: Tx, changed: ChangeSet, write: VersionWri
     throw new CopyFailure('refused', `the ID ${id} was taken during the download`)
   if (row === undefined) await insertRow(tx, write)
   else await updateRow(tx, write, row)
-  await insertFiles(tx, { versionId: id, projectId, files })
+  await insertFiles(tx, { versionId: id, projectId: project.id, files })
   if (row !== undefined && run.withFiles) await alignFiles(tx, write)
   const { scanner } = run.deps.config
   if (files.length > 0 && scanner.kind !== 'none') {
@@ -68,15 +71,16 @@ const storedOrigin = ({ run, origin, version }: VersionWrite): string =>
   JSON.stringify({ ...origin, mirror: run.mirror.id, status: version.remote.status } satisfies StoredOrigin)
 
 async function insertRow(tx: Tx, write: VersionWrite): Promise<void> {
-  const { run, projectId, version } = write
+  const { run, project, version } = write
+  const first = firstStatus(version.parsed.status, run.deps.config.scanner)
   await tx
     .insertInto('version')
     .values({
       id: version.id,
-      project_id: projectId,
+      project_id: project.id,
       author_id: run.owner.accountId,
       ...columnsOf(write),
-      ...firstStatus(version.parsed.status, run.deps.config.scanner),
+      ...first,
       origin: storedOrigin(write),
     })
     .execute()
@@ -85,45 +89,50 @@ async function insertRow(tx: Tx, write: VersionWrite): Promise<void> {
     actor: COMMAND,
     subject: { kind: 'version', id: version.id },
     details: {
-      project: projectId,
+      project: project.id,
       version_number: version.parsed.columns.version_number,
       status: version.parsed.status,
     },
   })
+  if (first.status === 'listed')
+    await recordVersionStatus(tx, { project, versionId: version.id, from: 'draft', to: 'listed' })
 }
 
 /** A status that somebody has changed here remains. */
 async function updateRow(tx: Tx, write: VersionWrite, row: VersionRow): Promise<void> {
-  const { run, version } = write
+  const { run, project, version } = write
   const before = row.origin as unknown as StoredOrigin | null
   const wanted = version.parsed.status
   const follows = before?.status === row.status && wanted !== row.status
   const gate = { scanner: run.deps.config.scanner, now: run.deps.now() }
-  const status = follows ? await admitStatus(tx, { id: row.id, from: row.status, wanted }, gate) : {}
+  const columns = follows ? await admitStatus(tx, { id: row.id, from: row.status, wanted }, gate) : undefined
   await tx
     .updateTable('version')
-    .set({ ...columnsOf(write), ...status, origin: storedOrigin(write) })
+    .set({ ...columnsOf(write), ...columns, origin: storedOrigin(write) })
     .where('id', '=', row.id)
     .execute()
-  if (follows) await recordVersionStatus(tx, row, wanted)
+  if (columns !== undefined) await recordCopiedStatus(tx, { project, version: row }, columns.status)
 }
 
-export async function recordVersionStatus(
+/** Records a status that has changed at the source. Called after the change. */
+export async function recordCopiedStatus(
   tx: Tx,
-  row: Pick<VersionRow, 'id' | 'project_id' | 'status'>,
+  { project, version }: { project: Pick<ProjectRow, 'id' | 'status'>; version: Pick<VersionRow, 'id' | 'status'> },
   to: VersionStatus,
 ): Promise<void> {
-  const details = { from: row.status, to, project: row.project_id }
+  const { id, status: from } = version
+  const details = { from, to, project: project.id }
   await recordAudit(tx, {
     action: 'version.status_changed',
     actor: COMMAND,
-    subject: { kind: 'version', id: row.id },
+    subject: { kind: 'version', id },
     details,
   })
+  await recordVersionStatus(tx, { project, versionId: id, from, to })
 }
 
 /** Removes files that the source has removed, and follows the types and the primary file of the others. */
-async function alignFiles(tx: Tx, { projectId, version: { id, remote } }: VersionWrite): Promise<void> {
+async function alignFiles(tx: Tx, { project, version: { id, remote } }: VersionWrite): Promise<void> {
   const wanted = new Map(remote.files.map((file) => [file.hashes.sha512, file]))
   const rows = await tx
     .selectFrom('file')
@@ -142,7 +151,7 @@ async function alignFiles(tx: Tx, { projectId, version: { id, remote } }: Versio
       .execute()
     await freeContents(
       tx,
-      projectId,
+      project.id,
       gone.map(({ sha512 }) => sha512),
     )
     await removeLater(
