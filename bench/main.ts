@@ -24,6 +24,7 @@ import { benchTus } from './tus.ts'
 import { benchUploads } from './uploads.ts'
 import { benchV2 } from './v2.ts'
 import { benchBounded } from './work/bounded.ts'
+import { benchMirrors } from './work/mirrors.ts'
 import { benchWebhooks } from './work/webhooks.ts'
 import { benchWork } from './work/work.ts'
 
@@ -32,6 +33,7 @@ const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   reads: { title: 'Warm reads as clients send them', run: benchReads },
   catalogue: { title: 'The catalogue at size', run: benchCatalogue },
   changes: { title: 'The change feed', run: benchChanges },
+  mirrors: { title: 'A mirror of 100 projects', run: benchMirrors },
   resolve: { title: 'Choosing versions for 1,000 items in 20,000 projects', run: benchResolve },
   announcements: { title: 'Announcing changes', run: benchAnnouncements },
   backup: { title: 'Backup, restore, verify', run: () => benchBackup() },
