@@ -79,7 +79,13 @@ async function makeDrafts(t: TestApp, { owner, moderator }: WorkPeople): Promise
 /** Creates versions in every state; returns a draft, a listed version and the hash of its second file. */
 async function makeVersions(t: TestApp, owner: Person) {
   const project = await t.make.project({ owner, name: 'Lantern', slug: 'lantern' })
+  const library = await t.make.project({ name: 'Wick Library' })
+  const dependency = { project_id: library.id, dependency_type: 'required' } as const
   const version = await t.make.version({ project, version_number: '1.0.0', name: 'Lantern 1.0.0' })
+  await t.deps.db
+    .insertInto('dependency')
+    .values({ dependent_id: version.id, ...dependency })
+    .execute()
   await t.make.file({ project, version, bytes: declaringJar('1.0.0'), filename: 'lantern-1.0.0.jar' })
   const second = { bytes: Buffer.from('sources'), filename: 'lantern-1.0.0-sources.jar', primary: false }
   const { sha512 } = await t.make.file({ project, version, ...second })
@@ -94,7 +100,7 @@ async function makeVersions(t: TestApp, owner: Person) {
       requested: new Date(),
     })
     .execute()
-  const { payload, headers } = await form({ project_id: project.id, status: 'draft' }, [
+  const { payload, headers } = await form({ project_id: project.id, status: 'draft', dependencies: [dependency] }, [
     { name: 'file', filename: 'lantern-3.0.0.jar', bytes: declaringJar('3.0.0') },
   ])
   const draft = await t.as(owner).post('/v3/version', payload, { headers })
