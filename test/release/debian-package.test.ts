@@ -116,7 +116,7 @@ test('the Debian package installs a service, runs the story, upgrades recorded d
       await inside(`mkdir -p /run/systemd/system\napt-get install --yes ./${PACKAGE}\n${READY}`)
       await checkStory(inside)
       assert.deepEqual(await inside(USER_OF_SERVER), ['depot'])
-      assert.deepEqual(await inside('depot --version'), [VERSION])
+      checkOutput(await inside('depot --version'), [`${VERSION} (…)`], 'the service')
       await inside('apt-get remove --yes depot\n! pgrep -f depot.mjs')
       const calls = ['daemon-reload', 'enable --quiet depot', 'is-enabled --quiet depot', 'restart depot']
       const removed = ['stop depot', 'disable --quiet depot', 'daemon-reload']
