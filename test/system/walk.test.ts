@@ -50,7 +50,10 @@ test('the walk of docs/operating.md leads where it says', {
     const lines = await shell.run(withPorts(script))
     checkOutput(lines, expected.map(withPorts), `block ${n + 1}`)
     if (!isUpgrade) continue
-    assert.ok(lines.includes('9.9.9'), 'the new release runs')
+    assert.ok(
+      lines.some((line) => line.startsWith('9.9.9')),
+      'the new release runs',
+    )
     assert.match(readFileSync(join(walk, 'depot.log'), 'utf8'), /"migrations":\["9999_.*Updated the database schema/)
   }
 })
@@ -87,7 +90,11 @@ test('the chapters of docs/operating.md work as written, as root for a service u
     for (const [n, { script, expected }] of readSteps('docs/operating.md', chapter).entries()) {
       const lines = await shell.run(script)
       checkOutput(lines, expected, `${chapter}, block ${n + 1}`)
-      if (script.includes('git pull')) assert.ok(lines.includes('9.9.9'), 'the new release runs')
+      if (script.includes('git pull'))
+        assert.ok(
+          lines.some((line) => line.startsWith('9.9.9')),
+          'the new release runs',
+        )
       if (chapter === 'Behind a proxy') checkOutput(await shell.run(THROUGH_PROXY), ['200'], 'the proxy')
     }
   }
