@@ -8,7 +8,7 @@ import { openFiles } from './open-ports.ts'
 /** One request stores an object in S3, and the size of a request is limited. */
 const OBJECT_BYTES_MAX = 5 * 1024 ** 3
 
-/** Runs `act` with the target of BACKUP_TARGET. @throws OperatorError if there is none, or if it cannot be used. */
+/** Runs `act` with the target of BACKUP_TARGET. @throws OperatorError if the setting is missing or the target cannot be used. */
 export async function withBackupTarget<T>(
   { config, ...telemetry }: Telemetry & { config: Config },
   act: (target: Target) => Promise<T>,

@@ -84,7 +84,7 @@ test('the run itself waits for a source that is late for a moment', async () => 
   assert.deepEqual(waits, [1000, 2000])
 })
 
-test('what another page names is copied meanwhile, and nothing is lost', async () => {
+test('objects on other pages of the feed are copied while one object is late, and nothing is lost', async () => {
   const { project, version, files } = await versionWithoutFile()
   const [other, second] = [newId(), newId()]
   const before = change('version', version, { files })

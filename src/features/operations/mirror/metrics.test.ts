@@ -22,7 +22,7 @@ async function metricOf(name: string): Promise<number | undefined> {
 const ageOf = () => metricOf('depot_mirror_age_seconds')
 const skippedOf = () => metricOf('depot_mirror_skipped_objects')
 
-test('the metrics show the oldest run that ended, and what was not copied', async () => {
+test('the metrics show the age of the oldest complete run and the number of objects that were not copied', async () => {
   assert.deepEqual([await ageOf(), await skippedOf()], [undefined, 0])
   source.add('Metric1', ['MetricV1', 'MetricV2'])
   const bytes = source.files.get('MetricV2.jar')

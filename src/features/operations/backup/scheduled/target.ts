@@ -134,7 +134,7 @@ export function openUpload({ files, maxBytes }: Target): Upload {
   }
 }
 
-/** Returns the newest backup, or the one with the name. @throws OperatorError if there is none. */
+/** Returns the backup with this name, or the newest one. @throws OperatorError if the target has no such backup. */
 export async function findBackup(target: Target, name: string): Promise<{ source: Source; packs: StoredPack[] }> {
   const { backups, packs } = await listTarget(target)
   const found = name === 'latest' ? backups[0] : backups.find((backup) => backup.name === name)
