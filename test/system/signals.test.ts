@@ -1,7 +1,8 @@
 // Every documented way to start Depot stops on SIGTERM and SIGINT, cleanly and within the grace period.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { after, test } from 'node:test'
@@ -11,8 +12,13 @@ const ROOT = join(import.meta.dirname, '../..')
 const { dataDir, remove } = makeDataDir()
 after(remove)
 
+/** The folder of the `depot` command, as an installation puts it on the path. */
+const commands = mkdtempSync(join(tmpdir(), 'depot-command-'))
+symlinkSync(join(ROOT, 'bin/depot.mjs'), join(commands, 'depot'))
+after(() => rmSync(commands, { recursive: true }))
+
 /** The started programs use the same `node` as the tests. */
-const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter)
+const PATH = [commands, dirname(process.execPath), process.env['PATH']].join(delimiter)
 
 const dockerfile = readFileSync(join(ROOT, 'Dockerfile'), 'utf8')
 const dockerCommand = JSON.parse(/^CMD (\[.*\])$/m.exec(dockerfile)?.[1] ?? '[]') as string[]
