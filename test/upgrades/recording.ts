@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
+import { readMigrations } from '#platform/db/migration-files.ts'
 
 const FOLDER = join(import.meta.dirname, 'recorded')
 
@@ -36,13 +37,18 @@ export const listRecordings = (): string[] =>
         .sort(byVersion)
     : []
 
-/** Returns the checksums of the migrations of the newest recording by name. */
-export function releasedMigrations(): Map<string, string> {
-  const newest = listRecordings().at(-1) ?? ''
-  const lines = readFileSync(join(pathOf(newest), 'migrations.sha256'), 'utf8')
+/** Returns the checksums of the migrations of a recording by name; without a name, of the newest. */
+export function releasedMigrations(name = listRecordings().at(-1) ?? ''): Map<string, string> {
+  const lines = readFileSync(join(pathOf(name), 'migrations.sha256'), 'utf8')
     .trimEnd()
     .split('\n')
   return new Map(lines.map((line) => line.split('  ').reverse() as [string, string]))
+}
+
+/** Returns the migrations that an upgrade of a recording applies. */
+export async function addedMigrations(name: string): Promise<string[]> {
+  const released = releasedMigrations(name)
+  return (await readMigrations()).map((migration) => migration.name).filter((one) => !released.has(one))
 }
 
 const byVersion = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true })

@@ -7,11 +7,10 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { verifyInstance } from '#features/operations/backup/verify-instance.ts'
-import { readMigrations } from '#platform/db/migration-files.ts'
 import { depot, ENTRY, startDepot } from '#test/support/processes/running-depot.ts'
 import { answersTo, countEvents, differences, listFiles } from '#test/upgrades/recorded-answers.ts'
 import { type OpenInstance, withInstance } from '#test/upgrades/recorded-instance.ts'
-import { listRecordings, type Recording, readRecording, unpack } from '#test/upgrades/recording.ts'
+import { addedMigrations, listRecordings, type Recording, readRecording, unpack } from '#test/upgrades/recording.ts'
 import { describeSchema } from '../../../scripts/describe-schema.ts'
 
 const SCHEMA = join(import.meta.dirname, '../../../docs/generated/schema.sql')
@@ -58,17 +57,13 @@ async function assertSame({ deps, client }: OpenInstance, recording: Recording):
 test('at least one release is recorded', () => assert.ok(listRecordings().length > 0))
 
 for (const name of listRecordings()) {
+  const added = await addedMigrations(name)
   describe(`Depot ${name}`, () => {
     const recording = readRecording(name)
 
     test('an upgrade keeps every answer, file and event, and ends with the schema of a new instance', () =>
       withUnpacked(name, async (dataDir) => {
         await withInstance(dataDir, recording.time, async (instance) => {
-          const before = readFileSync(
-            join(import.meta.dirname, '../../upgrades/recorded', name, 'migrations.sha256'),
-            'utf8',
-          )
-          const added = (await readMigrations()).map((one) => one.name).filter((one) => !before.includes(one))
           assert.deepEqual(instance.migrations, added)
           assert.ok(Object.keys(recording.answers['visitor'] ?? {}).length > 200)
           await assertSame(instance, recording)
@@ -96,7 +91,9 @@ for (const name of listRecordings()) {
         assert.equal((await depot(dataDir, ['migrate', '--json'])).stdout, '{"applied":[]}\n')
       }))
 
-    test(`an upgrade that is killed at ${KILLS} moments loses nothing`, async () => {
+    test(`an upgrade that is killed at ${KILLS} moments loses nothing`, {
+      skip: added.length === 0 && 'it applies no migrations',
+    }, async () => {
       const durationMs = await durationOfUpgrade(name)
       for (let i = 0; i < KILLS; i += 1) {
         await withUnpacked(name, async (dataDir) => {

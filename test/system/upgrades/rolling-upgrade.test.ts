@@ -7,14 +7,23 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { emptyDatabase } from '#test/support/app/database.ts'
 import { makeDataDir, type RunningDepot, startDepot, startDepotBy } from '#test/support/processes/running-depot.ts'
-import { listRecordings, readRecording } from '#test/upgrades/recording.ts'
+import { addedMigrations, listRecordings, readRecording } from '#test/upgrades/recording.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
-const NAME = listRecordings().at(-1) ?? ''
+/** The newest release whose database an upgrade changes; without such a release, the newest. */
+const NAME = await previousRelease()
 const HEADERS = { 'user-agent': 'rolling-upgrade-test/1.0' }
 /** Requests that each server answers after both run. */
 const ROUNDS = 30
 const BYPASS = 'test-bypass-key-0123456789abcdefghij'
+
+async function previousRelease(): Promise<string> {
+  const newestFirst = listRecordings().reverse()
+  for (const name of newestFirst) {
+    if ((await addedMigrations(name)).length > 0) return name
+  }
+  return newestFirst[0] ?? ''
+}
 
 /** Returns whether the repository has the commit: a clone without history has only the newest. */
 function hasCommit(commit: string): boolean {
