@@ -1,7 +1,11 @@
-// `npm run bench [-- NAME...]`: measures, prints a table for each part. Ratios are taken within one run, because
-// machines differ and drift; run it on a quiet one.
+// Measures Depot. Ratios are taken within one run, because machines differ and drift.
+//   npm run bench                        all subjects
+//   npm run bench -- reads bounded       some of them
+//   npm run bench -- compare COMMIT      this commit against another one, in turn
+// Each subject prints a table and writes `bench/results/SUBJECT.json`, from which `npm run gen` draws the plots of
+// docs/performance.md. On a busy machine, it refuses to run; with `--busy` it runs and writes nothing.
 import { spawn } from 'node:child_process'
-import { cpus, totalmem } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { benchIngest } from './analytics/ingest.ts'
 import { benchAnnouncements } from './announcements.ts'
@@ -9,8 +13,10 @@ import { benchBackup } from './backup.ts'
 import { benchBeside } from './beside.ts'
 import { benchCatalogue } from './catalogue.ts'
 import { benchChanges } from './changes.ts'
+import { benchCompare, benchReference } from './compare/compare.ts'
 import { benchDryRun } from './dry-run.ts'
 import { benchHttp } from './http.ts'
+import { busyShare, currentLoad, describeMachine } from './kit/machine.ts'
 import { printTable, type Row } from './kit/table.ts'
 import { benchPages } from './pages.ts'
 import { benchProcesses } from './processes.ts'
@@ -30,6 +36,7 @@ import { benchWork } from './work/work.ts'
 
 const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   http: { title: 'HTTP, uploads, starts', run: benchHttp },
+  reference: { title: 'The lead over the reference, by the one of commit 6d01877', run: benchReference },
   reads: { title: 'Warm reads as clients send them', run: benchReads },
   catalogue: { title: 'The catalogue at size', run: benchCatalogue },
   changes: { title: 'The change feed', run: benchChanges },
@@ -65,15 +72,49 @@ const ENGINES: Record<string, string> = {
   runtime: 'runtime.ts',
 }
 
-const asked = process.argv.slice(2)
-console.log(
-  `Node ${process.version}, ${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GB`,
-)
-for (const [name, { title, run }] of Object.entries(PARTS)) {
-  if (asked.length === 0 || asked.includes(name)) printTable(title, await run())
+/** Share of the processors that other programs may use. */
+const BUSY_MAX = 0.1
+const RESULTS = join(import.meta.dirname, 'results')
+
+const words = process.argv.slice(2)
+const mayBeBusy = words.includes('--busy')
+const asked = words.filter((word) => !word.startsWith('--'))
+const machine = describeMachine()
+const { node, cores, processor, memoryGb, commit } = machine
+console.log(`Commit ${commit}, Node ${node}, ${cores} cores (${processor}), ${memoryGb} GB`)
+
+if (asked[0] === 'compare') {
+  const [, other = ''] = asked
+  if (other === '') fail('Name the commit to compare with: npm run bench -- compare COMMIT')
+  await measure('compare', `This commit against ${other}`, () => benchCompare(other))
+} else {
+  const unknown = asked.filter((name) => !(name in PARTS) && !(name in ENGINES))
+  if (unknown.length > 0)
+    fail(`There is no subject ${unknown.join(', ')}. Subjects: ${Object.keys({ ...PARTS, ...ENGINES }).join(', ')}`)
+  const isAsked = (name: string) => asked.length === 0 || asked.includes(name)
+  for (const [name, { title, run }] of Object.entries(PARTS)) if (isAsked(name)) await measure(name, title, run)
+  for (const [name, script] of Object.entries(ENGINES)) if (isAsked(name)) await alone(script)
 }
-for (const [name, script] of Object.entries(ENGINES)) {
-  if (asked.length === 0 || asked.includes(name)) await alone(script)
+
+function fail(text: string): never {
+  console.error(text)
+  process.exit(1)
+}
+
+async function measure(name: string, title: string, run: () => Promise<Row[]>): Promise<void> {
+  const busy = await busyShare()
+  if (busy > BUSY_MAX && !mayBeBusy)
+    fail(
+      `Other programs use ${Math.round(busy * 100)} % of the processors, so the results would be wrong. Stop them, or add --busy.`,
+    )
+  const [time, before] = [new Date().toISOString(), currentLoad()]
+  const rows = await run()
+  printTable(title, rows)
+  console.log(`\nLoad before ${before.join(', ')}, after ${currentLoad().join(', ')}`)
+  if (mayBeBusy) return
+  mkdirSync(RESULTS, { recursive: true })
+  const result = { title, time, machine, load: { before, after: currentLoad() }, rows }
+  writeFileSync(join(RESULTS, `${name}.json`), `${JSON.stringify(result, undefined, 2)}\n`)
 }
 
 /** Runs a program to its end; it prints its own table. */

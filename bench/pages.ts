@@ -1,14 +1,11 @@
 // Cached pages for visitors and for signed-in readers, against the API's response for a project at commit 6d01877.
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
-import { depot, ENTRY, makeDataDir, type RunningDepot, startDepotBy } from '#test/support/processes/running-depot.ts'
-import { PASSWORD, publishProjects } from './http.ts'
-import { BENCH_ENVIRONMENT, call, cpuSeconds, load, signIn, startBenchDepot } from './kit/servers.ts'
+import { depot, ENTRY, makeDataDir, type RunningDepot } from '#test/support/processes/running-depot.ts'
+import { checkOut, createUser, type FilledServer, startFilled } from './compare/checkout.ts'
+import { PASSWORD } from './http.ts'
+import { call, cpuSeconds, load, signIn } from './kit/servers.ts'
 import { type Row, row } from './kit/table.ts'
 
-const run = promisify(execFile)
 const ROUNDS = 4
 const SECONDS = 1.5
 const CONNECTIONS = 16
@@ -17,13 +14,8 @@ const DEMO_PROJECTS = 120
 const FOUND_MIN = 100
 const UNTIL_FOUND_MS = 120_000
 const READER = 'bench-reader'
-/** Folder with commit 6d01877 and its node_modules, such as a worktree of git. */
-const BASELINE = process.env['BENCH_BASELINE']
-/**
- * The share of its throughput at commit 6d01877 that the project of the API reaches now. Measured with 21 against 34 µs
- * of processor time in alternating rounds: at that commit, the fast path served it too. Used without `BENCH_BASELINE`.
- */
-const SHARE_NOW = 0.62
+/** At this commit, the fast path served the API's project. */
+const BASELINE = '6d01877'
 
 async function untilFound(url: string): Promise<void> {
   for (const startedAt = performance.now(); performance.now() - startedAt < UNTIL_FOUND_MS; await sleep(100)) {
@@ -33,22 +25,17 @@ async function untilFound(url: string): Promise<void> {
   throw new Error('The search index has not found the demo')
 }
 
-type Server = { server: RunningDepot; projectId: string }
-
 export async function benchPages(): Promise<Row[]> {
   const folders = [makeDataDir(), makeDataDir()] as const
   const started: RunningDepot[] = []
   try {
-    const now = await startWithProject(folders[0].dataDir, ENTRY, started)
+    const now = await startFilled(ENTRY, folders[0].dataDir, { projects: 1, started })
     const { dataDir } = folders[0]
     await depot(dataDir, ['seed', '--projects', String(DEMO_PROJECTS)], { BASE_URL: now.server.url })
     await untilFound(now.server.url)
     const person = { username: READER, password: PASSWORD }
     await createUser(ENTRY, dataDir, READER)
-    const before =
-      BASELINE === undefined
-        ? undefined
-        : await startWithProject(folders[1].dataDir, join(BASELINE, 'bin/depot.mjs'), started)
+    const before = await startFilled(await checkOut(BASELINE), folders[1].dataDir, { projects: 1, started })
     return await compare(now, before, await signIn(now.server.url, person))
   } finally {
     for (const server of started) await server.stop()
@@ -56,33 +43,8 @@ export async function benchPages(): Promise<Row[]> {
   }
 }
 
-async function startWithProject(dataDir: string, entry: string, started: RunningDepot[]): Promise<Server> {
-  const server =
-    entry === ENTRY
-      ? await startBenchDepot(dataDir)
-      : await startDepotBy([process.execPath, entry, 'serve'], dataDir, BENCH_ENVIRONMENT)
-  started.push(server)
-  await createUser(entry, dataDir, 'bench', ['--role', 'admin'])
-  const token = await command(entry, dataDir, ['token', 'create', '--user', 'bench', '--scopes', 'all'])
-  const [projectId = ''] = await publishProjects(server.url, token.trim(), 1)
-  return { server, projectId }
-}
-
-function createUser(entry: string, dataDir: string, name: string, more: string[] = []): Promise<string> {
-  const email = `${name}@example.org`
-  return command(entry, dataDir, [
-    ...['user', 'create', '--username', name, '--email', email, '--password', PASSWORD],
-    ...more,
-  ])
-}
-
-async function command(entry: string, dataDir: string, args: string[]): Promise<string> {
-  const { stdout } = await run(process.execPath, [entry, ...args], { env: { ...process.env, DATA_DIR: dataDir } })
-  return stdout
-}
-
 /** By the processor time of the server, which other work on the machine does not change as it changes throughput. */
-async function compare(now: Server, before: Server | undefined, session: string): Promise<Row[]> {
+async function compare(now: FilledServer, before: FilledServer, session: string): Promise<Row[]> {
   const pages = await findPages(now.server.url)
   const cookie = await withToken(now.server.url, session)
   const readers = [
@@ -94,9 +56,8 @@ async function compare(now: Server, before: Server | undefined, session: string)
   const costs = new Map<unknown, number>()
   // In turn, so that a drifting machine slows all alike; the first round warms up.
   for (let round = 0; round < ROUNDS; round += 1) {
-    const { server, projectId } = before ?? now
-    const api = { path: `/v3/project/${projectId}`, headers: {}, expects: projectId }
-    const yardstick = (await cost(server, api)) * (before === undefined ? SHARE_NOW : 1)
+    const [projectId = ''] = before.ids
+    const yardstick = await cost(before.server, { path: `/v3/project/${projectId}`, headers: {}, expects: projectId })
     for (const each of cases) {
       const own = await cost(now.server, each)
       costs.set(each, own)
@@ -105,8 +66,8 @@ async function compare(now: Server, before: Server | undefined, session: string)
   }
   return cases.map((each) => {
     const sorted = (ratios.get(each) ?? []).sort((a, b) => a - b)
-    const what = `${each.page} for ${each.name}, of the API's project at commit 6d01877`
-    const detail = `${costs.get(each)?.toFixed(0)} µs${before === undefined ? ', by a measured factor' : ''}`
+    const what = `${each.page} for ${each.name}, of the API's project at commit ${BASELINE}`
+    const detail = `${costs.get(each)?.toFixed(0)} µs`
     return row(what, sorted[Math.floor(sorted.length / 2)] ?? 0, { atLeast: each.atLeast }, '', detail)
   })
 }

@@ -1,7 +1,7 @@
 // The parts of documents that `npm run gen` makes from the code. A document marks the place of a block with the comments
 // `<!-- generated: NAME -->` and `<!-- end -->`.
 
-import { globSync, readFileSync } from 'node:fs'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { COMMANDS } from '#cli/commands.ts'
 import { EXIT_CODES } from '#cli/kit/exit-codes.ts'
@@ -9,6 +9,7 @@ import { usageOf } from '#cli/usage.ts'
 import { ERRORS } from '#lib/errors.ts'
 import { DERIVED_CACHES, ENTITY_CACHES, REMEMBERED, type RememberedLimits } from '#platform/cache/names.ts'
 import { VARIABLES } from '#platform/config/env.ts'
+import { chapter, plot, readResults } from '../bench/kit/plots.ts'
 import { LAYERS } from './layers.ts'
 import { NO_PAGE } from './page-map/exceptions.ts'
 import { PAGE_MAP } from './page-map/page-map.ts'
@@ -35,6 +36,7 @@ export function documentBlocks(): Record<string, string> {
       NO_PAGE.map(({ reason, api }) => [reason, codes(api)]),
     ),
     errors: errorTable(),
+    performance: performanceChapters(),
     metrics: metricTable(),
     caches: cacheTable(),
     settings: table(
@@ -60,7 +62,7 @@ export function documentBlocks(): Record<string, string> {
  * @throws Error if the document names a block that does not exist.
  */
 export function withBlocks(document: string, blocks: Readonly<Record<string, string>>): string {
-  return document.replaceAll(/<!-- generated: (\w+) -->\n[\s\S]*?<!-- end -->/g, (_, name: string) => {
+  return document.replaceAll(/<!-- generated: ([\w-]+) -->\n[\s\S]*?<!-- end -->/g, (_, name: string) => {
     const block = blocks[name]
     if (block === undefined) throw new Error(`There is no generated block ${name}`)
     return `<!-- generated: ${name} -->\n\n${block}\n\n<!-- end -->`
@@ -84,6 +86,23 @@ function pageTables(): string {
       return `### ${area}\n\n${table(['path', 'for', 'shows', 'operations of the API'], rows)}`
     })
     .join('\n\n')
+}
+
+/** Path of the plot of a subject of `npm run bench`, below `docs/`. */
+const plotPath = (subject: string): string => `images/performance-${subject}.svg`
+
+/** A chapter per subject of `npm run bench` with stored results. */
+const performanceChapters = (): string =>
+  Object.entries(readResults())
+    .map(([subject, result]) => chapter(subject, result, plot(result) && plotPath(subject)))
+    .join('\n\n')
+
+/** Draws the plots of docs/performance.md. */
+export function writePlots(): void {
+  for (const [subject, result] of Object.entries(readResults())) {
+    const image = plot(result)
+    if (image !== undefined) writeFileSync(join(ROOT, 'docs', plotPath(subject)), image)
+  }
 }
 
 /** One line per decision, in the order of their numbers. */

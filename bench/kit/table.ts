@@ -1,6 +1,14 @@
 // The rows of `npm run bench`: the measured value, the target, and whether the target was reached.
 
-export type Row = { what: string; measured: string; wanted: string; reached: boolean | undefined }
+export type Row = {
+  what: string
+  measured: string
+  wanted: string
+  reached: boolean | undefined
+  /** The measured value and its bound as numbers, for rows that have them. */
+  value?: number
+  bound?: number
+}
 
 /** A row whose measure must be at least, or at most, the wanted number. */
 export function row(
@@ -19,6 +27,8 @@ export function row(
     measured: `${shown}${unit}${detail === '' ? '' : ` (${detail})`}`,
     wanted: `${atLeast ? '≥' : '≤'} ${bound}${unit}`,
     reached,
+    value,
+    bound,
   }
 }
 
