@@ -40,6 +40,7 @@ unit() { sed -n "s/^$1=//p" /usr/lib/systemd/system/depot.service; }
 case "$*" in
   daemon-reload | "enable --quiet depot" | "is-enabled --quiet depot" | "disable --quiet depot") ;;
   "restart depot")
+    ${STOP}
     cd "$(unit WorkingDirectory)"
     env -i PATH=/usr/bin:/bin setpriv --reuid "$(unit User)" --regid "$(unit Group)" --clear-groups --no-new-privs \\
       $(unit ExecStart) > /var/log/depot.log 2>&1 < /dev/null & ;;
@@ -110,17 +111,33 @@ test('the Debian package installs a service, runs the story, upgrades recorded d
   })
 
   await t.test(
-    'with systemd, the installation starts the service on the former data, and the removal stops it',
+    'with systemd, the installation starts the service on the former data, also over a running one, and the removal stops it',
     async () => {
       writeFileSync(join(root, 'usr/bin/systemctl'), SYSTEMCTL, { mode: 0o755 })
       await inside(`mkdir -p /run/systemd/system\napt-get install --yes ./${PACKAGE}\n${READY}`)
       await checkStory(inside)
       assert.deepEqual(await inside(USER_OF_SERVER), ['depot'])
       checkOutput(await inside('depot --version'), [`${VERSION} (…)`], 'the service')
+
+      const [before] = await inside('pgrep -o -f depot.mjs')
+      await inside(`apt-get install --yes --reinstall ./${PACKAGE}\n${READY}`)
+      await checkStory(inside)
+      assert.notDeepEqual(await inside('pgrep -o -f depot.mjs'), [before], 'an installation over a running service')
+
+      // Without its last migration, the program is an older release than the data.
+      await inside('rm "$(ls /usr/lib/depot/lib/node_modules/depot/migrations/*.sql | tail -n 1)"')
+      await inside(STOP)
+      const refused = await inside('depot serve 2>&1 || echo "exit code $?"')
+      assert.match(refused.join('\n'), /Install the release of Depot that last used the database.*\nexit code 1$/s)
+      await inside(`apt-get install --yes --reinstall ./${PACKAGE}\n${READY}`)
+      await checkStory(inside)
+
       await inside('apt-get remove --yes depot\n! pgrep -f depot.mjs')
-      const calls = ['daemon-reload', 'enable --quiet depot', 'is-enabled --quiet depot', 'restart depot']
+      const start = ['is-enabled --quiet depot', 'restart depot']
+      const first = ['daemon-reload', 'enable --quiet depot', ...start]
+      const again = ['stop depot', 'daemon-reload', ...start]
       const removed = ['stop depot', 'disable --quiet depot', 'daemon-reload']
-      assert.deepEqual(await inside('cat /var/log/systemctl'), [...calls, ...removed])
+      assert.deepEqual(await inside('cat /var/log/systemctl'), [...first, ...again, ...again, ...removed])
     },
   )
 })

@@ -76,7 +76,7 @@ export function copyFolder(from: string, to: string): void {
 }
 
 /** Ends the server in the root file system. */
-export const STOP = 'pkill -f depot.mjs; while pgrep -f depot.mjs > /dev/null; do sleep 0.1; done'
+export const STOP = 'pkill -f depot.mjs || true; while pgrep -f depot.mjs > /dev/null; do sleep 0.1; done'
 
 /** Prints the user of the server, by name if it has one. */
 export const USER_OF_SERVER = 'ps -o user= -p "$(pgrep -d , -f depot.mjs)" | sort -u'
