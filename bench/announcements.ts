@@ -1,6 +1,6 @@
-// Cost of notifying other processes of a change: writes by 16 concurrent connections without notification, with NOTIFY
+// Cost of notifying other processes of a change: writes by 1, 8 and 32 concurrent connections without notification, with NOTIFY
 // in the writing transaction, and as Depot does it. Runs them in turn on a PostgreSQL with fsync, with listeners that
-// receive everything. node bench/announcements.ts
+// receive everything.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,10 +15,10 @@ import { migrate } from '#platform/db/migrate.ts'
 import { startEmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'
 import { silentLog } from '#platform/telemetry/log.ts'
 import { makeDataDir } from '#test/support/processes/running-depot.ts'
-import { figure, printTable, type Row, row } from './kit/table.ts'
+import { figure, type Row, row } from './kit/table.ts'
 
-const WRITERS = 16
-const ROUNDS = 3
+const WRITERS = [1, 8, 32]
+const ROUNDS = 5
 const SECONDS = 3
 const LISTENERS = 4
 
@@ -29,6 +29,8 @@ type Ways = Readonly<Record<'silent' | 'notify' | 'log', number>>
 type Announcing = {
   /** Commits a second, the median of the rounds. */
   perSecond: Ways
+  /** Announced commits as a share of the silent ones of the same round, in order. */
+  shares: readonly number[]
   /** Processor time of a commit in milliseconds, of the database and of this process with its listeners. */
   cpuMs: Ways
   /** Milliseconds from the last known commit of a thing until others heard, in order. */
@@ -36,41 +38,43 @@ type Announcing = {
 }
 
 export async function benchAnnouncements(): Promise<Row[]> {
-  const { perSecond, cpuMs, lags } = await measureAnnouncing()
+  const rows: Row[] = []
+  for (const writers of WRITERS) rows.push(...rowsOf(writers, await measureAnnouncing(writers)))
+  return rows
+}
+
+function rowsOf(writers: number, { perSecond, shares, cpuMs, lags }: Announcing): Row[] {
   const at = (share: number): string => `${(lags[Math.floor(lags.length * share)] ?? 0).toFixed(1)} ms`
+  const by = writers === 1 ? '1 writer' : `${writers} writers`
+  const spread = `${shares[0]?.toFixed(2)} to ${shares.at(-1)?.toFixed(2)}`
   return [
-    row(
-      'announced commits, against NOTIFY in the transaction',
-      perSecond.log / perSecond.notify,
-      { atLeast: 2.5 },
-      ' times',
-    ),
-    row('the same against silent commits', perSecond.log / perSecond.silent, { atLeast: 0.75 }, ' times'),
+    row(`${by}: announced commits, of silent ones`, shares[shares.length >> 1] ?? 0, { atLeast: 0.9 }, '', spread),
     figure(
-      'processor time of a commit: silent, NOTIFY, log',
+      `${by}: commits per second: silent, NOTIFY in the transaction, log of changes`,
+      [perSecond.silent, perSecond.notify, perSecond.log].map(Math.round).join(', '),
+    ),
+    figure(
+      `${by}: processor time of a commit, in the same order`,
       [cpuMs.silent, cpuMs.notify, cpuMs.log].map((ms) => `${ms.toFixed(2)} ms`).join(', '),
     ),
-    figure('commits a second, nothing announced', String(Math.round(perSecond.silent))),
-    figure('commits a second, NOTIFY in the transaction', String(Math.round(perSecond.notify))),
-    figure('commits a second, log of changes', String(Math.round(perSecond.log))),
     figure(
-      `until ${LISTENERS} other listeners heard, at that rate`,
-      `p50 ${at(0.5)}, p99 ${at(0.99)}, worst ${at(0.9999)}`,
+      `${by}: time until ${LISTENERS} other listeners have the notice`,
+      `p50 ${at(0.5)}, p99 ${at(0.99)}, longest ${at(0.9999)}`,
     ),
   ]
 }
 
-export async function measureAnnouncing(): Promise<Announcing> {
+async function measureAnnouncing(writers: number): Promise<Announcing> {
   const { dataDir, remove } = makeDataDir()
   const embedded = await startEmbeddedPostgres({ dataDir, holder: 'command', log: silentLog() })
-  const pool = createPool(embedded.connection, { max: WRITERS, applicationName: 'depot-bench' })
+  const pool = createPool(embedded.connection, { max: writers, applicationName: 'depot-bench' })
   const notices = createPool(embedded.connection, { max: 1, applicationName: 'depot-bench' })
   const announcer = createAnnouncer({ pool: notices, log: silentLog() })
   try {
     await migrate(pool)
     const db = createDb(pool)
     await sql`create table written (id text primary key, value bigint not null)`.execute(db)
-    await sql`insert into written select 'w' || i, 0 from generate_series(1, ${WRITERS}::integer) i`.execute(db)
+    await sql`insert into written select 'w' || i, 0 from generate_series(1, ${writers}::integer) i`.execute(db)
     const cache = createEntityCache({ maxBytes: 1_000_000, announce: announcer.announce })
     const ways: Record<string, Write> = {
       silent: (id) => writeSilently(db, id),
@@ -85,11 +89,12 @@ export async function measureAnnouncing(): Promise<Announcing> {
     const rounds: Record<string, Measured[]> = { silent: [], notify: [], log: [] }
     const cpu = () => cpuMs(embedded.folder ?? '')
     for (let round = 0; round < ROUNDS; round += 1) {
-      for (const [name, write] of Object.entries(ways)) rounds[name]?.push(await measure(write, lags.sent, cpu))
+      for (const [name, write] of Object.entries(ways))
+        rounds[name]?.push(await measure(write, { writers, sent: lags.sent, cpu }))
     }
     await lags.stop()
     const median = (name: string, what: keyof Measured): number =>
-      (rounds[name] ?? []).map((measured) => measured[what]).sort((a, b) => a - b)[1] ?? 0
+      (rounds[name] ?? []).map((measured) => measured[what]).sort((a, b) => a - b)[ROUNDS >> 1] ?? 0
     const all = (what: keyof Measured): Ways => ({
       silent: median('silent', what),
       notify: median('notify', what),
@@ -97,6 +102,10 @@ export async function measureAnnouncing(): Promise<Announcing> {
     })
     return {
       perSecond: all('perSecond'),
+      shares: Array.from(
+        { length: ROUNDS },
+        (_, n) => (rounds['log']?.[n]?.perSecond ?? 0) / (rounds['silent']?.[n]?.perSecond ?? 1),
+      ).sort((a, b) => a - b),
       cpuMs: all('cpuMs'),
       lags: lags.msByLog.toSorted((a, b) => a - b),
     }
@@ -136,10 +145,13 @@ function cpuMs(folder: string): number {
 type Measured = { perSecond: number; cpuMs: number }
 
 /** Commits of all writers together. `sent` notes when each commit was known. */
-async function measure(write: Write, sent: Map<string, number>, cpu: () => number): Promise<Measured> {
+async function measure(
+  write: Write,
+  { writers: count, sent, cpu }: { writers: number; sent: Map<string, number>; cpu: () => number },
+): Promise<Measured> {
   let stopped = false
   let commits = 0
-  const writers = Array.from({ length: WRITERS }, async (_, index) => {
+  const writers = Array.from({ length: count }, async (_, index) => {
     const id = `w${index + 1}`
     while (!stopped) {
       await write(id)
@@ -182,5 +194,3 @@ async function startListeners(connection: Connection, pool: pg.Pool) {
   await Promise.all(listeners.map(({ ready }) => ready))
   return { sent, msByLog, stop: () => Promise.all(listeners.map((listener) => listener.stop())) }
 }
-
-if (import.meta.main) printTable('Announcing changes', await benchAnnouncements())
