@@ -11,7 +11,7 @@ const HERE = import.meta.dirname
 export const ADDRESS_HEADER = 'X-Bench-Address'
 export const ADMIN_KEY = 'bench-admin-key-0123456789abcdefghijkl'
 /** The key for this program's own requests; the load generator does not send it. */
-const BYPASS_KEY = 'bench-bypass-key-0123456789abcdefghijk'
+export const BYPASS_KEY = 'bench-bypass-key-0123456789abcdefghijk'
 
 export type Load = {
   requests: number
