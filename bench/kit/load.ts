@@ -8,6 +8,8 @@ import { connect } from 'node:net'
 
 const [port = '', seconds = '5', connections = '32', ...asked] = process.argv.slice(2)
 const HEAD_END = Buffer.from('\r\n\r\n')
+/** The end of a response without Content-Length. */
+const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 const EXPECTED = process.env['LOAD_EXPECTS'] ?? ''
 const more: Record<string, string> = JSON.parse(process.env['LOAD_HEADERS'] ?? '{}')
 const headers = Object.entries(more).map(([name, value]) => `\r\n${name}: ${value}`)
@@ -52,10 +54,14 @@ function worker(): Promise<void> {
       const head = waiting.indexOf(HEAD_END)
       if (head < 0) return
       const text = waiting.toString('latin1', 0, head)
-      const length = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0)
-      if (waiting.length < head + 4 + length) return
+      const length = /content-length: (\d+)/i.exec(text)?.[1]
+      const isComplete =
+        length === undefined
+          ? waiting.subarray(-LAST_CHUNK.length).equals(LAST_CHUNK)
+          : waiting.length >= head + 4 + Number(length)
+      if (!isComplete) return
       if (!text.startsWith('HTTP/1.1 200') || !waiting.includes(EXPECTED)) failed += 1
-      waiting = waiting.subarray(head + 4 + length)
+      waiting = Buffer.alloc(0)
       times.push(performance.now() - startedAt)
       send()
     })
