@@ -30,6 +30,7 @@ import { benchTus } from './tus.ts'
 import { benchUploads } from './uploads.ts'
 import { benchV2 } from './v2.ts'
 import { benchBounded } from './work/bounded.ts'
+import { benchCapacity } from './work/capacity.ts'
 import { benchMirrors } from './work/mirrors.ts'
 import { benchWebhooks } from './work/webhooks.ts'
 import { benchWork } from './work/work.ts'
@@ -58,6 +59,7 @@ const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   routes: { title: 'The most expensive request of every route', run: benchRoutes },
   bounded: { title: 'Answers for the largest entities', run: benchBounded },
   webhooks: { title: '10,000 deliveries of webhooks to 100 receivers, ten of them dead', run: benchWebhooks },
+  capacity: { title: 'The costs of docs/capacity.md at 20,000 and 100,000 projects', run: benchCapacity },
   load: { title: 'Readers during expensive requests, and many connections', run: benchBeside },
 }
 

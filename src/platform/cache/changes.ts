@@ -24,6 +24,7 @@ export type ChangeKind =
   | 'version'
   | 'follows'
   | 'user'
+  | 'balance'
   | 'team'
   | 'organization'
   | 'token'

@@ -5,6 +5,7 @@ const MIB = 1024 * 1024
 
 /** Caches of entities. An announced change removes the entity. */
 export const ENTITY_CACHES = {
+  balance: 'Available balance of an account',
   follows: 'IDs of the projects that an account follows',
   organization: 'Organization as JSON, without its members',
   project: 'Public view of a project as JSON',

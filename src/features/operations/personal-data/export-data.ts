@@ -13,7 +13,7 @@ import { listAllNotificationsOf } from '#features/people/notifications/queries.t
 import { toNotificationView } from '#features/people/notifications/views.ts'
 import { getBalance, getHistory } from '#features/people/payouts/queries.ts'
 import { type AccountRow, getAccount, listOrganizationIdsOf, listProjectIdsOf } from '#features/people/users/queries.ts'
-import { type OwnFacts, toPrivateUserView } from '#features/people/users/views.ts'
+import { type OwnFacts, toPrivateFields, toPrivateUserView, toPublicUserView } from '#features/people/users/views.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { joinJson } from '#lib/text/json-bytes.ts'
 import { writeJsonArray } from '#lib/text/json-pieces.ts'
@@ -30,7 +30,12 @@ export async function exportData(reader: ExportReader, viewer: Viewer): Promise<
   const organizations = await listCachedOrganizations(reader, await listOrganizationIdsOf(db, viewer.id))
   const projects = await listVisibleProjects(reader, viewer, await listProjectIdsOf(db, viewer, viewer.id))
   const parts: Record<string, Buffer> = {
-    user: toJson(toPrivateUserView(row, { config, email: true, balance: balance.available })),
+    user: toJson(
+      toPrivateUserView(toPublicUserView(row, config), toPrivateFields(row), {
+        email: true,
+        balance: balance.available,
+      }),
+    ),
     account: toJson(await toOwnFacts(db, { ...row, raw_avatar_url: imageUrl(config, row.raw_avatar_url) })),
     projects: joinJson(projects),
     orgs: joinJson(await toOrganizationViews(reader, viewer, organizations)),

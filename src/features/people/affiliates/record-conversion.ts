@@ -26,7 +26,7 @@ export async function recordConversion(
   actor: Actor,
   fields: NewConversion,
 ): Promise<{ conversion: ConversionRow; isNew: boolean }> {
-  return transaction(deps, async (tx) => {
+  return transaction(deps, async (tx, changed) => {
     const isKnown = (await selectConversion(tx, fields).executeTakeFirst()) !== undefined
     const conversion = isKnown ? undefined : await insertConversion(tx, fields, deps)
     if (conversion === undefined) {
@@ -35,6 +35,7 @@ export async function recordConversion(
       return { conversion: requireSame(earlier, fields), isNew: false }
     }
     const { affiliate_code_id: id, account_id: accountId, external_id, amount, revenue } = conversion
+    if (accountId !== null) changed.add('balance', accountId)
     await recordAudit(tx, {
       action: 'affiliate.conversion_recorded',
       actor,

@@ -39,8 +39,9 @@ export async function distributeRevenue(
   if (existing !== undefined) return { revenue: await toView(deps.db, assertSame(existing, revenue)), isNew: false }
   await storePendingEvents(deps)
   const shares = await computeShares(deps, revenue)
-  const isNew = await transaction(deps, async (tx) => {
+  const isNew = await transaction(deps, async (tx, changed) => {
     if (!(await insertPart(tx, { ...revenue, shares, now: deps.now() }))) return false
+    changed.add('balance', ...shares.map((share) => share.account_id))
     const details = { day: new Date(revenue.day).toISOString().slice(0, 10), amount: formatUnits(revenue.units) }
     const subject = { kind: 'revenue', id: revenue.externalId } as const
     await recordAudit(tx, { action: 'revenue.distributed', actor, subject, details })

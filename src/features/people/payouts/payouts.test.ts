@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { parseScopeNames } from '#lib/access/scopes.ts'
+import { ALL_SCOPES, parseScopeNames } from '#lib/access/scopes.ts'
 import { formatUnits, parseUnits } from '#lib/decimal.ts'
 import { newId } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'
@@ -316,5 +316,37 @@ describe('payouts', () => {
     const again = await operator('payout', paid)
     assert.deepEqual([again.statusCode, again.json().id, again.json().user_id], [200, id, null])
     assert.equal((await operator('payout', { ...paid, user_id: project.owner.id })).statusCode, 409)
+  })
+
+  test('the own view needs no statements once it is cached, and shows each change of balance and account', async () => {
+    const person = await rich('10')
+    let reader = await t.make.pat(person, ALL_SCOPES)
+    const read = (path: string) => t.queriesOf(() => t.as(reader).get(path))
+    const balances = async () => {
+      const [newer, older] = [await read('/v3/user'), await read('/v2/user')]
+      return [newer.result.json().payout_data.balance, older.result.json().payout_data.balance]
+    }
+    assert.deepEqual(await balances(), ['10.00', 10])
+    for (const path of ['/v3/user', '/v2/user']) {
+      const { result, queries } = await read(path)
+      assert.deepEqual(queries, [])
+      const again = await t.as(reader).get(path, { headers: { 'if-none-match': String(result.headers['etag']) } })
+      assert.equal(again.statusCode, 304)
+    }
+    const { id } = (await pay(person, '4', { status: 'in-transit' })).json()
+    assert.deepEqual(await balances(), ['6.00', 6])
+    await t.anyone.patch(`/_internal/admin/payout/${id}`, { status: 'failed' }, { headers })
+    assert.deepEqual(await balances(), ['10.00', 10])
+    // An amount of two days ago becomes available by itself.
+    const project = await t.make.project({ owner: person })
+    const at = t.deps.now() - 2 * DAY_MS
+    use(project, at, { views: 1 })
+    assert.equal((await revenue(new Date(at).toISOString().slice(0, 10), '5')).statusCode, 201)
+    assert.deepEqual(await balances(), ['10.00', 10])
+    t.advance(120 * DAY_MS)
+    reader = await t.make.pat(person, ALL_SCOPES)
+    assert.deepEqual(await balances(), ['15.00', 15])
+    assert.equal((await t.as(reader).patch(`/v3/user/${person.id}`, { bio: 'Paid' })).statusCode, 204)
+    assert.equal((await read('/v3/user')).result.json().bio, 'Paid')
   })
 })

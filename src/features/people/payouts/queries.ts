@@ -5,6 +5,7 @@ import { compare } from '#lib/compare.ts'
 import { parseUnits, toAmount } from '#lib/decimal.ts'
 import { invalidInput } from '#lib/errors.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
+import type { Deps } from '#ports/deps.ts'
 import { type BalanceView, type HistoryView, type PayoutRow, toWithdrawal } from './views.ts'
 
 /** Maximum number of payouts, and of days with earnings, in a history. It contains the newest. */
@@ -52,6 +53,45 @@ export async function getBalance(db: Db, accountId: string, now: number): Promis
     form_completion_status: null,
     tax_compliance: null,
   }
+}
+
+/** Returns the available balance of an account at `now`, and when it will change by itself, in milliseconds. */
+export async function getAvailable(db: Db, accountId: string, now: number): Promise<Available> {
+  const at = new Date(now)
+  const { rows } = await sql<{ amount: string; next: Date | null }>`
+    select (coalesce(sum(amount) filter (where available <= ${at}), 0)
+        - (select coalesce(sum(amount + fee), 0) from ${withdrawn(accountId)} paid))::text as amount,
+      min(available) filter (where available > ${at}) as next
+    from ${earnings(accountId)} earned`.execute(db)
+  const { amount = '0', next = null } = rows[0] ?? {}
+  return { accountId, amount: toAmount(amount), untilMs: next?.getTime() ?? Number.POSITIVE_INFINITY }
+}
+
+/** The available balance of an account, as a decimal string, and when an amount will become available. */
+export type Available = { accountId: string; amount: string; untilMs: number }
+
+const BALANCE = {
+  name: 'balance' as const,
+  idOf: ({ accountId }: Available) => accountId,
+  sizeOf: () => 100,
+}
+
+/** Returns the available balance of an account if it is cached and no amount has become available since. */
+export function peekAvailable({ cache, now }: Pick<Deps, 'cache' | 'now'>, accountId: string): string | undefined {
+  const known = cache.kind(BALANCE).peek(accountId)
+  return known !== undefined && now() < known.untilMs ? known.amount : undefined
+}
+
+/** Returns the available balance of an account, cached. A change of earnings or payouts names the account as `balance`. */
+export async function getCachedAvailable(
+  { db, cache, now }: Pick<Deps, 'db' | 'cache' | 'now'>,
+  accountId: string,
+): Promise<string> {
+  const load = () => getAvailable(db, accountId, now())
+  const known = await cache.kind(BALANCE).get(accountId, async () => [await load()])
+  if (known !== undefined && now() < known.untilMs) return known.amount
+  cache.invalidate(new Map([['balance', new Set([accountId])]]))
+  return (await load()).amount
 }
 
 /** Returns the payouts of an account and the amounts that became available on each day, oldest first. */
@@ -106,6 +146,6 @@ export async function assertAvailable(
   tx: Tx,
   { accountId, units, now }: { accountId: string; units: bigint; now: number },
 ): Promise<void> {
-  const { available } = await getBalance(tx, accountId, now)
-  if (units > parseUnits(available)) throw invalidInput(`Only ${available} is available`, 'amount')
+  const { amount } = await getAvailable(tx, accountId, now)
+  if (units > parseUnits(amount)) throw invalidInput(`Only ${amount} is available`, 'amount')
 }

@@ -24,7 +24,7 @@ export async function recordPayout(
   input: NewPayout,
 ): Promise<{ payout: PayoutRow; isNew: boolean }> {
   const { externalId, amount, fee, status } = input
-  return transaction(deps, async (tx) => {
+  return transaction(deps, async (tx, changed) => {
     const account = await lockAccountIfAny(tx, input.userId)
     const existing = await tx.selectFrom('payout').selectAll().where('external_id', '=', externalId).executeTakeFirst()
     if (existing !== undefined) return { payout: assertSame(existing, account?.id ?? null, input), isNew: false }
@@ -49,6 +49,7 @@ export async function recordPayout(
       .executeTakeFirst()
     // Without a row, a concurrent payout to another account has used this external ID.
     if (payout === undefined) throw differentContent()
+    changed.add('balance', account.id)
     await recordAudit(tx, {
       action: 'payout.recorded',
       actor,

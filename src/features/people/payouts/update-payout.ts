@@ -20,7 +20,7 @@ export async function updatePayout(
   actor: Actor,
   { id, status }: PayoutPatch & { id: string },
 ): Promise<void> {
-  await transaction(deps, async (tx) => {
+  await transaction(deps, async (tx, changed) => {
     const payout = await tx.selectFrom('payout').select('account_id').where('id', '=', id).executeTakeFirst()
     if (payout === undefined) throw notFound('payout')
     // Locks the account before the payout, like `recordPayout`, to prevent deadlocks.
@@ -30,6 +30,7 @@ export async function updatePayout(
       const units = parseUnits(row.amount) + parseUnits(row.fee)
       await assertAvailable(tx, { accountId: row.account_id, units, now: deps.now() })
     }
+    if (row.account_id !== null) changed.add('balance', row.account_id)
     await tx.updateTable('payout').set({ status }).where('id', '=', id).execute()
     await recordAudit(tx, {
       action: 'payout.status_changed',

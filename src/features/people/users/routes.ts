@@ -14,7 +14,7 @@ import type { Deps } from '#ports/deps.ts'
 import { avatarOwner } from './avatar.ts'
 import { emptyRoutes } from './empty-routes.ts'
 import { canSeePrivateFields } from './policy.ts'
-import { getPrivateView } from './private-view.ts'
+import { getPrivateView, ownForm, peekOwn, readOwn } from './private-view.ts'
 import { findAccountByEmail, getAccount, listUsersByPrefix } from './queries.ts'
 import { EmailQuery, UserPatch, UserSearchQuery } from './requests.ts'
 import { type UpdatingDeps, updateUser } from './update-user.ts'
@@ -43,18 +43,26 @@ const V3: UserForm = { schema: UserView, toJson: (user) => user, toView: (user) 
 
 /** The v2 API has another prefix and another form of users. */
 export function userReads(app: App, deps: UserDeps, prefix = '/v3', { schema, toJson, toView } = V3): void {
+  const own = ownForm(toView)
   app.get(
     `${prefix}/user`,
     {
-      config: { auth: { scope: ['USER_READ'] }, limitedTokens: 'own', cache: 'private' },
+      config: {
+        auth: { scope: ['USER_READ'] },
+        limitedTokens: 'own',
+        cache: 'private',
+        ready: (_, viewer) => (viewer === null ? undefined : peekOwn(deps, viewer, own)),
+      },
       schema: {
         operationId: 'getOwnUser',
         summary: "Get the caller's account",
         response: { 200: schema },
       },
     },
-    async (req) => {
+    async (req, reply) => {
       const viewer = requireViewer(req)
+      const response = await readOwn(deps, viewer, own)
+      if (response !== undefined) return sendBytes(reply, response.bytes, response.etag)
       return toView(await getPrivateView(deps, viewer, await getAccount(deps.db, viewer.id)))
     },
   )

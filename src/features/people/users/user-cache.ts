@@ -7,7 +7,7 @@ import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
 import type { Db } from '#platform/db/db.ts'
 import { type AccountRow, listAccountsByNames } from './queries.ts'
-import { toPublicUserView } from './views.ts'
+import { type PrivateFields, toPrivateFields, toPublicUserView } from './views.ts'
 
 export type UserReader = { db: Db; cache: EntityCache; config: FilesConfig }
 
@@ -17,12 +17,13 @@ export type CachedUser = {
   revision: number
   bytes: Buffer
   etag: string
+  private: PrivateFields
 }
 
 const USER = {
   name: 'user' as const,
   idOf: (user: CachedUser) => user.id,
-  sizeOf: (user: CachedUser) => user.bytes.length + 200,
+  sizeOf: (user: CachedUser) => user.bytes.length + 400,
   aliasesOf: (user: CachedUser) => [user.username.toLowerCase()],
   foldAlias: (name: string) => name.toLowerCase(),
   revisionOf: (user: CachedUser) => user.revision,
@@ -30,7 +31,8 @@ const USER = {
 
 function toCachedUser(row: AccountRow, config: FilesConfig): CachedUser {
   const bytes = Buffer.from(JSON.stringify(toPublicUserView(row, config)))
-  return { id: row.id, username: row.username, revision: row.revision, bytes, etag: entityTag(bytes) }
+  const { id, username, revision } = row
+  return { id, username, revision, bytes, etag: entityTag(bytes), private: toPrivateFields(row) }
 }
 
 /** Another form of a user as everybody sees them, kept and dropped with the user. */

@@ -67,23 +67,38 @@ export function toPublicUserView(row: AccountRow, config: FilesConfig): UserView
   })
 }
 
-/** Maps an account for the user and admins, with the email address and balance if the scopes of the token allow it. */
-export function toPrivateUserView(
-  row: AccountRow,
-  show: { config: FilesConfig; email: boolean; balance: string | undefined },
-): UserView {
+/** The fields of an account that only the user and admins see. */
+export type PrivateFields = Pick<
+  UserView,
+  'email' | 'email_verified' | 'has_password' | 'has_totp' | 'auth_providers' | 'allow_friend_requests'
+> & { payout_handle: string | null }
+
+export function toPrivateFields(row: AccountRow): PrivateFields {
   return {
-    ...toPublicUserView(row, show.config),
-    email: show.email ? row.email : null,
+    email: row.email,
     email_verified: row.email_verified,
     has_password: row.password_hash !== null,
     has_totp: row.totp_secret !== null,
     auth_providers: row.code_host_id === null ? [] : ['code-host'],
     allow_friend_requests: row.allow_friend_requests,
+    payout_handle: row.payout_handle,
+  }
+}
+
+/** Adds the private fields to a public view, with the email address and balance if the scopes of the token allow it. */
+export function toPrivateUserView(
+  view: UserView,
+  { payout_handle, email, ...fields }: PrivateFields,
+  show: { email: boolean; balance: string | undefined },
+): UserView {
+  return {
+    ...view,
+    ...fields,
+    email: show.email ? email : null,
     payout_data:
       show.balance === undefined
         ? null
-        : { payout_handle: row.payout_handle, balance: show.balance, balance_number: Number(show.balance) },
+        : { payout_handle, balance: show.balance, balance_number: Number(show.balance) },
   }
 }
 
