@@ -57,27 +57,38 @@ export async function benchCapacity(): Promise<Row[]> {
   ]
 }
 
-async function costsOf(projects: number): Promise<Costs> {
+/** Resident memory of a server without projects. */
+async function emptyMb(): Promise<number> {
   const { dataDir, remove } = makeDataDir()
-  let server = await startBenchDepot(dataDir)
+  const server = await startBenchDepot(dataDir)
   try {
     await call(`${server.url}/ready`)
-    const empty = residentMb(server.child)
-    const token = await author(dataDir)
+    return residentMb(server.child)
+  } finally {
     await server.stop()
+    remove()
+  }
+}
+
+async function costsOf(projects: number): Promise<Costs> {
+  const { dataDir, remove } = makeDataDir()
+  let server: RunningDepot | undefined
+  try {
+    const empty = await emptyMb()
     const bytes = await withDatabase(dataDir, async (db) => {
       const before = await databaseBytes(db)
       await fillAll(db, projects)
       return sizes(db, { before, projects })
     })
+    const token = await author(dataDir)
     server = await startBenchDepot(dataDir)
     const startedAt = performance.now()
-    await untilBuilt(server)
+    await untilBuilt(server, projects)
     const buildSeconds = (performance.now() - startedAt) / 1000
     const built = residentMb(server.child)
     await server.stop()
     server = await startBenchDepot(dataDir)
-    await untilBuilt(server)
+    await untilBuilt(server, projects)
     const restarted = residentMb(server.child)
     const ms = await timesOf(server, token)
     return {
@@ -91,7 +102,7 @@ async function costsOf(projects: number): Promise<Costs> {
       ms: { ...ms, 'first build of the index, per project': (buildSeconds * 1000) / projects },
     }
   } finally {
-    await server.stop()
+    await server?.stop()
     remove()
   }
 }
@@ -146,12 +157,12 @@ async function sizes(db: Db, { before, projects }: { before: number; projects: n
   return costs
 }
 
-async function untilBuilt({ url }: RunningDepot): Promise<void> {
+/** Waits until searches find the projects; a few of them are archived. */
+async function untilBuilt({ url }: RunningDepot, projects: number): Promise<void> {
   for (;;) {
-    const { dependencies } = (await (await call(`${url}/ready`)).json()) as {
-      dependencies: { search: { state?: string } }
-    }
-    if (dependencies.search.state === 'ready') return
+    const found = await call(`${url}/v3/search?limit=1`)
+    const { total_hits = 0 } = found.ok ? ((await found.json()) as { total_hits: number }) : {}
+    if (total_hits > projects * 0.9) return
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
 }
