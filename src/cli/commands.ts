@@ -9,6 +9,10 @@ const PASSWORD_OPTION = [
   '--password',
   'Password (default: typed at the terminal, or the first line of standard input)',
 ] as const
+const RANDOM_PASSWORD_OPTION = [
+  '--random-password',
+  'Generate and print a temporary password; the user must choose another one at the first sign-in',
+] as const
 export const JSON_OPTION = ['--json', 'Whether to print the result as one line of JSON'] as const
 
 const SERVE: Command = {
@@ -30,9 +34,9 @@ const WITH_RESULT: readonly Command[] = [
   },
   {
     name: 'user create',
-    usage: '--username U --email E [--password P] [--role admin|moderator|developer]',
+    usage: '--username U --email E [--password P | --random-password] [--role admin|moderator|developer]',
     about: 'Create an account',
-    options: [PASSWORD_OPTION, ['--role', 'Role of the account (default: developer)']],
+    options: [PASSWORD_OPTION, RANDOM_PASSWORD_OPTION, ['--role', 'Role of the account (default: developer)']],
     load: async () => (await import('#cli/people/accounts.ts')).userCreate,
   },
   {
@@ -56,9 +60,9 @@ const WITH_RESULT: readonly Command[] = [
   },
   {
     name: 'user password',
-    usage: 'USER [--password P]',
+    usage: 'USER [--password P | --random-password]',
     about: 'Set the password of an account and end its sessions',
-    options: [USER, PASSWORD_OPTION],
+    options: [USER, PASSWORD_OPTION, RANDOM_PASSWORD_OPTION],
     load: async () => (await import('#cli/people/users.ts')).userPassword,
   },
   {

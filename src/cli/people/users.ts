@@ -1,7 +1,7 @@
 // `depot user list`, `user show`, `user password`, `user delete` and `user restore`.
 
 import { readArguments, UsageError, wholeNumber } from '#cli/kit/arguments.ts'
-import { readPassword } from '#cli/kit/password-input.ts'
+import { readPassword, temporaryPasswordText } from '#cli/kit/password-input.ts'
 import { table } from '#cli/kit/table.ts'
 import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
 import { isSuspended } from '#features/basics/access/accounts.ts'
@@ -54,6 +54,7 @@ export async function userShow(args: readonly string[], env: Env): Promise<void>
     const shown = {
       ...summary(account, now()),
       has_password: account.password_hash !== null,
+      has_temporary_password: account.password_is_temporary,
       has_totp: account.totp_secret !== null,
       tokens: tokens.length,
     }
@@ -64,13 +65,20 @@ export async function userShow(args: readonly string[], env: Env): Promise<void>
 
 /** Ends the sessions of the account, but keeps its tokens. */
 export async function userPassword(args: readonly string[], env: Env): Promise<void> {
-  const { values, words } = readArguments(args, { password: 'string', json: 'boolean' }, 1)
-  const newPassword = await readPassword(values.password)
+  const { values, words } = readArguments(
+    args,
+    { password: 'string', 'random-password': 'boolean', json: 'boolean' },
+    1,
+  )
+  const { password: newPassword, isTemporary } = await readPassword(values)
   await withDeps(env, async (deps) => {
     const account = await getAccountByName(deps.db, words[0] ?? '')
-    await setPasswordOf({ ...deps, passwords: createPasswords() }, { account, newPassword })
+    await setPasswordOf({ ...deps, passwords: createPasswords() }, { account, newPassword, isTemporary })
     const { id, username } = account
-    print({ json: { id, username }, text: `Changed the password of ${username} and ended all sessions` }, values.json)
+    const text = `Changed the password of ${username} and ended all sessions`
+    if (!isTemporary) return print({ json: { id, username }, text }, values.json)
+    const json = { id, username, temporary_password: newPassword }
+    print({ json, text: `${text}\n${temporaryPasswordText(newPassword)}` }, values.json)
   })
 }
 

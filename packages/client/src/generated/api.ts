@@ -7809,6 +7809,14 @@ export interface components {
             /** @description URL of the page that linked to the visited page */
             referrer?: string | null;
         };
+        /** PasswordChangeRequired */
+        PasswordChangeRequired: {
+            /** @enum {string} */
+            error: "password_change_required";
+            description: string;
+            /** @description Secret for PATCH /auth/password, which sets another password; valid for 24 hours */
+            flow: string;
+        };
         /** PasswordLink */
         PasswordLink: {
             /** @description URL of the page on which the user sets a new password; works once */
@@ -11387,7 +11395,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Session"] | components["schemas"]["TwoFactorRequired"];
+                    "application/json": components["schemas"]["Session"] | components["schemas"]["TwoFactorRequired"] | components["schemas"]["PasswordChangeRequired"];
                 };
             };
             400: components["responses"]["400.captcha_error.invalid_input.json_error.validation_error"];
@@ -11417,7 +11425,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Session"];
+                    "application/json": components["schemas"]["Session"] | components["schemas"]["PasswordChangeRequired"];
                 };
             };
             400: components["responses"]["400.invalid_input.json_error.validation_error"];
