@@ -123,6 +123,13 @@ const WITH_RESULT: readonly Command[] = [
     load: async () => (await import('#cli/people/administration.ts')).userPasswordLink,
   },
   {
+    name: 'user export',
+    usage: 'USER [FILE|-]',
+    about: 'Write all data that is stored about a user as JSON, without passwords and other secrets',
+    options: [USER, ['FILE', 'New file, which only its owner can read; - for standard output (default: -)']],
+    load: async () => (await import('#cli/people/user-export.ts')).userExport,
+  },
+  {
     name: 'audit list',
     usage: '[--action NAME] [--actor USER] [--user USER] [--since TIME] [--until TIME] [--limit 100]',
     about: 'List the entries of the audit log, newest first',
