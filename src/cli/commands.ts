@@ -1,7 +1,7 @@
 // The table of all commands, in the order of the usage. A command loads its code when it runs, so that help is fast.
 import { DATA_COMMANDS } from '#cli/data/data-commands.ts'
 import { EXCHANGE_COMMANDS } from '#cli/data/exchange-commands.ts'
-import type { Command } from '#cli/kit/command.ts'
+import { type Command, DRY_RUN_OPTION } from '#cli/kit/command.ts'
 import { withSmallYoungHeap } from '#cli/kit/young-heap.ts'
 
 const USER = ['USER', 'Name or ID of the account'] as const
@@ -67,12 +67,13 @@ const WITH_RESULT: readonly Command[] = [
   },
   {
     name: 'user delete',
-    usage: 'USER --yes [--now]',
+    usage: 'USER --yes|--dry-run [--now]',
     about: 'Delete an account; its projects go to the placeholder account',
     options: [
       USER,
       ['--yes', 'Confirmation, because deleting cannot be undone, or only for a limited time'],
       ['--now', 'Delete permanently, even if ACCOUNT_DELETION_DAYS is set'],
+      DRY_RUN_OPTION,
     ],
     load: async () => (await import('#cli/people/users.ts')).userDelete,
   },
@@ -110,9 +111,13 @@ const WITH_RESULT: readonly Command[] = [
   },
   {
     name: 'user sign-out',
-    usage: 'USER [--tokens]',
+    usage: 'USER [--tokens] [--dry-run]',
     about: 'End all sessions of an account',
-    options: [USER, ['--tokens', 'Whether to delete its access tokens and the tokens of applications as well']],
+    options: [
+      USER,
+      ['--tokens', 'Whether to delete its access tokens and the tokens of applications as well'],
+      DRY_RUN_OPTION,
+    ],
     load: async () => (await import('#cli/people/administration.ts')).userSignOut,
   },
   {
@@ -163,9 +168,9 @@ const WITH_RESULT: readonly Command[] = [
   },
   {
     name: 'invitation revoke',
-    usage: 'ID',
+    usage: 'ID [--dry-run]',
     about: 'Revoke an invitation; accounts that used it remain',
-    options: [['ID', 'ID of the invitation, from `depot invitation list`']],
+    options: [['ID', 'ID of the invitation, from `depot invitation list`'], DRY_RUN_OPTION],
     load: async () => (await import('#cli/people/invitations.ts')).invitationRevoke,
   },
   {
@@ -186,9 +191,9 @@ const WITH_RESULT: readonly Command[] = [
   },
   {
     name: 'token revoke',
-    usage: 'ID --user U',
+    usage: 'ID --user U [--dry-run]',
     about: 'Revoke a personal access token immediately',
-    options: [['ID', 'ID of the token, from `depot token list`']],
+    options: [['ID', 'ID of the token, from `depot token list`'], DRY_RUN_OPTION],
     load: async () => (await import('#cli/people/tokens.ts')).tokenRevoke,
   },
   {
@@ -252,7 +257,7 @@ const WITH_RESULT: readonly Command[] = [
     name: 'clean',
     usage: '[--dry-run]',
     about: 'Delete expired uploads and drafts, files that belong to nothing, and old entries of the audit log',
-    options: [['--dry-run', 'Count what would be deleted, and delete nothing']],
+    options: [DRY_RUN_OPTION],
     load: async () => (await import('#cli/data/clean.ts')).cleanCommand,
   },
 ]
