@@ -19,6 +19,7 @@ import { benchResolve } from './resolve/resolve.ts'
 import { benchRoutes } from './routes.ts'
 import { benchSearchHttp } from './search/http.ts'
 import { benchSite } from './site.ts'
+import { benchStart } from './start/start.ts'
 import { benchTokens } from './tokens.ts'
 import { benchTus } from './tus.ts'
 import { benchUploads } from './uploads.ts'
@@ -29,7 +30,8 @@ import { benchWebhooks } from './work/webhooks.ts'
 import { benchWork } from './work/work.ts'
 
 const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
-  http: { title: 'HTTP, uploads, starts', run: benchHttp },
+  start: { title: 'Starts, help and an idle server', run: benchStart },
+  http: { title: 'HTTP, uploads', run: benchHttp },
   reads: { title: 'Warm reads as clients send them', run: benchReads },
   catalogue: { title: 'The catalogue at size', run: benchCatalogue },
   changes: { title: 'The change feed', run: benchChanges },
