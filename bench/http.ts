@@ -1,4 +1,4 @@
-// Warm reads, lists, uploads, downloads and starts, against yardsticks measured in the same run.
+// Warm reads, lists, uploads and downloads, against yardsticks measured in the same run.
 import { type ChildProcess, execFile } from 'node:child_process'
 import { randomFillSync } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { makeZip } from '#test/support/factories/archives.ts'
-import { depot, ENTRY, makeDataDir, type RunningDepot } from '#test/support/processes/running-depot.ts'
+import { depot, makeDataDir, type RunningDepot } from '#test/support/processes/running-depot.ts'
 import { call, countQueries, cpuSeconds, headers, load, residentMb, startBare, startBenchDepot } from './kit/servers.ts'
 import { sendStreamed } from './kit/streamed-form.ts'
 import { figure, type Row, row } from './kit/table.ts'
@@ -20,7 +20,6 @@ export async function benchHttp(): Promise<Row[]> {
   const { dataDir, remove } = makeDataDir()
   const rows: Row[] = []
   try {
-    rows.push(...(await benchStarts(dataDir)))
     const server = await startBenchDepot(dataDir)
     try {
       const token = await author(dataDir)
@@ -36,40 +35,6 @@ export async function benchHttp(): Promise<Row[]> {
     remove()
   }
   return rows
-}
-
-async function benchStarts(dataDir: string): Promise<Row[]> {
-  const time = async (): Promise<number> => {
-    const startedAt = performance.now()
-    const server = await startBenchDepot(dataDir)
-    await call(`${server.url}/ready`)
-    const seconds = (performance.now() - startedAt) / 1000
-    await server.stop()
-    return seconds
-  }
-  const first = await time()
-  const later = [await time(), await time(), await time()].sort((a, b) => a - b)[1] ?? 0
-  return [
-    row('start to /ready, empty data folder', first, { atMost: 5 }, ' s'),
-    row('start to /ready afterwards (median of 3)', later, { atMost: 2 }, ' s'),
-    row(
-      '`depot --help` (median of 5)',
-      await commandSeconds([ENTRY, '--help']),
-      { atMost: 0.3 },
-      ' s',
-      `Node without a program ${(await commandSeconds(['--eval', '0'])).toFixed(2)} s`,
-    ),
-  ]
-}
-
-async function commandSeconds(args: string[]): Promise<number> {
-  const took: number[] = []
-  for (let n = 0; n < 5; n += 1) {
-    const startedAt = performance.now()
-    await run(process.execPath, args)
-    took.push((performance.now() - startedAt) / 1000)
-  }
-  return took.sort((a, b) => a - b)[2] ?? 0
 }
 
 /** An admin, who has no quota, with a token of every scope. */

@@ -25,6 +25,7 @@ import { benchResolve } from './resolve/resolve.ts'
 import { benchRoutes } from './routes.ts'
 import { benchSearchHttp } from './search/http.ts'
 import { benchSite } from './site.ts'
+import { benchStart } from './start/start.ts'
 import { benchTokens } from './tokens.ts'
 import { benchTus } from './tus.ts'
 import { benchUploads } from './uploads.ts'
@@ -36,7 +37,8 @@ import { benchWebhooks } from './work/webhooks.ts'
 import { benchWork } from './work/work.ts'
 
 const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
-  http: { title: 'HTTP, uploads, starts', run: benchHttp },
+  start: { title: 'Starts, help and an idle server', run: benchStart },
+  http: { title: 'HTTP, uploads', run: benchHttp },
   reference: { title: 'The lead over the reference, by the one of commit 6d01877', run: benchReference },
   reads: { title: 'Warm reads as clients send them', run: benchReads },
   catalogue: { title: 'The catalogue at size', run: benchCatalogue },

@@ -11,6 +11,7 @@ async function start() {
   process.env.UV_THREADPOOL_SIZE ??= '16'
   const { enableCompileCache } = await import('node:module')
   enableCompileCache()
+  await import('./resolve.mjs')
   const { main } = await import('#cli/main.ts')
   await main(args, process.env, prepared)
 }

@@ -25,8 +25,15 @@ function isDemoAccount(column: 'account_id' | 'author_id'): RawBuilder<boolean> 
 const hasOthers = (team: RawBuilder<unknown>) => sql`exists (select 1 from team_member
   where team_member.team_id = ${team} and accepted and not ${isDemoAccount('account_id')})`
 
-/** Returns the slugs or IDs of projects that stay, because other users joined them or published in them. */
-export function removeProjects(deps: RemovalDeps, ids: readonly string[]): Promise<string[]> {
+/**
+ * Returns the slugs or IDs of projects that stay, because other users joined them or published in them, and the IDs of the
+ * others. A dry run removes nothing.
+ */
+export function removeProjects(
+  deps: RemovalDeps,
+  ids: readonly string[],
+  isDryRun: boolean,
+): Promise<{ kept: string[]; goingIds: string[] }> {
   return transaction(deps, async (tx, changed) => {
     await sql`select 1 from project where id = any(${ids}::text[]) order by id for update`.execute(tx)
     const { rows } = await sql<Row>`select project.id, project.slug, project.team_id, project.icon_url,
@@ -36,24 +43,33 @@ export function removeProjects(deps: RemovalDeps, ids: readonly string[]): Promi
       from project left join organization on organization.id = project.organization_id
       where project.id = any(${ids}::text[]) order by project.id`.execute(tx)
     const { kept, going, goingIds } = split(rows)
-    if (going.length === 0) return kept
+    if (going.length === 0 || isDryRun) return { kept, goingIds }
     await sql`delete from thread where project_id = any(${goingIds}::text[])`.execute(tx)
     await eraseProjects(tx, changed, going)
     // Includes projects that an account of the demo created, so that their events are deleted.
     await sql`insert into demo_item (kind, id) select 'project', unnest(${goingIds}::text[])
       on conflict do nothing`.execute(tx)
-    return kept
+    return { kept, goingIds }
   })
 }
 
-/** Returns the slugs of organizations that stay, because other users joined them or one of their projects stays. */
-export function removeOrganizations(deps: RemovalDeps, ids: readonly string[]): Promise<string[]> {
+/**
+ * Returns the slugs of organizations that stay, because other users joined them or one of their projects stays. A dry run
+ * removes nothing; `removed` are the projects that would not exist then.
+ */
+export function removeOrganizations(
+  deps: RemovalDeps,
+  ids: readonly string[],
+  { removed, isDryRun }: { removed: readonly string[]; isDryRun: boolean },
+): Promise<string[]> {
   return transaction(deps, async (tx, changed) => {
     const { rows } = await sql<Row>`select id, slug, team_id, icon_url, raw_icon_url,
         ${hasOthers(sql`organization.team_id`)}
-        or exists (select 1 from project where organization_id = organization.id) as is_kept
+        or exists (select 1 from project
+          where organization_id = organization.id and project.id <> all(${removed}::text[])) as is_kept
       from organization where id = any(${ids}::text[]) order by id for update`.execute(tx)
     const { kept, going, goingIds } = split(rows)
+    if (isDryRun) return kept
     const teams = going.map(({ team_id }) => team_id)
     const icons = going.flatMap(({ icon_url, raw_icon_url }) => [icon_url, raw_icon_url])
     await sql`delete from organization where id = any(${goingIds}::text[])`.execute(tx)

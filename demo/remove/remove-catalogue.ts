@@ -28,28 +28,43 @@ export type RemovalReport = {
 /** Number of projects or organizations per transaction. */
 const BATCH = 50
 
+type RemovalOptions = {
+  /** Whether to report what would be removed, and to remove nothing. Default: false. */
+  isDryRun?: boolean
+  /** Receives the number of finished projects and accounts, and their total. */
+  onProgress?: (done: number, total: number) => void
+}
+
 /**
  * Removes the demo. Jobs delete its files.
- * @param onProgress number of finished projects and accounts, and their total.
  * @throws ApiError `conflict` if the demo or its events are being written, or if one of its accounts is an admin.
  */
 export function removeCatalogue(
   deps: Deps,
-  onProgress: (done: number, total: number) => void = () => {},
+  { isDryRun = false, onProgress = () => {} }: RemovalOptions = {},
 ): Promise<RemovalReport> {
   return withDemoLock(deps, async () => {
     await requireNoAdmin(deps.db)
-    await transaction(deps, (tx) => removeJob(tx, 'seed.store-events'))
-    await sql`delete from report where id in (select id from demo_item where kind = 'report')`.execute(deps.db)
+    if (!isDryRun) {
+      await transaction(deps, (tx) => removeJob(tx, 'seed.store-events'))
+      await sql`delete from report where id in (select id from demo_item where kind = 'report')`.execute(deps.db)
+    }
     const going = await listGoing(deps.db)
     const total = going.projects.length + going.people.length
     const kept: RemovalReport['kept'] = { projects: [], organizations: [] }
+    const removed: string[] = []
     for (let start = 0; start < going.projects.length; start += BATCH) {
-      kept.projects.push(...(await removeProjects(deps, going.projects.slice(start, start + BATCH))))
+      const batch = await removeProjects(deps, going.projects.slice(start, start + BATCH), isDryRun)
+      kept.projects.push(...batch.kept)
+      removed.push(...batch.goingIds)
       onProgress(Math.min(start + BATCH, going.projects.length), total)
     }
     for (let start = 0; start < going.organizations.length; start += BATCH)
-      kept.organizations.push(...(await removeOrganizations(deps, going.organizations.slice(start, start + BATCH))))
+      kept.organizations.push(
+        ...(await removeOrganizations(deps, going.organizations.slice(start, start + BATCH), { removed, isDryRun })),
+      )
+    const counts = countRemoved(going, kept)
+    if (isDryRun) return { ...counts, kept, events: { isLeft: false } }
     for (const [n, id] of going.people.entries()) {
       await deleteAccountOf(deps, await getAccount(deps.db, id))
       onProgress(going.projects.length + n + 1, total)
@@ -57,16 +72,22 @@ export function removeCatalogue(
     // Removed projects stay recorded until their events are deleted.
     await sql`delete from demo_item
       where kind <> 'project' or exists (select 1 from project where project.id = demo_item.id)`.execute(deps.db)
-    const projects = going.projects.length - kept.projects.length
-    const people = going.people.length
+    const { projects, people } = counts
     if (projects + people > 0) {
       const details = { projects, people, kept: kept.projects.length }
       await recordAudit(deps.db, { action: 'demo.removed', actor: COMMAND, details })
     }
-    const organizations = going.organizations.length - kept.organizations.length
-    const events = { isLeft: await forgetOrLeave(deps) }
-    return { projects, organizations, collections: going.collections, people, kept, events }
+    return { ...counts, kept, events: { isLeft: await forgetOrLeave(deps) } }
   })
+}
+
+function countRemoved(going: Awaited<ReturnType<typeof listGoing>>, kept: RemovalReport['kept']) {
+  return {
+    projects: going.projects.length - kept.projects.length,
+    organizations: going.organizations.length - kept.organizations.length,
+    collections: going.collections,
+    people: going.people.length,
+  }
 }
 
 /** Checks before the removal that no admin would be deleted. */

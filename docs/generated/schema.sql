@@ -23,6 +23,7 @@ create table account (
   created timestamp with time zone default now() not null,
   revision bigint default 1 not null,
   service_of text collate "C",
+  password_is_temporary boolean default false not null,
   constraint account_bio_check CHECK ((char_length(bio) <= 160)),
   constraint account_pkey PRIMARY KEY (id),
   constraint account_placeholder_check CHECK (((id = 'deleted0'::text) = (lower(username) = 'deleted-user'::text))),
@@ -1789,7 +1790,7 @@ CREATE TRIGGER account_password_revision BEFORE UPDATE OF password_hash ON publi
 
 CREATE TRIGGER account_previous_name AFTER UPDATE OF username ON public.account FOR EACH ROW WHEN ((lower(old.username) <> lower(new.username))) EXECUTE FUNCTION record_previous_name('username');
 
-CREATE TRIGGER account_revision BEFORE UPDATE ON public.account FOR EACH ROW EXECUTE FUNCTION raise_revision('totp_last_step', 'password_hash');
+CREATE TRIGGER account_revision BEFORE UPDATE ON public.account FOR EACH ROW EXECUTE FUNCTION raise_revision('totp_last_step', 'password_hash', 'password_is_temporary');
 
 CREATE TRIGGER advisory_revision BEFORE UPDATE ON public.advisory FOR EACH ROW EXECUTE FUNCTION raise_revision();
 

@@ -1,13 +1,17 @@
 // The table of all commands, in the order of the usage. A command loads its code when it runs, so that help is fast.
 import { DATA_COMMANDS } from '#cli/data/data-commands.ts'
 import { EXCHANGE_COMMANDS } from '#cli/data/exchange-commands.ts'
-import type { Command } from '#cli/kit/command.ts'
+import { type Command, DRY_RUN_OPTION } from '#cli/kit/command.ts'
 import { withSmallYoungHeap } from '#cli/kit/young-heap.ts'
 
 const USER = ['USER', 'Name or ID of the account'] as const
 const PASSWORD_OPTION = [
   '--password',
   'Password (default: typed at the terminal, or the first line of standard input)',
+] as const
+const RANDOM_PASSWORD_OPTION = [
+  '--random-password',
+  'Generate and print a temporary password; the user must choose another one at the first sign-in',
 ] as const
 export const JSON_OPTION = ['--json', 'Whether to print the result as one line of JSON'] as const
 
@@ -30,9 +34,9 @@ const WITH_RESULT: readonly Command[] = [
   },
   {
     name: 'user create',
-    usage: '--username U --email E [--password P] [--role admin|moderator|developer]',
+    usage: '--username U --email E [--password P | --random-password] [--role admin|moderator|developer]',
     about: 'Create an account',
-    options: [PASSWORD_OPTION, ['--role', 'Role of the account (default: developer)']],
+    options: [PASSWORD_OPTION, RANDOM_PASSWORD_OPTION, ['--role', 'Role of the account (default: developer)']],
     load: async () => (await import('#cli/people/accounts.ts')).userCreate,
   },
   {
@@ -56,19 +60,20 @@ const WITH_RESULT: readonly Command[] = [
   },
   {
     name: 'user password',
-    usage: 'USER [--password P]',
+    usage: 'USER [--password P | --random-password]',
     about: 'Set the password of an account and end its sessions',
-    options: [USER, PASSWORD_OPTION],
+    options: [USER, PASSWORD_OPTION, RANDOM_PASSWORD_OPTION],
     load: async () => (await import('#cli/people/users.ts')).userPassword,
   },
   {
     name: 'user delete',
-    usage: 'USER --yes [--now]',
+    usage: 'USER --yes|--dry-run [--now]',
     about: 'Delete an account; its projects go to the placeholder account',
     options: [
       USER,
       ['--yes', 'Confirmation, because deleting cannot be undone, or only for a limited time'],
       ['--now', 'Delete permanently, even if ACCOUNT_DELETION_DAYS is set'],
+      DRY_RUN_OPTION,
     ],
     load: async () => (await import('#cli/people/users.ts')).userDelete,
   },
@@ -106,9 +111,13 @@ const WITH_RESULT: readonly Command[] = [
   },
   {
     name: 'user sign-out',
-    usage: 'USER [--tokens]',
+    usage: 'USER [--tokens] [--dry-run]',
     about: 'End all sessions of an account',
-    options: [USER, ['--tokens', 'Whether to delete its access tokens and the tokens of applications as well']],
+    options: [
+      USER,
+      ['--tokens', 'Whether to delete its access tokens and the tokens of applications as well'],
+      DRY_RUN_OPTION,
+    ],
     load: async () => (await import('#cli/people/administration.ts')).userSignOut,
   },
   {
@@ -117,6 +126,13 @@ const WITH_RESULT: readonly Command[] = [
     about: 'Print a link that sets a new password; it works once, for one day',
     options: [USER],
     load: async () => (await import('#cli/people/administration.ts')).userPasswordLink,
+  },
+  {
+    name: 'user export',
+    usage: 'USER [FILE|-]',
+    about: 'Write all data that is stored about a user as JSON, without passwords and other secrets',
+    options: [USER, ['FILE', 'New file, which only its owner can read; - for standard output (default: -)']],
+    load: async () => (await import('#cli/people/user-export.ts')).userExport,
   },
   {
     name: 'audit list',
@@ -152,9 +168,9 @@ const WITH_RESULT: readonly Command[] = [
   },
   {
     name: 'invitation revoke',
-    usage: 'ID',
+    usage: 'ID [--dry-run]',
     about: 'Revoke an invitation; accounts that used it remain',
-    options: [['ID', 'ID of the invitation, from `depot invitation list`']],
+    options: [['ID', 'ID of the invitation, from `depot invitation list`'], DRY_RUN_OPTION],
     load: async () => (await import('#cli/people/invitations.ts')).invitationRevoke,
   },
   {
@@ -175,9 +191,9 @@ const WITH_RESULT: readonly Command[] = [
   },
   {
     name: 'token revoke',
-    usage: 'ID --user U',
+    usage: 'ID --user U [--dry-run]',
     about: 'Revoke a personal access token immediately',
-    options: [['ID', 'ID of the token, from `depot token list`']],
+    options: [['ID', 'ID of the token, from `depot token list`'], DRY_RUN_OPTION],
     load: async () => (await import('#cli/people/tokens.ts')).tokenRevoke,
   },
   {
@@ -241,7 +257,7 @@ const WITH_RESULT: readonly Command[] = [
     name: 'clean',
     usage: '[--dry-run]',
     about: 'Delete expired uploads and drafts, files that belong to nothing, and old entries of the audit log',
-    options: [['--dry-run', 'Count what would be deleted, and delete nothing']],
+    options: [DRY_RUN_OPTION],
     load: async () => (await import('#cli/data/clean.ts')).cleanCommand,
   },
 ]

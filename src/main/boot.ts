@@ -13,12 +13,12 @@ import { startTraces } from '#platform/telemetry/traces.ts'
 import { type EventBuffer, type EventSink, unlessAborted } from '#ports/analytics-store/buffer.ts'
 import type { Deps } from '#ports/deps.ts'
 import { verifyAnalytics } from './open-analytics.ts'
-import { type Connections, connectionsOf, type Database, openDatabase, startDatabase } from './open-database.ts'
+import { type Connections, connectionsOf, type Database, openDatabase } from './open-database.ts'
 import { type LocalPorts, openLocalPorts, openSharedPorts, type PortNeeds, type SharedPorts } from './open-ports.ts'
 import { checkSearchEngine } from './open-search.ts'
 import { openDataFolder } from './preflight.ts'
-import { makePrivate } from './private-folder.ts'
 import { NO_PEERS, type PeerProcesses } from './processes/peer-processes.ts'
+import { startDatabase } from './start-database.ts'
 
 export type ProcessOptions = {
   config: Config
@@ -38,6 +38,8 @@ export type ProcessOptions = {
 export type BootOptions = ProcessOptions & {
   /** A `server` owns the embedded database and the embedded engines; a `command` works with or without a server. */
   mode: 'server' | 'command'
+  /** The result of `startDatabase`, if the caller has called it. */
+  starting?: Promise<EmbeddedPostgres | undefined>
 }
 
 export type Booted = Pick<Database, 'listen'> & {
@@ -58,12 +60,12 @@ export type Booted = Pick<Database, 'listen'> & {
 const POOL_SIZE = 16
 
 /** Opens a process. If anything fails, closes what was opened. */
-export function boot({ mode, ...options }: BootOptions): Promise<Booted> {
+export function boot({ mode, starting, ...options }: BootOptions): Promise<Booted> {
   return openOrClose(async (resources) => {
     const { config, test, peers = NO_PEERS } = options
     const base = await openBase(options, mode, resources)
-    if (mode === 'server') makePrivate(config.dataDir)
-    const embedded = await startDatabase(base, mode, resources)
+    const embedded = await (starting ?? startDatabase(base, mode))
+    resources.defer(async () => embedded?.stop())
     const connections = connectionsOf(config, embedded)
     const poolSize = test?.poolSize ?? POOL_SIZE
     const database = openDatabase(base, { ...test, connections, poolSize, peers }, resources)

@@ -8,7 +8,7 @@ import { createEntityCache } from '#platform/cache/entity-cache.ts'
 import { type InvalidationSubscriber, listenForInvalidations } from '#platform/cache/listen.ts'
 import type { Config } from '#platform/config/config.ts'
 import { type Connection, createDb, createPool, requireTimeLimits } from '#platform/db/db.ts'
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'
+import type { EmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'
 import { readQueueState } from '#platform/jobs/queue-state.ts'
 import { observeCache, observePools, observeQueue, observeUploads } from '#platform/telemetry/observe.ts'
 import { traceStatement } from '#platform/telemetry/traces.ts'
@@ -41,22 +41,6 @@ export type DatabaseOptions = {
 /** Pool size next to a pooler: for jobs, a migration, and locks of a session. */
 const DIRECT_POOL_SIZE = 8
 const CACHE_BYTES = 128 * 1024 * 1024
-/** Connections that the embedded database accepts, and the number that each HTTP process beyond the first adds. */
-const EMBEDDED_CONNECTIONS = 100
-const CONNECTIONS_PER_PROCESS = 8
-
-/** Starts or joins the embedded database; returns undefined if DATABASE_URL names another one. */
-export async function startDatabase(
-  { config: { database, dataDir, http }, log }: Pick<Deps, 'config' | 'log'>,
-  mode: 'server' | 'command',
-  resources: AsyncDisposableStack,
-): Promise<EmbeddedPostgres | undefined> {
-  if (database.kind === 'external') return undefined
-  const maxConnections = EMBEDDED_CONNECTIONS + CONNECTIONS_PER_PROCESS * (http.processes - 1)
-  const embedded = await startEmbeddedPostgres({ dataDir, holder: mode, log, maxConnections })
-  resources.defer(() => embedded.stop())
-  return embedded
-}
 
 export function connectionsOf({ database }: Config, embedded: EmbeddedPostgres | undefined): Connections {
   if (embedded !== undefined) return { direct: embedded.connection }

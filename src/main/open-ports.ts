@@ -15,8 +15,8 @@ import { openCountryLookup } from '#ports/country-lookup.ts'
 import type { Deps } from '#ports/deps.ts'
 import { openDiskFiles } from '#ports/files/disk/disk-files.ts'
 import type { Files } from '#ports/files/files.ts'
+import type { Mail } from '#ports/mail/mail.ts'
 import { createOutbox } from '#ports/mail/outbox/outbox.ts'
-import { createSmtpMail } from '#ports/mail/smtp/smtp.ts'
 import { type OpenedAnalytics, openAnalytics } from './open-analytics.ts'
 import type { Database } from './open-database.ts'
 import { openSearch } from './open-search.ts'
@@ -37,10 +37,7 @@ export async function openLocalPorts(
   const loaded = loadTaxonomy()
   const files = await openFiles(config.files.store, { log, metrics })
   resources.defer(() => files.close())
-  const mail =
-    config.mail.kind === 'smtp'
-      ? createSmtpMail({ url: config.mail.url.reveal(), from: config.mail.from, now })
-      : createOutbox({ ...config.mail, now })
+  const mail = await openMail(config.mail, now)
   resources.defer(() => mail.close())
   return {
     files,
@@ -51,6 +48,13 @@ export async function openLocalPorts(
     tags: createTagDirectory({ db, cache, log, ...loaded }),
     ...loaded,
   }
+}
+
+/** Only instances with a mail server load the code for SMTP. */
+async function openMail(mail: Config['mail'], now: () => number): Promise<Mail> {
+  if (mail.kind === 'outbox') return createOutbox({ ...mail, now })
+  const { createSmtpMail } = await import('#ports/mail/smtp/smtp.ts')
+  return createSmtpMail({ url: mail.url.reveal(), from: mail.from, now })
 }
 
 export async function openSharedPorts(

@@ -4,12 +4,8 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { OperatorError } from '#lib/operator-error.ts'
 import type { Config } from '#platform/config/config.ts'
-import { createPool } from '#platform/db/db.ts'
 import { type FolderLock, tryLockFolder } from '#platform/db/folder-lock.ts'
-import { hasSchema } from '#platform/db/migrate.ts'
-import { hasDatabase } from '#platform/embedded-postgres/location.ts'
 import { makeOpenFolder } from '#platform/embedded-postgres/system-user.ts'
-import { connectionsOf } from './open-database.ts'
 
 /** @throws OperatorError for the first problem that would fail the start later. */
 export async function checkBeforeStart(config: Config, { listens }: { listens: boolean }): Promise<void> {
@@ -23,27 +19,6 @@ export async function checkBeforeStart(config: Config, { listens }: { listens: b
 export function checkNamedFiles({ scanner, analytics: { geoipDatabase } }: Config): void {
   if (scanner.kind === 'command') checkProgram(scanner.words[0] ?? '')
   if (geoipDatabase !== undefined) checkReadable(geoipDatabase)
-}
-
-/** Checks that the settings lead to an instance, and creates nothing. @throws OperatorError otherwise. */
-export async function requireInstance(config: Config): Promise<void> {
-  const { dataDir, database } = config
-  const found = usable(dataDir, () => statSync(dataDir, { throwIfNoEntry: false }))
-  if (found === undefined || (database.kind === 'embedded' && !hasDatabase(dataDir))) {
-    throw noInstance(`The data folder ${dataDir} (DATA_DIR) contains no instance of Depot`)
-  }
-  if (database.kind === 'embedded') return
-  const pool = createPool(connectionsOf(config, undefined).direct, { max: 1, applicationName: 'depot-check' })
-  try {
-    if (!(await hasSchema(pool))) throw noInstance('The database of DATABASE_URL contains no instance of Depot')
-  } finally {
-    await pool.end()
-  }
-}
-
-function noInstance(sentence: string): OperatorError {
-  const message = `${sentence}. Create one with \`depot serve\`, or use the settings of an existing instance (--env-file).`
-  return new OperatorError(message, { dependency: 'instance' })
 }
 
 /**
@@ -64,7 +39,7 @@ export function openDataFolder({ dataDir, database }: Pick<Config, 'dataDir' | '
 }
 
 /** Runs `act`. @throws OperatorError that says why Depot cannot use the data folder, if `act` fails. */
-function usable<T>(dataDir: string, act: () => T): T {
+export function usable<T>(dataDir: string, act: () => T): T {
   try {
     return act()
   } catch (cause) {

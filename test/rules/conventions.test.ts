@@ -141,3 +141,26 @@ test('the help of a command names the options that its function reads', async ()
   })
   assert.deepEqual(problems, [])
 })
+
+/** Commands that name a deletion that is not one of data, with the reason. */
+const NO_DRY_RUN: Readonly<Record<string, string>> = {
+  'backup verify': 'deletes only the scratch folder that it has created',
+}
+
+test('a command that deletes has --dry-run, and a command that prints a result has --json', async () => {
+  const { COMMANDS } = await import('#cli/commands.ts')
+  const has = (command: (typeof COMMANDS)[number], name: string) =>
+    command.options?.some(([option]) => option === name) === true
+  const deleting = COMMANDS.filter(({ about, options = [] }) =>
+    [about, ...options.map(([, meaning]) => meaning)].some((text) => /\b(delet|remov|revok)(e|es|ing)\b/i.test(text)),
+  ).filter(({ name }) => !(name in NO_DRY_RUN))
+  assert.ok(deleting.length > 5)
+  assert.deepEqual(
+    deleting.filter((command) => !has(command, '--dry-run')).map(({ name }) => name),
+    [],
+  )
+  assert.deepEqual(
+    COMMANDS.filter((command) => !has(command, '--json')).map(({ name }) => name),
+    ['serve', 'completion', 'manual'],
+  )
+})

@@ -12,11 +12,12 @@ import { recordAudit } from '#features/basics/audit/record-audit.ts'
 import { indexPath } from '#features/operations/backup/archive/open-previous.ts'
 import { type EventSource, eventsOfServer, eventsOfStore } from '#features/operations/backup/events/event-parts.ts'
 import { isServed } from '#features/operations/backup/rows.ts'
-import { backUpTo } from '#features/operations/backup/scheduled/run-backup.ts'
+import { backUpTo, listExpiring } from '#features/operations/backup/scheduled/run-backup.ts'
 import { listTarget } from '#features/operations/backup/scheduled/target.ts'
 import { type BackupReport, writeBackup } from '#features/operations/backup/write-backup.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import { withBackupTarget } from '#main/open-backup-target.ts'
+import type { Config } from '#platform/config/config.ts'
 import { loadConfig } from '#platform/config/load-config.ts'
 import { VERSION } from '#platform/config/version.ts'
 import { createLog } from '#platform/telemetry/log.ts'
@@ -28,8 +29,17 @@ const WITHOUT_SECRETS =
 const LABELS = { rows: 'Rows', files: 'Files', events: 'Events' } as const
 
 export async function backupCommand(args: readonly string[], env: Env): Promise<void> {
-  const { values, words } = readArguments(args, { since: 'string', json: 'boolean' }, { min: 0, max: 1 })
+  const { values, words } = readArguments(
+    args,
+    { since: 'string', 'dry-run': 'boolean', json: 'boolean' },
+    { min: 0, max: 1 },
+  )
   const [path] = words
+  if (values['dry-run'] === true) {
+    if (path !== undefined)
+      throw new UsageError('--dry-run is for backups at BACKUP_TARGET; a backup file replaces nothing')
+    return listExpiringAtTarget(values, env)
+  }
   if (path === undefined) {
     if (values.since !== undefined) throw new UsageError('--since needs the name of the new file')
     return backUpToTarget(values, env)
@@ -72,7 +82,7 @@ async function backUpToTarget({ json }: { json?: boolean }, env: Env): Promise<v
         events: await chooseEvents(deps),
         version: VERSION,
         recipients: deps.config.backup.recipients,
-        keep: deps.config.backup.target?.keep ?? 1,
+        keep: keepOf(deps.config),
         onProgress: progress.onProgress,
         onWritten: (written) => record(deps, written, written.name),
       }),
@@ -82,19 +92,31 @@ async function backUpToTarget({ json }: { json?: boolean }, env: Env): Promise<v
   if (report.missing.length > 0) process.exitCode = 1
 }
 
+const keepOf = ({ backup }: Config): number => backup.target?.keep ?? 1
+
+/** Prints the backups that the next backup deletes. */
+async function listExpiringAtTarget({ json }: { json?: boolean }, env: Env): Promise<void> {
+  const deps = targetDeps(env)
+  const backups = await withBackupTarget(deps, (target) => listExpiring(target, keepOf(deps.config)))
+  const text = backups.length === 0 ? 'The next backup deletes nothing' : `Would be deleted:\n${backups.join('\n')}`
+  print({ json: { dry_run: true, backups }, text }, json)
+}
+
 async function record(deps: Deps, report: BackupReport, name: string | null): Promise<void> {
   const { id, rows, files, events, bytes, missing, encrypted } = report
   const details = { id, name, rows, files, events, bytes, missing: missing.length, encrypted }
   await recordAudit(deps.db, { action: 'backup.made', actor: COMMAND, details })
 }
 
+function targetDeps(env: Env) {
+  const log = createLog({ level: 'warn', buffered: false, destination: 2 })
+  return { config: loadConfig(env), log, metrics: createMetrics({ process: false }) }
+}
+
 /** Works without an instance, so that it helps on a new machine. */
 export async function backupListCommand(args: readonly string[], env: Env): Promise<void> {
   const { values } = readArguments(args, { json: 'boolean' })
-  const config = loadConfig(env)
-  const log = createLog({ level: 'warn', buffered: false, destination: 2 })
-  const deps = { config, log, metrics: createMetrics({ process: false }) }
-  const { backups, packs } = await withBackupTarget(deps, listTarget)
+  const { backups, packs } = await withBackupTarget(targetDeps(env), listTarget)
   const packBytes = packs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
   const rows = backups.map(({ name, sizeBytes }) => [name, shownBytes(sizeBytes)])
   const text = `${table(['NAME', 'ROWS AND EVENTS'], rows)}\n\nFiles of all backups: ${shownBytes(packBytes)}`

@@ -1,5 +1,5 @@
 // The part of the table of commands for keys, backups and stores.
-import type { Command } from '#cli/kit/command.ts'
+import { type Command, DRY_RUN_OPTION } from '#cli/kit/command.ts'
 import { withSmallYoungHeap } from '#cli/kit/young-heap.ts'
 
 export const DATA_COMMANDS: readonly Command[] = [
@@ -33,11 +33,13 @@ export const DATA_COMMANDS: readonly Command[] = [
   },
   {
     name: 'backup',
-    usage: '[FILE|-] [--since PREVIOUS]',
-    about: 'Back up the instance to BACKUP_TARGET or one file, whether or not a server is running',
+    usage: '[FILE|-] [--since PREVIOUS] | [--dry-run]',
+    about:
+      'Back up the instance to one file, or to BACKUP_TARGET, where this deletes backups beyond the number to keep',
     options: [
       ['FILE', 'New file for the backup; - for standard output (default: a backup at BACKUP_TARGET)'],
       ['--since', 'Earlier backup, whose files, and those of the backups before it, are not copied again'],
+      DRY_RUN_OPTION,
     ],
     load: withSmallYoungHeap(async () => (await import('#cli/backup/backup.ts')).backupCommand),
   },
@@ -98,12 +100,13 @@ export const DATA_COMMANDS: readonly Command[] = [
   },
   {
     name: 'seed',
-    usage: '[--projects 200] | --remove --yes',
+    usage: '[--projects 200] | --remove --yes|--dry-run',
     about: 'Create or complete a demo catalogue, or remove it',
     options: [
       ['--projects', 'Number of projects (default: 200)'],
       ['--remove', 'Remove the demo and everything that its accounts have created'],
       ['--yes', 'Confirmation, because removing cannot be undone'],
+      DRY_RUN_OPTION,
     ],
     load: async () => (await import('#cli/data/seed.ts')).seedCommand,
   },

@@ -9,11 +9,18 @@ import { updateFileUrls } from '#features/basics/content-images/update-file-urls
 
 const DEFAULT_PROJECTS = '200'
 
-type Values = { projects?: string; yes?: boolean; json?: boolean }
+type Values = { projects?: string; yes?: boolean; 'dry-run'?: boolean; json?: boolean }
 
 export async function seedCommand(args: readonly string[], env: Env): Promise<void> {
-  const { values } = readArguments(args, { projects: 'string', remove: 'boolean', yes: 'boolean', json: 'boolean' })
+  const { values } = readArguments(args, {
+    projects: 'string',
+    remove: 'boolean',
+    yes: 'boolean',
+    'dry-run': 'boolean',
+    json: 'boolean',
+  })
   if (values.remove === true) return remove(values, env)
+  if (values['dry-run'] === true) throw new UsageError('--dry-run needs --remove')
   const projects = wholeNumber(values.projects ?? DEFAULT_PROJECTS, 'projects', 0, PROJECTS_MAX)
   await withNewDeps(env, async (deps) => {
     // The texts of the demo contain URLs of images.
@@ -25,25 +32,30 @@ export async function seedCommand(args: readonly string[], env: Env): Promise<vo
   })
 }
 
-async function remove({ projects, yes, json }: Values, env: Env): Promise<void> {
+async function remove({ projects, yes, 'dry-run': isDryRun = false, json }: Values, env: Env): Promise<void> {
   if (projects !== undefined) throw new UsageError('--remove removes the whole demo; do not combine it with --projects')
-  if (yes !== true) {
+  if (yes !== true && !isDryRun) {
     throw new UsageError(
-      'Removing the demo also removes everything that its accounts have created, and cannot be undone. To confirm, add --yes',
+      'Removing the demo also removes everything that its accounts have created, and cannot be undone. To confirm, add --yes. To see what would be removed, use --dry-run',
     )
   }
   await withDeps(env, async (deps) => {
-    const report = await withProgress({ label: 'Removing the demo' }, (update) => removeCatalogue(deps, update))
-    print({ json: report, text: describeRemoval(report) }, json)
+    const report = await withProgress({ label: isDryRun ? 'Counting the demo' : 'Removing the demo' }, (onProgress) =>
+      removeCatalogue(deps, { isDryRun, onProgress }),
+    )
+    print({ json: { dry_run: isDryRun, ...report }, text: describeRemoval(report, isDryRun) }, json)
   })
 }
 
-function describeRemoval({ projects, organizations, collections, people, kept, events }: RemovalReport): string {
+function describeRemoval(report: RemovalReport, isDryRun: boolean): string {
+  const { projects, organizations, collections, people, kept, events } = report
   const remaining = [...kept.projects, ...kept.organizations]
   return [
-    `Removed ${count(projects, 'project')}, ${count(people, 'account')}, ${count(organizations, 'organization')} and ` +
-      `${count(collections, 'collection')}. The server deletes their files in the background.`,
-    ...(remaining.length === 0 ? [] : [`Kept, because other users are members: ${remaining.join(', ')}`]),
+    `${isDryRun ? 'Would remove' : 'Removed'} ${count(projects, 'project')}, ${count(people, 'account')}, ${count(organizations, 'organization')} and ` +
+      `${count(collections, 'collection')}${isDryRun ? '' : '. The server deletes their files in the background'}.`,
+    ...(remaining.length === 0
+      ? []
+      : [`${isDryRun ? 'Would stay' : 'Kept'}, because other users are members: ${remaining.join(', ')}`]),
     ...(events.isLeft ? ['The running server deletes their events.'] : []),
   ].join('\n')
 }

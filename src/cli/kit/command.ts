@@ -1,4 +1,4 @@
-// The form of a command in the table `src/cli/commands.ts`.
+// The form of a command in the table `src/cli/commands.ts`, and options of several commands.
 import type { Env } from '#cli/kit/with-deps.ts'
 import type { SettingsFile } from '#platform/config/settings-file.ts'
 
@@ -17,3 +17,6 @@ export type Command = {
   reportsSettings?: true
   load(): Promise<Run>
 }
+
+/** Each command that deletes has this option. */
+export const DRY_RUN_OPTION = ['--dry-run', 'Show what would be deleted, and delete nothing'] as const

@@ -2,7 +2,7 @@
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { boot } from '#main/boot.ts'
 import { migrateInstance } from '#main/migrate-instance.ts'
-import { requireInstance } from '#main/preflight.ts'
+import { requireInstance } from '#main/require-instance.ts'
 import { loadConfig } from '#platform/config/load-config.ts'
 import { createLog } from '#platform/telemetry/log.ts'
 import type { Deps } from '#ports/deps.ts'

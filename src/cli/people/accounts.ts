@@ -1,7 +1,7 @@
 // `depot user create`, `depot user role` and `depot token create`.
 
 import { duration, readArguments, required, UsageError } from '#cli/kit/arguments.ts'
-import { readPassword } from '#cli/kit/password-input.ts'
+import { readPassword, temporaryPasswordText } from '#cli/kit/password-input.ts'
 import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
@@ -23,23 +23,36 @@ export async function userCreate(args: readonly string[], env: Env): Promise<voi
     username: 'string',
     email: 'string',
     password: 'string',
+    'random-password': 'boolean',
     role: 'string',
     json: 'boolean',
   })
   const username = required(values.username, 'username')
   const email = required(values.email, 'email')
   const role = readRole(values.role ?? 'developer')
-  const password = await readPassword(values.password)
+  const { password, isTemporary } = await readPassword(values)
   await withDeps(env, async (deps) => {
     const prepared = await prepareAccount({ ...deps, passwords: createPasswords() }, { username, email, password })
     const id = await transaction(deps, async (tx) => {
-      const created = await createAccount(tx, { ...prepared, role, emailVerified: true, now: deps.now() })
+      const created = await createAccount(tx, {
+        ...prepared,
+        role,
+        emailVerified: true,
+        passwordIsTemporary: isTemporary,
+        now: deps.now(),
+      })
       const subject = { kind: 'user', id: created } as const
       await recordAudit(tx, { action: 'account.created', actor: COMMAND, subject, details: { role } })
       return created
     })
     const text = `Created the account ${username} (${role}), ID ${id}`
-    print({ json: { id, username, email, role }, text }, values.json)
+    const json = { id, username, email, role }
+    if (!isTemporary) return print({ json, text }, values.json)
+    const secret = {
+      json: { ...json, temporary_password: password },
+      text: `${text}\n${temporaryPasswordText(password)}`,
+    }
+    print(secret, values.json)
   })
 }
 

@@ -1,12 +1,17 @@
 // `depot user suspend|unsuspend|sign-out|password-link`.
 
 import { duration, readArguments, required } from '#cli/kit/arguments.ts'
+import { table } from '#cli/kit/table.ts'
 import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { makePasswordLink } from '#features/people/accounts/administration/make-password-link.ts'
+import { listAccountFigures } from '#features/people/accounts/administration/queries.ts'
 import { toSuspension } from '#features/people/accounts/administration/requests.ts'
 import { signOutAccount } from '#features/people/accounts/administration/sign-out-account.ts'
 import { suspendAccount, unsuspendAccount } from '#features/people/accounts/administration/suspend-account.ts'
+import { requireAdministrable } from '#features/people/accounts/policy.ts'
+import { getAccountByName } from '#features/people/users/queries.ts'
+import type { Deps } from '#ports/deps.ts'
 
 export async function userSuspend(args: readonly string[], env: Env): Promise<void> {
   const { values, words } = readArguments(args, { reason: 'string', for: 'string', json: 'boolean' }, 1)
@@ -32,13 +37,25 @@ export async function userUnsuspend(args: readonly string[], env: Env): Promise<
 }
 
 export async function userSignOut(args: readonly string[], env: Env): Promise<void> {
-  const { values, words } = readArguments(args, { tokens: 'boolean', json: 'boolean' }, 1)
+  const { values, words } = readArguments(args, { tokens: 'boolean', 'dry-run': 'boolean', json: 'boolean' }, 1)
   const tokens = values.tokens === true
   await withDeps(env, async (deps) => {
+    if (values['dry-run'] === true) return print(await describeSignOut(deps, words[0] ?? '', tokens), values.json)
     const { id, username } = await signOutAccount(deps, COMMAND, { name: words[0] ?? '', tokens })
     const text = `Ended all sessions ${tokens ? 'and tokens ' : ''}of ${username}`
     print({ json: { id, username, tokens }, text }, values.json)
   })
+}
+
+async function describeSignOut(deps: Deps, name: string, withTokens: boolean) {
+  const { id, username } = requireAdministrable(await getAccountByName(deps.db, name))
+  const figures = (await listAccountFigures(deps.db, [id], new Date(deps.now()))).get(id)
+  const [sessions, tokens] = [figures?.sessions ?? 0, withTokens ? (figures?.tokens ?? 0) : 0]
+  const rows = [
+    ['Sessions', String(sessions)],
+    ['Tokens', String(tokens)],
+  ]
+  return { json: { dry_run: true, id, username, sessions, tokens }, text: `Would be deleted:\n${table([], rows)}` }
 }
 
 export async function userPasswordLink(args: readonly string[], env: Env): Promise<void> {

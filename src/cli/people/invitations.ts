@@ -6,7 +6,7 @@ import { type Env, print, withDeps } from '#cli/kit/with-deps.ts'
 import { COMMAND } from '#features/basics/audit/actor.ts'
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { createInvitation, revokeInvitation } from '#features/people/accounts/invitations/create-invitation.ts'
-import { listInvitations } from '#features/people/accounts/invitations/queries.ts'
+import { getInvitation, listInvitations } from '#features/people/accounts/invitations/queries.ts'
 import { toInvitation, USES_MAX } from '#features/people/accounts/invitations/requests.ts'
 import { toInvitationView } from '#features/people/accounts/invitations/views.ts'
 
@@ -55,9 +55,14 @@ export async function invitationList(args: readonly string[], env: Env): Promise
 }
 
 export async function invitationRevoke(args: readonly string[], env: Env): Promise<void> {
-  const { values, words } = readArguments(args, { json: 'boolean' }, 1)
+  const { values, words } = readArguments(args, { 'dry-run': 'boolean', json: 'boolean' }, 1)
   const [id = ''] = words
   await withDeps(env, async (deps) => {
+    if (values['dry-run'] === true) {
+      const { used, uses } = toInvitationView(await getInvitation(deps.db, id))
+      const text = `Would be revoked: the invitation ${id}, used ${used} of ${uses} times`
+      return print({ json: { dry_run: true, id, used, uses }, text }, values.json)
+    }
     await revokeInvitation(deps, COMMAND, id)
     print({ json: { id }, text: `Revoked the invitation ${id}` }, values.json)
   })

@@ -8,6 +8,7 @@ import { listAccessTokens } from '#features/people/accounts/access-tokens/querie
 import { deleteAccessToken } from '#features/people/accounts/access-tokens/update-access-token.ts'
 import { getAccountByName } from '#features/people/users/queries.ts'
 import { scopeNames } from '#lib/access/scopes.ts'
+import { notFound } from '#lib/errors.ts'
 
 export async function tokenList(args: readonly string[], env: Env): Promise<void> {
   const { values } = readArguments(args, { user: 'string', json: 'boolean' })
@@ -41,11 +42,20 @@ export async function tokenList(args: readonly string[], env: Env): Promise<void
 }
 
 export async function tokenRevoke(args: readonly string[], env: Env): Promise<void> {
-  const { values, words } = readArguments(args, { user: 'string', json: 'boolean' }, 1)
+  const { values, words } = readArguments(args, { user: 'string', 'dry-run': 'boolean', json: 'boolean' }, 1)
   const user = required(values.user, 'user')
   const [id = ''] = words
   await withDeps(env, async (deps) => {
     const account = await getAccountByName(deps.db, user)
+    if (values['dry-run'] === true) {
+      const token = (await listAccessTokens(deps.db, account.id)).find((row) => row.id === id)
+      if (token === undefined) throw notFound('access token')
+      const json = { dry_run: true, id, user: account.username, name: token.name }
+      return print(
+        { json, text: `Would be revoked: the token ${id} (${token.name}) of ${account.username}` },
+        values.json,
+      )
+    }
     await deleteAccessToken(deps, { accountId: account.id, token: { id }, actor: COMMAND })
     print({ json: { id, user: account.username }, text: `Revoked the token ${id} of ${account.username}` }, values.json)
   })

@@ -37,6 +37,7 @@ export interface Account {
   email_verified: Generated<boolean>;
   id: string;
   password_hash: string | null;
+  password_is_temporary: Generated<boolean>;
   payout_handle: string | null;
   raw_avatar_url: string | null;
   revision: Generated<number>;

@@ -2,21 +2,28 @@
 // becomes the error. Undeclared keys are removed.
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile, type Validator } from 'typebox/compile'
 import { keepKnownKeys } from '#lib/schema/known-keys.ts'
 import { bodyError, queryError } from '#lib/schema/schema-errors.ts'
 
-/** Fastify's validator compiler with TypeBox. `httpPart` determines whether text is converted. */
+/**
+ * Fastify's validator compiler with TypeBox. `httpPart` determines whether text is converted. The first request of a route
+ * compiles its schemas, in about 0.5 ms, because compiling all of them would take a seventh of the time of a start.
+ */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
-  const validator = Compile(schema)
+  let validator: Validator | undefined
+  const isValid = (data: unknown): boolean => {
+    validator ??= Compile(schema)
+    return validator.Check(data)
+  }
   if (httpPart === 'body') {
     return (data: unknown) =>
-      validator.Check(data) ? { value: keepKnownKeys(schema, data) } : { error: bodyError(schema, data) }
+      isValid(data) ? { value: keepKnownKeys(schema, data) } : { error: bodyError(schema, data) }
   }
   const converters = convertersOf(schema)
   return (data: unknown) => {
     const value = converters.length === 0 ? data : convert(data as Record<string, unknown>, converters)
-    if (!validator.Check(value)) return { error: queryError(schema, value) }
+    if (!isValid(value)) return { error: queryError(schema, value) }
     return { value: httpPart === 'headers' ? value : keepKnownKeys(schema, value) }
   }
 }

@@ -1,5 +1,4 @@
 // The port for outgoing email, and the conversion of messages for both adapters.
-import MailComposer from 'nodemailer/lib/mail-composer'
 import { ApiError } from '#lib/errors.ts'
 
 export type MailMessage = {
@@ -80,8 +79,9 @@ function unsubscribeHeaders(url: string | undefined): Record<string, string> {
   return url.startsWith('https:') ? { ...list, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' } : list
 }
 
-/** Returns the whole message (RFC 5322) with CRLF line ends. */
+/** Returns the whole message (RFC 5322) with CRLF line ends. The first message loads the library. */
 export async function composeMessage(from: string, message: MailMessage, at: number): Promise<Buffer> {
+  const { default: MailComposer } = await import('nodemailer/lib/mail-composer')
   return new MailComposer({ ...toEnvelope(from, message, at), newline: 'windows' }).compile().build()
 }
 

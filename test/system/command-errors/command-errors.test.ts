@@ -193,6 +193,7 @@ function commandLines(dataDir: string): string[][] {
     'user unsuspend': ['mira'],
     'user sign-out': ['mira'],
     'user password-link': ['mira'],
+    'user export': ['mira'],
     'invitation create': [],
     'invitation list': [],
     'invitation revoke': [invitation],

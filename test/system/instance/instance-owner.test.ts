@@ -52,6 +52,7 @@ const ARGUMENTS: Record<string, string[]> = {
   'user unsuspend': ['mira'],
   'user sign-out': ['mira'],
   'user password-link': ['mira'],
+  'user export': ['mira'],
   'invitation revoke': ['aaaaaaaa'],
   'token create': ['--user', 'mira', '--scopes', 'all'],
   'token list': ['--user', 'mira'],

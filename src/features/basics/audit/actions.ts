@@ -21,6 +21,7 @@ export const AUDIT_ACTIONS = [
   'account.operators_asked',
   'account.signed_out',
   'account.password_link_made',
+  'account.data_exported',
   'session.ended',
   'token.created',
   'token.changed',

@@ -60,6 +60,13 @@ export async function deleteAccountOf(deps: Deps, account: AccountRow, actor?: A
   recordEvent(deps, 'account.deleted', { account_id: account.id })
 }
 
+/** Checks that an account can be deleted, and changes nothing. @throws ApiError like `deleteAccountOf` */
+export async function requireDeletable(deps: Deps, account: AccountRow): Promise<void> {
+  requireNoPlaceholder(account)
+  if (account.role !== 'admin' || account.deletion_due !== null) return
+  await transaction(deps, (tx) => lockOtherAdmins(tx, account.id, deps.now()))
+}
+
 /** Deletes an account permanently if its deletion is due and was not undone. Returns whether the account was deleted. */
 export async function deleteDueAccount(deps: Deps, accountId: string): Promise<boolean> {
   const isDeleted = await transaction(deps, async (tx, changed) => {

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { newId } from '#lib/ids.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import { leaveEverything } from '#test/support/factories/full-account.ts'
 import { teamFactories } from '#test/support/factories/team-factories.ts'
 import { assertError } from '#test/support/http/account-steps.ts'
+import { commandHere } from '#test/support/processes/command-here.ts'
 
 let t: TestApp
 before(async () => {
@@ -114,4 +117,30 @@ test('the export is for sessions, at both internal addresses, and costs as many 
   const many = await t.queriesOf(() => t.as(person).post(path))
   assert.equal(many.result.json().notifs.length, 300)
   assert.equal(many.queries.length, few.queries.length)
+})
+
+test('the command exports the same data, to standard output or to a new file that only its owner can read', async () => {
+  const [person, other] = await Promise.all([t.make.account(), t.make.account()])
+  await leaveEverything(t.deps.db, person, other)
+  const { dataDir, database } = t.deps.config
+  assert.ok(database.kind === 'external')
+  const env = { DATA_DIR: dataDir, DATABASE_URL: database.url.reveal(), BASE_URL: 'https://depot.test' }
+  const run = (...args: string[]) => commandHere(['user', 'export', person.username, ...args], env)
+  const own = (await t.as(person).post('/_internal/gdpr/export')).json()
+  const printed = await run()
+  assert.equal(printed.code, 0, printed.stderr)
+  const sessions = own.sessions.map((session: object) => ({ ...session, current: false }))
+  assert.deepEqual(JSON.parse(printed.stdout), { ...own, sessions })
+  const file = join(dataDir, 'person.json')
+  const { id } = person
+  const bytes = Buffer.byteLength(printed.stdout) - 1
+  assert.deepEqual(JSON.parse((await run(file, '--json')).stdout), { id, username: person.username, file, bytes })
+  assert.equal(`${await readFile(file, 'utf8')}\n`, printed.stdout)
+  assert.equal((await stat(file)).mode & 0o777, 0o600)
+  const again = await run(file)
+  assert.deepEqual([again.code, again.stderr], [1, `${file} already exists. Choose another file name.\n`])
+  const { rows } = await t.deps.pool.query('select actor_kind, subject_id from audit_entry where action = $1', [
+    'account.data_exported',
+  ])
+  assert.deepEqual(rows, Array(2).fill({ actor_kind: 'command', subject_id: id }))
 })

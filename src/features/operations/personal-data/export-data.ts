@@ -14,7 +14,8 @@ import { toNotificationView } from '#features/people/notifications/views.ts'
 import { getBalance, getHistory } from '#features/people/payouts/queries.ts'
 import { type AccountRow, getAccount, listOrganizationIdsOf, listProjectIdsOf } from '#features/people/users/queries.ts'
 import { type OwnFacts, toPrivateFields, toPrivateUserView, toPublicUserView } from '#features/people/users/views.ts'
-import type { Viewer } from '#lib/access/viewer.ts'
+import { ALL_SCOPES } from '#lib/access/scopes.ts'
+import type { Role, Viewer } from '#lib/access/viewer.ts'
 import { joinJson } from '#lib/text/json-bytes.ts'
 import { writeJsonArray } from '#lib/text/json-pieces.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -50,6 +51,13 @@ export async function exportData(reader: ExportReader, viewer: Viewer): Promise<
     bytes,
   ])
   return Buffer.concat([...pieces, Buffer.from('}')])
+}
+
+/** Returns for an operator what the user would export. */
+export function exportAccount(reader: ExportReader, { id, role, email_verified }: AccountRow): Promise<Buffer> {
+  const token = { kind: 'session', id: '' } as const
+  const viewer = { id, role: role as Role, emailVerified: email_verified, scopes: ALL_SCOPES, token }
+  return exportData(reader, { ...viewer, caller: '', address: '' })
 }
 
 const toJson = (value: unknown): Buffer => Buffer.from(JSON.stringify(value))

@@ -1,5 +1,5 @@
 // Response schemas of sign-up, sign-in and two-factor sign-in.
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 
 /** Settings that sign-up and sign-in pages need. */
 export const Globals = Type.Object(
@@ -22,6 +22,22 @@ export const TwoFactorRequired = Type.Object(
   },
   { title: 'TwoFactorRequired' },
 )
+
+export const PasswordChangeRequired = Type.Object(
+  {
+    error: Type.Literal('password_change_required'),
+    description: Type.String(),
+    flow: Type.String({
+      description: 'Secret for PATCH /auth/password, which sets another password; valid for 24 hours',
+    }),
+  },
+  { title: 'PasswordChangeRequired' },
+)
+
+export function toPasswordChangeRequired(flow: string): Static<typeof PasswordChangeRequired> {
+  const description = 'The password is temporary. Choose another password, then sign in with it.'
+  return { error: 'password_change_required', description, flow }
+}
 
 export const TwoFactorSecret = Type.Object(
   {

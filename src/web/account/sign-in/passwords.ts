@@ -1,5 +1,6 @@
 // Forgotten passwords, and the pages that links in emails lead to.
 
+import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { clientOf } from '#features/people/accounts/account-deps.ts'
 import { verifyEmail } from '#features/people/accounts/credentials/change-email.ts'
@@ -35,7 +36,7 @@ export function passwordPages(pages: Pages): void {
     return showForgotten(request, { isSent: refusal === undefined, refusal })
   })
   pages.open('GET', PATHS.resetPassword, 'showPasswordReset', async (request) =>
-    showReset(request, request.query('flow')),
+    showReset(request, { flow: request.query('flow') }),
   )
   pages.open('POST', PATHS.resetPassword, 'sendPasswordReset', async (request) => {
     const { accounts, cookie, req, reply, field, redirect } = request
@@ -47,7 +48,7 @@ export function passwordPages(pages: Pages): void {
       },
       { new_password: 'The password' },
     )
-    if (refusal !== undefined) return showReset(request, flow, refusal)
+    if (refusal !== undefined) return showReset(request, { flow, refusal })
     // The command ended all sessions, including the session of this browser.
     cookie.clear(reply)
     return redirect(PATHS.signIn, 'password-reset')
@@ -91,12 +92,13 @@ function showForgotten(
   return show({ title: page.language.t('forgotten'), body, refusal, widget: isSent ? undefined : captcha.widget })
 }
 
-function showReset({ page, show }: PageRequest, flow: string, refusal?: FormRefusal) {
-  return show({
-    title: page.language.t('field.new-password'),
-    body: resetPasswordView(page, { flow, refusal }),
-    refusal,
-  })
+/** Shows the form for another password, also after a sign-in with a temporary password. */
+export function showReset(
+  { page, show }: PageRequest,
+  shown: { flow: string; isTemporary?: boolean; refusal?: FormRefusal },
+): FastifyReply {
+  const title = page.language.t('field.new-password')
+  return show({ title, body: resetPasswordView(page, shown), refusal: shown.refusal })
 }
 
 function showVerification({ page, show }: PageRequest, flow: string, refusal?: FormRefusal) {

@@ -177,13 +177,16 @@ ${captchaField(page, of.captcha)}
   ]
 }
 
-export function resetPasswordView(page: PageContext, of: { flow: string; refusal?: FormRefusal | undefined }): Markup {
+export function resetPasswordView(
+  page: PageContext,
+  of: { flow: string; isTemporary?: boolean; refusal?: FormRefusal | undefined },
+): Markup {
   const { t } = page.language
   const content = html`${hiddenField('flow', of.flow)}
 ${newPasswordField(page, 'new_password', t('field.new-password'), of)}
 <button class="main">${t('reset.send')}</button>`
   return slip(html`<h1>${t('field.new-password')}</h1>
-<p class="soft">${t('reset.text')}</p>
+<p class="soft">${of.isTemporary && t('reset.temporary')} ${t('reset.text')}</p>
 ${messages(page, of)}
 ${form(page, { action: pathTo(page, PATHS.resetPassword), content })}`)
 }

@@ -13,6 +13,7 @@ import type { Pages } from '#web/kit/pages.ts'
 import { leavesSite, PATHS, returnPath, signInPath } from '#web/kit/paths.ts'
 import { noticeOf, type PageRequest } from '#web/kit/request.ts'
 import { captchaState, challengeOf } from './captcha.ts'
+import { showReset } from './passwords.ts'
 import { signedInView, signInCodeView, signInView } from './sign-in-views.ts'
 
 const Credentials = Type.Object({ username: SignInName, password: PasswordField })
@@ -55,7 +56,8 @@ async function sendCredentials(request: PageRequest): Promise<FastifyReply> {
     const name = field('username').slice(0, 254)
     return showSignIn(request, { refusal, name, returnTo, canUndo })
   }
-  if ('flow' in value) return showCode(request, { flow: value.flow, returnTo })
+  if ('flow' in value && value.needs === 'code') return showCode(request, { flow: value.flow, returnTo })
+  if ('flow' in value) return showReset(request, { flow: value.flow, isTemporary: true })
   cookie.write(reply, value.session)
   return redirectAfterSignIn(request, returnTo)
 }
@@ -63,12 +65,13 @@ async function sendCredentials(request: PageRequest): Promise<FastifyReply> {
 async function sendCode(request: PageRequest): Promise<FastifyReply> {
   const { accounts, cookie, req, reply, field } = request
   const [flow, returnTo] = [field('flow'), field('return')]
-  const { value: session, refusal } = await attempt(async () => {
+  const { value, refusal } = await attempt(async () => {
     const values = checkValues(SecondFactor, { flow, code: field('code') })
     return signInWithCode(accounts, { ...values, client: clientOf(req) })
   }, LABELS)
   if (refusal !== undefined) return showCode(request, { refusal, flow, returnTo })
-  cookie.write(reply, session)
+  if ('flow' in value) return showReset(request, { flow: value.flow, isTemporary: true })
+  cookie.write(reply, value.session)
   return redirectAfterSignIn(request, returnTo)
 }
 

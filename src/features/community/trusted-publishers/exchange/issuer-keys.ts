@@ -1,6 +1,6 @@
 // The public keys of the operator's issuers: found by discovery, cached, and protected against issuers that are slow or
 // answer with something else.
-import { createLocalJWKSet, type JWK } from 'jose'
+import type { createLocalJWKSet, JWK } from 'jose'
 import { MINUTE_MS } from '#lib/time.ts'
 import { readJsonWithin } from '#platform/outgoing/read-json.ts'
 
@@ -77,7 +77,8 @@ async function fetchKeys(issuer: string): Promise<KeySet> {
   if (!Array.isArray(keys)) throw new Error('The document has no keys')
   const usable = keys.slice(0, KEYS_MAX).filter(isPublicKey)
   if (usable.length === 0) throw new Error('The document has no public keys')
-  return { kids: new Set(usable.map(({ kid }) => kid)), find: createLocalJWKSet({ keys: usable }) }
+  const jose = await import('jose')
+  return { kids: new Set(usable.map(({ kid }) => kid)), find: jose.createLocalJWKSet({ keys: usable }) }
 }
 
 /** Symmetric keys and private keys are ignored, because everyone who reads the document could sign with them. */

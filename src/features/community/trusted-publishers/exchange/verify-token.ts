@@ -1,5 +1,5 @@
 // Verifies a token of a build service. Each step fails closed, and the order decides which error the caller gets.
-import { compactVerify, decodeJwt, decodeProtectedHeader } from 'jose'
+import type { compactVerify } from 'jose'
 import { ApiError } from '#lib/errors.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { CiIssuer } from '#platform/config/ci-issuers.ts'
@@ -27,7 +27,7 @@ export async function verifyToken(
   text: string,
   { issuers, audience, keys, now }: VerifyOptions,
 ): Promise<VerifiedToken> {
-  const { header, claimed } = parse(text)
+  const { header, claimed } = await parse(text)
   const issuer = issuers.find((each) => each.issuer === claimed['iss'])
   if (issuer === undefined) {
     const allowed = issuers.map((each) => each.issuer).join(', ')
@@ -58,9 +58,13 @@ export async function verifyToken(
   return { issuer, payload, tokenId, rememberUntil: new Date((expires + LEEWAY_S + 5) * 1000) }
 }
 
-function parse(text: string): { header: { alg: string; kid: string }; claimed: Record<string, unknown> } {
+type Parsed = { header: { alg: string; kid: string }; claimed: Record<string, unknown> }
+
+async function parse(text: string): Promise<Parsed> {
   if (text.length > TOKEN_LENGTH_MAX) throw new RefusedToken('malformed', 'The token is longer than 8 KiB')
   if (text.split('.').length !== 3) throw new RefusedToken('malformed', 'The token must have three parts')
+  // Only instances with trusted publishers need the library.
+  const { decodeJwt, decodeProtectedHeader } = await import('jose')
   let header: Record<string, unknown>
   let claimed: Record<string, unknown>
   try {
@@ -87,7 +91,7 @@ async function readSigned(
   facts: { issuer: string },
 ): Promise<Readonly<Record<string, unknown>>> {
   try {
-    const { payload } = await compactVerify(text, find as never, { algorithms: [...algorithms] })
+    const { payload } = await (await import('jose')).compactVerify(text, find as never, { algorithms: [...algorithms] })
     return JSON.parse(new TextDecoder().decode(payload)) as Record<string, unknown>
   } catch {
     throw new RefusedToken('signature', 'The signature of the token is not valid', facts)

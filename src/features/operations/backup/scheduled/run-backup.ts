@@ -145,6 +145,13 @@ async function* only(entries: AsyncGenerator<ManifestEntry>, packs: ReadonlySet<
   for await (const entry of entries) if (!('absent' in entry) && packs.has(entry.in ?? '')) yield entry
 }
 
+/** Returns the names of the backups that the next backup deletes. */
+export async function listExpiring(target: Target, keep: number): Promise<string[]> {
+  const { backups, indexes } = await listTarget(target)
+  const [kept, old] = [backups.slice(0, keep - 1), backups.slice(keep - 1)]
+  return kept.every(({ name }) => indexes.includes(name)) ? old.map(({ name }) => name) : []
+}
+
 /** Deletes all but the newest backups, and what no remaining backup refers to. */
 async function removeOld(target: Target, keep: number): Promise<void> {
   const { files } = target

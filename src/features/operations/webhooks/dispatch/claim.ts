@@ -20,6 +20,14 @@ export type Claimed = {
   attempt: number
 }
 
+/** Returns whether events have no deliveries yet, and whether deliveries wait: a cheap statement for idle instances. */
+export async function findWork(db: Db): Promise<{ hasEvents: boolean; hasDeliveries: boolean } | undefined> {
+  const { rows } = await sql<{ hasEvents: boolean; hasDeliveries: boolean }>`
+    select exists (select from event where number is null) as "hasEvents",
+      exists (select from webhook_delivery where state = 'pending') as "hasDeliveries"`.execute(db)
+  return rows[0]
+}
+
 /**
  * Returns due deliveries, longest due first: of each subject of a webhook only the earliest that is queued, because
  * deliveries about the same subject keep their order.

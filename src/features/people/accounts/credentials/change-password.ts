@@ -7,6 +7,7 @@ import { findAccount } from '#features/people/accounts/queries.ts'
 import { type AccountRow, getAccount } from '#features/people/users/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { addressKey } from '#lib/address-key.ts'
+import { validationError } from '#lib/errors.ts'
 import type { ChangeSet } from '#platform/cache/changes.ts'
 import { transaction } from '#platform/cache/transaction.ts'
 import type { Tx } from '#platform/db/db.ts'
@@ -74,17 +75,18 @@ export async function findPasswordOwner(
 }
 
 /**
- * Sets the password of an account on behalf of the operator, and ends all sessions.
+ * Sets the password of an account on behalf of the operator, and ends all sessions. With a temporary password, the user
+ * must choose another one at the next sign-in.
  * @throws ApiError `validation_error` for a weak password
  */
 export async function setPasswordOf(
   deps: Pick<AccountDeps, 'db' | 'cache' | 'passwords'>,
-  { account, newPassword }: { account: AccountRow; newPassword: string },
+  { account, newPassword, isTemporary }: { account: AccountRow; newPassword: string; isTemporary: boolean },
 ): Promise<void> {
   const passwordHash = await checkAndHash(deps, { account, newPassword })
   await transaction(deps, async (tx, changed) => {
     await lockAccount(tx, account.id)
-    await setPassword(tx, changed, { accountId: account.id, passwordHash, actor: COMMAND })
+    await setPassword(tx, changed, { accountId: account.id, passwordHash, isTemporary, actor: COMMAND })
   })
 }
 
@@ -93,15 +95,27 @@ async function checkAndHash(
   { account, newPassword, caller }: { account: AccountRow; newPassword: string; caller?: string },
 ): Promise<string> {
   await passwords.check(newPassword, account, 'new_password', caller)
+  if (account.password_is_temporary && (await passwords.verify(account.password_hash, newPassword, caller)))
+    throw validationError('new_password', 'must differ from the temporary password')
   return passwords.hash(newPassword, caller)
 }
 
-type NewPassword = { accountId: string; passwordHash: string; exceptId?: string | undefined; actor: Actor }
+type NewPassword = {
+  accountId: string
+  passwordHash: string
+  isTemporary?: boolean
+  exceptId?: string | undefined
+  actor: Actor
+}
 
 /** Sets a password and ends sessions, incomplete sign-ins and reset links. Access tokens remain valid. */
 async function setPassword(tx: Tx, changed: ChangeSet, input: NewPassword): Promise<void> {
-  const { accountId, passwordHash, exceptId, actor } = input
-  await tx.updateTable('account').set({ password_hash: passwordHash }).where('id', '=', accountId).execute()
+  const { accountId, passwordHash, isTemporary = false, exceptId, actor } = input
+  await tx
+    .updateTable('account')
+    .set({ password_hash: passwordHash, password_is_temporary: isTemporary })
+    .where('id', '=', accountId)
+    .execute()
   changed.add('user', accountId)
   await deleteOtherSessions(tx, changed, { accountId, exceptId })
   await deleteFlows(tx, accountId, ['sign_in_second_factor', 'reset_password'])

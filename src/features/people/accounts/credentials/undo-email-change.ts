@@ -29,7 +29,7 @@ export async function undoEmailChange(deps: AccountDeps, secret: string, client:
     const { email, had_two_factor: hadTwoFactor, changed_at: changedAt } = flow.data
     await tx
       .updateTable('account')
-      .set({ email: String(email), email_verified: true, password_hash: null })
+      .set({ email: String(email), email_verified: true, password_hash: null, password_is_temporary: false })
       .where('id', '=', accountId)
       .execute()
       .catch(onUnique({ account_email_key: emailTaken }))

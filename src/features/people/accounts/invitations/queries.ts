@@ -1,6 +1,7 @@
 // Queries of invitations. Only the hash of a code is stored.
 import { type Selectable, sql } from 'kysely'
 import { hashToken } from '#lib/access/tokens.ts'
+import { notFound } from '#lib/errors.ts'
 import type { Db, Page, Tx } from '#platform/db/db.ts'
 import type { Invitation } from '#platform/db/schema.ts'
 
@@ -14,6 +15,13 @@ export function listInvitations(db: Db, { limit, offset }: Page): Promise<Select
     .limit(limit)
     .offset(offset)
     .execute()
+}
+
+/** @throws ApiError 404. */
+export async function getInvitation(db: Db, id: string): Promise<Selectable<Invitation>> {
+  const row = await db.selectFrom('invitation').selectAll().where('id', '=', id).executeTakeFirst()
+  if (row === undefined) throw notFound('invitation')
+  return row
 }
 
 type InvitationUse = { code: string; email: string; now: Date }

@@ -1,4 +1,5 @@
-// Sign-in with a password, and with a two-factor code if the account requires it.
+// Sign-in with a password, and with a two-factor code if the account requires it. With a temporary password, the user
+// chooses another password first.
 import { lockAccountOrLeaving, lockAnyAccount } from '#features/basics/access/accounts.ts'
 import { ownerAt } from '#features/basics/audit/actor.ts'
 import { recordAudit } from '#features/basics/audit/record-audit.ts'
@@ -31,17 +32,20 @@ type SignIn = {
   client: Client
 }
 
+/** A completed sign-in, or the flow with which the user sets a password in place of a temporary one. */
+type SignedIn = { session: SessionView } | { flow: string; needs: 'new-password' }
+
 /**
- * Signs in, or starts a flow if the account requires a two-factor code. Such a flow does not reset the failed attempts,
- * because otherwise a client with the password could guess codes without limit. An unknown name behaves exactly like a
- * wrong password.
+ * Signs in, or starts a flow if the account requires a two-factor code or another password. Such a flow does not reset the
+ * failed attempts, because otherwise a client with the password could guess codes without limit. An unknown name behaves
+ * exactly like a wrong password.
  * @throws ApiError like `checkCaptcha`, `invalid_credentials`, `ratelimit_error`, 403 for a suspended account, and
  * without `undoDeletion` for an account with a pending deletion.
  */
 export async function signIn(
   deps: AccountDeps,
   { name, password, challenge, undoDeletion: undo = false, client }: SignIn,
-): Promise<{ session: SessionView } | { flow: string }> {
+): Promise<SignedIn | { flow: string; needs: 'code' }> {
   const { config, db, guard, passwords, now } = deps
   await checkCaptcha(config.accounts.captcha, { challenge, address: client.ip })
   const found = await findAccountBySignInName(db, name)
@@ -56,11 +60,11 @@ export async function signIn(
     if (locked === undefined || !isUnchanged) throw invalidCredentials(REFUSAL)
     requireActive(locked, now())
     if (account.totp_secret === null) {
-      return { session: await openSession(tx, changed, { account: locked, client, undo, now: now() }) }
+      return openSession(tx, changed, { account: locked, client, undo, now: now() })
     }
     await requireUndoing(tx, locked, undo)
     const flow = { kind: 'sign_in_second_factor', accountId: account.id, data: { undo_deletion: undo } } as const
-    return { flow: await insertFlow(tx, { ...flow, now: now() }) }
+    return { flow: await insertFlow(tx, { ...flow, now: now() }), needs: 'code' as const }
   })
   if ('session' in result) await finish(deps, account.id)
   return result
@@ -74,12 +78,12 @@ export async function signIn(
 export async function signInWithCode(
   deps: AccountDeps,
   { flow: secret, code, client }: { flow: string; code: string; client: Client },
-): Promise<SessionView> {
+): Promise<SignedIn> {
   const { db, guard, now } = deps
   const flow = await findFlow(db, 'sign_in_second_factor', { secret, now: now() })
   if (flow === undefined) throw invalidCredentials(CODE_REFUSAL)
   const accountId = flow.account_id
-  const session = await guard.attempt(accountId, CODE_REFUSAL, () =>
+  const result = await guard.attempt(accountId, CODE_REFUSAL, () =>
     transaction(deps, async (tx, changed) => {
       const account = await lockAccountOrLeaving(tx, accountId)
       if (!(await useCode(tx, account, { code, now: now() }))) {
@@ -94,8 +98,8 @@ export async function signInWithCode(
       return openSession(tx, changed, { account, client, undo, now: now() })
     }),
   )
-  await finish(deps, accountId)
-  return session
+  if ('session' in result) await finish(deps, accountId)
+  return result
 }
 
 async function finish(deps: AccountDeps, accountId: string): Promise<void> {
@@ -103,17 +107,25 @@ async function finish(deps: AccountDeps, accountId: string): Promise<void> {
   recordEvent(deps, 'account.signed_in', { account_id: accountId })
 }
 
-/** Undoes a pending deletion, creates a session and records the sign-in. */
+/**
+ * Undoes a pending deletion, creates a session and records the sign-in. If the password is temporary, only creates a flow to
+ * set another password, because a session could keep the temporary password.
+ */
 async function openSession(
   tx: Tx,
   changed: ChangeSet,
   { account, client, undo, now }: { account: AccountRow; client: Client; undo: boolean; now: number },
-): Promise<SessionView> {
+): Promise<SignedIn> {
+  if (account.password_is_temporary) {
+    await requireUndoing(tx, account, undo)
+    const flow = { kind: 'reset_password', accountId: account.id, data: { email: account.email } } as const
+    return { flow: await insertFlow(tx, { ...flow, now }), needs: 'new-password' }
+  }
   const actor = ownerAt(account.id, client)
   await restoreAtSignIn(tx, changed, { account, actor, undo })
   const session = await issueSession(tx, changed, { accountId: account.id, client, now })
   await recordAudit(tx, { action: 'account.signed_in', actor, subject: { kind: 'session', id: session.id } })
-  return session
+  return { session }
 }
 
 /** Records a failed sign-in of an existing account. Unknown names are not stored, because users also type passwords there. */

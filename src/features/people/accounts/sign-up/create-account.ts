@@ -54,18 +54,29 @@ export async function prepareAccount(checks: Checks, fields: AccountFields): Pro
 }
 
 /**
- * Inserts an account and returns its ID. Sends a verification link if the email address is not verified.
+ * Inserts an account and returns its ID. Sends a verification link if the email address is not verified. With a temporary
+ * password, the user must choose another one at the first sign-in.
  * @throws ApiError `conflict` if another account now has the username or email address.
  */
 export async function createAccount(
   tx: Tx,
-  account: PreparedAccount & { role?: Role; emailVerified: boolean; now: number },
+  account: PreparedAccount & { role?: Role; emailVerified: boolean; passwordIsTemporary?: boolean; now: number },
 ): Promise<string> {
   const id = newId()
   const { username, email, emailVerified: email_verified, passwordHash: password_hash, role = 'developer' } = account
+  const password_is_temporary = account.passwordIsTemporary ?? false
   await tx
     .insertInto('account')
-    .values({ id, username, email, email_verified, password_hash, role, created: new Date(account.now) })
+    .values({
+      id,
+      username,
+      email,
+      email_verified,
+      password_hash,
+      password_is_temporary,
+      role,
+      created: new Date(account.now),
+    })
     .execute()
     .catch(onUnique({ account_username_key: usernameTaken, account_email_key: emailTaken }))
   if (!email_verified) await enqueue(tx, 'accounts.send-mail', { kind: 'verify-email', account_id: id })

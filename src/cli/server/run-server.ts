@@ -1,0 +1,137 @@
+// The parts of `depot serve`: opens everything, starts the worker and the HTTP server, and prints the URL.
+
+import type { Env } from '#cli/kit/with-deps.ts'
+import { SYSTEM } from '#features/basics/audit/actor.ts'
+import { eventsSubscriber } from '#features/operations/backup/events/event-parts.ts'
+import { startRecording } from '#features/operations/overview/figures/record-figures.ts'
+import { createDispatcher } from '#features/operations/webhooks/dispatch/dispatcher.ts'
+import { makeFirstAdminLink } from '#features/people/accounts/sign-up/create-first-admin.ts'
+import { type Booted, boot } from '#main/boot.ts'
+import { createHttpServer, type HttpServer } from '#main/http-server.ts'
+import { jobHandlers, scheduleOf } from '#main/jobs.ts'
+import { migrateInstance } from '#main/migrate-instance.ts'
+import { freePort, lockAnalytics } from '#main/preflight.ts'
+import { Supervisor } from '#main/processes/supervisor.ts'
+import type { Config } from '#platform/config/config.ts'
+import { withPort } from '#platform/config/load-config.ts'
+import { VERSION } from '#platform/config/version.ts'
+import type { EmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'
+import { createRateGrants } from '#platform/http/limits/rate-grants.ts'
+import { startWorker } from '#platform/jobs/worker.ts'
+import { isTextFormat, type Log } from '#platform/telemetry/log.ts'
+import { startStagingSweep } from '#ports/files/staging.ts'
+import { greeting } from './greeting.ts'
+
+/** Delay before the analytics store is opened, because loading its library would delay the first responses. */
+const WARM_AFTER_MS = 1_000
+
+export type Role = 'all' | 'api' | 'worker'
+
+export type Run = {
+  role: Role
+  config: Config
+  log: Log
+  env: Env
+  /** The embedded database. */
+  starting: Promise<EmbeddedPostgres | undefined>
+  /** Is disposed in reverse order, at the end or after a failed start. */
+  started: AsyncDisposableStack
+}
+
+type Server = { booted: Booted; http: HttpServer | undefined; url: string | undefined }
+
+/** Opens everything, brings the schema up to date, and starts the worker and the HTTP server. */
+export async function start(run: Run): Promise<Server> {
+  const { role, config, log, started } = run
+  const http = role === 'worker' ? undefined : await openHttp(run)
+  started.defer(async () => http?.stop())
+  const booted = await open(run, http)
+  // The HTTP server stops before the resources that it uses.
+  started.defer(async () => http?.stop())
+  const { deps } = booted
+  const applied = await migrateInstance(deps, SYSTEM, {
+    onProgress: (done, total, { name, about }) =>
+      log.info({ migration: name }, `Applying migration ${done + 1} of ${total}: ${about}`),
+    onWait: () => log.info('Waiting for another process that applies migrations'),
+  })
+  if (applied.length > 0) log.info({ migrations: applied }, 'Updated the database schema')
+  const rateGrants = createRateGrants(deps)
+  const exports = role === 'worker' ? [] : [eventsSubscriber(deps)]
+  await booted.listen([...rateGrants.subscribers, ...deps.tags.subscribers, ...deps.search.subscribers, ...exports])
+  await Promise.all([rateGrants.refresh(), deps.tags.refresh()])
+  const figures = startRecording(deps)
+  started.defer(figures.stop)
+  const sweep = startStagingSweep(deps)
+  started.defer(() => sweep.stop())
+  if (role !== 'api') {
+    const isAlone = booted.embedded !== undefined
+    const worker = await startWorker({ ...deps, handlers: jobHandlers(deps), schedule: scheduleOf(config), isAlone })
+    started.defer(() => worker.stop())
+    const dispatcher = createDispatcher({ ...deps, version: VERSION })
+    dispatcher.start()
+    started.defer(() => dispatcher.stop())
+  }
+  const url = await http?.start(booted, rateGrants)
+  return { booted, http, url }
+}
+
+/** Starts what the first responses must not wait for. */
+export function warmUp({ config, started }: Run, { booted, http }: Server): void {
+  // Any process can feed a shared index; only processes that serve searches need an embedded one.
+  if (http !== undefined || config.search.kind === 'opensearch') booted.deps.search.start()
+  if (http === undefined) return
+  const timer = setTimeout(booted.warmAnalytics, WARM_AFTER_MS)
+  started.defer(async () => clearTimeout(timer))
+}
+
+async function openHttp({ config, env, log }: Run): Promise<HttpServer> {
+  const { host, port: requested, processes: count } = config.http
+  if (count === 1) return createHttpServer(log)
+  // With PORT=0, all processes use the same free port.
+  const port = requested === 0 ? await freePort(host, 0) : requested
+  return Supervisor.open({ count, dataDir: config.dataDir, host, port, env, log })
+}
+
+async function open({ config, log, starting, started }: Run, http: HttpServer | undefined): Promise<Booted> {
+  const lock = (): void => {
+    const analytics = http === undefined ? undefined : lockAnalytics(config)
+    started.defer(async () => analytics?.release())
+  }
+  // Two servers on one embedded database are better detected by its own lock, which names the other process.
+  if (config.database.kind === 'external') lock()
+  const booted = await boot({ config, log, mode: 'server', starting, ...(http?.peers && { peers: http.peers }) })
+  started.defer(booted.close)
+  if (config.database.kind === 'embedded') lock()
+  return booted
+}
+
+/** Prints the URL: with a greeting for a person at a terminal, otherwise as a line of the log. */
+export async function announce({ config, log, role }: Run, { booted, url }: Server, startedAt: number): Promise<void> {
+  if (isTextFormat(config.log.format) && url !== undefined) {
+    process.stdout.write(await welcome(booted, url))
+    return
+  }
+  const address = url ?? 'no address (jobs only)'
+  const startMs = Math.round(performance.now() - startedAt)
+  // At every log level, because with PORT=0 nothing else states the port.
+  log.child({}, { level: 'info' }).info({ address, role, start_ms: startMs }, `Depot listens on ${address}`)
+  log.flush()
+  if (config.http.isBaseUrlGuessed) {
+    const { baseUrl } = config.http
+    log.warn({ base_url: baseUrl }, `BASE_URL is not set: links begin with ${baseUrl}. Set it to the public URL`)
+  }
+}
+
+async function welcome({ deps, embedded }: Booted, url: string): Promise<string> {
+  const firstAdmin = await makeFirstAdminLink(deps)
+  const project = await deps.db.selectFrom('project').select('id').limit(1).executeTakeFirst()
+  return greeting({
+    // With PORT=0, the public URL has the port that was chosen.
+    config: withPort(deps.config, Number(new URL(url).port)),
+    url,
+    databaseFolder: embedded?.folder,
+    firstAdmin,
+    isEmpty: project === undefined,
+    colour: process.stdout.isTTY && process.stdout.hasColors(),
+  })
+}
