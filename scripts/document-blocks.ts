@@ -60,7 +60,7 @@ export function documentBlocks(): Record<string, string> {
  * @throws Error if the document names a block that does not exist.
  */
 export function withBlocks(document: string, blocks: Readonly<Record<string, string>>): string {
-  return document.replaceAll(/<!-- generated: (\w+) -->\n[\s\S]*?<!-- end -->/g, (_, name: string) => {
+  return document.replaceAll(/<!-- generated: ([\w-]+) -->\n[\s\S]*?<!-- end -->/g, (_, name: string) => {
     const block = blocks[name]
     if (block === undefined) throw new Error(`There is no generated block ${name}`)
     return `<!-- generated: ${name} -->\n\n${block}\n\n<!-- end -->`

@@ -13,7 +13,7 @@ import { listening } from '#test/support/http/tus-requests.ts'
 import { type CiIssuer, startCiIssuer } from '#test/support/stand-ins/ci-issuer.ts'
 
 const run = promisify(execFile)
-const FEATURES = new URL('../../docs/features/', import.meta.url)
+const DOCUMENTS = new URL('../../docs/', import.meta.url)
 
 let t: TestApp
 let url: string
@@ -31,7 +31,7 @@ after(async () => {
 })
 
 function blocksOf(document: string): string[] {
-  const text = readFileSync(new URL(document, FEATURES), 'utf8')
+  const text = readFileSync(new URL(document, DOCUMENTS), 'utf8')
   return [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block)
 }
 
@@ -51,8 +51,8 @@ async function shell(
   return stdout
 }
 
-test('docs/features/tokens.md', async () => {
-  const [create, service, rate, leaked, ...more] = blocksOf('tokens.md')
+test('docs/api/tokens.md', async () => {
+  const [create, service, rate, leaked, ...more] = blocksOf('api/tokens.md')
   assert.deepEqual(more, [])
   const project = await t.make.project({ owner: person })
   const organization = await teamFactories(t.deps.db).organization(person)
@@ -71,8 +71,8 @@ test('docs/features/tokens.md', async () => {
   )
 })
 
-test('docs/features/trusted-publishing.md', async () => {
-  const [add, exchange, settings, ...more] = blocksOf('trusted-publishing.md')
+test('docs/publishers/trusted-publishing.md', async () => {
+  const [add, exchange, settings, ...more] = blocksOf('publishers/trusted-publishing.md')
   assert.deepEqual(more, [])
   const project = await t.make.project({ owner: person })
   const issuer = { 'https://token.actions.githubusercontent.com': ci.url }
