@@ -1,9 +1,10 @@
 // `npm run docs`: builds the documentation as a searchable web site, by default in `docs-site/dist`. The generator is not
 // a dependency of Depot: docs-site/package.json pins it, and the first run installs it below node_modules/.cache.
-// Options: `--base /docs/` is the path below which a web server will serve the site, `--out FOLDER` its folder.
+// Options: `--base /docs/` is the path below which a web server will serve the site, `--out FOLDER` its folder, and `--images
+// FOLDER` has newer images than `docs/images`, which the browser tests have taken.
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join, posix, relative, resolve } from 'node:path'
+import { basename, dirname, join, posix, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -47,7 +48,7 @@ function stagePages(): void {
       const isPage = pages.includes(target)
       if (!isPage) copy(target, join('public/files', target))
       const place = isPage || target.endsWith('.webp') ? placeOf(target) : `/files/${target}`
-      if (target.endsWith('.webp')) copy(target, place)
+      if (target.endsWith('.webp')) copy(newestImage(target), place)
       const to = place.startsWith('/') ? place : posix.relative(dirname(placeOf(page)), place)
       return `](${[place.startsWith('/') || to.startsWith('.') ? to : `./${to}`, ...anchor].join('#')})`
     })
@@ -60,7 +61,13 @@ function stagePages(): void {
 function copy(path: string, place: string): void {
   const target = join(PAGES, place)
   mkdirSync(dirname(target), { recursive: true })
-  copyFileSync(join(ROOT, path), target)
+  copyFileSync(resolve(ROOT, path), target)
+}
+
+/** Returns the path of the image of the same name in `--images`, if it is there. */
+function newestImage(path: string): string {
+  const newer = resolve(values.images ?? '', basename(path))
+  return values.images !== undefined && existsSync(newer) ? newer : path
 }
 
 type Item = { text: string; link?: string; collapsed?: boolean; items?: Item[] }
@@ -114,7 +121,11 @@ function brokenLinks(folder: string, base: string): string[] {
 }
 
 const { values } = parseArgs({
-  options: { base: { type: 'string', default: '/' }, out: { type: 'string', default: join(SITE, 'dist') } },
+  options: {
+    base: { type: 'string', default: '/' },
+    out: { type: 'string', default: join(SITE, 'dist') },
+    images: { type: 'string' },
+  },
 })
 const outDir = resolve(values.out)
 const { version } = JSON.parse(read('package.json')) as { version: string }

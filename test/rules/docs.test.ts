@@ -135,3 +135,12 @@ test('each entry of the FAQ is within two clicks of the front page, with and wit
   const unlisted = linksOf('docs/faq.md').filter((page) => !listed.includes(page))
   assert.deepEqual(unlisted, [])
 })
+
+test('a browser test takes each image of the documents, and a document shows each', () => {
+  const tests = globSync('test/system/browser/*.ts', { cwd: ROOT }).map(read).join('\n')
+  const taken = [...tests.matchAll(/takeImage\(\w+, \w+, '([\w-]+)'\)/g)].map(([, name]) => `docs/images/${name}.webp`)
+  const shown = DOCUMENTS.flatMap(linksOf).filter((path) => path.startsWith('docs/images/'))
+  const present = globSync('docs/images/*', { cwd: ROOT }).sort()
+  assert.deepEqual(taken.toSorted(), present)
+  assert.deepEqual([...new Set(shown)].sort(), present)
+})
