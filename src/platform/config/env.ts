@@ -135,6 +135,11 @@ export const Env = Type.Object({
     }),
     (value) => !/\p{Cc}/u.test(value),
   ),
+  DOCS_URL: address({
+    description:
+      'URL of the documentation, to which each page links; {version} stands for the version of Depot. see docs/operators/documentation.md. Default: no link.',
+    example: 'https://docs.example.org/depot/{version}/',
+  }),
   QUOTA_PROJECTS: quota('projects', 256),
   QUOTA_ORGANIZATIONS: quota('organizations', 16),
   QUOTA_COLLECTIONS: quota('collections', 32),
