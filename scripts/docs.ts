@@ -46,9 +46,10 @@ function stagePages(): void {
       const [path = '', ...anchor] = link.split('#')
       const target = relative(ROOT, join(ROOT, dirname(page), path))
       const isPage = pages.includes(target)
-      if (!isPage) copy(target, join('public/files', target))
-      const place = isPage || target.endsWith('.webp') ? placeOf(target) : `/files/${target}`
-      if (target.endsWith('.webp')) copy(newestImage(target), place)
+      const isImage = target.startsWith('docs/images/')
+      if (!isPage && !isImage) copy(target, join('public/files', target))
+      const place = isPage || isImage ? placeOf(target) : `/files/${target}`
+      if (isImage) copy(newestImage(target), place)
       const to = place.startsWith('/') ? place : posix.relative(dirname(placeOf(page)), place)
       return `](${[place.startsWith('/') || to.startsWith('.') ? to : `./${to}`, ...anchor].join('#')})`
     })
