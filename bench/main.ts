@@ -3,7 +3,7 @@
 //   npm run bench -- reads bounded       some of them
 //   npm run bench -- compare COMMIT      this commit against another one, in turn
 // Each subject prints a table and writes `bench/results/SUBJECT.json`, from which `npm run gen` draws the plots of
-// docs/performance.md. On a busy machine, it refuses to run; with `--busy` it runs and writes nothing.
+// docs/operators/performance.md. On a busy machine, it refuses to run; with `--busy` it runs and writes nothing.
 import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -61,7 +61,7 @@ const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   routes: { title: 'The most expensive request of every route', run: benchRoutes },
   bounded: { title: 'Answers for the largest entities', run: benchBounded },
   webhooks: { title: '10,000 deliveries of webhooks to 100 receivers, ten of them dead', run: benchWebhooks },
-  capacity: { title: 'The costs of docs/capacity.md at 20,000 and 100,000 projects', run: benchCapacity },
+  capacity: { title: 'The costs of docs/operators/capacity.md at 20,000 and 100,000 projects', run: benchCapacity },
   load: { title: 'Readers during expensive requests, and many connections', run: benchBeside },
 }
 

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 import { DESCRIPTIONS, listRecordings, pathOf } from '#test/upgrades/recording.ts'
 
-/** New values of enums in responses are permitted: docs/releases.md tells clients to expect them. */
+/** New values of enums in responses are permitted: docs/operators/releases.md tells clients to expect them. */
 const SEVERITIES = 'response-property-enum-value-added info\n'
 
 type Change = { id: string; level: number; operation: string; path: string; text: string }
@@ -47,7 +47,7 @@ function compare(folder: string, scratch: string): void {
     if (changes.length > 0 && major(from) === major(to)) process.exitCode = 1
   }
   if (process.exitCode === 1) {
-    console.log('Make the changes compatible, or increase the major version (docs/releases.md)')
+    console.log('Make the changes compatible, or increase the major version (docs/operators/releases.md)')
   }
 }
 

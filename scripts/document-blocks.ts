@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { COMMANDS } from '#cli/commands.ts'
 import { EXIT_CODES } from '#cli/kit/exit-codes.ts'
 import { usageOf } from '#cli/usage.ts'
+import { describedKinds, PING } from '#features/basics/events/event-kinds.ts'
 import { ERRORS } from '#lib/errors.ts'
 import { DERIVED_CACHES, ENTITY_CACHES, REMEMBERED, type RememberedLimits } from '#platform/cache/names.ts'
 import { VARIABLES } from '#platform/config/env.ts'
@@ -37,6 +38,7 @@ export function documentBlocks(): Record<string, string> {
     ),
     errors: errorTable(),
     performance: performanceChapters(),
+    events: eventTable(),
     metrics: metricTable(),
     caches: cacheTable(),
     settings: table(
@@ -94,10 +96,10 @@ const plotPath = (subject: string): string => `images/performance-${subject}.svg
 /** A chapter per subject of `npm run bench` with stored results. */
 const performanceChapters = (): string =>
   Object.entries(readResults())
-    .map(([subject, result]) => chapter(subject, result, plot(result) && plotPath(subject)))
+    .map(([subject, result]) => chapter(subject, result, plot(result) && `../${plotPath(subject)}`))
     .join('\n\n')
 
-/** Draws the plots of docs/performance.md. */
+/** Draws the plots of docs/operators/performance.md. */
 export function writePlots(): void {
   for (const [subject, result] of Object.entries(readResults())) {
     const image = plot(result)
@@ -126,6 +128,13 @@ function errorTable(): string {
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([error, set]) => [`[\`${error}\`](#${error.toLowerCase()})`, [...set].sort((a, b) => a - b).join(', ')])
   return table(['`error`', 'status'], rows)
+}
+
+/** One row per event of webhooks. */
+function eventTable(): string {
+  const receivers = { all: 'all', members: 'of owners', instance: 'of the instance' }
+  const rows = describedKinds().map(({ kind, audience, sentWhen }) => [`\`${kind}\``, sentWhen, receivers[audience]])
+  return table(['event', 'sent when', 'webhooks'], [...rows, [`\`${PING}\``, 'A user sends a ping', 'the pinged one']])
 }
 
 /** One row per cache: entities, derived values and computed values. */

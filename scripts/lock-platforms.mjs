@@ -1,9 +1,9 @@
 // Completes package-lock.json after `npm install`. Packages for other platforms get an entry even if the registry could
 // not describe them, because `npm ci` rejects a lock file without these entries. Also removes download URLs, so that
-// the lock file works with any registry.
+// the lock file works with any registry. An argument names another lock file.
 import { readFileSync, writeFileSync } from 'node:fs'
 
-const LOCK = new URL('../package-lock.json', import.meta.url)
+const LOCK = process.argv[2] ?? new URL('../package-lock.json', import.meta.url)
 const OSES = [
   'android',
   'darwin',

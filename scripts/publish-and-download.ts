@@ -1,4 +1,4 @@
-// Runs the steps of the README in one program: creates an author and a moderator, publishes a project with a version and
+// Runs the steps of docs/api/first-requests.md in one program: creates an author and a moderator, publishes a project with a version and
 // its file, approves it, downloads the file without an account, and compares the hashes. Needs a running server:
 //   node_modules/.bin/node scripts/publish-and-download.ts [--url http://127.0.0.1:8080] [--slug lantern-3f9a]
 // Each run without --slug publishes another project.

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// A scanner for SCANNER_COMMAND that asks ClamAV about one file. See docs/engines/scanner.md.
+// A scanner for SCANNER_COMMAND that asks ClamAV about one file. See docs/operators/engines/scanner.md.
 //
 //   scan-with-clamav.mjs [--daemon] [--database FILE]... FILE
 //

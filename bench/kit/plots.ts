@@ -1,4 +1,4 @@
-// The results of benchmarks as plots and tables for docs/performance.md, made by `npm run gen` from `bench/results/`.
+// The results of benchmarks as plots and tables for docs/operators/performance.md, made by `npm run gen` from `bench/results/`.
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { escapeXml } from '#lib/text/xml.ts'

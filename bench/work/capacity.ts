@@ -1,4 +1,4 @@
-// The costs that docs/capacity.md uses, at two sizes, and whether those of the smaller size predict the larger one.
+// The costs that docs/operators/capacity.md uses, at two sizes, and whether those of the smaller size predict the larger one.
 import { sql } from 'kysely'
 import { createDb, createPool, type Db } from '#platform/db/db.ts'
 import { migrate } from '#platform/db/migrate.ts'

@@ -1,5 +1,5 @@
 // The map of all pages of the web site. A test compares it with the routes and with the operations of the API, and
-// `npm run gen` writes it into docs/pages.md.
+// `npm run gen` writes it into docs/contributors/pages.md.
 import { ACCOUNT_PAGES } from './account.ts'
 import { MODERATION_PAGES } from './moderate.ts'
 import { OPERATOR_PAGES } from './operate.ts'

@@ -10,7 +10,7 @@ import { type Lock, type Manifest, partOfLock, readLock, readManifest } from './
 const CONTENT = [
   '{bin,src,demo,migrations,taxonomy,deploy,examples}/**',
   'docs/*.md',
-  'docs/{engines,features,generated,guides}/*.md',
+  'docs/{api,contributors,generated,operators,publishers,visitors}/**/*.md',
   'scripts/scan-with-clamav.mjs',
   '.env.example',
   'CHANGELOG.md',

@@ -1,7 +1,6 @@
 // Runs the commands of the documents about tokens and trusted publishing against a server, in their order.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { DAY_MS } from '#lib/time.ts'
@@ -10,10 +9,10 @@ import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
 import { teamFactories } from '#test/support/factories/team-factories.ts'
 import { listening } from '#test/support/http/tus-requests.ts'
+import { readBlocks } from '#test/support/processes/documented-steps.ts'
 import { type CiIssuer, startCiIssuer } from '#test/support/stand-ins/ci-issuer.ts'
 
 const run = promisify(execFile)
-const FEATURES = new URL('../../docs/features/', import.meta.url)
 
 let t: TestApp
 let url: string
@@ -29,11 +28,6 @@ after(async () => {
   ci.close()
   await t.close()
 })
-
-function blocksOf(document: string): string[] {
-  const text = readFileSync(new URL(document, FEATURES), 'utf8')
-  return [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block)
-}
 
 /** Returns what a block prints. `replaced` has texts of the document and the values of this test. */
 async function shell(
@@ -51,8 +45,8 @@ async function shell(
   return stdout
 }
 
-test('docs/features/tokens.md', async () => {
-  const [create, service, rate, leaked, ...more] = blocksOf('tokens.md')
+test('docs/api/tokens.md', async () => {
+  const [create, service, rate, leaked, ...more] = readBlocks('docs/api/tokens.md')
   assert.deepEqual(more, [])
   const project = await t.make.project({ owner: person })
   const organization = await teamFactories(t.deps.db).organization(person)
@@ -71,8 +65,8 @@ test('docs/features/tokens.md', async () => {
   )
 })
 
-test('docs/features/trusted-publishing.md', async () => {
-  const [add, exchange, settings, ...more] = blocksOf('trusted-publishing.md')
+test('docs/publishers/trusted-publishing.md', async () => {
+  const [add, exchange, settings, ...more] = readBlocks('docs/publishers/trusted-publishing.md')
   assert.deepEqual(more, [])
   const project = await t.make.project({ owner: person })
   const issuer = { 'https://token.actions.githubusercontent.com': ci.url }

@@ -28,7 +28,7 @@ describe('three servers, a worker, a balancer and four engines', {
       while ((await send(cluster.url, '/ready', '192.0.2.1')).status !== 200) await sleep(100)
     })
 
-    test('the README’s program publishes and downloads through the balancer', async () => {
+    test('the documented program publishes and downloads through the balancer', async () => {
       const script = join(import.meta.dirname, '../../scripts/publish-and-download.ts')
       const { stdout } = await run(process.execPath, [script, '--url', cluster.url, '--slug', slug], {
         env: { ...process.env, ...cluster.env, DATA_DIR: cluster.dataDir },

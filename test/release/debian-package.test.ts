@@ -1,4 +1,4 @@
-// The Debian packages of a release, in a Debian that debootstrap makes, with the commands of docs/install.md.
+// The Debian packages of a release, in a Debian that debootstrap makes, with the commands of docs/operators/install.md.
 import assert from 'node:assert/strict'
 import { cpSync, existsSync, globSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -33,7 +33,7 @@ export function makeDebian(root: string): void {
 export type Debian = {
   /** Runs a block outside the root file system, in its namespaces. */
   outside: Run
-  /** Runs a block inside it. The variables of the README's story remain. */
+  /** Runs a block inside it. The variables of the story remain. */
   inside: Run
   end(): Promise<void>
 }

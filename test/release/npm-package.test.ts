@@ -1,4 +1,4 @@
-// The npm package of a release, installed as docs/install.md says.
+// The npm package of a release, installed as docs/operators/install.md says.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { cpSync, existsSync, globSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs'

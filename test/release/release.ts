@@ -20,9 +20,9 @@ export function emptyFolder(): { folder: string; remove(): void } {
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** The steps of a chapter of docs/install.md, with the version of this checkout. */
+/** The steps of a chapter of docs/operators/install.md, with the version of this checkout. */
 export const installSteps = (chapter: string): Step[] =>
-  readSteps('docs/install.md', chapter).map(({ script, expected }) => ({
+  readSteps('docs/operators/install.md', chapter).map(({ script, expected }) => ({
     script: script.replaceAll('1.0.0', VERSION),
     expected: expected.map((line) => line.replaceAll('1.0.0', VERSION)),
   }))
@@ -33,11 +33,11 @@ export type Run = (script: string) => Promise<string[]>
 export const READY =
   'curl -sf -o /dev/null --retry 120 --retry-all-errors --retry-delay 1 http://127.0.0.1:8080/ready || { cat depot.log /var/log/depot.log; exit 1; }'
 
-/** Runs the story of the README, with the examples and a folder `data` in the working folder. */
+/** Runs the story of docs/api/first-requests.md, with the examples and a folder `data` in the working folder. */
 export async function runStory(run: Run): Promise<void> {
   let lines: string[] = []
   // Responses end without a line break, and the shell ends a block with a line.
-  for (const { script } of readSteps('README.md', 'Publish a project and download its file'))
+  for (const { script } of readSteps('docs/api/first-requests.md', 'Publish a project and download its file'))
     lines = await run(`${script.replaceAll('npm run --silent depot --', 'depot')}echo\n`)
   const hashes = lines.filter((line) => /^[0-9a-f]{128} /.test(line)).map((line) => line.split(' ')[0])
   assert.ok(hashes.length === 2 && hashes[0] === hashes[1], lines.join('\n'))

@@ -29,8 +29,8 @@ function anchorOf(heading: string): string {
     .replace(/\s/g, '-')
 }
 
-test('every error word has a section in docs/errors.md, and no section is of another word', () => {
-  const sections = [...read('docs/errors.md').matchAll(/^## (.+)$/gm)].map(([, word]) => word)
+test('every error word has a section in docs/api/errors.md, and no section is of another word', () => {
+  const sections = [...read('docs/api/errors.md').matchAll(/^## (.+)$/gm)].map(([, word]) => word)
   const words = new Set(Object.values(ERRORS).map(({ error }) => error))
   assert.deepEqual(sections.toSorted(), [...words].sort())
 })
@@ -101,4 +101,46 @@ test('every decision has a unique number, a status and the four sections', () =>
       problems.push(`${file}: ${sections.join()}`)
   }
   assert.deepEqual(problems, [])
+})
+
+const READERS = ['visitors', 'publishers', 'api', 'operators', 'contributors']
+const KINDS = ['Tutorial', 'How-to guides', 'Reference', 'Explanation']
+
+/** Documents to which a document links. */
+function linksOf(document: string): string[] {
+  return [...proseOf(read(document)).matchAll(/\]\(([^()\s#]+)(?:#[^()\s]*)?\)/g)].flatMap(([, path = '']) =>
+    /^[a-z]+:/.test(path) ? [] : [relative(ROOT, join(ROOT, dirname(document), path))],
+  )
+}
+
+test('the index of each reader lists their pages by kind, and the front page links to each index', () => {
+  const problems: string[] = []
+  for (const reader of READERS) {
+    const index = `docs/${reader}/README.md`
+    if (headingsOf(read(index)).slice(1).join() !== KINDS.join()) problems.push(`${index}: not the four kinds of pages`)
+    if (!linksOf('docs/README.md').includes(index)) problems.push(`docs/README.md does not link to ${index}`)
+    const listed = linksOf(index)
+    for (const page of DOCUMENTS.filter((path) => path.startsWith(`docs/${reader}/`) && path !== index))
+      if (!listed.includes(page)) problems.push(`${index} does not list ${page}`)
+  }
+  assert.deepEqual(problems, [])
+})
+
+test('each entry of the FAQ is within two clicks of the front page, with and without the FAQ', () => {
+  assert.ok(linksOf('docs/README.md').includes('docs/faq.md'))
+  const entries = [...read('docs/faq.md').matchAll(/^- \[[^\]]+\?\]\(([^()\s#]+)[^()\s]*\)$/gm)]
+  assert.ok(entries.length >= 30)
+  assert.equal(entries.length, linksOf('docs/faq.md').length, 'a link is not an entry')
+  const listed = READERS.flatMap((reader) => linksOf(`docs/${reader}/README.md`))
+  const unlisted = linksOf('docs/faq.md').filter((page) => !listed.includes(page))
+  assert.deepEqual(unlisted, [])
+})
+
+test('a browser test takes each image of the documents, and a document shows each', () => {
+  const tests = globSync('test/system/browser/*.ts', { cwd: ROOT }).map(read).join('\n')
+  const taken = [...tests.matchAll(/takeImage\(\w+, \w+, '([\w-]+)'\)/g)].map(([, name]) => `docs/images/${name}.webp`)
+  const shown = DOCUMENTS.flatMap(linksOf).filter((path) => /^docs\/images\/.*\.webp$/.test(path))
+  const present = globSync('docs/images/*.webp', { cwd: ROOT }).sort()
+  assert.deepEqual(taken.toSorted(), present)
+  assert.deepEqual([...new Set(shown)].sort(), present)
 })

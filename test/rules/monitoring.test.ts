@@ -88,14 +88,14 @@ test('every metric of Depot is on the dashboard', () => {
 })
 
 const ALERT =
-  /- alert: (\w+)\n {8}expr: ['"]?(.*?)['"]?\n {8}for: (\d+[mh])\n {8}labels: \{ severity: (\w+) \}\n {8}annotations:\n {10}summary: ['"](.*)['"]\n {10}runbook: docs\/monitoring\.md#([a-z-]+)\n/g
+  /- alert: (\w+)\n {8}expr: ['"]?(.*?)['"]?\n {8}for: (\d+[mh])\n {8}labels: \{ severity: (\w+) \}\n {8}annotations:\n {10}summary: ['"](.*)['"]\n {10}runbook: docs\/operators\/monitoring\.md#([a-z-]+)\n/g
 
 test('every alert names metrics and labels that exist, and what to do', () => {
   const text = read('deploy/prometheus/depot-alerts.yml')
   const alerts = [...text.matchAll(ALERT)]
   assert.equal(alerts.length, text.split('- alert:').length - 1, 'every alert has all of its parts')
   assert.ok(alerts.length > 12)
-  const headings = [...read('docs/monitoring.md').matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+  const headings = [...read('docs/operators/monitoring.md').matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
     title.toLowerCase().replaceAll(' ', '-'),
   )
   const operations = new Set(
@@ -104,7 +104,7 @@ test('every alert names metrics and labels that exist, and what to do', () => {
   for (const [, name, expression = '', , severity = '', , anchor = ''] of alerts) {
     assert.deepEqual(problemsOf(expression), [], name)
     assert.ok(['critical', 'warning'].includes(severity), name)
-    assert.ok(headings.includes(anchor), `${name}: docs/monitoring.md has no heading for #${anchor}`)
+    assert.ok(headings.includes(anchor), `${name}: docs/operators/monitoring.md has no heading for #${anchor}`)
     for (const [, list = ''] of expression.matchAll(/operation!?~"([^"]*)"/g))
       for (const operation of list.split('|')) assert.ok(operations.has(operation), `${name}: ${operation}`)
   }
@@ -112,7 +112,7 @@ test('every alert names metrics and labels that exist, and what to do', () => {
 
 // The table is generated from the source; it also lists metrics that exist only with several processes.
 test('the document has each metric with its labels', () => {
-  const rows = [...read('docs/monitoring.md').matchAll(/^\| `(depot_\w+)` \| ([^|]*) \|/gm)].map(
+  const rows = [...read('docs/operators/monitoring.md').matchAll(/^\| `(depot_\w+)` \| ([^|]*) \|/gm)].map(
     ([, name = '', labels = '']) => [name, [...labels.matchAll(/`(\w+)`/g)].map(([, label]) => label)] as const,
   )
   const documented = Object.fromEntries(rows.filter(([name]) => own.includes(name)))

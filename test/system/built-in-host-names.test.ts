@@ -1,4 +1,4 @@
-// Runs the blocks of docs/v2.md that serve Depot under the host names of the original service, in separate namespaces for the
+// Runs the blocks of docs/api/v2.md that serve Depot under the host names of the original service, in separate namespaces for the
 // network and the processes, with copies of the folders that the blocks change.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -37,7 +37,7 @@ func main() {
   },
 ]
 
-test('the chapter of docs/v2.md on built-in host names works as written', {
+test('the chapter of docs/api/v2.md on built-in host names works as written', {
   skip: process.getuid?.() === 0 ? notInstalled(PROGRAMS) : 'only root can create the namespaces',
 }, async () => {
   const { dataDir: folder, remove } = makeDataDir()
@@ -53,7 +53,7 @@ test('the chapter of docs/v2.md on built-in host names works as written', {
     remove()
   })
   await shell.run(SERVER)
-  for (const [n, { script, expected }] of readSteps('docs/v2.md', 'Serve the built-in host names').entries())
+  for (const [n, { script, expected }] of readSteps('docs/api/v2.md', 'Serve the built-in host names').entries())
     checkOutput(await shell.run(script), expected, `block ${n + 1}`)
   for (const { language, needs, file, source, command } of MORE_CLIENTS) {
     if (notInstalled([needs])) continue

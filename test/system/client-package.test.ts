@@ -126,7 +126,7 @@ test('an installed client reads, and its command publishes, also with Node.js 20
 const withAddress = (text: string): string => text.replaceAll('http://127.0.0.1:8080', depot.url)
 
 test('the commands of the document work as written', async () => {
-  const steps = readSteps('docs/features/publish-command.md', 'Try it')
+  const steps = readSteps('docs/publishers/publish-command.md', 'Try it')
   assert.ok(steps.length >= 4)
   for (const [n, { script, expected }] of steps.entries()) {
     checkOutput(await shell.run(withAddress(script)), expected.map(withAddress), `block ${n + 1}`)

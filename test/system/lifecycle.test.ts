@@ -1,4 +1,4 @@
-// Start, stop and recovery of the real process with its embedded database, and the commands of the README.
+// Start, stop and recovery of the real process with its embedded database, and the commands of docs/api/first-requests.md.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
@@ -37,11 +37,11 @@ describe('one data folder', () => {
     assert.deepEqual(
       named.filter((name) => !/^[a-z0-9_]+$/.test(name)),
       [],
-      'docs/logging.md: names are snake_case',
+      'docs/contributors/logging.md: names are snake_case',
     )
   })
 
-  test('the README’s program publishes, approves, downloads and compares while the server runs', async () => {
+  test('the documented program publishes, approves, downloads and compares while the server runs', async () => {
     const server = await startDepot(dataDir)
     try {
       const script = join(import.meta.dirname, '../../scripts/publish-and-download.ts')

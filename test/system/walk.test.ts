@@ -1,4 +1,4 @@
-// Runs the blocks of docs/operating.md in their order, as an operator would: the walkthrough in an empty folder, with other
+// Runs the blocks of docs/operators/operating.md in their order, as an operator would: the walkthrough in an empty folder, with other
 // port numbers; the other chapters as root, in separate namespaces with copies of the folders that the blocks change. `npm
 // ci` uses the packages of this checkout; in the walkthrough, WALK_NPM=1 requests a real installation.
 import assert from 'node:assert/strict'
@@ -18,7 +18,7 @@ const NOT_TRACKED = ['node_modules', 'data', '.git', '.env', 'coverage']
 const PORTS = ['8080', '8081', '8088', '8443']
 const PROGRAMS = ['git', 'curl', 'openssl', 'bash', '/usr/sbin/nginx']
 
-test('the walk of docs/operating.md leads where it says', {
+test('the walk of docs/operators/operating.md leads where it says', {
   skip: notInstalled(PROGRAMS),
 }, async () => {
   const { dataDir: folder, remove } = makeDataDir()
@@ -42,7 +42,7 @@ test('the walk of docs/operating.md leads where it says', {
     await shell.end()
     remove()
   })
-  const steps = readSteps('docs/operating.md', 'Walkthrough')
+  const steps = readSteps('docs/operators/operating.md', 'Walkthrough')
   assert.ok(steps.length > 8)
   for (const [n, { script, expected }] of steps.entries()) {
     const isUpgrade = script.includes('git pull')
@@ -60,7 +60,7 @@ test('the walk of docs/operating.md leads where it says', {
 
 const ROOT_PROGRAMS = [...PROGRAMS, 'unshare', 'setpriv', 'useradd', 'ip']
 
-test('the chapters of docs/operating.md work as written, as root for a service user', {
+test('the chapters of docs/operators/operating.md work as written, as root for a service user', {
   skip: process.getuid?.() === 0 ? notInstalled(ROOT_PROGRAMS) || notReadable() : 'only root can create the namespaces',
 }, async (t) => {
   const { dataDir: folder, remove } = makeDataDir()
@@ -87,7 +87,7 @@ test('the chapters of docs/operating.md work as written, as root for a service u
   await shell.run(SERVER)
   for (const chapter of CHAPTERS) {
     if (chapter === 'Upgrade') releaseNext(origin)
-    for (const [n, { script, expected }] of readSteps('docs/operating.md', chapter).entries()) {
+    for (const [n, { script, expected }] of readSteps('docs/operators/operating.md', chapter).entries()) {
       const lines = await shell.run(script)
       checkOutput(lines, expected, `${chapter}, block ${n + 1}`)
       if (script.includes('git pull'))
@@ -104,7 +104,7 @@ test('the chapters of docs/operating.md work as written, as root for a service u
       script.replace(/\b([A-Z0-9_]+)=[^\s']+/g, (text, name) =>
         engines.has(name) ? `${name}=${engines.get(name)}` : text,
       )
-    for (const [n, { script, expected }] of readSteps('docs/operating.md', MOVE).entries()) {
+    for (const [n, { script, expected }] of readSteps('docs/operators/operating.md', MOVE).entries()) {
       const lines = await shell.run(withEngines(script))
       checkOutput(lines, expected, `${MOVE}, block ${n + 1}`)
       assert.doesNotMatch(lines.join('\n'), /^Copied 0 events|search index: 0 projects/m)
@@ -119,7 +119,7 @@ test('the chapters of docs/operating.md work as written, as root for a service u
 const MOVE = 'Move to external engines'
 
 /** The chapters with blocks, except the walkthrough and the move. */
-const CHAPTERS = readFileSync(join(ROOT, 'docs/operating.md'), 'utf8')
+const CHAPTERS = readFileSync(join(ROOT, 'docs/operators/operating.md'), 'utf8')
   .split(/^## /m)
   .filter((text) => text.includes('```sh\n') && !text.startsWith('Walkthrough\n'))
   .map((text) => text.split('\n')[0] ?? '')
@@ -140,8 +140,8 @@ const KNOWN_PROGRAMS = [
   'systemctl',
 ]
 
-test('the running text of docs/operating.md contains no command that is not in a block', () => {
-  const page = readFileSync(join(ROOT, 'docs/operating.md'), 'utf8')
+test('the running text of docs/operators/operating.md contains no command that is not in a block', () => {
+  const page = readFileSync(join(ROOT, 'docs/operators/operating.md'), 'utf8')
   const blocks = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block]) => block).join('\n')
   const own = ['depot', './bin/depot', ...COMMANDS.map(({ name }) => name.split(' ')[0] ?? '')]
   const inText = [...page.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/`([^`]+)`/g)]

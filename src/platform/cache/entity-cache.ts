@@ -1,4 +1,4 @@
-// The cache of a process: entities, values derived from them, and computed values. docs/caching.md explains the rules.
+// The cache of a process: entities, values derived from them, and computed values. docs/contributors/caching.md explains the rules.
 import type { LoggedChanges } from './change-log.ts'
 import type { Changes, Counts } from './changes.ts'
 import { DerivedCache, type DerivedDefinition } from './derived-cache.ts'

@@ -1,4 +1,4 @@
-// The cache of one kind of entity: its entries and the loads in progress. docs/caching.md explains why it is never stale.
+// The cache of one kind of entity: its entries and the loads in progress. docs/contributors/caching.md explains why it is never stale.
 
 import type { ChangedIds, Changes, Counts } from './changes.ts'
 import {

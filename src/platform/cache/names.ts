@@ -1,4 +1,4 @@
-// The names and limits of all caches. docs/caching.md lists them.
+// The names and limits of all caches. docs/contributors/caching.md lists them.
 import { HOUR_MS, MINUTE_MS } from '#lib/time.ts'
 
 const MIB = 1024 * 1024

@@ -7,6 +7,7 @@ import { inspect, parseEnv } from 'node:util'
 import { VARIABLES } from './env.ts'
 import { envExample } from './env-example.ts'
 import { loadConfig, withPort } from './load-config.ts'
+import { VERSION } from './version.ts'
 
 const key = 'k'.repeat(32)
 
@@ -110,7 +111,9 @@ test('every variable is read', () => {
     QUOTA_ORGANIZATIONS: '2',
     QUOTA_COLLECTIONS: '0',
     AFFILIATE_SHARE: '0.25',
+    DOCS_URL: 'https://docs.example.org/{version}/',
   })
+  assert.equal(config.site.docsUrl, `https://docs.example.org/${VERSION}/`)
   assert.equal(config.http.host, '0.0.0.0')
   assert.equal(config.http.port, 80)
   assert.equal(config.http.baseUrl, 'https://depot.example.org')

@@ -93,6 +93,8 @@ export type Config = {
     /** Whether the public site is served. Account pages are always served. */
     isServed: boolean
     name: string
+    /** URL of the documentation of this version. */
+    docsUrl: string | undefined
   }
   /** Whether changes are rejected. */
   readOnly: boolean

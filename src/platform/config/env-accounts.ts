@@ -49,7 +49,7 @@ export const ACCOUNT_VARIABLES = {
   }),
   CI_ISSUERS: optional({
     description:
-      'Build services that publish for trusted publishers, as a JSON list of {issuer, kind, name, algorithms, max_age_seconds}; kind: github, gitlab, forgejo or generic. []: none. See docs/features/trusted-publishing.md. Default: GitHub Actions and gitlab.com.',
+      'Build services that publish for trusted publishers, as a JSON list of {issuer, kind, name, algorithms, max_age_seconds}; kind: github, gitlab, forgejo or generic. []: none. See docs/publishers/trusted-publishing.md. Default: GitHub Actions and gitlab.com.',
     must: 'a JSON list of at most 20 different issuers with an https URL, a kind and a name',
     example: '[{"issuer": "https://code.example.org/api/actions", "kind": "forgejo", "name": "Our code host"}]',
     check: (value) => parseCiIssuers(value) !== undefined,

@@ -6,7 +6,7 @@ import { address, choice, optional, optionalFlag } from './variable.ts'
 export const ENGINE_VARIABLES = {
   OPENSEARCH_URL: optional({
     description:
-      'URL of an OpenSearch server, version 2.19 or later, for the search index; see docs/engines/opensearch.md. Default: ' +
+      'URL of an OpenSearch server, version 2.19 or later, for the search index; see docs/operators/engines/opensearch.md. Default: ' +
       'an embedded index.',
     must: 'an http or https URL without query and fragment',
     example: 'https://depot:password@search.example.org:9200',
@@ -24,7 +24,7 @@ export const ENGINE_VARIABLES = {
   S3_BUCKET: optional({
     pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$',
     description:
-      'Bucket of an S3-compatible store for the files; see docs/engines/s3.md. Default: DATA_DIR/files. The AWS SDK reads ' +
+      'Bucket of an S3-compatible store for the files; see docs/operators/engines/s3.md. Default: DATA_DIR/files. The AWS SDK reads ' +
       'the keys, for example from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.',
     must: 'the name of a bucket: 3 to 255 letters, digits, dots, hyphens and underscores',
     example: 'depot-files',
@@ -61,7 +61,7 @@ export const ENGINE_VARIABLES = {
   }),
   REDIS_URL: optional({
     description:
-      'URL of a Redis server, version 6.2 or later, or Valkey, for the counters of limits; see docs/engines/redis.md. ' +
+      'URL of a Redis server, version 6.2 or later, or Valkey, for the counters of limits; see docs/operators/engines/redis.md. ' +
       'Default: each process counts separately.',
     must: 'a redis:// or rediss:// URL, whose path is empty or the number of a database',
     example: 'redis://depot:password@redis.example.org:6379/0',

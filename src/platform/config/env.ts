@@ -12,7 +12,8 @@ export const Env = Type.Object({
   ...SERVER_VARIABLES,
   // OpenTelemetry defines these names, and its libraries read other variables themselves.
   OTEL_EXPORTER_OTLP_ENDPOINT: address({
-    description: 'URL of the receiver of traces (OTLP over HTTP, JSON); see docs/monitoring.md. Default: no traces.',
+    description:
+      'URL of the receiver of traces (OTLP over HTTP, JSON); see docs/operators/monitoring.md. Default: no traces.',
     example: 'http://127.0.0.1:4318',
   }),
   OTEL_SERVICE_NAME: Type.String({
@@ -46,7 +47,7 @@ export const Env = Type.Object({
   }),
   DATABASE_DIRECT_URL: optional({
     description:
-      'Direct URL of the database, required if DATABASE_URL is a pooler in transaction mode; see docs/capacity.md.',
+      'Direct URL of the database, required if DATABASE_URL is a pooler in transaction mode; see docs/operators/capacity.md.',
     must: 'a postgres:// or postgresql:// URL',
     example: 'postgres://depot:password@db.example.org:5432/depot',
     secret: true,
@@ -61,7 +62,7 @@ export const Env = Type.Object({
   }),
   CLICKHOUSE_URL: optional({
     description:
-      'URL of a ClickHouse database for analytics, version 24 or later; see docs/engines/clickhouse.md. Default: the embedded analytics store in DATA_DIR.',
+      'URL of a ClickHouse database for analytics, version 24 or later; see docs/operators/engines/clickhouse.md. Default: the embedded analytics store in DATA_DIR.',
     must: 'an http or https URL whose path is the name of a database',
     example: 'https://depot:password@clickhouse.example.org:8443/depot',
     secret: true,
@@ -96,7 +97,7 @@ export const Env = Type.Object({
   SCANNER_COMMAND: optional({
     description:
       'Program that scans uploaded files before they are published, with its arguments, separated by spaces; see ' +
-      'docs/engines/scanner.md. If SCANNER_URL is unset too, files are not scanned.',
+      'docs/operators/engines/scanner.md. If SCANNER_URL is unset too, files are not scanned.',
     must: 'a program and its arguments, separated by spaces, at most 1000 characters',
     example: '/opt/depot/scripts/scan-with-clamav.mjs --daemon',
     check: (value) => value.length <= 1000 && !/\p{Cc}/u.test(value),
@@ -134,6 +135,11 @@ export const Env = Type.Object({
     }),
     (value) => !/\p{Cc}/u.test(value),
   ),
+  DOCS_URL: address({
+    description:
+      'URL of the documentation, to which each page links; {version} stands for the version of Depot. see docs/operators/documentation.md. Default: no link.',
+    example: 'https://docs.example.org/depot/{version}/',
+  }),
   QUOTA_PROJECTS: quota('projects', 256),
   QUOTA_ORGANIZATIONS: quota('organizations', 16),
   QUOTA_COLLECTIONS: quota('collections', 32),

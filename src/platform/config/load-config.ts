@@ -10,6 +10,7 @@ import { DEFAULT_CI_ISSUERS, parseCiIssuers } from './ci-issuers.ts'
 import type { BackupTarget, CaptchaWidget, Config, FilesConfig, MailConfig, ScannerConfig } from './config.ts'
 import { Env, VARIABLES } from './env.ts'
 import { parseBackupBucket, parsePatterns } from './env-values.ts'
+import { VERSION } from './version.ts'
 
 const CONNECTIONS_PER_ADDRESS = 512
 /** Maximum number of processes for HTTP_PROCESSES=auto, because each needs memory and connections. */
@@ -134,7 +135,11 @@ function group(env: Env): Omit<Config, 'variables'> {
   const baseUrl = env.BASE_URL === undefined ? defaultBaseUrl(env.HOST, env.PORT) : normalAddress(env.BASE_URL)
   return {
     http: httpConfig(env, baseUrl),
-    site: { isServed: env.SITE === 'on', name: env.SITE_NAME },
+    site: {
+      isServed: env.SITE === 'on',
+      name: env.SITE_NAME,
+      docsUrl: env.DOCS_URL?.replaceAll('{version}', VERSION),
+    },
     readOnly: env.READ_ONLY,
     dataDir,
     ...engineConfig(env, dataDir),

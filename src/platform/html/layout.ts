@@ -268,7 +268,8 @@ function menuLink(context: PageContext, path: string, name: IconName, label: Mes
 }
 
 function linkTo(context: PageContext, { path, label, icon: name }: SiteLink): Markup {
-  return html`<a href="${pathTo(context, path)}">${name !== undefined && icon(context, name)}${label(context.language)}</a>`
+  const href = path.startsWith('/') ? pathTo(context, path) : path
+  return html`<a href="${href}">${name !== undefined && icon(context, name)}${label(context.language)}</a>`
 }
 
 function footer(context: PageContext): Markup {

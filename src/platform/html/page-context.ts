@@ -39,6 +39,7 @@ export type Site = {
   footer?: readonly SiteLink[]
 }
 
+/** `path` is a path of the instance, or the URL of another site. */
 export type SiteLink = { path: string; label: (language: Language) => string; icon?: IconName }
 
 /** Colour themes. `system` uses the setting of the device. */

@@ -1,5 +1,5 @@
 // The first hook of every request: common headers, client address, rate limit, preflight requests, User-Agent and
-// percent-encoding. docs/api-design.md documents the order.
+// percent-encoding. docs/contributors/api-design.md documents the order.
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'

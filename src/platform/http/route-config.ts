@@ -83,7 +83,7 @@ export type FastPathSource = (req: IncomingMessage, address: string) => FastPath
 /** Returns the URL that a request without a route leads to, or its error. Default: 404 */
 export type UnroutedSource = (req: FastifyRequest) => string | ApiError | undefined
 
-/** Dates are the start of a day in UTC: `2027-01-31`. docs/releases.md says how far apart they must be. */
+/** Dates are the start of a day in UTC: `2027-01-31`. docs/operators/releases.md says how far apart they must be. */
 export type Deprecation = {
   since: string
   /** Day from which the operation can be removed. */

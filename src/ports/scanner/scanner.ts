@@ -1,5 +1,5 @@
 // The scanner port: a program or web service of the operator that scans uploaded files before they are published. It
-// returns a JSON object, `{"verdict": "pass" | "warn" | "quarantine", "reason": text}` (docs/engines/scanner.md).
+// returns a JSON object, `{"verdict": "pass" | "warn" | "quarantine", "reason": text}` (docs/operators/engines/scanner.md).
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 

@@ -1,5 +1,5 @@
 // The account pages: sign-up and sign-in, consent, settings. They work without scripts, use the commands of the API and
-// have no additional rules. See docs/pages.md.
+// have no additional rules. See docs/contributors/pages.md.
 import { languageOf } from '#platform/html/languages.ts'
 import { THEMES } from '#platform/html/page-context.ts'
 import type { App } from '#platform/http/server.ts'

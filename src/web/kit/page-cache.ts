@@ -1,4 +1,4 @@
-// The cache of whole pages, without the parts that belong to one reader. docs/site.md lists the pages that it contains.
+// The cache of whole pages, without the parts that belong to one reader. docs/contributors/site.md lists the pages that it contains.
 
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'

@@ -9,6 +9,9 @@ import type { Site, SiteLink } from '#platform/html/page-context.ts'
 import type { Deps } from '#ports/deps.ts'
 import { PATHS } from './paths.ts'
 
+const documentationLabel: SiteLink['label'] = ({ t }) => t('layout.documentation')
+const apiLabel: SiteLink['label'] = ({ t }) => t('layout.api')
+
 /** Returns the part of the instance that does not change while the server runs. Loads the assets. */
 export function createSite({ config }: Pick<Deps, 'config'>): Site {
   return {
@@ -36,9 +39,12 @@ export function createSite({ config }: Pick<Deps, 'config'>): Site {
     ...(config.site.isServed
       ? {
           search: { action: PATHS.search, suggestions: PATHS.suggestions },
-          footer: [{ path: '/docs/swagger-ui', label: ({ t }) => t('layout.api') }],
         }
       : {}),
+    footer: [
+      ...(config.site.docsUrl === undefined ? [] : [{ path: config.site.docsUrl, label: documentationLabel }]),
+      ...(config.site.isServed ? [{ path: '/docs/swagger-ui', label: apiLabel }] : []),
+    ],
   }
 }
 

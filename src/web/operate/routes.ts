@@ -1,4 +1,4 @@
-// The pages for operators. docs/site.md explains how to add a page.
+// The pages for operators. docs/contributors/site.md explains how to add a page.
 import type { App } from '#platform/http/server.ts'
 import { type Pages, registerArea } from '#web/kit/pages.ts'
 import type { WebDeps } from '#web/kit/request.ts'

@@ -1,4 +1,4 @@
-// The pages for publishers: dashboard, new projects, settings and versions. docs/site.md explains how to add a page.
+// The pages for publishers: dashboard, new projects, settings and versions. docs/contributors/site.md explains how to add a page.
 import { leaveFormsUnparsed } from '#platform/http/bodies/multipart.ts'
 import type { App } from '#platform/http/server.ts'
 import { type Pages, registerArea } from '#web/kit/pages.ts'

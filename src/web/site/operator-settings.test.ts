@@ -120,6 +120,15 @@ test('non-empty texts of the operator have pages, with links in the footer and t
   assert.ok(!body.includes('/about"') && body.includes('/rules"'))
 })
 
+test('each page links to the documentation, if the operator names its URL', async (scope) => {
+  const link = /<footer[\s\S]*href="https:\/\/docs\.example\.org\/\d[^"{]*\/">Documentation</
+  assert.doesNotMatch((await visitor(t).get('/')).body, /Documentation</)
+  const documented = await testApp({ env: { DOCS_URL: 'https://docs.example.org/{version}/' } })
+  scope.after(() => documented.close())
+  for (const page of ['/', '/account/sign-in', '/mods'])
+    assert.match((await visitor(documented).get(page)).body, link, page)
+})
+
 test('a text of the operator is public, sanitized, and cached by its content', async () => {
   await set(t, { about: `First ${HOSTILE}\n\n[away](javascript:alert(1))`, rules: `${'*'.repeat(40_000)}\n${HOSTILE}` })
   const someone = visitor(t)

@@ -1,4 +1,4 @@
-// The public web site: the paths of all its pages, and of previous paths that lead to them. docs/site.md explains how to
+// The public web site: the paths of all its pages, and of previous paths that lead to them. docs/contributors/site.md explains how to
 // add a page.
 
 import type { FastifyReply } from 'fastify'

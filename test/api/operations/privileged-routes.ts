@@ -1,4 +1,4 @@
-// docs/security.md lists the routes that act on another account, on its content or on the instance.
+// docs/operators/security.md lists the routes that act on another account, on its content or on the instance.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { t } from './fixture.ts'
 import { authorizationOf, buildRequest, type Caller, send } from './requests.ts'
 import { createWorld } from './world.ts'
 
-const SECURITY = join(import.meta.dirname, '../../../docs/security.md')
+const SECURITY = join(import.meta.dirname, '../../../docs/operators/security.md')
 /** Fields of `updateUser` that need more than the route. */
 const RANKS = { role: 'moderator', badges: 1, payout_handle: 'lantern@example.org' }
 
@@ -83,6 +83,6 @@ function documented(): string[] {
     .sort()
 }
 
-test('docs/security.md lists what moderators and admins can do to others, and whether a token can', async () => {
+test('docs/operators/security.md lists what moderators and admins can do to others, and whether a token can', async () => {
   assert.deepEqual(documented(), await privileged())
 })

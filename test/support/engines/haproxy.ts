@@ -1,4 +1,4 @@
-// HAProxy in front of several servers, as docs/scaling.md sets it up.
+// HAProxy in front of several servers, as docs/operators/scaling.md sets it up.
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -43,7 +43,7 @@ export async function startHaproxy(ports: readonly number[], addressHeader: stri
   }
 }
 
-/** The configuration from docs/scaling.md, with the client's IP address from a header and shorter check intervals. */
+/** The configuration from docs/operators/scaling.md, with the client's IP address from a header and shorter check intervals. */
 const configuration = (port: number, servers: readonly number[], addressHeader: string): string => `
 global
   maxconn 2000

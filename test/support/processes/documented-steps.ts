@@ -5,6 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { blocksOf, isTested, TESTED_CHAPTERS } from './tested-chapters.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const DONE = 'the block is done:'
@@ -16,14 +17,22 @@ export type Step = { script: string; expected: string[] }
  * @param chapter heading of the second level
  */
 export function readSteps(document: string, chapter: string): Step[] {
-  const chapters = readFileSync(join(ROOT, document), 'utf8').split(/^## /m)
+  assert.ok(isTested(document, chapter), `${document}, ${chapter}: not in tested-chapters.ts`)
   const steps: Step[] = []
-  const text = chapters.find((one) => one.startsWith(`${chapter}\n`)) ?? ''
-  for (const [, language, block = ''] of text.matchAll(/^```(sh|text)\n([\s\S]*?)^```$/gm)) {
-    if (language === 'sh') steps.push({ script: block, expected: [] })
-    else steps.at(-1)?.expected.push(...block.trim().split('\n'))
+  for (const { info, chapter: one, content } of blocksOf(readFileSync(join(ROOT, document), 'utf8'))) {
+    if (one !== chapter) continue
+    if (info === 'sh') steps.push({ script: content, expected: [] })
+    else if (info === 'text') steps.at(-1)?.expected.push(...content.trim().split('\n'))
   }
+  assert.ok(steps.length > 0, `${document} has no blocks in the chapter ${chapter}`)
   return steps
+}
+
+/** Returns all shell blocks of a document. */
+export function readBlocks(document: string): string[] {
+  assert.equal(TESTED_CHAPTERS[document], 'all', `${document}: not in tested-chapters.ts`)
+  const blocks = blocksOf(readFileSync(join(ROOT, document), 'utf8'))
+  return blocks.filter(({ info }) => info === 'sh').map(({ content }) => content)
 }
 
 /** Fails unless each expected line is among the printed ones. `…` in an expected line stands for any text. */

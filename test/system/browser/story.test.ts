@@ -161,7 +161,7 @@ async function approve({ page }: Actor, hasScripts: boolean): Promise<void> {
   await says(page, /is approved/)
 }
 
-async function download({ page }: Actor, project: string): Promise<void> {
+async function download({ page }: Actor, project: string, hasScripts: boolean): Promise<void> {
   await site.t.searchable()
   await page.goto(site.url)
   await page.getByLabel('Search projects').first().fill('emberlight')
@@ -169,6 +169,7 @@ async function download({ page }: Actor, project: string): Promise<void> {
   await page.locator(`a[href="${project}"]`).first().click()
   await page.waitForURL(`${site.url}${project}`)
   await says(page, 'Light that remembers')
+  await takeImage(page, hasScripts, 'visit-project')
   const [file] = await Promise.all([
     page.waitForEvent('download'),
     page
@@ -234,7 +235,7 @@ for (const hasScripts of [true, false]) {
     await ask(moderator, hasScripts)
     await answer(publisher, project, hasScripts)
     await approve(moderator, hasScripts)
-    await download(visitor, project)
+    await download(visitor, project, hasScripts)
     await seeNumbers(publisher)
     await signInAs(operator.page, olga.username)
     await operate(operator, name, spammer.username, hasScripts)

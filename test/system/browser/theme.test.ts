@@ -1,5 +1,5 @@
 // The theme of an instance, with and without scripts: an operator sets logo, hue, texts and sections of the home page,
-// and visitors see them. `IMAGES=docs/images npm test -- test/system/browser/theme.test.ts` renews the images of docs/site.md.
+// and visitors see them. `IMAGES=docs/images npm test -- test/system/browser/theme.test.ts` renews the images of docs/contributors/site.md.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { seedCatalogue } from '#demo/seed/seed-catalogue.ts'

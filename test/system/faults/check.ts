@@ -6,7 +6,7 @@ import { ADDRESS_HEADER, BYPASS_KEY, type Instance } from './instance.ts'
 import { checkMoney } from './money.ts'
 import { call, type Ledger } from './writers.ts'
 
-/** Age of events that a killed process can lose: docs/features/analytics.md promises a second. */
+/** Age of events that a killed process can lose: docs/api/analytics.md promises a second. */
 export const EVENTS_LOST_MS = 1_500
 /** For what follows a commit (search, counters), on a machine that is busy with other things. */
 const FOLLOWS_WITHIN_MS = 120_000

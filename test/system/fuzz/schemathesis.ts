@@ -1,5 +1,5 @@
 // `npm run fuzz:schemathesis [-- --examples N --phases LIST --seed S]`: runs Schemathesis, a fuzzer that reads only the
-// published description. Installs it into its own folder if Python is available. docs/guides/fuzzing.md lists its
+// published description. Installs it into its own folder if Python is available. docs/contributors/guides/fuzzing.md lists its
 // findings.
 import { spawn } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Runs the commands of docs/features/changes.md against a real server, and follows an instance across a restore.
+// Runs the commands of docs/api/changes.md against a real server, and follows an instance across a restore.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { checkOutput, notInstalled, openShell, readSteps } from '#test/support/processes/documented-steps.ts'
@@ -20,7 +20,7 @@ test('the commands that follow the catalogue work as written, and a restored ins
   const shell = openShell(first.dataDir)
   try {
     await shell.run(`BASE=${server.url}\n`)
-    for (const { script, expected } of readSteps('docs/features/changes.md', 'Try it')) {
+    for (const { script, expected } of readSteps('docs/api/changes.md', 'Try it')) {
       checkOutput(await shell.run(script), expected, script)
     }
   } finally {

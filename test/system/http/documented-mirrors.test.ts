@@ -1,4 +1,4 @@
-// Runs the commands of docs/features/mirrors.md against two real instances.
+// Runs the commands of docs/operators/mirrors.md against two real instances.
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -73,7 +73,7 @@ depot() { ${process.execPath} ${ENTRY} "$@"; }
 node() { ${process.execPath} "$@"; }
 `)
     for (const chapter of ['Move one project', 'Import a pack', 'Copy and follow', 'Export the catalogue']) {
-      for (const { script, expected } of readSteps('docs/features/mirrors.md', chapter)) {
+      for (const { script, expected } of readSteps('docs/operators/mirrors.md', chapter)) {
         checkOutput(await shell.run(script), expected, script)
       }
     }

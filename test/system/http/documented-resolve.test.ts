@@ -1,4 +1,4 @@
-// Runs the commands of docs/features/resolve.md against a real server.
+// Runs the commands of docs/api/resolve.md against a real server.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { checkOutput, notInstalled, openShell, readSteps } from '#test/support/processes/documented-steps.ts'
@@ -13,7 +13,7 @@ test('the commands that choose versions work as written', { skip: notInstalled([
   const shell = openShell(folder.dataDir)
   try {
     await shell.run(`BASE=${server.url}\n`)
-    const steps = readSteps('docs/features/resolve.md', 'Try it')
+    const steps = readSteps('docs/api/resolve.md', 'Try it')
     assert.ok(steps.length > 1)
     for (const { script, expected } of steps) checkOutput(await shell.run(script), expected, script)
   } finally {

@@ -1,4 +1,4 @@
-// Runs the commands of docs/features/webhooks.md against a real server, with the packed client.
+// Runs the commands of docs/api/webhooks.md against a real server, with the packed client.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ test('the commands that create a webhook and verify its messages work as written
   const shell = openShell(project)
   try {
     await shell.run(`BASE=${server.url} TOKEN=${stdout.trim()} PROJECT=${id} PORT=${await freePort()}\n`)
-    for (const { script, expected } of readSteps('docs/features/webhooks.md', 'Try it')) {
+    for (const { script, expected } of readSteps('docs/api/webhooks.md', 'Try it')) {
       checkOutput(await shell.run(script), expected, script)
     }
   } finally {

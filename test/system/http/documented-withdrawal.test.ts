@@ -1,4 +1,4 @@
-// Runs the commands of docs/features/withdrawal.md and docs/features/advisories.md against a real server.
+// Runs the commands of docs/publishers/withdrawal.md and docs/publishers/advisories.md against a real server.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { checkOutput, notInstalled, openShell, readSteps } from '#test/support/processes/documented-steps.ts'
@@ -28,11 +28,11 @@ test('the commands that withdraw a version and publish an advisory work as writt
   try {
     await shell.run(`BASE=${server.url} TOKEN=${token} VERSION=${changes[0]?.id}\n`)
     for (const chapter of ['Try it', 'Consequences of a withdrawal']) {
-      for (const { script, expected } of readSteps('docs/features/withdrawal.md', chapter)) {
+      for (const { script, expected } of readSteps('docs/publishers/withdrawal.md', chapter)) {
         checkOutput(await shell.run(script), expected, script)
       }
     }
-    for (const { script, expected } of readSteps('docs/features/advisories.md', 'Try it')) {
+    for (const { script, expected } of readSteps('docs/publishers/advisories.md', 'Try it')) {
       checkOutput(await shell.run(script), expected, script)
     }
   } finally {

@@ -1,4 +1,4 @@
-// Runs the commands of docs/features/uploads.md against a real server.
+// Runs the commands of docs/api/uploads.md against a real server.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -27,7 +27,7 @@ test('the commands for a resumable upload work as written', {
   const shell = openShell(dataDir)
   try {
     await shell.run(`BASE=${server.url} TOKEN=${stdout.trim()} PROJECT=${id} FILE=${file}\n`)
-    for (const { script, expected } of readSteps('docs/features/uploads.md', 'Upload with curl')) {
+    for (const { script, expected } of readSteps('docs/api/uploads.md', 'Upload with curl')) {
       checkOutput(await shell.run(script), expected, script)
     }
   } finally {

@@ -6,29 +6,30 @@
  */
 type Audience = 'all' | 'members' | 'instance'
 
+/** The receivers of each kind, and when Depot sends it, for the documentation. */
 const KINDS = {
-  'project.created': 'all',
-  'project.updated': 'all',
-  'project.status_changed': 'all',
-  'project.removed': 'all',
-  'project.transferred': 'all',
-  'version.published': 'all',
-  'version.updated': 'all',
-  'version.withdrawn': 'all',
-  'version.removed': 'all',
-  'member.invited': 'members',
-  'member.joined': 'all',
-  'member.left': 'all',
-  'report.created': 'instance',
-  'report.closed': 'instance',
-  'scan.quarantined': 'members',
-  'advisory.published': 'all',
-  'organization.project_added': 'all',
-  'organization.project_removed': 'all',
-  'collection.updated': 'all',
-  'account.created': 'instance',
-  'dependency.broken': 'members',
-} as const satisfies Record<string, Audience>
+  'project.created': ['all', 'A project becomes public for the first time'],
+  'project.updated': ['all', 'A project changes'],
+  'project.status_changed': ['all', 'A project changes its status'],
+  'project.removed': ['all', 'A project is deleted'],
+  'project.transferred': ['all', 'A project gets another owner'],
+  'version.published': ['all', 'A version becomes listed in a public project'],
+  'version.updated': ['all', 'A version changes'],
+  'version.withdrawn': ['all', 'A version is withdrawn'],
+  'version.removed': ['all', 'A version is deleted'],
+  'member.invited': ['members', 'A user is invited to a project or an organization'],
+  'member.joined': ['all', 'A member joins a project or an organization'],
+  'member.left': ['all', 'A member leaves a project or an organization'],
+  'report.created': ['instance', 'A report is filed'],
+  'report.closed': ['instance', 'A report is closed'],
+  'scan.quarantined': ['members', 'The scanner holds a version back'],
+  'advisory.published': ['all', 'A security advisory is published'],
+  'organization.project_added': ['all', 'An organization gets a project'],
+  'organization.project_removed': ['all', 'An organization loses a project'],
+  'collection.updated': ['all', 'A collection changes'],
+  'account.created': ['instance', 'An account is created'],
+  'dependency.broken': ['members', 'Something that a project requires does not work any more'],
+} as const satisfies Record<string, readonly [Audience, string]>
 
 export type EventKind = keyof typeof KINDS
 
@@ -42,5 +43,10 @@ export const isEventKind = (text: string): text is EventKind => Object.hasOwn(KI
 
 /** Returns the kinds with one of these audiences. */
 export function kindsFor(...audiences: Audience[]): EventKind[] {
-  return EVENT_KINDS.filter((kind) => audiences.includes(KINDS[kind]))
+  return EVENT_KINDS.filter((kind) => audiences.includes(KINDS[kind][0]))
+}
+
+/** Returns each kind with its receivers and when Depot sends it, for the documentation. */
+export function describedKinds(): { kind: string; audience: Audience; sentWhen: string }[] {
+  return EVENT_KINDS.map((kind) => ({ kind, audience: KINDS[kind][0], sentWhen: KINDS[kind][1] }))
 }

@@ -52,7 +52,7 @@ type OptionalField = { schema: TSchema; toColumn: (value: never) => Selectable<P
 
 /**
  * Optional fields that have a column of the same name. The commands that create and edit projects use this table, so a
- * new field needs an entry here, its column, and a property in the view (see docs/guides/add-a-field.md).
+ * new field needs an entry here, its column, and a property in the view (see docs/contributors/guides/add-a-field.md).
  */
 export const optionalFields = {
   license_url: {

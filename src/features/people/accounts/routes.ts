@@ -1,4 +1,4 @@
-// The routes of accounts, except those of operators. See docs/features/accounts.md.
+// The routes of accounts, except those of operators. See docs/api/accounts.md.
 import { mountInternal } from '#platform/http/mounts.ts'
 import type { App } from '#platform/http/server.ts'
 import { accessTokenRoutes } from './access-tokens/routes.ts'

@@ -1,4 +1,4 @@
-// The OAuth 2.0 routes. See docs/features/oauth.md.
+// The OAuth 2.0 routes. See docs/api/oauth.md.
 import { GRANTABLE_SCOPES, isScopeSubset, SCOPES } from '#lib/access/scopes.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import type { App } from '#platform/http/server.ts'

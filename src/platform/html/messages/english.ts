@@ -1,4 +1,4 @@
-// The messages in English. docs/site.md lists the files.
+// The messages in English. docs/contributors/site.md lists the files.
 import account from './en/account.json' with { type: 'json' }
 import advisories from './en/advisories.json' with { type: 'json' }
 import collections from './en/collections.json' with { type: 'json' }

@@ -130,7 +130,7 @@ describe('Redis', { skip }, () => {
         '+@connection +info +ping +eval +evalsha +time +get +set +del +unlink +lrange +rpush +pexpire +hget +hset'
       await withAdmin(async (admin) => {
         await admin.sendCommand(['ACL', 'SETUSER', 'narrow', 'on', '>hidden', '~depot:*', '+@connection', '+info'])
-        await refused(at('narrow:hidden@'), /NOPERM.*docs\/engines\/redis\.md/s)
+        await refused(at('narrow:hidden@'), /NOPERM.*docs\/operators\/engines\/redis\.md/s)
         await admin.sendCommand(['ACL', 'SETUSER', 'narrow', ...rights.split(' ')])
       })
       const counters = await open({ url: at('narrow:hidden@') })

@@ -211,7 +211,7 @@ function operatorError(error: unknown): OperatorError {
 function hintFor(reason: string): string {
   if (/^(WRONGPASS|NOAUTH|ERR AUTH|ERR invalid password)/.test(reason))
     return '. Check the user and the password in REDIS_URL'
-  if (reason.startsWith('NOPERM')) return '. docs/engines/redis.md lists the permissions that the user needs'
+  if (reason.startsWith('NOPERM')) return '. docs/operators/engines/redis.md lists the permissions that the user needs'
   if (reason.startsWith('READONLY')) return '. It is a replica; REDIS_URL must name the primary'
   if (/DB index|SELECT is not allowed/.test(reason)) return '. Check the number of the database at the end of REDIS_URL'
   if (/ENOTFOUND/.test(reason)) return '. Check the host in REDIS_URL'

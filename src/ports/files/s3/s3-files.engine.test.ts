@@ -146,7 +146,7 @@ describe('S3', { skip }, () => {
     test('it is not an S3 store', async (t) =>
       refused(t, { endpoint: await answering(t, 200, '<html>') }, /returns an object that does not exist/))
     test('a right is missing', async (t) =>
-      refused(t, { endpoint: await answering(t, 403) }, /access is denied.*docs\/engines\/s3\.md/))
+      refused(t, { endpoint: await answering(t, 403) }, /access is denied.*docs\/operators\/engines\/s3\.md/))
     test('the secret is wrong', async (t) => {
       const right = process.env['AWS_SECRET_ACCESS_KEY']
       process.env['AWS_SECRET_ACCESS_KEY'] = 'another'

@@ -32,7 +32,7 @@ function reason(error: unknown, { region, pathStyle }: S3Location): string {
   }
   if (status === 404) return 'the bucket does not exist. Create it, or check S3_BUCKET and S3_PATH_STYLE'
   if (status === 403) {
-    return `access is denied (${name}). Check the keys; docs/engines/s3.md lists the rights that they need`
+    return `access is denied (${name}). Check the keys; docs/operators/engines/s3.md lists the rights that they need`
   }
   return `the response ${status ?? 'is not that of an S3 store'} (${name}: ${message}). Check S3_ENDPOINT and S3_REGION`
 }

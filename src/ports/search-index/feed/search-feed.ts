@@ -1,4 +1,4 @@
-// The search of a process: an index, and the loop that keeps it up to date (docs/search.md, "The feed").
+// The search of a process: an index, and the loop that keeps it up to date (docs/contributors/search.md, "The feed").
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createLimiter } from '#lib/concurrency/limiter.ts'
 import { ApiError } from '#lib/errors.ts'

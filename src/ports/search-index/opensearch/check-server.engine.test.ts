@@ -47,7 +47,7 @@ test('an old version, another product, a wrong password and a missing right are 
     [200, version(undefined, '8.15.0'), /not OpenSearch/],
     [200, {}, /not OpenSearch/],
     [401, {}, /user or password is wrong/],
-    [403, refusal('security_exception'), /lacks a permission.*docs\/engines\/opensearch\.md/],
+    [403, refusal('security_exception'), /lacks a permission.*docs\/operators\/engines\/opensearch\.md/],
     [404, {}, /does not respond/],
   ]
   for (const [status, body, pattern] of cases) {

@@ -60,7 +60,7 @@ async function checkVersion(connection: ReturnType<typeof openConnection>): Prom
 function rejectionText({ status, message }: EngineError, prefix: string): string {
   if (status === 401) return 'OPENSEARCH_URL: user or password is wrong'
   if (status === 403) {
-    return `OPENSEARCH_URL: the user lacks a permission (${message}). docs/engines/opensearch.md lists the permissions that it needs on ${prefix} and ${prefix}-*`
+    return `OPENSEARCH_URL: the user lacks a permission (${message}). docs/operators/engines/opensearch.md lists the permissions that it needs on ${prefix} and ${prefix}-*`
   }
   if (status === 404) return 'OPENSEARCH_URL: OpenSearch does not respond at this URL'
   return `OPENSEARCH_URL: ${message}`

@@ -1,4 +1,4 @@
-// The format of a backup (see docs/operating.md): a tar file whose members are, in this order, the head, rows, jobs,
+// The format of a backup (see docs/operators/operating.md): a tar file whose members are, in this order, the head, rows, jobs,
 // files, events, the manifest and the end.
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
