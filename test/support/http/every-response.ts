@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
 import type { Client } from '../app/test-app.ts'
 
-const DESCRIPTION = join(import.meta.dirname, '../../../docs/generated/openapi.json')
+const DESCRIPTIONS = join(import.meta.dirname, '../../../docs/generated')
 
 /** Responses that depend on the process and the time, or on the secrets of the instance, not on other stored data. */
 const OF_THE_PROCESS = [
@@ -45,9 +45,11 @@ const SOURCES: readonly (readonly [pattern: RegExp, select: string])[] = [
   [/^\/updates\/|^\/maven\//, 'select id from project'],
 ]
 
-/** Returns the paths of all GET routes, filled with IDs from the tables. */
-export async function everyAddress(db: Db): Promise<string[]> {
-  const { paths } = JSON.parse(readFileSync(DESCRIPTION, 'utf8')) as { paths: Record<string, { get?: Get }> }
+/** Returns the paths of all GET routes of an API description, filled with IDs from the tables. */
+export async function everyAddress(db: Db, description = 'openapi.json'): Promise<string[]> {
+  const { paths } = JSON.parse(readFileSync(join(DESCRIPTIONS, description), 'utf8')) as {
+    paths: Record<string, { get?: Get }>
+  }
   const column = async (select: string): Promise<string[]> =>
     (await sql<Record<string, string>>`${sql.raw(`${select} order by 1`)}`.execute(db)).rows.map(
       (row) => Object.values(row)[0] ?? '',
@@ -55,7 +57,8 @@ export async function everyAddress(db: Db): Promise<string[]> {
   const all: string[] = []
   for (const [path, { get }] of Object.entries(paths)) {
     // An archive of files is a download of each, which the statistics show.
-    if (get === undefined || OF_THE_PROCESS.includes(path) || path.endsWith('/archive')) continue
+    if (get === undefined || OF_THE_PROCESS.includes(path.replace(/^\/v2\//, '/v3/')) || path.endsWith('/archive'))
+      continue
     const required = (get.parameters ?? []).filter((parameter) => parameter.required).map(({ name }) => name)
     const select = SOURCES.find(([pattern]) => pattern.test(path))?.[1]
     const ids = select === undefined ? [''] : await column(select)

@@ -1,0 +1,145 @@
+// After random writes, the responses from the caches, in every content coding and to every kind of caller, have the bytes of
+// responses that are made without caches. Over real connections, because the fast path serves only these.
+import assert from 'node:assert/strict'
+import { get, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, test } from 'node:test'
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
+import { BYPASS_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
+import type { Person } from '#test/support/factories/factories.ts'
+import { seededRandom } from '#test/support/factories/search-catalogue.ts'
+import { teamFactories } from '#test/support/factories/team-factories.ts'
+import { everyAddress } from '#test/support/http/every-response.ts'
+
+const ROUNDS = 2
+const WRITES = 15
+/** The second response is from a stored form, which is made in the background after the first. */
+const REPEATS = 2
+
+const DECODERS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
+  identity: (bytes) => bytes,
+  gzip: gunzipSync,
+  br: brotliDecompressSync,
+  zstd: zstdDecompressSync,
+}
+
+let t: TestApp
+let port: number
+before(async () => {
+  t = await testApp({ processes: 1 })
+  await t.app.listen({ port: 0, host: '127.0.0.1' })
+  port = (t.app.server.address() as AddressInfo).port
+})
+after(() => t.close())
+
+type Answer = { status: number | undefined; coding: string; text: string }
+
+/** A read over the network, decoded. */
+async function read(path: string, headers: Record<string, string>): Promise<Answer> {
+  const response = await new Promise<IncomingMessage>((resolve, reject) =>
+    get(
+      { host: '127.0.0.1', port, path, headers: { 'user-agent': 'x', 'x-ratelimit-key': BYPASS_KEY, ...headers } },
+      resolve,
+    ).on('error', reject),
+  )
+  const bytes = Buffer.concat(await response.toArray())
+  const coding = response.headers['content-encoding'] ?? 'identity'
+  const decode = DECODERS[coding]
+  assert.ok(decode, `${path}: ${coding}`)
+  // Each read is a use of its token.
+  const text = decode(bytes)
+    .toString()
+    .replace(/"last_used":"[^"]*"/g, '"last_used":""')
+  return { status: response.statusCode, coding, text }
+}
+
+type World = {
+  people: Person[]
+  projects: { id: string }[]
+  versions: string[]
+  organization: string
+  collection: string
+}
+
+async function makeWorld(): Promise<World> {
+  const people = [await t.make.account(), await t.make.account({ role: 'admin' })]
+  const [owner] = people as [Person]
+  const projects = []
+  // Long enough to be compressed.
+  const description = 'A line that says something about the project. '.repeat(60)
+  for (let n = 0; n < 4; n += 1) projects.push(await t.make.project({ owner }))
+  for (const { id } of projects) await t.as(owner).patch(`/v3/project/${id}`, { description })
+  const versions: string[] = []
+  for (const project of projects) {
+    const made = await t.make.version({ project })
+    versions.push(made.id)
+  }
+  const organization = await teamFactories(t.deps.db).organization(owner)
+  const made = await t.as(owner).post('/v3/collection', { name: 'Some', projects: projects.map(({ id }) => id) })
+  return { people, projects, versions, organization: organization.id, collection: made.json().id }
+}
+
+/** Changes something of the world at random. */
+async function write(
+  { people, projects, versions, organization, collection }: World,
+  random: () => number,
+): Promise<void> {
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
+  const text = `Text ${Math.floor(random() * 1e9)}`
+  const owner = t.as(people[0] as Person)
+  const project = pick(projects).id
+  const writes = [
+    () => owner.patch(`/v3/project/${project}`, { summary: text }),
+    () => owner.patch(`/v3/project/${project}`, { slug: `slug-${Math.floor(random() * 1e9)}` }),
+    () => owner.patch(`/v3/version/${pick(versions)}`, { name: text }),
+    () => owner.patch(`/v3/user/${people[0]?.id}`, { bio: text }),
+    () => owner.patch(`/v3/organization/${organization}`, { description: text }),
+    () => owner.patch(`/v3/collection/${collection}`, { description: text }),
+    () => t.as(pick(people)).post(`/v3/project/${project}/follow`, undefined),
+    () => t.as(pick(people)).delete(`/v3/project/${project}/follow`),
+    () => owner.post(`/v3/version/${pick(versions)}/withdraw`, { reason: text }),
+    () =>
+      t.as(people[1] as Person).patch(`/v3/project/${project}`, { status: pick(['approved', 'archived', 'unlisted']) }),
+  ]
+  const { statusCode } = await pick(writes)()
+  // Following twice and withdrawing twice are refused.
+  assert.ok(statusCode < 500, String(statusCode))
+}
+
+test('cached responses equal fresh ones in every coding and for every caller, after random writes', async () => {
+  const world = await makeWorld()
+  const seed = Number(process.env['SEED'] ?? Date.now() % 1e9)
+  const random = seededRandom(seed)
+  const callers = [{}, ...world.people.map(({ token }) => ({ authorization: token }))]
+  const codings = Object.keys(DECODERS)
+  const used = new Set<string>()
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const addresses = [...(await everyAddress(t.deps.db)), ...(await everyAddress(t.deps.db, 'openapi-v2.json'))]
+    const requests = addresses.flatMap((path) => callers.map((caller) => ({ path, caller })))
+    for (const { path, caller } of requests) await read(path, caller)
+    for (let n = 0; n < WRITES; n += 1) await write(world, random)
+    await t.deps.search.caughtUp()
+    const cached: Answer[][] = []
+    for (const { path, caller } of requests) {
+      const answers: Answer[] = []
+      for (const coding of codings) {
+        for (let n = 0; n < REPEATS; n += 1) answers.push(await read(path, { ...caller, 'accept-encoding': coding }))
+      }
+      cached.push(answers)
+    }
+    t.deps.cache.disable()
+    for (const [n, { path, caller }] of requests.entries()) {
+      const { status, text } = await read(path, { ...caller, 'accept-encoding': 'identity' })
+      for (const answer of cached[n] ?? []) {
+        used.add(answer.coding)
+        assert.deepEqual(
+          { status: answer.status, text: answer.text },
+          { status, text },
+          `${path}, ${answer.coding}, SEED=${seed}`,
+        )
+      }
+    }
+    t.deps.cache.enable()
+  }
+  assert.deepEqual([...used].sort(), codings.toSorted())
+})
