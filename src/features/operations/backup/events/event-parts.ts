@@ -9,13 +9,7 @@ import { newId } from '#lib/ids.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import type { InvalidationSubscriber } from '#platform/cache/listen.ts'
 import type { AnalyticsStore } from '#ports/analytics-store/analytics-store.ts'
-import {
-  type ColumnType,
-  columnsOf,
-  EVENT_KINDS,
-  type EventKind,
-  type EventRow,
-} from '#ports/analytics-store/events.ts'
+import { columnsOf, EVENT_KINDS, type EventKind } from '#ports/analytics-store/events.ts'
 import type { Deps } from '#ports/deps.ts'
 import { EVENTS_KIND, requestEventExport } from './request-event-export.ts'
 
@@ -133,30 +127,11 @@ async function* partsOf(store: Pick<AnalyticsStore, 'readEvents'>, kind: EventKi
   }
 }
 
-/**
- * Yields the events of a part with the columns `columns`, in batches of at most `size`. Ignores columns that no longer
- * exist, and fills new columns with empty values.
- */
-export async function* readPart(
-  kind: EventKind,
-  columns: readonly string[],
-  { bytes, size }: { bytes: Buffer; size: number },
-): AsyncGenerator<EventRow[]> {
+/** Returns the lines of a part. */
+export async function linesOf(bytes: Buffer): Promise<string[]> {
   const text = (await decompress(bytes)).toString('utf8')
-  const fields = columnsOf(kind).map(([name, type]) => ({ name, type, at: columns.indexOf(name) }))
-  let events: EventRow[] = []
-  for (let start = 0; start < text.length; ) {
-    const end = text.indexOf('\n', start)
-    const values = JSON.parse(text.slice(start, end === -1 ? text.length : end))
-    events.push(Object.fromEntries(fields.map(({ name, type, at }) => [name, at === -1 ? EMPTY[type] : values[at]])))
-    start = end === -1 ? text.length : end + 1
-    if (events.length < size && start < text.length) continue
-    yield events
-    events = []
-  }
+  return text.trimEnd().split('\n')
 }
-
-const EMPTY = { time: 0, term: '', text: '', flag: false, number: 0 } as const satisfies Record<ColumnType, unknown>
 
 const FOLDER = 'export'
 const DONE = 'done'
