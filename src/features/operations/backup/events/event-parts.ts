@@ -29,52 +29,6 @@ const PART_EVENTS = 10_000
 const compress = promisify(gzip)
 const decompress = promisify(gunzip)
 
-/** Maximum number of parts in memory that are read before they are needed. */
-const AHEAD_MAX = 32
-
-/** Begins to read the parts now, while the caller does something else. The caller must call `stop` at the end. */
-export function readAhead(source: AsyncIterable<EventPart>): {
-  parts: AsyncIterable<EventPart>
-  stop(): Promise<void>
-} {
-  const ready: EventPart[] = []
-  let wake = Promise.withResolvers<void>()
-  let isOver = false
-  const changed = (): void => {
-    wake.resolve()
-    wake = Promise.withResolvers()
-  }
-  const reading = (async () => {
-    for await (const part of source) {
-      ready.push(part)
-      changed()
-      while (ready.length >= AHEAD_MAX && !isOver) await wake.promise
-      if (isOver) return
-    }
-  })().finally(() => {
-    isOver = true
-    changed()
-  })
-  reading.catch(() => undefined)
-  async function* parts(): AsyncGenerator<EventPart> {
-    for (;;) {
-      const part = ready.shift()
-      changed()
-      if (part !== undefined) yield part
-      else if (isOver) return await reading
-      else await wake.promise
-    }
-  }
-  return {
-    parts: parts(),
-    async stop() {
-      isOver = true
-      changed()
-      await reading.catch(() => undefined)
-    },
-  }
-}
-
 /** Reads the events of a store that this process has open. */
 export const eventsOfStore = (store: Pick<AnalyticsStore, 'readEvents'>): EventSource =>
   async function* () {
