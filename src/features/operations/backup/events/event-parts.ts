@@ -88,6 +88,8 @@ export async function linesOf(bytes: Buffer): Promise<string[]> {
 }
 
 const FOLDER = 'export'
+/** Created by the first export into a folder. */
+const BEGUN = 'begun'
 const DONE = 'done'
 const FAILED = 'failed'
 const POLL_MS = 100
@@ -108,7 +110,7 @@ export const eventsOfServer = (
       await requestEventExport(deps, id)
       const until = performance.now() + beginMs
       for (let next = 1; ; ) {
-        const names = await readdir(folder)
+        const names = (await readdir(folder)).filter((name) => name !== BEGUN)
         if (names.includes(FAILED)) throw new OperatorError(await readFile(join(folder, FAILED), 'utf8'))
         const isDone = names.includes(DONE)
         const part = names.find((name) => name.startsWith(`${next}-`) && name.endsWith('.gz'))
@@ -152,6 +154,8 @@ export function eventsSubscriber(deps: Pick<Deps, 'config' | 'analytics' | 'even
 async function exportEvents({ analytics, events, log }: Pick<Deps, 'analytics' | 'events' | 'log'>, folder: string) {
   let number = 0
   try {
+    // A notification can arrive twice. A second export would write parts that no one reads, and both would wait forever.
+    await writeFile(join(folder, BEGUN), '', { flag: 'wx', mode: 0o600 })
     await events.flush()
     for await (const { kind, count, bytes } of eventsOfStore(analytics)()) {
       number += 1
@@ -160,7 +164,7 @@ async function exportEvents({ analytics, events, log }: Pick<Deps, 'analytics' |
     }
     await writeWhole(folder, DONE, Buffer.alloc(0))
   } catch (err) {
-    if (err instanceof Error && 'code' in err && err.code === 'ENOENT') return
+    if (err instanceof Error && 'code' in err && (err.code === 'ENOENT' || err.code === 'EEXIST')) return
     log.warn({ err }, 'Could not export events for a backup')
     await writeWhole(
       folder,
