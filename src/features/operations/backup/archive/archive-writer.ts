@@ -12,7 +12,6 @@ import { BLOCK, paddingOf, TAR_END, tarHeader } from './tar-blocks.ts'
 
 /** Small members are written together, in pieces of at least this size. */
 const WRITE_BYTES = 256 * 1024
-const LINES_PER_WRITE = 512
 const ZEROS = Buffer.alloc(BLOCK)
 
 export type Content = Iterable<Buffer> | AsyncIterable<Buffer>
@@ -28,38 +27,16 @@ export async function createArchiveWriter(head: Head, sink: Writable, index?: Wr
   const manifestPath = join(folder, MANIFEST)
   const manifest = createWriteStream(manifestPath, { mode: 0o600 })
   const manifestDigest = createHash('sha256')
+  const lines = createCollector(manifest, (content) => manifestDigest.update(content))
+  const pieces = createCollector(sink)
   const headBytes = Buffer.from(`${JSON.stringify(head)}\n`)
-  let manifestBytes = 0
-  let bytes = 0
-  let lines: string[] = []
-  let waiting: Buffer[] = []
-  let waitingBytes = 0
   const mtime = Math.floor(Date.parse(head.created) / 1000)
   // `write` throws the error.
   for (const stream of [sink, manifest, index]) stream?.on('error', () => undefined)
 
-  function collect(piece: Buffer): void {
-    waiting.push(piece)
-    waitingBytes += piece.length
-  }
-
-  /** Writes what was collected. */
-  async function writeCollected(): Promise<void> {
-    const piece = waiting.length === 1 ? (waiting[0] as Buffer) : Buffer.concat(waiting)
-    bytes += piece.length
-    waiting = []
-    waitingBytes = 0
-    await writeTo(sink, piece)
-  }
-
   /** Writes a member and returns the SHA-256 of its content, in hex. */
   async function writeMember(name: string, size: number, content: Content, target = sink): Promise<string> {
-    async function writeOut(piece: Buffer): Promise<void> {
-      if (target !== sink) return writeTo(target, piece)
-      collect(piece)
-      if (waitingBytes >= WRITE_BYTES) await writeCollected()
-    }
-
+    const writeOut = (piece: Buffer) => (target === sink ? pieces.add(piece) : writeTo(target, piece))
     await writeOut(tarHeader({ name, size, mtime }))
     const digest = createHash('sha256')
     let left = size
@@ -76,24 +53,13 @@ export async function createArchiveWriter(head: Head, sink: Writable, index?: Wr
 
   /** Adds a manifest entry, also for a file that is in an earlier backup or missing. */
   async function note(entry: ManifestEntry): Promise<void> {
-    if (lines.push(`${JSON.stringify(entry)}\n`) === LINES_PER_WRITE) await writeLines()
+    await lines.add(Buffer.from(`${JSON.stringify(entry)}\n`))
   }
 
-  async function writeLines(): Promise<void> {
-    const content = Buffer.from(lines.join(''))
-    lines = []
-    manifestBytes += content.length
-    manifestDigest.update(content)
-    await writeTo(manifest, content)
-  }
-
-  /** Does the same as `addStream`, in a fifth of the time for a small member. */
+  /** Does the same as `addStream` for a member in memory. */
   async function add(name: string, content: Buffer): Promise<PresentEntry> {
     const size = content.length
-    collect(tarHeader({ name, size, mtime }))
-    collect(content)
-    collect(ZEROS.subarray(0, paddingOf(size)))
-    if (waitingBytes >= WRITE_BYTES) await writeCollected()
+    await pieces.add(tarHeader({ name, size, mtime }), content, ZEROS.subarray(0, paddingOf(size)))
     const entry = { name, size, sha256: hash('sha256', content) }
     await note(entry)
     return entry
@@ -109,7 +75,7 @@ export async function createArchiveWriter(head: Head, sink: Writable, index?: Wr
   /** Has the structure of a backup without content, so that the same code reads it. */
   async function writeIndex(target: Writable, end: Buffer): Promise<void> {
     await writeMember(HEAD, headBytes.length, [headBytes], target)
-    await writeMember(MANIFEST, manifestBytes, createReadStream(manifestPath), target)
+    await writeMember(MANIFEST, lines.bytes(), createReadStream(manifestPath), target)
     await writeMember(END, end.length, [end], target)
     await pipeline(Readable.from([TAR_END]), target)
   }
@@ -120,18 +86,18 @@ export async function createArchiveWriter(head: Head, sink: Writable, index?: Wr
     note,
     /** Writes the manifest and the end, and waits until the sink has accepted everything. */
     async finish(): Promise<{ bytes: number }> {
-      await writeLines()
+      await lines.write()
       manifest.end()
       await finished(manifest)
-      await writeMember(MANIFEST, manifestBytes, createReadStream(manifestPath))
-      const end: End = { id: head.id, manifestBytes, manifestSha256: manifestDigest.digest('hex') }
+      await writeMember(MANIFEST, lines.bytes(), createReadStream(manifestPath))
+      const end: End = { id: head.id, manifestBytes: lines.bytes(), manifestSha256: manifestDigest.digest('hex') }
       const content = Buffer.from(`${JSON.stringify(end)}\n`)
       await writeMember(END, content.length, [content])
-      await writeCollected()
+      await pieces.write()
       // Standard output must stay open.
       await pipeline(Readable.from([TAR_END]), sink, { end: sink !== process.stdout })
       if (index !== undefined) await writeIndex(index, content)
-      return { bytes: bytes + TAR_END.length }
+      return { bytes: pieces.bytes() + TAR_END.length }
     },
     /** Deletes temporary files. Call it after `finish` or after a failure. */
     async dispose(): Promise<void> {
@@ -147,6 +113,36 @@ export async function createArchiveWriter(head: Head, sink: Writable, index?: Wr
   } catch (error) {
     await writer.dispose()
     throw error
+  }
+}
+
+/** Creates a collector of small pieces for a stream. */
+function createCollector(stream: Writable, onWrite?: (content: Buffer) => void) {
+  let waiting: Buffer[] = []
+  let waitingBytes = 0
+  let writtenBytes = 0
+
+  /** Writes what was collected. */
+  async function write(): Promise<void> {
+    const content = waiting.length === 1 ? (waiting[0] as Buffer) : Buffer.concat(waiting)
+    waiting = []
+    waitingBytes = 0
+    writtenBytes += content.length
+    onWrite?.(content)
+    await writeTo(stream, content)
+  }
+
+  return {
+    write,
+    async add(...added: readonly Buffer[]): Promise<void> {
+      for (const piece of added) {
+        waiting.push(piece)
+        waitingBytes += piece.length
+      }
+      if (waitingBytes >= WRITE_BYTES) await write()
+    },
+    /** Returns the number of bytes that were written. */
+    bytes: () => writtenBytes,
   }
 }
 
