@@ -80,6 +80,51 @@ export function testAnalyticsStore(name: string, open: () => Promise<AnalyticsSt
       }
     })
 
+    test('lines are stored as their events, in any order of columns, once per batch', async () => {
+      const project_id = 'AsLines1'
+      const version_id = 'AsLinesV'
+      const view = aView({ project_id, site_path: '/a "b"\n\\ α 🌍,[]', domain: '', monetized: true })
+      const download = aDownload({ project_id, version_id, reason: 'update', loader: '' })
+      const playtime = somePlaytime({ project_id, version_id, seconds: 65_535 })
+      const stored = {
+        view: [view, { ...view, site_path: '/c' }],
+        download: [download, download],
+        playtime: [playtime],
+      }
+      // The store knows the texts of the first event already.
+      await store.append('view', batchOf([aView({ ...view, project_id: 'AsLines2' })]))
+      for (const kind of ['view', 'download', 'playtime'] as const) {
+        const columns = [...columnsOf(kind).map(([name]) => name), 'not_a_column'].reverse()
+        const lines = stored[kind].map((event) => JSON.stringify(columns.map((name) => event[name as never] ?? 7)))
+        const batch = { ...batchOf([]), columns, lines }
+        await store.appendLines(kind, batch)
+        await store.appendLines(kind, batch)
+        const found: unknown[] = []
+        await store.readEvents(kind, async (read) => void found.push(...read.map((line) => JSON.parse(line))))
+        assert.deepEqual(
+          found.filter((values) => (values as unknown[]).includes(project_id)).sort(),
+          stored[kind].map((event) => columnsOf(kind).map(([name]) => event[name as never])).sort(),
+        )
+        if (kind === 'download') {
+          assert.deepEqual(
+            (await store.readBatches([batch.id])).get(batch.id)?.map(({ downloads }) => downloads),
+            [2],
+          )
+        }
+      }
+      const columns = columnsOf('view').flatMap(([name]) => (name === 'country' || name === 'monetized' ? [] : name))
+      const former = aView({ project_id: 'AsLines3' })
+      const lines = [JSON.stringify(columns.map((name) => former[name as never]))]
+      await store.appendLines('view', { ...batchOf([]), columns, lines })
+      const found: string[] = []
+      await store.readEvents('view', async (read) => void found.push(...read.filter((line) => /AsLines3/.test(line))))
+      assert.deepEqual(
+        found.map((line) => JSON.parse(line)),
+        [columnsOf('view').map(([name]) => ({ ...former, country: '', monetized: false })[name as never])],
+      )
+      await assert.rejects(store.appendLines('view', { ...batchOf([]), columns, lines: [] }), RangeError)
+    })
+
     test('forgetting a project removes its events and no others, and their batches are not stored again', async () => {
       const [gone, kept] = ['ForgotAA', 'ForgotBB']
       const events = {

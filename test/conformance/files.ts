@@ -150,6 +150,27 @@ function storingConformance(makeFiles: MakeFiles) {
     assert.equal(await leftovers(files), 0)
   })
 
+  test('a file from a stream is stored and replaces an existing one; an error of the stream is thrown as it is', async (t) => {
+    const files = await makeFiles(t)
+    const chunks = [Buffer.alloc(300_000, 'a'), Buffer.alloc(1, 'b'), Buffer.alloc(700_000, 'c')]
+    const content = Buffer.concat(chunks)
+    await files.put('large/a/file.jar', Buffer.alloc(content.length + 1), OPTIONS)
+    for (const key of ['large/a/file.jar', 'large/b/file.jar']) {
+      const size = await files.putStream(key, Readable.from(chunks), { ...OPTIONS, maxBytes: content.length })
+      assert.equal(size, content.length)
+      assert.deepEqual(await read(files, key), content)
+    }
+    const problem = new Error('The source failed')
+    async function* failing(): AsyncGenerator<Buffer> {
+      yield Buffer.from('abc')
+      throw problem
+    }
+    const options = { ...OPTIONS, maxBytes: 10 }
+    await assert.rejects(files.putStream('large/c', Readable.from(failing()), options), (error) => error === problem)
+    await files.flush()
+    assert.equal(await leftovers(files), 0)
+  })
+
   test('many files are read in one call, in the order of the keys; missing and larger files are marked', async (t) => {
     const files = await makeFiles(t)
     const keys = Array.from({ length: 40 }, (_, n) => `many/${n % 7}/${n}`)

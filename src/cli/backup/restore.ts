@@ -23,7 +23,7 @@ import { createLog } from '#platform/telemetry/log.ts'
 import { createMetrics } from '#platform/telemetry/metrics.ts'
 
 /** Size of a read. */
-const SOURCE_BYTES = 128 * 1024
+const SOURCE_BYTES = 1024 * 1024
 const LABELS = { rows: 'Rows', files: 'Files', events: 'Events' } as const
 
 type Chosen = Pick<RestoreOptions, 'source' | 'earlier' | 'findEarlier'>

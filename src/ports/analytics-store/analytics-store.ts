@@ -2,6 +2,7 @@
 // `clickhouse/`, to which several processes can write. points.ts applies the rules for countries, counting and order.
 import { type ApiError, invalidInput } from '#lib/errors.ts'
 import type { EventKind, Events } from './events.ts'
+import type { LineBatch } from './lines.ts'
 import type { MetricKey, MetricRequest } from './metrics.ts'
 import type { MetricSlices } from './points.ts'
 import type { SliceGrid } from './slices.ts'
@@ -70,6 +71,9 @@ export type AnalyticsStore = {
    */
   append<K extends EventKind>(kind: K, batch: Batch<K>): Promise<void>
 
+  /** Stores a batch like `append`, from lines as `readEvents` returns them. */
+  appendLines(kind: EventKind, batch: LineBatch): Promise<void>
+
   /**
    * Returns one part per metric, with `grid.count` slices each. Queries wait in turn between callers; `caller` identifies
    * the client, for example by its IP address. A signal stops the query.
@@ -116,7 +120,7 @@ export type AnalyticsStore = {
 }
 
 /** @throws RangeError for an invalid ID or number of events. */
-export function checkBatch({ id, events }: Batch): void {
+export function checkBatch({ id, events }: { id: string; events: readonly unknown[] }): void {
   if (id.length < 1 || id.length > 64) throw new RangeError('The ID of a batch must have 1 to 64 characters')
   if (events.length < 1 || events.length > APPEND_EVENTS_MAX) {
     throw new RangeError(`A batch must have 1 to ${APPEND_EVENTS_MAX} events`)

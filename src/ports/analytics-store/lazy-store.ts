@@ -34,6 +34,7 @@ export function openLazily({ open, mayBeInUse = false }: LazyStoreOptions): Anal
 
   return {
     append: (kind, batch) => use((ready) => ready.append(kind, batch)),
+    appendLines: (kind, batch) => use((ready) => ready.appendLines(kind, batch)),
     query: (query, options) => use((ready) => ready.query(query, options)),
     countDownloads: (range) => use((ready) => ready.countDownloads(range)),
     readEvents: (kind, onLines) => use((ready) => ready.readEvents(kind, onLines)),

@@ -122,14 +122,19 @@ export interface ExtensibleFiles {
 
 export type Received = { sizeBytes: number; cut: unknown }
 
-/** Functions that only commands use (backup, move, seed). `concurrentBulk` implements the first three. */
+/** Functions that only commands use (backup, move, seed). `concurrentBulk` implements the first four. */
 export interface BulkFiles {
   /**
    * Stores many small files that no one reads yet. Can block the event loop. The files are durable when `flush` has
    * resolved; after a failure some are stored, the last of them incompletely.
    */
   putAll(items: readonly StoredBytes[]): Promise<void>
-  /** Makes all files durable that `putAll` has stored. */
+  /**
+   * Stores a large file that no one reads yet, and returns its size. The file is durable when `flush` has resolved; after a
+   * failure it can be incomplete. Errors of the source are thrown as they are.
+   */
+  putStream(key: string, source: Readable, options: StoreOptions & Pick<StageOptions, 'maxBytes'>): Promise<number>
+  /** Makes all files durable that `putAll` and `putStream` have stored. */
   flush(): Promise<void>
   /** Reads small files in the order of `keys`: undefined if missing, `larger` if larger than `maxBytes`. */
   readAll(keys: readonly string[], options: { maxBytes: number }): Promise<(Buffer | 'larger' | undefined)[]>
@@ -137,9 +142,24 @@ export interface BulkFiles {
   list(): AsyncIterable<{ key: string; sizeBytes: number }>
 }
 
-/** Implements the bulk functions of a remote store by concurrent calls of `put`, which is durable, and `open`. */
-export function concurrentBulk({ put, open }: Pick<Files, 'put' | 'open'>): Omit<BulkFiles, 'list'> {
+/** Implements the bulk functions of a remote store by concurrent calls of `put` and `publish`, which are durable, and `open`. */
+export function concurrentBulk({
+  put,
+  open,
+  stage,
+  publish,
+  discard,
+}: Pick<Files, 'put' | 'open' | 'stage' | 'publish' | 'discard'>): Omit<BulkFiles, 'list'> {
   return {
+    async putStream(key, source, { contentType, maxBytes }) {
+      const staged = await stage(source, { maxBytes })
+      try {
+        await publish(staged, key, { contentType })
+        return staged.sizeBytes
+      } finally {
+        await discard(staged)
+      }
+    },
     putAll: (items) => forEachConcurrently(items, ({ key, bytes, contentType }) => put(key, bytes, { contentType })),
     flush: async () => {},
     async readAll(keys, { maxBytes }) {

@@ -24,6 +24,7 @@ export function failingFiles(files: Files, problems: Partial<Record<Operation, F
     publish: guarded('publish', files.publish),
     put: guarded('put', files.put),
     putAll: guarded('putAll', files.putAll),
+    putStream: guarded('putStream', files.putStream),
     flush: guarded('flush', files.flush),
     readAll: guarded('readAll', files.readAll),
     open: guarded('open', files.open),

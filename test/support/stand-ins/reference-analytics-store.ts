@@ -11,6 +11,7 @@ import {
 } from '#ports/analytics-store/analytics-store.ts'
 import { countByVersion } from '#ports/analytics-store/download-counts.ts'
 import { columnsOf, type DownloadEvent, type EventKind, type EventRow } from '#ports/analytics-store/events.ts'
+import { eventsOf } from '#ports/analytics-store/lines.ts'
 import { dimensionsOf, metricOf, sourcesOf } from '#ports/analytics-store/metrics.ts'
 import { buildSlices, type Cell } from '#ports/analytics-store/points.ts'
 import { type SliceGrid, sliceEdges } from '#ports/analytics-store/slices.ts'
@@ -40,6 +41,10 @@ export function openNaiveStore(): AnalyticsStore {
       const stored = { id: batch.id, kind, storedAt: clock }
       batches.set(batch.id, stored)
       for (const event of batch.events) rows[kind].push({ event: event as EventRow, batch: stored })
+    },
+
+    async appendLines(kind, batch) {
+      await this.append(kind, { ...batch, events: eventsOf(kind, batch) })
     },
 
     async query({ grid, metrics }) {

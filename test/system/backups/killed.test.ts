@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { fileSource, openBackup } from '#features/operations/backup/archive/encryption.ts'
 import { emptyDatabase, type TestDatabase } from '#test/support/app/database.ts'
-import { depot, ENTRY, makeDataDir } from '#test/support/processes/running-depot.ts'
+import { depot, ENTRY, makeDataDir, startDepot } from '#test/support/processes/running-depot.ts'
 
 const KILLS = 20
 const { dataDir, remove } = makeDataDir()
@@ -131,6 +131,44 @@ test('a killed backup leaves the former backups or one more, and every one of th
   }
 })
 
+test('a restore that was killed after its commit is finished at the next start', async () => {
+  const { files } = await succeed(['backup', at('unfinished.tar')])
+  const place = { ...(await newPlace(KILLS + 2)), archive: at('unfinished.tar') }
+  const { pool } = place.database
+  const bytes = readFileSync(place.archive)
+  const { child, exited } = start(['restore', '-'], place.env, place.folder)
+  child.stdin.write(bytes.subarray(0, bytes.length - 8 * 1024))
+  // The restore has claimed the files, and waits for the rest of the backup.
+  await untilRows(pool, "select 1 where to_regclass('public.upload_claim') is not null")
+  await untilRows(pool, 'select 1 from upload_claim')
+  // The first step after the commit waits for this lock.
+  const lock = await pool.connect()
+  try {
+    await lock.query('select pg_advisory_lock(7300421)')
+    child.stdin.end(bytes.subarray(bytes.length - 8 * 1024))
+    await untilRows(pool, "select 1 from account where id <> 'deleted0'")
+    child.kill('SIGKILL')
+    await exited
+  } finally {
+    lock.release(true)
+  }
+  const needsRebase = 'select 1 from download_ledger where needs_rebase'
+  assert.equal((await pool.query(needsRebase)).rowCount, 1, 'the restore is not finished')
+  const server = await startDepot(place.folder, { ...env, ...place.env })
+  try {
+    await untilRows(pool, 'select 1 from download_ledger where not needs_rebase')
+    await untilRows(pool, `select 1 where not exists (select from graphile_worker.jobs where key = 'finish-restore')`)
+  } finally {
+    await server.stop()
+  }
+  await assertRestored(place, files)
+})
+
+/** Waits until a statement returns rows. */
+async function untilRows(pool: TestDatabase['pool'], statement: string): Promise<void> {
+  while ((await pool.query(statement)).rows.length === 0) await sleep(20)
+}
+
 /** `archive`: an interrupted restore can be repeated with the same backup. */
 type Place = { database: TestDatabase; folder: string; env: Record<string, string>; archive: string }
 
@@ -150,10 +188,10 @@ async function isRestored({ database: { pool } }: Place): Promise<boolean> {
   return ((await pool.query("select 1 from account where id <> 'deleted0'")).rowCount ?? 0) > 0
 }
 
-async function assertRestored({ folder, env: there }: Place, files: number): Promise<void> {
+async function assertRestored({ folder, env: there, archive }: Place, files: number): Promise<void> {
   const verified = await succeed(['verify'], there, folder)
   assert.deepEqual([verified.findings, verified.files], [0, files])
-  const again = await depot(folder, ['restore', at('plain.tar')], { ...env, ...there })
+  const again = await depot(folder, ['restore', archive, '--identity', at('key.txt')], { ...env, ...there })
   assert.match(again.stderr, /^This instance is not empty: /)
 }
 

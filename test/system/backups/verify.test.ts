@@ -133,3 +133,33 @@ test('a full disk and a read-only folder are named with the remedy, and leave no
   assert.equal(verified.status, 1)
   assert.match(verified.stderr, /Free space on that disk/)
 })
+
+test('a restore onto a full disk or into a read-only folder leaves an empty instance, which accepts the backup later', {
+  skip: noMounts,
+}, async () => {
+  const to = await emptyDatabase()
+  const folder = at('restored')
+  mkdirSync(folder)
+  const restore = `${process.execPath} ${ENTRY} restore ${at('plain.tar')}`
+  const script = [
+    `mount -t tmpfs -o size=96k,mode=711 tmpfs ${folder}`,
+    `{ ${restore}; echo "full $?"; mount -o remount,ro ${folder}; ${restore}; echo "closed $?"; }`,
+    `mount -o remount,rw,size=1g ${folder}`,
+    `{ ${restore}; echo "again $?"; ${process.execPath} ${ENTRY} verify; echo "verified $?"; }`,
+  ].join(' && ')
+  try {
+    const { stdout, stderr } = spawnSync('unshare', ['--mount', 'sh', '-c', script], {
+      env: { ...process.env, DATA_DIR: folder, DATABASE_URL: to.connectionString },
+      encoding: 'utf8',
+    })
+    assert.match(stdout, /^full 1\nclosed 1\nRestored the backup of .*again 0\n.*verified 0\n$/s, stderr)
+    const [full = '', closed = ''] = stderr.trim().split('\n')
+    assert.match(full, /ENOSPC.* Free space on that disk, or use a larger one, and run the command again\.$/)
+    assert.match(
+      closed,
+      /its file system is read-only\. Mount the file system for writing, or choose a folder on another one\.$/,
+    )
+  } finally {
+    await to.close()
+  }
+})

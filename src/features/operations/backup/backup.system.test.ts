@@ -294,7 +294,7 @@ describe('a full instance', () => {
         await restore(to, at('full.tar'))
         assert.deepEqual(await keysOf(to), keys)
       },
-      { deps: ({ files }) => ({ files: failingFiles(files, { putAll: problem, publish: problem }) }) },
+      { deps: ({ files }) => ({ files: failingFiles(files, { putAll: problem, putStream: problem }) }) },
     )
   })
 

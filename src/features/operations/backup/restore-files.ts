@@ -50,15 +50,10 @@ async function storeLarge(
   member: Member,
   { key, contentType }: { key: string; contentType: string },
 ): Promise<void> {
-  const staged = await files.stage(member.stream(), { maxBytes: member.size }).catch((cause) => {
-    throw cause instanceof ApiError ? cause : unreadable(cause)
-  })
-  try {
-    if (staged.sizeBytes !== member.size) throw damaged(`${member.name} is shorter than declared`)
-    await files.publish(staged, key, { contentType })
-  } finally {
-    await files.discard(staged)
-  }
+  const sizeBytes = await files
+    .putStream(key, member.stream(), { contentType, maxBytes: member.size })
+    .catch((cause) => Promise.reject(cause instanceof ApiError ? cause : unreadable(cause)))
+  if (sizeBytes !== member.size) throw damaged(`${member.name} is shorter than declared`)
 }
 
 function keyOf(name: string): string {

@@ -2,7 +2,9 @@
 import type { Readable, Writable } from 'node:stream'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import type pg from 'pg'
 import pgCopy from 'pg-copy-streams'
+import { type ReadAhead, readAhead } from '#lib/concurrency/read-ahead.ts'
 import { newId } from '#lib/ids.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -12,7 +14,7 @@ import { FORMAT, fileMember, type Head, type ManifestEntry, partMember } from '.
 import { type ArchiveWriter, type Content, createArchiveWriter } from './archive/archive-writer.ts'
 import { encryptTo } from './archive/encryption.ts'
 import { openPrevious, type Previous } from './archive/open-previous.ts'
-import { EVENT_COLUMNS, type EventPart, type EventSource, readAhead } from './events/event-parts.ts'
+import { EVENT_COLUMNS, type EventPart, type EventSource } from './events/event-parts.ts'
 import {
   type Client,
   columnList,
@@ -63,6 +65,11 @@ const PART_BYTES = 1024 * 1024
 /** Files up to this size are read in batches of `BATCH_FILES`, while the previous batch is written. */
 const SMALL_BYTES = 128 * 1024
 const BATCH_FILES = 64
+/** Maximum size of the files, and number of parts of events, that are in memory before they can be written. */
+const AHEAD_BYTES = 16 * 1024 * 1024
+const AHEAD_EVENT_PARTS = 32
+/** Approximate size of a listed file in memory without its content. */
+const KEY_BYTES = 256
 /** Maximum number of missing files that the report lists. */
 const MISSING_MAX = 1_000
 
@@ -80,7 +87,9 @@ export async function writeBackup(deps: BackupDeps, options: BackupOptions): Pro
   const opened = [options.sink, options.index]
   let previous: Previous | undefined
   let writer: ArchiveWriter | undefined
-  let events: ReturnType<typeof readAhead> | undefined
+  let events: ReadAhead<EventPart> | undefined
+  let files: ReadAhead<ReadFile[]> | undefined
+  let reader: pg.Client | undefined
   try {
     previous = options.since === undefined ? undefined : await openPrevious(options.since)
     return await withBackupLock(deps, async (client) => {
@@ -90,17 +99,22 @@ export async function writeBackup(deps: BackupDeps, options: BackupOptions): Pro
       const sink = isEncrypted ? await encryptTo(recipients, options.sink) : options.sink
       opened.push(sink)
       writer = await createArchiveWriter(head, sink, options.index)
-      events = readAhead(options.events())
+      events = readAhead(options.events(), { max: AHEAD_EVENT_PARTS })
+      reader = await joinSnapshot(client, deps)
+      // While the rows wait for the database and for compression.
+      files = readAhead(readFiles(reader, { ...deps, previous }), { max: AHEAD_BYTES, sizeOf: sizeOfBatch })
       const rowCount = await copyRows(client, writer, head.tables, options)
-      const files = await copyFiles(client, { ...deps, store: writer, previous, options })
+      const copied = await copyFiles(client, { ...deps, store: writer, batches: files.items, options })
       await client.query('commit')
-      const eventCount = await copyEvents(writer, { ...options, events: events.parts })
+      const eventCount = await copyEvents(writer, { ...options, events: events.items })
       const { bytes } = await writer.finish()
-      return { id: head.id, rows: rowCount, ...files, events: eventCount, bytes, encrypted: isEncrypted }
+      return { id: head.id, rows: rowCount, ...copied, events: eventCount, bytes, encrypted: isEncrypted }
     })
   } finally {
     await writer?.dispose()
     await events?.stop()
+    await files?.stop()
+    await reader?.end().catch(() => undefined)
     await previous?.files.return(undefined)
     if (writer === undefined) for (const stream of opened) stream?.destroy()
   }
@@ -125,6 +139,20 @@ export async function withBackupLock<T>({ pool }: Pick<Deps, 'pool'>, act: (clie
 export async function beginSnapshot(client: Client): Promise<void> {
   await holdRemovals(client)
   await client.query('begin isolation level repeatable read read only')
+}
+
+/** Opens a second connection with the snapshot of `client`. The caller must end it. */
+async function joinSnapshot(client: Client, { pool }: Pick<Deps, 'pool'>): Promise<pg.Client> {
+  const { rows } = await client.query<{ id: string }>('select pg_export_snapshot() as id')
+  const second = await connectAlone(pool, 'depot-backup')
+  try {
+    await second.query('begin isolation level repeatable read read only')
+    await second.query(`set transaction snapshot '${rows[0]?.id}'`)
+    return second
+  } catch (error) {
+    await second.end()
+    throw error
+  }
 }
 
 export const idOf = ({ id, created }: Head): Head['since'][number] => ({ id, created })
@@ -220,7 +248,7 @@ type FileStore = Pick<ArchiveWriter, 'note'> & {
 
 type FilesNeeds = Pick<Deps, 'files'> & {
   store: FileStore
-  previous: Previous | undefined
+  batches: AsyncIterable<ReadFile[]>
   options: Pick<BackupOptions, 'onProgress'>
 }
 
@@ -228,16 +256,27 @@ type FilesNeeds = Pick<Deps, 'files'> & {
 type ListedFile = StoredKey & { entry: ManifestEntry | undefined }
 type ReadFile = ListedFile & { content: Awaited<ReturnType<Files['readAll']>>[number] }
 
-/** Stores the files of the snapshot that the previous backup does not contain, and notes all of them. */
-export async function copyFiles(client: Client, { files, store, previous, options }: FilesNeeds) {
-  const total = await countStoredKeys(client)
-  const report = { files: 0, earlier: 0, missing: [] as string[] }
+const sizeOfBatch = (batch: readonly ReadFile[]): number =>
+  batch.reduce((sum, { content }) => sum + KEY_BYTES + (Buffer.isBuffer(content) ? content.length : 0), 0)
 
+/** Lists the files of the snapshot, and reads the small ones that the previous backup does not contain. */
+export function readFiles(
+  client: Client,
+  { files, previous }: Pick<Deps, 'files'> & { previous: Previous | undefined },
+): AsyncGenerator<ReadFile[]> {
   async function read(batch: readonly ListedFile[]): Promise<ReadFile[]> {
     const keys = batch.flatMap(({ key, entry }) => (entry === undefined ? key : []))
     const contents = (await files.readAll(keys, { maxBytes: SMALL_BYTES })).values()
     return batch.map((file) => ({ ...file, content: file.entry === undefined ? contents.next().value : undefined }))
   }
+
+  return oneAhead(inBatches(withEntries(storedKeys(client), previous), BATCH_FILES), read)
+}
+
+/** Stores the files that the previous backup does not contain, and notes all of them. */
+export async function copyFiles(client: Client, { files, store, batches, options }: FilesNeeds) {
+  const total = await countStoredKeys(client)
+  const report = { files: 0, earlier: 0, missing: [] as string[] }
 
   async function write({ key, isUploading, entry, content }: ReadFile): Promise<void> {
     const name = fileMember(key)
@@ -255,8 +294,7 @@ export async function copyFiles(client: Client, { files, store, previous, option
     options.onProgress?.('files', report.files, total)
   }
 
-  const listed = withEntries(storedKeys(client), previous)
-  for await (const batch of oneAhead(inBatches(listed, BATCH_FILES), read)) for (const file of batch) await write(file)
+  for await (const batch of batches) for (const file of batch) await write(file)
   return report
 }
 

@@ -12,6 +12,7 @@ import {
   READ_BATCHES_MAX,
 } from '../analytics-store.ts'
 import { type ColumnType, type ColumnValue, columnsOf, type EventKind, type EventRow, TABLES } from '../events.ts'
+import { eventsOf } from '../lines.ts'
 import type { MetricSlices } from '../points.ts'
 import { countDownloads, isStored, listBatches, readBatches } from './batches.ts'
 import { connectClickHouse, STATEMENT_SECONDS } from './connection.ts'
@@ -46,19 +47,23 @@ export async function openClickHouseStore({ url, settleMs = SETTLE_MS }: ClickHo
     throw error
   }
 
+  const append: AnalyticsStore['append'] = async (kind, batch) => {
+    checkBatch(batch)
+    const { id, madeAt } = batch
+    if (madeAt < Date.now() - DEDUPLICATED_MS && (await isStored(connection, { id, madeAt }))) return
+    const events = batch.events as readonly EventRow[]
+    await connection.insert({
+      table: TABLES[kind],
+      columns: [...columnsOf(kind).map(([name]) => name), 'batch_id'],
+      lines: Readable.from(linesOf(kind, { id, events }), { objectMode: false }),
+      token: id,
+    })
+  }
+
   return {
-    async append(kind, batch) {
-      checkBatch(batch)
-      const { id, madeAt } = batch
-      if (madeAt < Date.now() - DEDUPLICATED_MS && (await isStored(connection, { id, madeAt }))) return
-      const events = batch.events as readonly EventRow[]
-      await connection.insert({
-        table: TABLES[kind],
-        columns: [...columnsOf(kind).map(([name]) => name), 'batch_id'],
-        lines: Readable.from(linesOf(kind, { id, events }), { objectMode: false }),
-        token: id,
-      })
-    },
+    append,
+
+    appendLines: (kind, batch) => append(kind, { ...batch, events: eventsOf(kind, batch) }),
 
     async query({ grid, metrics }, options = {}) {
       for (const { sources } of metrics) checkSources(sources)

@@ -36,6 +36,11 @@ export async function openDuckDbStore({ dir }: { dir: string }): Promise<Analyti
       await guarded(writer.append(kind, { ...batch, events: batch.events as readonly EventRow[] }))
     },
 
+    async appendLines(kind, batch) {
+      checkBatch({ id: batch.id, events: batch.lines })
+      await guarded(writer.appendLines(kind, batch))
+    },
+
     async query({ grid, metrics }, { signal, caller } = {}) {
       for (const { sources } of metrics) checkSources(sources)
       return guarded(readers.use(signal, (connection) => queryMetrics(connection, grid, metrics), caller))

@@ -1,37 +1,16 @@
 // The only writer of a file. Each kind of event has its own queue and connection, so that a kind never waits for another
 // one. A transaction stores the waiting batches of a kind with their IDs, so that no batch is stored twice. DuckDB commits
 // and syncs outside of the event loop.
-
-import { setImmediate } from 'node:timers/promises'
-import {
-  BIGINT,
-  type DuckDBConnection,
-  DuckDBDataChunk,
-  type DuckDBInstance,
-  type DuckDBType,
-  type DuckDBValue,
-  LIST,
-  listValue,
-  UINTEGER,
-  VARCHAR,
-} from '@duckdb/node-api'
+import { type DuckDBConnection, type DuckDBInstance, LIST, listValue, UINTEGER, VARCHAR } from '@duckdb/node-api'
 import { LRUCache } from 'lru-cache'
 import { DAY_MS, HOUR_MS } from '#lib/time.ts'
 import { APPEND_EVENTS_MAX, PROJECT_KINDS } from '../analytics-store.ts'
-import {
-  type ColumnType,
-  type ColumnValue,
-  columnsOf,
-  EVENT_KINDS,
-  type EventKind,
-  type EventRow,
-  TABLES,
-} from '../events.ts'
-import { COLUMN_TYPES } from './schema.ts'
+import { columnsOf, EVENT_KINDS, type EventKind, type EventRow, TABLES } from '../events.ts'
+import type { LineBatch } from '../lines.ts'
+import { appendBatch, appendRows } from './append-rows.ts'
+import { distinctTexts, insertLines, parseLines } from './lines.ts'
 import { findLastTermKey, findTermKeys, TERM_COLUMNS, termTable } from './terms.ts'
 
-/** Vector size of DuckDB, the maximum number of rows in a chunk. */
-const CHUNK_ROWS = 2048
 /** Time for which the IDs of batches are retained. */
 const BATCHES_RETAINED_MS = 3 * DAY_MS
 /** Number of batches between removals of expired IDs. */
@@ -94,6 +73,11 @@ export async function openWriter(instance: DuckDBInstance) {
       lane.waiting.push({ batch, done })
       await Promise.all([done.promise, lane.run(() => storeWaiting(state, lane))])
     },
+    /** Does the same with lines. */
+    async appendLines(kind: EventKind, batch: LineBatch): Promise<void> {
+      const lane = laneOf(kind)
+      await lane.run(() => storeLines(state, lane, batch))
+    },
     /** Removes all events of these projects. */
     async forgetProjects(ids: readonly string[]): Promise<void> {
       const keys = [...(await termQueue.run(() => findTermKeys(connection, 'project_id', ids))).values()]
@@ -139,7 +123,10 @@ function nextInstant(state: State): number {
   return state.lastInstant
 }
 
-async function isStored(connection: DuckDBConnection, { id, madeAt }: WrittenBatch): Promise<boolean> {
+async function isStored(
+  connection: DuckDBConnection,
+  { id, madeAt }: Pick<WrittenBatch, 'id' | 'madeAt'>,
+): Promise<boolean> {
   // The time limit makes DuckDB read only the newest rows.
   const result = await connection.run('SELECT 1 FROM batches WHERE id = $1 AND stored_at >= $2', [
     id,
@@ -174,7 +161,34 @@ async function storeWaiting(state: State, lane: Lane): Promise<void> {
 
 async function storeBatches(state: State, { kind, connection }: Lane, batches: WrittenBatch[]): Promise<void> {
   const rows = batches.flatMap(({ events }) => events)
-  const terms = await state.termQueue.run(() => storeTerms(state, kind, rows))
+  const textsOf = (column: string): Set<string> => new Set(rows.map((row) => String(row[column])))
+  const terms = await state.termQueue.run(() => storeTerms(state, kind, textsOf))
+  await storeNumbered(state, { kind, connection, batches }, (batch, sequence) =>
+    appendBatch(connection, { kind, batch, terms, sequence }),
+  )
+}
+
+/** Stores lines. DuckDB parses them, which takes a fraction of the time of a conversion of each value. */
+async function storeLines(state: State, { kind, connection }: Lane, batch: LineBatch): Promise<void> {
+  await parseLines(connection, kind, batch)
+  const texts = new Map<string, Set<string>>()
+  for (const [column, type] of columnsOf(kind)) {
+    if (type === 'term') texts.set(column, await distinctTexts(connection, column))
+  }
+  const terms = await state.termQueue.run(() => storeTerms(state, kind, (column) => texts.get(column) ?? new Set()))
+  await storeNumbered(state, { kind, connection, batches: [batch] }, (_, sequence) =>
+    insertLines(connection, { kind, terms, sequence }),
+  )
+}
+
+type Numbered<B> = { kind: EventKind; connection: DuckDBConnection; batches: readonly B[] }
+
+/** Stores batches with their IDs in one transaction. Numbers batches of downloads. */
+async function storeNumbered<B extends { id: string; madeAt: number }>(
+  state: State,
+  { kind, connection, batches }: Numbered<B>,
+  store: (batch: B, sequence: number) => Promise<void>,
+): Promise<void> {
   let sequence = kind === 'download' ? state.lastSequence : 0
   const removesExpired = state.batchesUntilCleaning <= 0
   if (removesExpired) state.batchesUntilCleaning = BATCHES_BETWEEN_CLEANING
@@ -183,7 +197,7 @@ async function storeBatches(state: State, { kind, connection }: Lane, batches: W
     for (const batch of batches) {
       if (await isStored(connection, batch)) continue
       if (kind === 'download') sequence += 1
-      await appendBatch(connection, { kind, batch, terms, sequence })
+      await store(batch, sequence)
       const row = [batch.id, kind, BigInt(sequence), BigInt(nextInstant(state))]
       await connection.run('INSERT INTO batches VALUES ($1, $2, $3, $4)', row)
     }
@@ -206,14 +220,18 @@ async function inTransaction(connection: DuckDBConnection, work: () => Promise<v
   }
 }
 
-/** Returns the keys of all terms in the rows. New terms are stored first, in one transaction. */
-async function storeTerms(state: State, kind: EventKind, rows: readonly EventRow[]): Promise<Terms> {
+/** Returns the keys of all texts. New terms are stored first, in one transaction. */
+async function storeTerms(
+  state: State,
+  kind: EventKind,
+  textsOf: (column: string) => ReadonlySet<string>,
+): Promise<Terms> {
   const { connection } = state.termQueue
   const terms: Terms = new Map()
   const added: { column: string; entries: [text: string, key: number][] }[] = []
   for (const [column, type] of columnsOf(kind)) {
     if (type !== 'term') continue
-    const { keys, unknown } = await findTerms(state, column, rows)
+    const { keys, unknown } = await findTerms(state, column, textsOf(column))
     const { lastKey } = columnTerms(state, column)
     const entries = [...unknown].map((text, i): [string, number] => [text, lastKey + 1 + i])
     if (entries.length > 0) added.push({ column, entries })
@@ -237,13 +255,11 @@ async function storeTerms(state: State, kind: EventKind, rows: readonly EventRow
   return terms
 }
 
-async function findTerms(state: State, column: string, rows: readonly EventRow[]) {
+async function findTerms(state: State, column: string, texts: ReadonlySet<string>) {
   const { cache } = columnTerms(state, column)
   const keys = new Map<string, number>()
   const unknown = new Set<string>()
-  for (const row of rows) {
-    const text = String(row[column])
-    if (keys.has(text) || unknown.has(text)) continue
+  for (const text of texts) {
     const key = cache.get(text)
     if (key === undefined) unknown.add(text)
     else keys.set(text, key)
@@ -260,54 +276,4 @@ function columnTerms(state: State, column: string): ColumnTerms {
   const terms = state.terms.get(column)
   if (terms === undefined) throw new Error(`${column} is not stored as terms`)
   return terms
-}
-
-type NumberedBatch = { kind: EventKind; batch: WrittenBatch; terms: Terms; sequence: number }
-
-async function appendBatch(
-  connection: DuckDBConnection,
-  { kind, batch, terms, sequence }: NumberedBatch,
-): Promise<void> {
-  const columns = columnsOf(kind)
-  const numbered = kind === 'download' ? [BigInt(sequence)] : []
-  const types: DuckDBType[] = [...numbered.map(() => BIGINT), ...columns.map(([, type]) => COLUMN_TYPES[type])]
-  await appendRows(connection, TABLES[kind], types, batch.events, (part) => [
-    ...numbered.map((number) => part.map(() => number)),
-    ...columns.map(([name, type]) => part.map((row) => stored(row[name], type, terms.get(name)))),
-  ])
-}
-
-function stored(value: ColumnValue | undefined, type: ColumnType, terms: Map<string, number> | undefined): DuckDBValue {
-  if (value === undefined) throw new Error('A column of an event is missing')
-  if (type === 'time') return BigInt(value)
-  if (type === 'term') return terms?.get(String(value)) ?? null
-  return value
-}
-
-/** Appends rows in chunks; the event loop can serve requests between them. */
-async function appendRows<T>(
-  connection: DuckDBConnection,
-  table: string,
-  types: readonly DuckDBType[],
-  rows: readonly T[],
-  toColumns: (part: readonly T[]) => DuckDBValue[][],
-): Promise<void> {
-  if (rows.length === 0) return
-  const appender = await connection.createAppender(table)
-  try {
-    for (let from = 0; from < rows.length; from += CHUNK_ROWS) {
-      const part = rows.slice(from, from + CHUNK_ROWS)
-      const chunk = DuckDBDataChunk.create(types, part.length)
-      chunk.setColumns(toColumns(part))
-      appender.appendDataChunk(chunk)
-      await setImmediate()
-    }
-    appender.flushSync()
-  } catch (error) {
-    // Otherwise closing the appender would store the first chunks of a failed batch.
-    appender.clear()
-    throw error
-  } finally {
-    appender.closeSync()
-  }
 }

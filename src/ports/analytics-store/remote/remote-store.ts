@@ -8,6 +8,7 @@ import type { EventKind } from '../events.ts'
 
 const METHODS = [
   'append',
+  'appendLines',
   'countDownloads',
   'settledAt',
   'listBatches',

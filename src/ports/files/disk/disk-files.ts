@@ -1,7 +1,8 @@
 // The folder adapter of the files port. `objects/` contains the files by key, `staging/` the uploads.
-import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, fstatSync, mkdirSync, openSync, readSync, writeFileSync } from 'node:fs'
 import { mkdir, open, readdir, rename, rm, rmdir, stat, statfs, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import type { Readable } from 'node:stream'
 import { ApiError } from '#lib/errors.ts'
 import { assertFileKey, type ByteRange, type Files, hostingError, type OpenedFile } from '../files.ts'
 import {
@@ -69,6 +70,11 @@ export async function openDiskFiles({ folder, minFreeBytes = FREE_BYTES_MIN }: D
         const path = pathOf(key)
         hostedSync(path, () => write(path, bytes))
       }
+    },
+    async putStream(key, source) {
+      const path = pathOf(key)
+      await hosted(mkdir(dirname(path), { recursive: true, mode: 0o700 }), path)
+      return writeStream(path, source)
     },
     flush: () => hosted(syncFileSystem(objects), objects),
     async readAll(keys, { maxBytes }) {
@@ -178,6 +184,26 @@ function createBulkWriter(top: string): (path: string, bytes: Uint8Array) => voi
   }
 }
 
+/** Writes a file while the source produces the next chunk. Returns its size. */
+async function writeStream(path: string, source: Readable): Promise<number> {
+  const handle = await hosted(open(path, 'w', 0o600), path)
+  let sizeBytes = 0
+  let writing: Promise<unknown> = Promise.resolve()
+  try {
+    for await (const chunk of source as AsyncIterable<Buffer>) {
+      await writing
+      sizeBytes += chunk.length
+      writing = hosted(handle.writeFile(chunk), path)
+      writing.catch(() => undefined)
+    }
+    await writing
+    return sizeBytes
+  } finally {
+    await writing.catch(() => undefined)
+    await handle.close()
+  }
+}
+
 function readSmallSync(path: string, maxBytes: number): Buffer | 'larger' | undefined {
   let file: number
   try {
@@ -190,7 +216,15 @@ function readSmallSync(path: string, maxBytes: number): Buffer | 'larger' | unde
     const info = fstatSync(file)
     if (!info.isFile()) return undefined
     if (info.size > maxBytes) return 'larger'
-    return readFileSync(file)
+    // readFileSync asks for the size again, and reads once more to find the end.
+    const bytes = Buffer.allocUnsafe(info.size)
+    let at = 0
+    while (at < bytes.length) {
+      const count = readSync(file, bytes, at, bytes.length - at, null)
+      if (count === 0) break
+      at += count
+    }
+    return bytes.subarray(0, at)
   } finally {
     closeSync(file)
   }

@@ -94,21 +94,24 @@ export async function openS3Files(options: S3FilesOptions): Promise<Files> {
     await orHostingError(health.request('putObject', send, { timeoutMs: STALL_MS }))
   }
 
+  const stage: Files['stage'] = (source, stageOptions) => stageFile(staging, source, stageOptions)
+  const publish: Files['publish'] = async (staged, key, { contentType }) => {
+    const { sha1 } = staged
+    const checksum = sha1 === undefined ? {} : { ChecksumSHA1: Buffer.from(sha1, 'hex').toString('base64') }
+    const input = { ...objectOf(key), ContentLength: staged.sizeBytes, ContentType: contentType, ...checksum }
+    const send = (signal: AbortSignal) => putFile(client, staged.path, input, signal)
+    const timeoutMs = STALL_MS + staged.sizeBytes / UPLOAD_BYTES_PER_MS
+    await orHostingError(health.request('putObject', send, { timeoutMs }))
+    await discardStaged(staged)
+  }
+
   return {
-    stage: (source, stageOptions) => stageFile(staging, source, stageOptions),
+    stage,
     receive: (source, receiveOptions) => receivePart(staging, source, receiveOptions),
-    async publish(staged, key, { contentType }) {
-      const { sha1 } = staged
-      const checksum = sha1 === undefined ? {} : { ChecksumSHA1: Buffer.from(sha1, 'hex').toString('base64') }
-      const input = { ...objectOf(key), ContentLength: staged.sizeBytes, ContentType: contentType, ...checksum }
-      const put = (signal: AbortSignal) => putFile(client, staged.path, input, signal)
-      const timeoutMs = STALL_MS + staged.sizeBytes / UPLOAD_BYTES_PER_MS
-      await orHostingError(health.request('putObject', put, { timeoutMs }))
-      await discardStaged(staged)
-    },
+    publish,
     put,
     open: openFile,
-    ...concurrentBulk({ put, open: openFile }),
+    ...concurrentBulk({ put, open: openFile, stage, publish, discard: discardStaged }),
     async link(key, linkOptions) {
       const object = objectOf(key)
       return links === undefined ? undefined : hosted(links(object, linkOptions))

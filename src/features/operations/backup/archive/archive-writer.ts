@@ -1,5 +1,5 @@
 // Writes a backup as a stream with only the current member in memory. The manifest is collected in a temporary file.
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { once } from 'node:events'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -8,7 +8,11 @@ import { join } from 'node:path'
 import { Readable, type Writable } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
 import { END, type End, HEAD, type Head, MANIFEST, type ManifestEntry, type PresentEntry } from './archive-format.ts'
-import { paddingOf, TAR_END, tarHeader } from './tar-blocks.ts'
+import { BLOCK, paddingOf, TAR_END, tarHeader } from './tar-blocks.ts'
+
+/** Small members are written together, in pieces of at least this size. */
+const WRITE_BYTES = 256 * 1024
+const ZEROS = Buffer.alloc(BLOCK)
 
 export type Content = Iterable<Buffer> | AsyncIterable<Buffer>
 
@@ -23,20 +27,16 @@ export async function createArchiveWriter(head: Head, sink: Writable, index?: Wr
   const manifestPath = join(folder, MANIFEST)
   const manifest = createWriteStream(manifestPath, { mode: 0o600 })
   const manifestDigest = createHash('sha256')
+  const lines = createCollector(manifest, (content) => manifestDigest.update(content))
+  const pieces = createCollector(sink)
   const headBytes = Buffer.from(`${JSON.stringify(head)}\n`)
-  let manifestBytes = 0
-  let bytes = 0
   const mtime = Math.floor(Date.parse(head.created) / 1000)
   // `write` throws the error.
   for (const stream of [sink, manifest, index]) stream?.on('error', () => undefined)
 
   /** Writes a member and returns the SHA-256 of its content, in hex. */
   async function writeMember(name: string, size: number, content: Content, target = sink): Promise<string> {
-    async function writeOut(piece: Buffer): Promise<void> {
-      if (target === sink) bytes += piece.length
-      await writeTo(target, piece)
-    }
-
+    const writeOut = (piece: Buffer) => (target === sink ? pieces.add(piece) : writeTo(target, piece))
     await writeOut(tarHeader({ name, size, mtime }))
     const digest = createHash('sha256')
     let left = size
@@ -47,16 +47,22 @@ export async function createArchiveWriter(head: Head, sink: Writable, index?: Wr
       await writeOut(chunk)
     }
     if (left !== 0) throw new Error(`${name} does not have the expected ${size} bytes`)
-    await writeOut(Buffer.alloc(paddingOf(size)))
+    await writeOut(ZEROS.subarray(0, paddingOf(size)))
     return digest.digest('hex')
   }
 
   /** Adds a manifest entry, also for a file that is in an earlier backup or missing. */
   async function note(entry: ManifestEntry): Promise<void> {
-    const line = Buffer.from(`${JSON.stringify(entry)}\n`)
-    manifestBytes += line.length
-    manifestDigest.update(line)
-    await writeTo(manifest, line)
+    await lines.add(Buffer.from(`${JSON.stringify(entry)}\n`))
+  }
+
+  /** Does the same as `addStream` for a member in memory. */
+  async function add(name: string, content: Buffer): Promise<PresentEntry> {
+    const size = content.length
+    await pieces.add(tarHeader({ name, size, mtime }), content, ZEROS.subarray(0, paddingOf(size)))
+    const entry = { name, size, sha256: hash('sha256', content) }
+    await note(entry)
+    return entry
   }
 
   /** Adds a member of `size` bytes and returns its entry. @throws Error if the content has more or fewer bytes. */
@@ -69,27 +75,29 @@ export async function createArchiveWriter(head: Head, sink: Writable, index?: Wr
   /** Has the structure of a backup without content, so that the same code reads it. */
   async function writeIndex(target: Writable, end: Buffer): Promise<void> {
     await writeMember(HEAD, headBytes.length, [headBytes], target)
-    await writeMember(MANIFEST, manifestBytes, createReadStream(manifestPath), target)
+    await writeMember(MANIFEST, lines.bytes(), createReadStream(manifestPath), target)
     await writeMember(END, end.length, [end], target)
     await pipeline(Readable.from([TAR_END]), target)
   }
 
   const writer = {
-    add: (name: string, content: Buffer) => addStream(name, content.length, [content]),
+    add,
     addStream,
     note,
     /** Writes the manifest and the end, and waits until the sink has accepted everything. */
     async finish(): Promise<{ bytes: number }> {
+      await lines.write()
       manifest.end()
       await finished(manifest)
-      await writeMember(MANIFEST, manifestBytes, createReadStream(manifestPath))
-      const end: End = { id: head.id, manifestBytes, manifestSha256: manifestDigest.digest('hex') }
+      await writeMember(MANIFEST, lines.bytes(), createReadStream(manifestPath))
+      const end: End = { id: head.id, manifestBytes: lines.bytes(), manifestSha256: manifestDigest.digest('hex') }
       const content = Buffer.from(`${JSON.stringify(end)}\n`)
       await writeMember(END, content.length, [content])
+      await pieces.write()
       // Standard output must stay open.
       await pipeline(Readable.from([TAR_END]), sink, { end: sink !== process.stdout })
       if (index !== undefined) await writeIndex(index, content)
-      return { bytes: bytes + TAR_END.length }
+      return { bytes: pieces.bytes() + TAR_END.length }
     },
     /** Deletes temporary files. Call it after `finish` or after a failure. */
     async dispose(): Promise<void> {
@@ -105,6 +113,36 @@ export async function createArchiveWriter(head: Head, sink: Writable, index?: Wr
   } catch (error) {
     await writer.dispose()
     throw error
+  }
+}
+
+/** Creates a collector of small pieces for a stream. */
+function createCollector(stream: Writable, onWrite?: (content: Buffer) => void) {
+  let waiting: Buffer[] = []
+  let waitingBytes = 0
+  let writtenBytes = 0
+
+  /** Writes what was collected. */
+  async function write(): Promise<void> {
+    const content = waiting.length === 1 ? (waiting[0] as Buffer) : Buffer.concat(waiting)
+    waiting = []
+    waitingBytes = 0
+    writtenBytes += content.length
+    onWrite?.(content)
+    await writeTo(stream, content)
+  }
+
+  return {
+    write,
+    async add(...added: readonly Buffer[]): Promise<void> {
+      for (const piece of added) {
+        waiting.push(piece)
+        waitingBytes += piece.length
+      }
+      if (waitingBytes >= WRITE_BYTES) await write()
+    },
+    /** Returns the number of bytes that were written. */
+    bytes: () => writtenBytes,
   }
 }
 

@@ -9,13 +9,7 @@ import { newId } from '#lib/ids.ts'
 import { OperatorError } from '#lib/operator-error.ts'
 import type { InvalidationSubscriber } from '#platform/cache/listen.ts'
 import type { AnalyticsStore } from '#ports/analytics-store/analytics-store.ts'
-import {
-  type ColumnType,
-  columnsOf,
-  EVENT_KINDS,
-  type EventKind,
-  type EventRow,
-} from '#ports/analytics-store/events.ts'
+import { columnsOf, EVENT_KINDS, type EventKind } from '#ports/analytics-store/events.ts'
 import type { Deps } from '#ports/deps.ts'
 import { EVENTS_KIND, requestEventExport } from './request-event-export.ts'
 
@@ -34,52 +28,6 @@ const PART_EVENTS = 10_000
 
 const compress = promisify(gzip)
 const decompress = promisify(gunzip)
-
-/** Maximum number of parts in memory that are read before they are needed. */
-const AHEAD_MAX = 32
-
-/** Begins to read the parts now, while the caller does something else. The caller must call `stop` at the end. */
-export function readAhead(source: AsyncIterable<EventPart>): {
-  parts: AsyncIterable<EventPart>
-  stop(): Promise<void>
-} {
-  const ready: EventPart[] = []
-  let wake = Promise.withResolvers<void>()
-  let isOver = false
-  const changed = (): void => {
-    wake.resolve()
-    wake = Promise.withResolvers()
-  }
-  const reading = (async () => {
-    for await (const part of source) {
-      ready.push(part)
-      changed()
-      while (ready.length >= AHEAD_MAX && !isOver) await wake.promise
-      if (isOver) return
-    }
-  })().finally(() => {
-    isOver = true
-    changed()
-  })
-  reading.catch(() => undefined)
-  async function* parts(): AsyncGenerator<EventPart> {
-    for (;;) {
-      const part = ready.shift()
-      changed()
-      if (part !== undefined) yield part
-      else if (isOver) return await reading
-      else await wake.promise
-    }
-  }
-  return {
-    parts: parts(),
-    async stop() {
-      isOver = true
-      changed()
-      await reading.catch(() => undefined)
-    },
-  }
-}
 
 /** Reads the events of a store that this process has open. */
 export const eventsOfStore = (store: Pick<AnalyticsStore, 'readEvents'>): EventSource =>
@@ -133,32 +81,15 @@ async function* partsOf(store: Pick<AnalyticsStore, 'readEvents'>, kind: EventKi
   }
 }
 
-/**
- * Yields the events of a part with the columns `columns`, in batches of at most `size`. Ignores columns that no longer
- * exist, and fills new columns with empty values.
- */
-export async function* readPart(
-  kind: EventKind,
-  columns: readonly string[],
-  { bytes, size }: { bytes: Buffer; size: number },
-): AsyncGenerator<EventRow[]> {
+/** Returns the lines of a part. */
+export async function linesOf(bytes: Buffer): Promise<string[]> {
   const text = (await decompress(bytes)).toString('utf8')
-  const fields = columnsOf(kind).map(([name, type]) => ({ name, type, at: columns.indexOf(name) }))
-  let events: EventRow[] = []
-  for (let start = 0; start < text.length; ) {
-    const end = text.indexOf('\n', start)
-    const values = JSON.parse(text.slice(start, end === -1 ? text.length : end))
-    events.push(Object.fromEntries(fields.map(({ name, type, at }) => [name, at === -1 ? EMPTY[type] : values[at]])))
-    start = end === -1 ? text.length : end + 1
-    if (events.length < size && start < text.length) continue
-    yield events
-    events = []
-  }
+  return text.trimEnd().split('\n')
 }
 
-const EMPTY = { time: 0, term: '', text: '', flag: false, number: 0 } as const satisfies Record<ColumnType, unknown>
-
 const FOLDER = 'export'
+/** Created by the first export into a folder. */
+const BEGUN = 'begun'
 const DONE = 'done'
 const FAILED = 'failed'
 const POLL_MS = 100
@@ -179,7 +110,7 @@ export const eventsOfServer = (
       await requestEventExport(deps, id)
       const until = performance.now() + beginMs
       for (let next = 1; ; ) {
-        const names = await readdir(folder)
+        const names = (await readdir(folder)).filter((name) => name !== BEGUN)
         if (names.includes(FAILED)) throw new OperatorError(await readFile(join(folder, FAILED), 'utf8'))
         const isDone = names.includes(DONE)
         const part = names.find((name) => name.startsWith(`${next}-`) && name.endsWith('.gz'))
@@ -223,6 +154,8 @@ export function eventsSubscriber(deps: Pick<Deps, 'config' | 'analytics' | 'even
 async function exportEvents({ analytics, events, log }: Pick<Deps, 'analytics' | 'events' | 'log'>, folder: string) {
   let number = 0
   try {
+    // A notification can arrive twice. A second export would write parts that no one reads, and both would wait forever.
+    await writeFile(join(folder, BEGUN), '', { flag: 'wx', mode: 0o600 })
     await events.flush()
     for await (const { kind, count, bytes } of eventsOfStore(analytics)()) {
       number += 1
@@ -231,7 +164,7 @@ async function exportEvents({ analytics, events, log }: Pick<Deps, 'analytics' |
     }
     await writeWhole(folder, DONE, Buffer.alloc(0))
   } catch (err) {
-    if (err instanceof Error && 'code' in err && err.code === 'ENOENT') return
+    if (err instanceof Error && 'code' in err && (err.code === 'ENOENT' || err.code === 'EEXIST')) return
     log.warn({ err }, 'Could not export events for a backup')
     await writeWhole(
       folder,

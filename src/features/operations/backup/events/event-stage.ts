@@ -2,16 +2,13 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { OperatorError } from '#lib/operator-error.ts'
-import type { AnalyticsStore } from '#ports/analytics-store/analytics-store.ts'
+import { type AnalyticsStore, APPEND_EVENTS_MAX } from '#ports/analytics-store/analytics-store.ts'
 import { EVENT_KINDS, type EventKind } from '#ports/analytics-store/events.ts'
 import type { Deps } from '#ports/deps.ts'
 import { damaged, type Head } from '../archive/archive-format.ts'
 import type { Member } from '../archive/member-reader.ts'
 import type { Client } from '../rows.ts'
-import { readPart } from './event-parts.ts'
-
-/** Maximum number of events per batch: all of them are in memory, and each batch costs a commit. */
-const BATCH_EVENTS = 5_000
+import { linesOf } from './event-parts.ts'
 
 /**
  * Opens a stage in the data folder.
@@ -50,20 +47,22 @@ export async function openEventStage({ config, analytics }: Pick<Deps, 'config' 
     async store(onProgress: (done: number) => void): Promise<number> {
       if (parts.length > 0) await writeFile(marker, `${head.id}\n`, { mode: 0o600 })
       let done = 0
-      for (const { kind, path, id } of parts) {
-        let piece = 0
-        for await (const events of readPart(kind, head.events[kind] ?? [], {
-          bytes: await readFile(path),
-          size: BATCH_EVENTS,
-        })) {
-          piece += 1
-          const batch = `${id}-${piece}`
-          await analytics.append(kind, { id: batch, madeAt: Date.parse(head.created), events: events as never })
-          if (kind === 'download') batches.push(batch)
-          done += events.length
-          onProgress(done)
+      async function storeKind(kind: EventKind): Promise<void> {
+        for (const { path, id } of parts.filter((part) => part.kind === kind)) {
+          const all = await linesOf(await readFile(path))
+          for (let at = 0; at < all.length; at += APPEND_EVENTS_MAX) {
+            const lines = all.slice(at, at + APPEND_EVENTS_MAX)
+            const batch = `${id}-${1 + at / APPEND_EVENTS_MAX}`
+            const columns = head.events[kind] ?? []
+            await analytics.appendLines(kind, { id: batch, madeAt: Date.parse(head.created), columns, lines })
+            if (kind === 'download') batches.push(batch)
+            done += lines.length
+            onProgress(done)
+          }
         }
       }
+      // The kinds do not wait for each other, because each batch waits for the disk.
+      await Promise.all(EVENT_KINDS.map(storeKind))
       return done
     },
     dispose: (): Promise<void> => rm(folder, { recursive: true, force: true }),

@@ -7,11 +7,11 @@ import { catchUp } from '#features/operations/downloads/counter-ledger.ts'
 import { reconcileDownloads } from '#features/operations/downloads/reconcile-downloads.ts'
 import { newId } from '#lib/ids.ts'
 import { OperatorError } from '#lib/operator-error.ts'
-import { type AnalyticsStore, APPEND_EVENTS_MAX } from '#ports/analytics-store/analytics-store.ts'
+import type { AnalyticsStore } from '#ports/analytics-store/analytics-store.ts'
 import { EVENT_KINDS } from '#ports/analytics-store/events.ts'
 import type { Deps } from '#ports/deps.ts'
 import { countOf, differenceOf, digestOf, type EventDigest, withDigest } from '../events/event-digest.ts'
-import { EVENT_COLUMNS, eventsOfStore, readPart } from '../events/event-parts.ts'
+import { EVENT_COLUMNS, eventsOfStore, linesOf } from '../events/event-parts.ts'
 import { followStore, hasEvents } from '../events/event-stage.ts'
 import { isServed } from '../rows.ts'
 
@@ -139,9 +139,12 @@ async function storeParts(
   for (const [part, { kind, count }] of plan.parts.entries()) {
     const bytes = await readFile(join(folder, String(part)))
     // Each part is one batch.
-    for await (const events of readPart(kind, EVENT_COLUMNS[kind] ?? [], { bytes, size: APPEND_EVENTS_MAX })) {
-      await target.append(kind, { id: batchId(plan, part), madeAt: plan.madeAt, events: events as never })
-    }
+    await target.appendLines(kind, {
+      id: batchId(plan, part),
+      madeAt: plan.madeAt,
+      columns: EVENT_COLUMNS[kind] ?? [],
+      lines: await linesOf(bytes),
+    })
     done += count
     onStored(done)
   }

@@ -21,6 +21,7 @@ import {
   copyFiles,
   copyRows,
   describeInstance,
+  readFiles,
   withBackupLock,
 } from '../write-backup.ts'
 import { createPackWriter, nameOfRecipients, packedBytes, reusablePacks } from './packs.ts'
@@ -112,7 +113,8 @@ async function storeFiles(target: Target, deps: BackupDeps, { client, options, h
   }
   const store = createPackWriter(target, { head, recipients: options.recipients, note })
   try {
-    const files = await copyFiles(client, { ...deps, store, previous, options })
+    const batches = readFiles(client, { ...deps, previous })
+    const files = await copyFiles(client, { ...deps, store, batches, options })
     const { packs, bytes } = await store.finish()
     list.end()
     await finished(list)

@@ -22,15 +22,15 @@ export type StoredBackup = { name: string; sizeBytes: number }
 export type StoredPack = { id: string; key: string; recipients: string; sizeBytes: number }
 type Content = { backups: StoredBackup[]; packs: StoredPack[]; indexes: string[] }
 
-const BACKUP_NAME = /^depot-\d{8}T\d{6}Z-[0-9A-Za-z]{8}$/
+const BACKUP_NAME = /^depot-\d{8}T\d{6}(\d{3})?Z-[0-9A-Za-z]{8}$/
 const PACK_KEY = /^files-([0-9A-Za-z]{8})-(plain|[0-9a-f]{8})\.tar$/
 const OWNER = 'instance.json'
 const CHUNK_BYTES = 256 * 1024
 const TYPE = { contentType: 'application/octet-stream' }
 
 export const isBackupName = (text: string): boolean => BACKUP_NAME.test(text)
-export const backupName = (created: string, id: string): string =>
-  `depot-${created.replace(/\.\d+/, '').replaceAll(/[-:]/g, '')}-${id}`
+/** Contains milliseconds, because the order of names is that of the backups, which can take less than a second. */
+export const backupName = (created: string, id: string): string => `depot-${created.replaceAll(/[-:.]/g, '')}-${id}`
 export const backupKey = (name: string): string => `${name}.tar`
 export const indexKey = (name: string): string => `${name}.index`
 export const packKey = (id: string, recipients: string): string => `files-${id}-${recipients}.tar`
