@@ -97,7 +97,7 @@ async function write(
     () => owner.patch(`/v3/collection/${collection}`, { description: text }),
     () => t.as(pick(people)).post(`/v3/project/${project}/follow`, undefined),
     () => t.as(pick(people)).delete(`/v3/project/${project}/follow`),
-    () => owner.post(`/v3/version/${pick(versions)}/withdraw`, { reason: text }),
+    () => owner.post(`/v3/version/${pick(versions)}/withdrawal`, { reason: text }),
     () =>
       t.as(people[1] as Person).patch(`/v3/project/${project}`, { status: pick(['approved', 'archived', 'unlisted']) }),
   ]
