@@ -12,8 +12,27 @@ import { createFactories, type Person } from '#test/support/factories/factories.
 import { leaveEverything } from '#test/support/factories/full-account.ts'
 import type { OpenInstance } from './recorded-instance.ts'
 
+/** The ID of the first row of a table. */
+type IdOf = { idOf: string }
+
 /** Values of columns that a constraint limits or a response shows, for tables that nothing else fills. */
 const VALUES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  dependency_break: { reason: 'withdrawn' },
+  event: { kind: 'account.created', subject_kind: 'user', is_public: false },
+  origin: { kind: 'project', project_id: { idOf: 'project' } satisfies IdOf },
+  trusted_publisher: { project_id: { idOf: 'project' } satisfies IdOf },
+  version_lock: { id: 'AbCdEfGhIjKlMnOpQrStUv', version_ids: [], sha1s: [] },
+  // Disabled, so that no test sends requests to the address.
+  webhook: {
+    owner_kind: 'instance',
+    format: 'standard',
+    events: ['project.created'],
+    url: 'https://hooks.example.org/',
+    host: 'hooks.example.org',
+    active: false,
+    disabled_reason: 'owner',
+  },
+  webhook_delivery: { state: 'delivered' },
   file_manifest: { entry: 'fabric.mod.json', content: { loaders: ['fabric'], id: 'lamp', dependencies: [] } },
   instance_figure: { span: 'hour' },
   instance_settings: { name: 'Recorded', about: 'About this instance.', accent_hue: 200 },
@@ -106,10 +125,18 @@ async function insertSample(db: Db, table: string): Promise<void> {
       row[name] = rows[0]?.key
     }
   }
-  Object.assign(row, VALUES[table])
+  for (const [name, value] of Object.entries(VALUES[table] ?? {})) row[name] = await resolveValue(db, value)
   const names = sql.join(Object.keys(row).map((name) => sql.ref(name)))
   await sql`insert into ${sql.table(table)} (${names})
     select ${names} from jsonb_populate_record(null::${sql.table(table)}, ${JSON.stringify(row)}::jsonb)`.execute(db)
+}
+
+async function resolveValue(db: Db, value: unknown): Promise<unknown> {
+  if (typeof value !== 'object' || value === null || !('idOf' in value)) return value
+  const { rows } = await sql<{
+    id: string
+  }>`select id from ${sql.table(String(value.idOf))} order by id limit 1`.execute(db)
+  return rows[0]?.id
 }
 
 function sampleOf(type: string): unknown {
