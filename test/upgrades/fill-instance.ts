@@ -3,6 +3,7 @@
 import { sql } from 'kysely'
 import sharp from 'sharp'
 import { seedCatalogue } from '#demo/seed/seed-catalogue.ts'
+import { getCurrentKey } from '#features/basics/instance-key/instance-keys.ts'
 import { numberChanges } from '#features/operations/changes/queries.ts'
 import { newId } from '#lib/ids.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -60,6 +61,7 @@ export async function fillInstance(instance: OpenInstance): Promise<{ admin: Per
   await deps.db.transaction().execute((tx) => enqueue(tx, 'versions.release', { version_id: 'AbCdEfGh' }, later))
   await deps.mail.send({ to: person.email, subject: 'Recorded', text: 'An email of a recorded instance.' })
   while (await numberChanges(deps.db));
+  await getCurrentKey(deps)
   for (const table of await listEmptyTables(deps.db)) await insertSample(deps.db, table)
   await deps.search.caughtUp()
   return { admin, person }
