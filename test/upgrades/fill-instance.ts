@@ -71,7 +71,7 @@ export async function fillInstance(instance: OpenInstance): Promise<{ admin: Per
 export async function listEmptyTables(db: Db): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
-    order by relname = 'upload_part', 1`.execute(db)
+    order by relname in ('upload_part', 'webhook_attempt'), 1`.execute(db)
   const empty: string[] = []
   for (const { name } of rows) {
     const found = await sql`select from ${sql.table(name)} limit 1`.execute(db)
