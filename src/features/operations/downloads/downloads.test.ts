@@ -85,6 +85,16 @@ describe('ranges', () => {
       assert.equal((await get({ range })).statusCode, 200)
     })
   }
+  test('a range is one of the uncompressed file, whatever coding the client accepts', async () => {
+    const [plain, coded] = [
+      await get({ range: 'bytes=0-99' }),
+      await get({ range: 'bytes=0-99', 'accept-encoding': 'gzip, identity;q=0' }),
+    ]
+    assert.deepEqual([coded.statusCode, coded.headers['content-encoding']], [206, undefined])
+    assert.equal(coded.headers['etag'], plain.headers['etag'])
+    assert.deepEqual(coded.rawPayload, plain.rawPayload)
+  })
+
   test('If-Range with another tag gives the whole file', async () => {
     assert.equal((await get({ range: 'bytes=0-9', 'if-range': '"other"' })).statusCode, 200)
     assert.equal((await get({ range: 'bytes=0-9', 'if-range': `"${sha512}"` })).statusCode, 206)
