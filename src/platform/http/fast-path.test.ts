@@ -251,6 +251,41 @@ describe('the framework answers', () => {
   })
 })
 
+describe('Accept-Encoding that is odd', () => {
+  for (const [accepted, coding] of [
+    ['gzip;q=2, br;q=-1', undefined],
+    ['gzip;q=1.0000', undefined],
+    ['gzip;q=abc, br', 'br'],
+    ['gzip ; Q = 0.001', 'gzip'],
+    ['x-gzip', 'gzip'],
+    ['compress, snappy;q=1', undefined],
+    ['*', 'gzip'],
+    ['*;q=0', undefined],
+    ['identity;q=0', undefined],
+    ['identity;q=0, br;q=0.1', 'br'],
+    [',,;q=1,', undefined],
+    [['gzip;q=0.5', 'br;q=0.7'], 'br'],
+    [['br', 'br;q=0'], undefined],
+  ] as const) {
+    test(`${JSON.stringify(accepted)} gets ${coding ?? 'the response as it is'}`, async () => {
+      const owner = await t.make.account()
+      const project = await t.make.project({ owner })
+      const description = 'A sentence that is repeated. '.repeat(100)
+      assert.equal((await t.as(owner).patch(`/v3/project/${project.id}`, { description })).statusCode, 204)
+      const path = `/v3/project/${project.id}`
+      const headers = { 'accept-encoding': accepted as string, range: 'bytes=0-9' }
+      await ask(path)
+      for (const by of [{}, THROUGH_FRAMEWORK]) {
+        const answer = await watched(path, { ...headers, ...by })
+        assert.equal(answer.byFramework, by === THROUGH_FRAMEWORK)
+        assert.deepEqual([answer.status, answer.headers['content-encoding']], [200, coding])
+        assert.equal(answer.headers.vary, 'accept-encoding')
+        assert.equal(answer.headers.etag?.endsWith(`-${coding}"`), coding !== undefined)
+      }
+    })
+  }
+})
+
 test('counts requests in the metrics, rejects them beyond the limit, and closes connections during shutdown', async () => {
   const path = await pagePath()
   await ask(path)
