@@ -128,15 +128,15 @@ type CellColumns = [slices: number[], ranks: number[], amounts: number[], ...dim
 export async function countDownloads(connection: DuckDBConnection, range: DownloadRange): Promise<DownloadCounts> {
   const conditions: string[] = []
   if (range.storedBefore !== undefined) {
-    // Sequences and times increase together. Rows whose batch has expired are older than all others.
+    // Sequences and times increase together. Rows whose batch has expired are older than all others. Without a later batch,
+    // the newest sequence is the limit, because a batch can arrive before the next statement.
     const first = await connection.run(
-      `SELECT min(sequence)::DOUBLE FROM batches WHERE kind = 'download' AND stored_at >= ${integer(range.storedBefore)}`,
+      `SELECT coalesce(min(sequence) FILTER (WHERE stored_at >= ${integer(range.storedBefore)}), max(sequence) + 1,
+        (SELECT max(sequence) + 1 FROM downloads), 0)::DOUBLE FROM batches WHERE kind = 'download'`,
     )
-    const limit = (await first.getRows())[0]?.[0]
+    const limit = Number((await first.getRows())[0]?.[0])
     const also = await sequencesOf(connection, range.alsoBatches ?? [])
-    if (typeof limit === 'number') {
-      conditions.push(`(sequence < ${integer(limit)} OR sequence IN ${integerSet([...also.keys()])})`)
-    }
+    conditions.push(`(sequence < ${integer(limit)} OR sequence IN ${integerSet([...also.keys()])})`)
   }
   if (range.projectIds !== undefined) {
     const keys = [...(await findTermKeys(connection, 'project_id', range.projectIds)).values()]

@@ -64,6 +64,23 @@ test('a file of an older release is opened, and one of a newer release is reject
   assert.equal((await again.countDownloads({})).projects[0]?.downloads, 1)
 })
 
+test('a count up to an instant contains no batch that is stored while it runs', async (t) => {
+  const store = await openDuckDbStore({ dir: await folder(t) })
+  t.after(() => store.close())
+  for (let stored = 0; stored < 100; stored += 1) {
+    const storedBefore = await store.settledAt()
+    let isStored = false
+    const appended = store.append('download', batchOf([aDownload()])).then(() => {
+      isStored = true
+    })
+    while (!isStored) {
+      const { projects } = await store.countDownloads({ storedBefore })
+      assert.equal(projects[0]?.downloads ?? 0, stored)
+    }
+    await appended
+  }
+})
+
 test('a batch that cannot be stored leaves nothing, and the next one is stored', async (t) => {
   const store = await openStore(t)
   const isStoreError = (error: unknown) => error instanceof ApiError && error.kind === 'analytics_database_error'
