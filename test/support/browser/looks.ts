@@ -45,6 +45,11 @@ const LOOKS: Readonly<Record<string, readonly Look[]>> = {
 const OPEN_DETAILS =
   "for (const part of document.querySelectorAll('main details')) part.open = part.closest('.rail, .list') === null"
 
+/** A target that a sticky bar covers in part can be scrolled, so bars do not stick while the rules are checked. */
+const LET_GO = `for (const part of document.querySelectorAll('body *'))
+  if (getComputedStyle(part).position === 'sticky') { part.style.position = 'static'; part.dataset.stuck = '' }`
+const STICK_AGAIN = "for (const part of document.querySelectorAll('[data-stuck]')) part.style.position = ''"
+
 /**
  * Registers a test per language: a page fits its window in each look, axe finds nothing in those that can differ for it,
  * its HTML is valid, and the browser reports no error. `cookies` are choices of the visitor.
@@ -94,7 +99,9 @@ async function lookAt(page: Page, { url }: Site, shown: ShownPage, looks: readon
     const wide = await tooWide(page)
     if (wide.length > 0) found.push(`${path} (${look}) is wider than the window: ${wide.join(', ')}`)
     if (checks === 'width') continue
+    await page.evaluate(LET_GO)
     const problems = await accessProblems(page, { isStrict: true, onlyColours: checks === 'colours' })
+    await page.evaluate(STICK_AGAIN)
     found.push(...problems.map((problem) => `${path} (${look}): ${problem}`))
   }
   return found
