@@ -135,7 +135,8 @@ test('the Debian package installs a service, runs the story, upgrades recorded d
       await inside('apt-get remove --yes depot\n! pgrep -f depot.mjs')
       const start = ['is-enabled --quiet depot', 'restart depot']
       const first = ['daemon-reload', 'enable --quiet depot', ...start]
-      const again = ['stop depot', 'daemon-reload', ...start]
+      // The scripts of the replaced package run too.
+      const again = ['stop depot', 'daemon-reload', 'daemon-reload', ...start]
       const removed = ['stop depot', 'disable --quiet depot', 'daemon-reload']
       assert.deepEqual(await inside('cat /var/log/systemctl'), [...first, ...again, ...again, ...removed])
     },
