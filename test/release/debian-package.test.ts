@@ -32,7 +32,10 @@ complete -p depot
 head -1 /usr/share/zsh/vendor-completions/_depot
 grep -q 'complete -c depot' /usr/share/fish/vendor_completions.d/depot.fish`
 
-/** Stands in for systemd: runs the unit of the package as its user, and records the commands. */
+/**
+ * Stands in for systemd: runs the unit of the package as its user, and records the commands. In a session of its own,
+ * because the terminal that apt gives its scripts hangs up at the end.
+ */
 const SYSTEMCTL = `#!/bin/bash
 set -e
 echo "$*" >> /var/log/systemctl
@@ -42,7 +45,7 @@ case "$*" in
   "restart depot")
     ${STOP}
     cd "$(unit WorkingDirectory)"
-    env -i PATH=/usr/bin:/bin setpriv --reuid "$(unit User)" --regid "$(unit Group)" --clear-groups --no-new-privs \\
+    setsid env -i PATH=/usr/bin:/bin setpriv --reuid "$(unit User)" --regid "$(unit Group)" --clear-groups --no-new-privs \\
       $(unit ExecStart) > /var/log/depot.log 2>&1 < /dev/null & ;;
   "stop depot") ${STOP} ;;
   *) echo "systemctl $*: not expected" >&2; exit 1 ;;
