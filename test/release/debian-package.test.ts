@@ -33,7 +33,7 @@ head -1 /usr/share/zsh/vendor-completions/_depot
 grep -q 'complete -c depot' /usr/share/fish/vendor_completions.d/depot.fish`
 
 /**
- * Stands in for systemd: runs the unit of the package as its user, and records the commands. In a session of its own,
+ * Stands in for systemd: runs the unit of the package as its user, and records the commands. In a separate session,
  * because the terminal that apt gives its scripts hangs up at the end.
  */
 const SYSTEMCTL = `#!/bin/bash
