@@ -39,7 +39,7 @@ import { benchWork } from './work/work.ts'
 const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   start: { title: 'Starts, help and an idle server', run: benchStart },
   http: { title: 'HTTP, uploads', run: benchHttp },
-  reference: { title: 'The lead over the reference, by the one of commit 6d01877', run: benchReference },
+  reference: { title: 'Speed as a multiple of the reference, computed from commit 6d01877', run: benchReference },
   reads: { title: 'Warm reads as clients send them', run: benchReads },
   catalogue: { title: 'The catalogue at size', run: benchCatalogue },
   changes: { title: 'The change feed', run: benchChanges },

@@ -16,8 +16,9 @@ const FOLDER = join(tmpdir(), 'depot-bench')
 const git = (...args: string[]): Buffer => execFileSync('git', args, { cwd: ROOT, maxBuffer: 2 ** 30 })
 
 /**
- * Returns the path of the `depot` program of a commit, with the packages of that commit. `name` is anything that Git
- * resolves to a commit. Throws if there is none.
+ * Returns the path of the `depot` program of a commit, with the packages of that commit.
+ * @param name a commit, a tag or a branch
+ * @throws Error if the repository does not contain it
  */
 export async function checkOut(name: string): Promise<string> {
   const commit = git('rev-parse', '--verify', `${name}^{commit}`).toString().trim()

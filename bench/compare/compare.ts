@@ -12,7 +12,7 @@ const SECONDS = 0.7
 const CONNECTIONS = 16
 const PROJECTS = 100
 const VERSIONS = 20
-/** Differences below this share are not worth a statement, whatever the interval says. */
+/** Smaller differences are reported as none, even if the interval excludes 1. */
 const NOTICED = 0.02
 /** Student's t for an interval of 95 % with eight ratios. */
 const T_95 = 2.365
@@ -22,7 +22,7 @@ const WAYS: Record<string, Record<string, string>> = {
   gzip: { 'accept-encoding': 'gzip' },
 }
 
-/** A route as one of the servers has it. `needsToken`: it answers only its caller. */
+/** A request to one of the servers. `needsToken`: the route needs a signed-in user. */
 type Route = { request: string; needsToken?: true }
 
 export type Measured = {
