@@ -38,20 +38,13 @@ export async function benchHttp(): Promise<Row[]> {
 }
 
 /** An admin, who has no quota, with a token of every scope. */
-export async function author(dataDir: string): Promise<string> {
-  await depot(dataDir, [
-    'user',
-    'create',
-    '--username',
-    'bench',
-    '--email',
-    'bench@example.org',
-    '--password',
-    PASSWORD,
-    '--role',
-    'admin',
-  ])
-  const { stdout } = await depot(dataDir, ['token', 'create', '--user', 'bench', '--scopes', 'all'])
+export const author = (dataDir: string): Promise<string> => createToken(dataDir, 'bench', ['--role', 'admin'])
+
+/** Creates a user, and returns a token of every scope. */
+export async function createToken(dataDir: string, name: string, options: string[] = []): Promise<string> {
+  const user = ['--username', name, '--email', `${name}@example.org`, '--password', PASSWORD]
+  await depot(dataDir, ['user', 'create', ...user, ...options])
+  const { stdout } = await depot(dataDir, ['token', 'create', '--user', name, '--scopes', 'all'])
   return stdout.trim()
 }
 

@@ -23,11 +23,6 @@ const LONGEST_WAIT_MS = 10_000
 /** Time for a process to end after its last request. */
 const END_MS = 20_000
 
-/** Limits the memory that glibc's allocator reserves per thread. Other systems ignore the variable. */
-const SMALL_ARENAS = { MALLOC_ARENA_MAX: '2' }
-/** Half of V8's default size for new objects. */
-const SMALL_YOUNG_HEAP = '--max-semi-space-size=8'
-
 export type SupervisorOptions = {
   count: number
   dataDir: string
@@ -119,9 +114,8 @@ export class Supervisor implements HttpServer {
     cluster.setupPrimary({
       exec: ENTRY,
       args: [name, this.#hub.socketPath, this.#sharesPort ? 'port' : 'handle'],
-      execArgv: [...process.execArgv, SMALL_YOUNG_HEAP],
     })
-    const worker = cluster.fork({ ...SMALL_ARENAS, ...env, ...compileCache(), PORT: String(port) })
+    const worker = cluster.fork({ ...env, ...compileCache(), PORT: String(port) })
     this.#current.set(name, worker)
     this.#alive.add(worker)
     worker.on('error', (err) => log.warn({ err, failed: name }, 'Could not communicate with a process'))

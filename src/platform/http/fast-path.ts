@@ -99,7 +99,7 @@ function send(
   const id = randomUUID()
   const status = bytes === undefined ? 304 : 200
   const refunded = bytes === undefined ? limiter.refund({ headers: req.headers, address, config: route.config }) : 0
-  res.once('finish', () => {
+  res.on('finish', () => {
     const milliseconds = performance.now() - startedAt
     const { url, operation } = route
     record({ id, operation, method: 'GET', route: url, status, viewerId, milliseconds })

@@ -59,7 +59,7 @@ export async function openWriter(instance: DuckDBInstance) {
     batchesUntilCleaning: BATCHES_BETWEEN_CLEANING,
   }
   for (const column of TERM_COLUMNS) {
-    const cache = new LRUCache<string, number>({ max: CACHED_TERMS })
+    const cache = new LRUCache<string, number>({ maxSize: CACHED_TERMS, sizeCalculation: () => 1 })
     state.terms.set(column, { cache, lastKey: await findLastTermKey(connection, column) })
   }
   const lanes = new Map<EventKind, Lane>()
