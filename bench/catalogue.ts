@@ -139,6 +139,10 @@ export async function makeLarge(db: Db, id: string): Promise<void> {
 
 const COUNTED = ['project', 'version', 'file', 'team_member'] as const
 
+/** A text of at least this many random hexadecimal digits, which compress less than prose, for each row with an `id`. */
+const digits = (count: number) => sql`array_to_string(array(
+  select md5(random()::text || id || n) from generate_series(1, ${Math.ceil(count / 32)}::integer) n), '')`
+
 /** Approved projects with versions and a file each, straight into the tables; the counts are made afresh after. */
 export async function fill(
   db: Db,
@@ -156,11 +160,11 @@ export async function fill(
     await sql`insert into team_member (team_id, account_id, is_owner, accepted)
       select team_id, 'benchma0', true, true from made`.execute(tx)
     await sql`insert into project (id, slug, name, summary, description, status, license, team_id)
-      select id, 'p-' || lower(id) || '-' || lower(team_id), 'Project ' || id, 'A project.', repeat('A line of text. ', 40),
+      select id, 'p-' || lower(id) || '-' || lower(team_id), 'Project ' || id, 'A project.', ${digits(1000)},
         case when part < 0.02 then 'archived' else 'approved' end, 'MIT', team_id from made`.execute(tx)
     const [mod, plugin, shader, datapack] = TYPES
     await sql`insert into version (id, project_id, author_id, name, version_number, changelog, version_type, loaders, fields, date_published)
-      select random_id(), id, 'benchma0', 'A version', '1.' || i, 'Changes.', 'release',
+      select random_id(), id, 'benchma0', 'A version', '1.' || i, ${digits(200)}, 'release',
         (case when part < ${mod.share} then ${mod.loaders} when part < ${mod.share + plugin.share} then ${plugin.loaders}
           when part < ${1 - datapack.share} then ${shader.loaders} else ${datapack.loaders} end)::text[],
         '{"game_versions": ["1.20", "1.20.1"], "environment": "unknown"}', now() - i * interval '1 day'

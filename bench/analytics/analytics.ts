@@ -2,29 +2,23 @@
 // PostgreSQL with an index on (project, time): the empty database at DATABASE_URL, or a temporary one. node
 // bench/analytics/analytics.ts [--events 10000000] [--projects 50000] [--dir FOLDER]
 
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { parseArgs } from 'node:util'
-import { BASE62 } from '#lib/ids.ts'
 import { DAY_MS } from '#lib/time.ts'
 import { type AnalyticsStore, APPEND_EVENTS_MAX, type StoreQuery } from '#ports/analytics-store/analytics-store.ts'
 import { openDuckDbStore } from '#ports/analytics-store/duckdb/store.ts'
-import type { DownloadEvent, ViewEvent } from '#ports/analytics-store/events.ts'
 import { joinSlices } from '#ports/analytics-store/points.ts'
 import { sliceGrid } from '#ports/analytics-store/slices.ts'
 import { batchOf } from '#test/support/factories/analytics-events.ts'
 import { withPostgres } from '../kit/own-postgres.ts'
 import { printTable, row } from '../kit/table.ts'
 import { openPostgresTwin, type PostgresTwin } from './postgres.ts'
+import { END, projectId, randomEvents, randomSource, type Size, START, sizeOf } from './random-events.ts'
 
-const START = Date.UTC(2024, 0, 1)
-const END = Date.UTC(2025, 0, 1)
 const ROUNDS = 15
-const VIEW_SHARE = 0.6
-
-type Size = { events: number; projects: number }
 
 const { values: flags } = parseArgs({
   options: {
@@ -72,13 +66,7 @@ async function fill(store: AnalyticsStore, twin: PostgresTwin | undefined, size:
   let oursMs = 0
   let twinMs = 0
   for (let done = 0; done < size.events; done += APPEND_EVENTS_MAX) {
-    const views: ViewEvent[] = []
-    const downloads: DownloadEvent[] = []
-    for (let i = done; i < Math.min(size.events, done + APPEND_EVENTS_MAX); i += 1) {
-      const recordedAt = START + Math.floor((i / size.events) * (END - START))
-      if (random() < VIEW_SHARE) views.push(randomView(random, recordedAt, size))
-      else downloads.push(randomDownload(random, recordedAt, size))
-    }
+    const { views, downloads } = randomEvents(random, done, size)
     const began = performance.now()
     await store.append('view', batchOf(views))
     await store.append('download', batchOf(downloads))
@@ -162,75 +150,6 @@ function largeQuestion(size: Size): StoreQuery {
       { metric: 'project_downloads', bucketBy: ['country'], filterBy: {}, sources },
     ],
   }
-}
-
-function randomView(random: () => number, recorded_at: number, size: Size): ViewEvent {
-  const project = pick(random, size.projects)
-  return {
-    ...randomOrigin(random, recorded_at),
-    project_id: projectId(project),
-    domain: random() < 0.5 ? 'catalogue.example' : `referrer-${pick(random, 400)}.example`,
-    site_path: `/mod/some-project-${project}${random() < 0.2 ? '/versions' : ''}`,
-    monetized: random() < 0.4,
-  }
-}
-
-function randomDownload(random: () => number, recorded_at: number, size: Size): DownloadEvent {
-  const project = pick(random, size.projects)
-  return {
-    ...randomOrigin(random, recorded_at),
-    project_id: projectId(project),
-    version_id: `V${projectId(project * 8 + pick(random, 8)).slice(1)}`,
-    domain: random() < 0.7 ? '' : 'catalogue.example',
-    site_path: random() < 0.7 ? '' : `/mod/some-project-${project}`,
-    monetized: random() < 0.2,
-    reason: ['standalone', 'dependency', 'modpack', 'update'][pick(random, 4)] ?? '',
-    loader: ['fabric', 'forge', 'neoforge', 'quilt'][pick(random, 4)] ?? '',
-    game_version: `1.${20 - pick(random, 12)}`,
-  }
-}
-
-function randomOrigin(random: () => number, recorded_at: number) {
-  const country = pick(random, 60)
-  return {
-    recorded_at,
-    country: String.fromCharCode(65 + (country % 26), 65 + ((country * 7) % 26)),
-    user_agent: ['website', 'launcher-a', 'launcher-b', 'launcher-c', ''][pick(random, 5)] ?? '',
-  }
-}
-
-/** An index below `count`, small ones far more often, as popularity is. */
-function pick(random: () => number, count: number): number {
-  return Math.floor(count * random() ** 3)
-}
-
-/** Eight base62 characters that spread over the whole space, as real IDs do; different for each index. */
-function projectId(index: number): string {
-  let rest = (BigInt(index + 1) * 131_071_000_037n) % 62n ** 8n
-  let id = ''
-  for (let i = 0; i < 8; i += 1) {
-    id += BASE62[Number(rest % 62n)]
-    rest /= 62n
-  }
-  return id
-}
-
-/** The same numbers on every run (mulberry32). */
-function randomSource(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
-async function sizeOf(dir: string): Promise<number> {
-  const entries = await readdir(dir, { recursive: true, withFileTypes: true })
-  const files = entries.filter((entry) => entry.isFile())
-  const stats = await Promise.all(files.map((file) => stat(join(file.parentPath, file.name))))
-  return stats.reduce((sum, file) => sum + file.size, 0)
 }
 
 function megabytes(bytes: number): string {

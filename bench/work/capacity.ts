@@ -4,7 +4,11 @@ import { createDb, createPool, type Db } from '#platform/db/db.ts'
 import { migrate } from '#platform/db/migrate.ts'
 import { startEmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'
 import { silentLog } from '#platform/telemetry/log.ts'
+import { APPEND_EVENTS_MAX } from '#ports/analytics-store/analytics-store.ts'
+import { openDuckDbStore } from '#ports/analytics-store/duckdb/store.ts'
+import { batchOf } from '#test/support/factories/analytics-events.ts'
 import { makeDataDir, type RunningDepot } from '#test/support/processes/running-depot.ts'
+import { randomEvents, randomSource, sizeOf } from '../analytics/random-events.ts'
 import { fill } from '../catalogue.ts'
 import { author } from '../http.ts'
 import { ADDRESS_HEADER, call, cpuSeconds, cpuSecondsOfAll, load, residentMb, startBenchDepot } from '../kit/servers.ts'
@@ -18,6 +22,7 @@ const READ = 500
 const WRITES = 100
 const SECONDS = 2
 const VIEWS = 2_000
+const EVENTS_EACH = 20
 const TABLES = ['project', 'version', 'file', 'dependency', 'follow', 'account', 'team_member'] as const
 
 /** Costs by name, with their unit. */
@@ -80,6 +85,7 @@ async function costsOf(projects: number): Promise<Costs> {
       await fillAll(db, projects)
       return sizes(db, { before, projects })
     })
+    bytes['event in DuckDB'] = await bytesPerEvent(projects)
     const token = await author(dataDir)
     server = await startBenchDepot(dataDir)
     const startedAt = performance.now()
@@ -155,6 +161,24 @@ async function sizes(db: Db, { before, projects }: { before: number; projects: n
   }
   costs['database per project'] = ((await databaseBytes(db)) - before) / projects
   return costs
+}
+
+async function bytesPerEvent(projects: number): Promise<number> {
+  const { dataDir: dir, remove } = makeDataDir()
+  try {
+    const store = await openDuckDbStore({ dir })
+    const size = { projects, events: projects * EVENTS_EACH }
+    const random = randomSource(1)
+    for (let done = 0; done < size.events; done += APPEND_EVENTS_MAX) {
+      const { views, downloads } = randomEvents(random, done, size)
+      await store.append('view', batchOf(views))
+      await store.append('download', batchOf(downloads))
+    }
+    await store.close()
+    return (await sizeOf(dir)) / size.events
+  } finally {
+    remove()
+  }
 }
 
 /** Waits until searches find the projects; a few of them are archived. */
