@@ -1,10 +1,11 @@
 // After random writes, the responses from the caches, in every content coding and to every kind of caller, have the bytes of
 // responses that are made without caches. Over real connections, because the fast path serves only these.
 import assert from 'node:assert/strict'
-import { get, type IncomingMessage } from 'node:http'
+import { type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
+import { sql } from 'kysely'
 import { BYPASS_KEY, type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
 import { seededRandom } from '#test/support/factories/search-catalogue.ts'
@@ -34,13 +35,17 @@ after(() => t.close())
 
 type Answer = { status: number | undefined; coding: string; text: string }
 
+/** A GET, or a POST that only reads, with its body. */
+type Read = { path: string; body?: object }
+
 /** A read over the network, decoded. */
-async function read(path: string, headers: Record<string, string>): Promise<Answer> {
+async function read({ path, body }: Read, headers: Record<string, string>): Promise<Answer> {
+  const own = { 'user-agent': 'x', 'x-ratelimit-key': BYPASS_KEY, 'content-type': 'application/json', ...headers }
+  const method = body === undefined ? 'GET' : 'POST'
   const response = await new Promise<IncomingMessage>((resolve, reject) =>
-    get(
-      { host: '127.0.0.1', port, path, headers: { 'user-agent': 'x', 'x-ratelimit-key': BYPASS_KEY, ...headers } },
-      resolve,
-    ).on('error', reject),
+    request({ host: '127.0.0.1', port, path, method, headers: own }, resolve)
+      .on('error', reject)
+      .end(body === undefined ? undefined : JSON.stringify(body)),
   )
   const bytes = Buffer.concat(await response.toArray())
   const coding = response.headers['content-encoding'] ?? 'identity'
@@ -72,11 +77,40 @@ async function makeWorld(): Promise<World> {
   const versions: string[] = []
   for (const project of projects) {
     const made = await t.make.version({ project })
+    await t.make.file({ version: made, project, bytes: Buffer.from(`Bytes of ${made.id}`) })
     versions.push(made.id)
   }
   const organization = await teamFactories(t.deps.db).organization(owner)
   const made = await t.as(owner).post('/v3/collection', { name: 'Some', projects: projects.map(({ id }) => id) })
   return { people, projects, versions, organization: organization.id, collection: made.json().id }
+}
+
+/** The reads of both descriptions that `everyAddress` leaves out: by a body, and by parameters that are not IDs. */
+async function otherReads({ projects }: World): Promise<Read[]> {
+  const { rows } = await sql<{ sha1: string }>`select sha1 from file order by 1`.execute(t.deps.db)
+  const hashes = rows.map(({ sha1 }) => sha1)
+  const byHashes = { hashes, algorithm: 'sha1' }
+  const checks = { ...byHashes, loaders: ['fabric'], game_versions: ['1.20.1'] }
+  const ofBoth = (path: string, body: object): Read[] =>
+    ['/v3', '/v2'].map((prefix) => ({ path: `${prefix}/${path}`, body }))
+  return [
+    ...ofBoth('version_files', byHashes),
+    ...ofBoth('version_file/project', byHashes),
+    ...ofBoth('version_files/update', checks),
+    ...ofBoth('version_files/update_many', checks),
+    ...ofBoth('version_files/update_individual', { algorithm: 'sha1', hashes: hashes.map((hash) => ({ hash })) }),
+    ...hashes.flatMap((hash) => ofBoth(`version_file/${hash}/update?algorithm=sha1`, { loaders: ['fabric'] })),
+    { path: '/v3/advisories/match', body: byHashes },
+    { path: '/v3/resolve', body: { items: projects.map(({ id }) => ({ project: id })) } },
+    { path: '/v3/search', body: {} },
+    { path: '/v3/users/search?query=person' },
+    { path: '/v3/project/similar?name=project' },
+    { path: '/v3/loader_field?loader_field=game_versions' },
+    ...projects.flatMap(({ id }) => [
+      { path: `/maven/maven/group/${id}/maven-metadata.xml` },
+      { path: `/updates/${id}/forge_updates.json` },
+    ]),
+  ]
 }
 
 /** Changes something of the world at random. */
@@ -115,27 +149,29 @@ test('cached responses equal fresh ones in every coding and for every caller, af
   const used = new Set<string>()
   for (let round = 0; round < ROUNDS; round += 1) {
     const addresses = [...(await everyAddress(t.deps.db)), ...(await everyAddress(t.deps.db, 'openapi-v2.json'))]
-    const requests = addresses.flatMap((path) => callers.map((caller) => ({ path, caller })))
-    for (const { path, caller } of requests) await read(path, caller)
+    const reads: Read[] = [...addresses.map((path) => ({ path })), ...(await otherReads(world))]
+    const requests = reads.flatMap((asked) => callers.map((caller) => ({ asked, caller })))
+    for (const { asked, caller } of requests) await read(asked, caller)
     for (let n = 0; n < WRITES; n += 1) await write(world, random)
     await t.deps.search.caughtUp()
     const cached: Answer[][] = []
-    for (const { path, caller } of requests) {
+    for (const { asked, caller } of requests) {
       const answers: Answer[] = []
       for (const coding of codings) {
-        for (let n = 0; n < REPEATS; n += 1) answers.push(await read(path, { ...caller, 'accept-encoding': coding }))
+        for (let n = 0; n < REPEATS; n += 1) answers.push(await read(asked, { ...caller, 'accept-encoding': coding }))
       }
       cached.push(answers)
     }
     t.deps.cache.disable()
-    for (const [n, { path, caller }] of requests.entries()) {
-      const { status, text } = await read(path, { ...caller, 'accept-encoding': 'identity' })
+    for (const [n, { asked, caller }] of requests.entries()) {
+      const { status, text } = await read(asked, { ...caller, 'accept-encoding': 'identity' })
+      if (asked.path.includes('/version_files')) assert.notEqual(text, '{}')
       for (const answer of cached[n] ?? []) {
         used.add(answer.coding)
         assert.deepEqual(
           { status: answer.status, text: answer.text },
           { status, text },
-          `${path}, ${answer.coding}, SEED=${seed}`,
+          `${asked.path}, ${answer.coding}, SEED=${seed}`,
         )
       }
     }
