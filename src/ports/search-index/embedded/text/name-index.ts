@@ -24,10 +24,10 @@ export class NameIndex {
     this.#slugPostings = new Postings(saved?.slugPostings)
   }
 
-  add(doc: number, nameWords: readonly string[], slugWords: readonly string[]): void {
-    this.#names.push(encode(nameWords.join(' ')))
+  add(doc: number, name: string, slug: string): void {
+    this.#names.push(encode(name))
     this.#unsorted.push(doc)
-    if (slugWords.length > 0) this.#slugPostings.add(this.#slugs.intern(slugWords.join(' ')), doc)
+    if (slug !== '') this.#slugPostings.add(this.#slugs.intern(slug), doc)
   }
 
   finishBatch(): void {
