@@ -166,7 +166,8 @@ function command(host: Host, message: Command): Promise<SearchIndexStatus> {
 /** Never rejects. If the thread dies, the status is not ready. */
 async function status(host: Host): Promise<SearchIndexStatus> {
   if (!host.status.ready) return host.status
-  return command(host, { kind: 'status' }).catch(() => host.status)
+  const current = await command(host, { kind: 'status' }).catch(() => host.status)
+  return { ...current, memoryBytes: current.ready ? process.memoryUsage.rss() : 0 }
 }
 
 async function close(host: Host): Promise<void> {

@@ -2,7 +2,6 @@
 // so that two threads share the work of a build.
 import { hash } from 'node:crypto'
 import { datedNewestFirst, projectValues, type SearchDocument } from '../document.ts'
-import { documentWords } from '../fold.ts'
 import { HIT_VALUES, hitValues } from '../hit.ts'
 import type { SearchChange } from '../search-index.ts'
 
@@ -38,7 +37,7 @@ export type Content = {
   /** In milliseconds; null for an invalid date. */
   readonly dates: { readonly created: number; readonly modified: number; readonly published: readonly number[] }
   readonly versionIds: readonly (string | null)[]
-  readonly words: { readonly name: string; readonly slug: string; readonly terms: readonly string[] }
+  readonly text: Pick<SearchDocument, 'name' | 'slug' | 'author' | 'summary'>
   /** Values of the project by field. */
   readonly values: Readonly<Record<string, readonly string[]>>
   /** Values of each version by `VERSION_FIELDS`. A project without versions has one with the categories of the project. */
@@ -56,15 +55,14 @@ export function prepareChange(change: SearchChange): PreparedChange {
   const versions = dated.map(({ version }) => version)
   const content = JSON.stringify(contentOf(document, dated))
   const values = hitValues(document, versions)
-  const record = `${values.join('\0')}\0`
+  const record = [...values, ''].join('\0')
   for (const index of COUNTS) values[index] = ''
   const fingerprint = hash('sha1', values.join('\0') + content, 'buffer').readUIntBE(0, 6)
   return { kind: 'upsert', sequence, id, downloads, follows, fingerprint, record, content }
 }
 
 function contentOf(document: SearchDocument, dated: ReturnType<typeof datedNewestFirst>): Content {
-  const { categories, components } = document
-  const { name, slug, terms } = documentWords(document)
+  const { name, slug, author, summary, categories, components } = document
   return {
     dates: {
       created: Date.parse(document.date_created),
@@ -72,7 +70,7 @@ function contentOf(document: SearchDocument, dated: ReturnType<typeof datedNewes
       published: dated.map(({ at }) => at),
     },
     versionIds: dated.map(({ version }) => version.id),
-    words: { name: name.join(' '), slug: slug.join(' '), terms: [...terms] },
+    text: { name, slug, author, summary },
     values: projectValues(document),
     versions:
       dated.length === 0

@@ -190,7 +190,8 @@ function statusOf({ engine, next }: State): SearchIndexStatus {
     documents: engine.size,
     sequence: engine.sequence,
     rebuilding: next !== undefined,
-    memoryBytes: process.memoryUsage.rss(),
+    // The other thread measures it, because that takes longer than most commands.
+    memoryBytes: 0,
     identity: '',
   }
 }

@@ -69,7 +69,7 @@ function applyNewer(parts: Parts, change: PreparedChange): void {
   if (old !== undefined) kill(parts, old)
   docs.append(change, dates)
   parts.facets.add(slot, firstVersion, content)
-  parts.text.add(slot, content.words)
+  parts.text.add(slot, content.text)
   orders.add(slot)
 }
 

@@ -24,10 +24,10 @@ export class NameIndex {
     this.#slugPostings = new Postings(saved?.slugPostings)
   }
 
-  add(doc: number, name: string, slug: string): void {
-    this.#names.push(encode(name))
+  add(doc: number, nameWords: readonly string[], slugWords: readonly string[]): void {
+    this.#names.push(encode(nameWords.join(' ')))
     this.#unsorted.push(doc)
-    if (slug !== '') this.#slugPostings.add(this.#slugs.intern(slug), doc)
+    if (slugWords.length > 0) this.#slugPostings.add(this.#slugs.intern(slugWords.join(' ')), doc)
   }
 
   finishBatch(): void {

@@ -1,5 +1,5 @@
 // Finds the documents that match a text, by class of relevance.
-import { foldWords, isShort, queryTerms, shortPrefixes } from '#ports/search-index/fold.ts'
+import { documentWords, foldWords, isShort, queryTerms, shortPrefixes } from '#ports/search-index/fold.ts'
 import { MAX_TYPOS, MAX_WORDS_FOR_TYPOS, typosAllowed } from '#ports/search-index/typo-rules.ts'
 import type { Content } from '../prepare.ts'
 import { type Bits, type BitsPool, hasBit, intersect, setBit, uniteShared } from '../storage/bits.ts'
@@ -34,7 +34,8 @@ export class TextIndex {
   }
 
   /** `doc` is the next slot. Searches find the document after `finishBatch`. */
-  add(doc: number, { name, slug, terms }: Content['words']): void {
+  add(doc: number, content: Content['text']): void {
+    const { name, slug, terms } = documentWords(content)
     for (const term of terms) {
       const code = this.#vocabulary.intern(term)
       this.#postings.add(code, doc)
