@@ -231,7 +231,7 @@ async function rebuild(followed: FollowedIndex, { index, feeding }: Feeder): Pro
   if (isFirst && documents >= MANY_DOCUMENTS) await collectGarbage()
 }
 
-/** Releases the memory that reading the catalogue has used and that V8 would keep. Takes about 0.1 s, without other work. */
+/** Releases the memory that reading the catalogue has used and that V8 would keep. The main thread stops for 0.1 to 0.2 s. */
 async function collectGarbage(): Promise<void> {
   const { Session } = await import('node:inspector/promises')
   const session = new Session()
