@@ -23,6 +23,7 @@ import { benchProcesses } from './processes.ts'
 import { benchReads } from './reads/reads.ts'
 import { benchResolve } from './resolve/resolve.ts'
 import { benchRoutes } from './routes.ts'
+import { benchSearchBuild } from './search/build.ts'
 import { benchSearchHttp } from './search/http.ts'
 import { benchSite } from './site.ts'
 import { benchStart } from './start/start.ts'
@@ -50,6 +51,7 @@ const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   ingest: { title: 'Event ingestion during reads', run: benchIngest },
   processes: { title: 'Two HTTP processes against one', run: benchProcesses },
   'search-http': { title: 'Search over HTTP', run: () => benchSearchHttp() },
+  'search-build': { title: 'The first build of the search index', run: () => benchSearchBuild() },
   v2: { title: 'The older API against the newer one', run: benchV2 },
   site: { title: 'The public site against the API', run: benchSite },
   pages: { title: 'Cached pages against the API at commit 6d01877', run: benchPages },

@@ -4,6 +4,7 @@ import { parseSearchRequest } from '#features/operations/search/requests.ts'
 import type { SearchDocument } from '#ports/search-index/document.ts'
 import { Engine } from '#ports/search-index/embedded/engine.ts'
 import { ByteWriter } from '#ports/search-index/embedded/parts/hit-store.ts'
+import { prepareChange } from '#ports/search-index/embedded/prepare.ts'
 import type { SearchChange } from '#ports/search-index/search-index.ts'
 import { sampleDocuments } from '#test/support/factories/search-catalogue.ts'
 import { once, seconds, show, type Times, time } from '../kit/timing.ts'
@@ -55,7 +56,7 @@ async function build(
   }
   for (const documents of batches(projects, 500)) {
     const changes = documents.map((document): SearchChange => ({ kind: 'upsert', sequence: 1, document }))
-    await timed(() => engine.add(changes))
+    await timed(() => engine.add(changes.map(prepareChange)))
   }
   await timed(() => engine.finish())
   print(`engine: build of ${projects} ${seconds(buildMs)}, of that on the processor ${seconds(buildProcessorMs)}`)
@@ -68,7 +69,8 @@ async function benchUpdates(engine: Engine, print: (line: string) => void): Prom
     time(RUNS, (i) => {
       const sequence = engine.sequence + 1
       const document = sample[i % sample.length]
-      if (document !== undefined) engine.apply([{ kind: 'upsert', sequence, document: change(document, sequence) }])
+      if (document !== undefined)
+        engine.apply([prepareChange({ kind: 'upsert', sequence, document: change(document, sequence) })])
     })
   const changed = await update((document, sequence) => ({ ...document, summary: `Changed ${sequence}.` }))
   const counted = await update((document, sequence) => ({ ...document, summary: 'Same.', downloads: sequence }))
@@ -86,7 +88,7 @@ function compact(engine: Engine, projects: number, print: (line: string) => void
       const sequence = engine.sequence + 1
       return { kind: 'upsert', sequence, document: { ...document, summary: `Changed ${sequence}.` } }
     })
-    engine.apply(changes)
+    engine.apply(changes.map(prepareChange))
     left -= documents.length
   }
   const slots = engine.slots

@@ -72,7 +72,11 @@ export async function benchSearchHttp({ projects = PROJECTS, seconds = 60 } = {}
   }
 }
 
-async function withDatabase<T>(dataDir: string, holder: 'server' | 'command', act: (db: Db) => Promise<T>): Promise<T> {
+export async function withDatabase<T>(
+  dataDir: string,
+  holder: 'server' | 'command',
+  act: (db: Db) => Promise<T>,
+): Promise<T> {
   const database = await startEmbeddedPostgres({ dataDir, holder, log: silentLog() })
   const pool = createPool(database.connection, { max: 2, applicationName: 'depot-bench' })
   try {
@@ -85,7 +89,7 @@ async function withDatabase<T>(dataDir: string, holder: 'server' | 'command', ac
 }
 
 /** The sample catalogue as rows. Triggers are off: what they keep is not measured here. */
-async function fill(db: Db, projects: number): Promise<void> {
+export async function fill(db: Db, projects: number): Promise<void> {
   await sql`insert into account (id, username, email) select 'owner' || n, 'owner-' || n, 'owner' || n || '@example.org'
     from generate_series(0, 999) n`.execute(db)
   let batch: SearchDocument[] = []

@@ -11,6 +11,9 @@ import { makeDocument } from '#test/conformance/search-index/tools.ts'
 import { sampleDocuments } from '#test/support/factories/search-catalogue.ts'
 import type { SearchIndex, SearchIndexStatus } from '../search-index.ts'
 import { type EmbeddedOptions, openEmbeddedSearchIndex } from './embedded-search-index.ts'
+import { Engine } from './engine.ts'
+import { prepareChange } from './prepare.ts'
+import { writeSnapshot } from './snapshot.ts'
 
 testSearchIndex('embedded', () => openEmbeddedSearchIndex())
 
@@ -57,6 +60,23 @@ test('after a restart, the snapshot returns the same results and accepts changes
   assert.equal((await ask(second, {})).hits[0].slug, 'added-later')
   assert.equal((await ask(second, { query: 'added lat' })).total_hits, 1)
   await second.close()
+})
+
+test('an index that is built by two threads equals one that a single thread builds', async (t) => {
+  const [shared, single] = [join(folder, 'shared'), join(folder, 'single')]
+  const documents = [...sampleDocuments({ seed: 5, projects: 500, versions: 5, isSteady: false })]
+  const index = await open(t, { snapshotFile: shared })
+  await index.rebuild(async () => ({ sequence: 1, batches: inBatches() }))
+  await index.checkpoint()
+  const engine = new Engine()
+  engine.add(documents.map((document) => prepareChange({ kind: 'upsert', sequence: 1, document })))
+  engine.finish()
+  await writeSnapshot(single, engine.save(), () => undefined)
+  assert.ok((await readFile(shared)).equals(await readFile(single)))
+
+  async function* inBatches() {
+    for (let i = 0; i < documents.length; i += 130) yield documents.slice(i, i + 130)
+  }
 })
 
 test('a damaged, shortened or foreign snapshot is reported and not used', async (t) => {

@@ -14,6 +14,7 @@ import {
   type SearchIndexStatus,
   type SearchQuery,
 } from '../search-index.ts'
+import { prepareChange } from './prepare.ts'
 import type { Command, Reply, Request, WorkerData } from './protocol.ts'
 
 export type EmbeddedOptions = {
@@ -115,7 +116,7 @@ function flush(host: Host): void {
 
 async function apply(host: Host, changes: readonly SearchChange[]): Promise<void> {
   if (changes.length > MAX_CHANGES) throw failure(`More than ${MAX_CHANGES} changes in one call`)
-  if (changes.length > 0) await command(host, { kind: 'apply', changes })
+  if (changes.length > 0) await command(host, { kind: 'apply', changes: changes.map(prepareChange) })
 }
 
 async function rebuild(host: Host, open: () => Promise<Catalogue>): Promise<void> {
@@ -137,7 +138,9 @@ async function rebuild(host: Host, open: () => Promise<Catalogue>): Promise<void
       for (let i = 0; i < batch.length; i += REBUILD_SLICE) {
         await indexed
         indexed = sent
-        sent = step({ kind: 'rebuild-add', sequence, documents: batch.slice(i, i + REBUILD_SLICE) })
+        const slice = batch.slice(i, i + REBUILD_SLICE)
+        const changes = slice.map((document) => prepareChange({ kind: 'upsert', sequence, document }))
+        sent = step({ kind: 'rebuild-add', changes })
         // Awaited above or below, unless reading fails first.
         sent.catch(() => undefined)
       }
@@ -156,14 +159,15 @@ async function rebuild(host: Host, open: () => Promise<Catalogue>): Promise<void
 function command(host: Host, message: Command): Promise<SearchIndexStatus> {
   return new Promise((resolve, reject) => {
     const id = wait(host, { resolve, reject })
-    if (id !== undefined) post(host, { kind: 'command', id, command: JSON.stringify(message) })
+    if (id !== undefined) post(host, { kind: 'command', id, command: message })
   })
 }
 
 /** Never rejects. If the thread dies, the status is not ready. */
 async function status(host: Host): Promise<SearchIndexStatus> {
   if (!host.status.ready) return host.status
-  return command(host, { kind: 'status' }).catch(() => host.status)
+  const current = await command(host, { kind: 'status' }).catch(() => host.status)
+  return { ...current, memoryBytes: current.ready ? process.memoryUsage.rss() : 0 }
 }
 
 async function close(host: Host): Promise<void> {

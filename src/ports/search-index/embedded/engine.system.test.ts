@@ -16,9 +16,10 @@ import {
 import { naiveSearch } from '#test/support/stand-ins/reference-search.ts'
 import type { SearchDocument } from '../document.ts'
 import { FIELDS } from '../filter/fields.ts'
-import { SORTS } from '../search-index.ts'
+import { type SearchChange, SORTS } from '../search-index.ts'
 import { Engine } from './engine.ts'
 import { ByteWriter } from './parts/hit-store.ts'
+import { prepareChange } from './prepare.ts'
 
 // FUZZ_RUNS=100000 makes it long; FUZZ_SEED repeats a failure.
 const { FUZZ_RUNS = '500', FUZZ_SEED = '1' } = process.env
@@ -37,6 +38,8 @@ function search(
   })
   return { hits, total: body.total_hits }
 }
+
+const apply = (engine: Engine, changes: readonly SearchChange[]) => engine.apply(changes.map(prepareChange))
 
 function pick<T>(random: Random, from: readonly T[]): T {
   return from[Math.floor(random() * from.length)] as T
@@ -125,7 +128,10 @@ test('engine and naive evaluator agree on random filters, sorts and texts', () =
   const words = sampleWords(seed)
   const documents = [...sampleDocuments({ seed, projects: 400, versions: 4, isSteady: false })]
   const engine = new Engine()
-  engine.apply(documents.map((document) => ({ kind: 'upsert', sequence: 1, document })))
+  apply(
+    engine,
+    documents.map((document) => ({ kind: 'upsert', sequence: 1, document })),
+  )
   let withHits = 0
   for (let i = 0; i < RUNS; i += 1) withHits += Math.sign(agree(engine, documents, request(random, words, 400)))
   assert.ok(withHits > RUNS / 4, `only ${withHits} of ${RUNS} queries found anything`)
@@ -137,7 +143,10 @@ test('results agree for values that are so common that they are stored as bits',
   const documents = [...sampleDocuments({ seed, projects: 3500, versions: 5, isSteady: false })]
   const engine = new Engine()
   for (let i = 0; i < documents.length; i += 250) {
-    engine.apply(documents.slice(i, i + 250).map((document) => ({ kind: 'upsert', sequence: 1, document })))
+    apply(
+      engine,
+      documents.slice(i, i + 250).map((document) => ({ kind: 'upsert', sequence: 1, document })),
+    )
   }
   for (let i = 0; i < RUNS / 20; i += 1) {
     agree(engine, documents, { ...request(random, [], 3500), query: '' })
@@ -183,7 +192,7 @@ test('they agree after every kind of change, with compactions between', () => {
     const known = current.get(source.id)
     if (known !== undefined && random() < 0.2) {
       current.delete(source.id)
-      engine.apply([{ kind: 'delete', sequence, id: source.id }])
+      apply(engine, [{ kind: 'delete', sequence, id: source.id }])
       return
     }
     // Half of the changes to a known project are of its counts only, which are applied in place.
@@ -194,7 +203,7 @@ test('they agree after every kind of change, with compactions between', () => {
         : { ...pick(random, pool), id: source.id, ...counts }
     current.set(source.id, document)
     const stale = { ...document, name: 'Stale', downloads: 0 }
-    engine.apply([
+    apply(engine, [
       { kind: 'upsert', sequence, document },
       { kind: 'upsert', sequence: sequence - 1, document: stale },
       { kind: 'upsert', sequence, document: stale },
@@ -211,7 +220,10 @@ test('cached filters stay correct through changes and compactions', () => {
   }
   const pool = [...current.values()]
   const engine = new Engine(undefined, { minDeadSlots: 30 })
-  engine.apply(pool.map((document) => ({ kind: 'upsert', sequence: 1, document })))
+  apply(
+    engine,
+    pool.map((document) => ({ kind: 'upsert', sequence: 1, document })),
+  )
   const asked: SearchRequest[] = [
     'loaders=drift OR loaders=ember OR categories=magic',
     'loaders=drift AND project_types=mod',
@@ -228,7 +240,7 @@ test('cached filters stay correct through changes and compactions', () => {
       const kind = random()
       if (kind < 0.1) {
         current.delete(document.id)
-        engine.apply([{ kind: 'delete', sequence, id: document.id }])
+        apply(engine, [{ kind: 'delete', sequence, id: document.id }])
         continue
       }
       const counts = { downloads: Math.floor(10 ** (random() * 7)), follows: Math.floor(random() * 1000) }
@@ -239,7 +251,7 @@ test('cached filters stay correct through changes and compactions', () => {
         id: document.id,
       }
       current.set(document.id, changed)
-      engine.apply([{ kind: 'upsert', sequence, document: changed }])
+      apply(engine, [{ kind: 'upsert', sequence, document: changed }])
     }
     for (let k = 0; k < 3; k += 1) {
       const before = engine.slots

@@ -1,8 +1,9 @@
 // The index: applies changes and runs searches, in one thread and without I/O.
-import type { CountQuery, SearchChange, SearchQuery } from '../search-index.ts'
+import type { CountQuery, SearchQuery } from '../search-index.ts'
 import { Compaction } from './parts/compaction.ts'
 import type { ByteWriter } from './parts/hit-store.ts'
 import { applyChange, finishChanges, makeParts, type Parts, saveParts } from './parts/parts.ts'
+import type { PreparedChange } from './prepare.ts'
 import { countWithin, narrow } from './query/evaluate.ts'
 import { FilterCache } from './query/filter-cache.ts'
 import { takePage } from './query/page.ts'
@@ -52,7 +53,7 @@ export class Engine {
    * Applies changes in order and ignores those that are not newer than the project's last one. If a change is rejected,
    * the changes before it stay applied.
    */
-  apply(changes: readonly SearchChange[]): void {
+  apply(changes: readonly PreparedChange[]): void {
     try {
       this.#applyEach(changes)
     } finally {
@@ -61,7 +62,7 @@ export class Engine {
   }
 
   /** As `apply`, for an index that is being built. Searches find the documents after `finish`. */
-  add(changes: readonly SearchChange[]): void {
+  add(changes: readonly PreparedChange[]): void {
     this.#applyEach(changes)
     if (this.#parts.orders.pending >= MAX_PENDING) this.finish()
   }
@@ -128,7 +129,7 @@ export class Engine {
     return index.search(text, docs.live, this.#pools.docs) ?? [{ kind: 'all', count: docs.liveCount }]
   }
 
-  #applyEach(changes: readonly SearchChange[]): void {
+  #applyEach(changes: readonly PreparedChange[]): void {
     this.#parts.orders.beginBatch(changes.length)
     let applied = 0
     try {

@@ -1,15 +1,15 @@
-// Messages between the process and its search thread. Requests are JSON, which is faster than the structured clones that
-// threads make of objects. Several searches share a message; one transferred buffer returns all their results.
-import type { SearchDocument } from '../document.ts'
-import type { SearchChange, SearchIndexStatus } from '../search-index.ts'
+// Messages between the process and its search thread. What is nested in them is JSON, which is faster than the structured
+// clones that threads make of objects. Several searches share a message; one transferred buffer returns all their results.
+import type { SearchIndexStatus } from '../search-index.ts'
+import type { PreparedChange } from './prepare.ts'
 
 export type WorkerData = { readonly snapshotFile: string | undefined }
 
-/** Work other than searches, sent as JSON. The thread runs one command at a time, in order. */
+/** Work other than searches. The thread runs one command at a time, in order. */
 export type Command =
-  | { readonly kind: 'apply'; readonly changes: readonly SearchChange[] }
+  | { readonly kind: 'apply'; readonly changes: readonly PreparedChange[] }
   | { readonly kind: 'rebuild-begin' }
-  | { readonly kind: 'rebuild-add'; readonly sequence: number; readonly documents: readonly SearchDocument[] }
+  | { readonly kind: 'rebuild-add'; readonly changes: readonly PreparedChange[] }
   | { readonly kind: 'rebuild-end'; readonly sequence: number }
   | { readonly kind: 'rebuild-abort' }
   | { readonly kind: 'checkpoint' }
@@ -28,7 +28,7 @@ export type Request =
        */
       readonly filters: readonly string[]
     }
-  | { readonly kind: 'command'; readonly id: number; readonly command: string }
+  | { readonly kind: 'command'; readonly id: number; readonly command: Command }
 
 export type Reply =
   /** The thread accepts searches. `snapshotError`: why an existing snapshot could not be read. */

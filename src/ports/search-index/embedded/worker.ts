@@ -1,7 +1,7 @@
 // The search thread: an engine, a second one during a rebuild, and the snapshot file.
 import { setTimeout } from 'node:timers/promises'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import type { SearchChange, SearchIndexStatus, SearchQuery } from '../search-index.ts'
+import type { SearchIndexStatus, SearchQuery } from '../search-index.ts'
 import { Engine } from './engine.ts'
 import { ByteWriter } from './parts/hit-store.ts'
 import type { Command, Reply, Request, WorkerData } from './protocol.ts'
@@ -50,8 +50,7 @@ function run(port: MessagePort, { snapshotFile }: WorkerData): void {
       reply(results, [results.bytes.buffer])
       return
     }
-    const { id } = request
-    const command = JSON.parse(request.command) as Command
+    const { id, command } = request
     const done = () => reply({ kind: 'done', id, status: statusOf(state) })
     const failed = (error: unknown) => reply({ kind: 'failed', id, reason: reasonOf(error) })
     last = last.then(async () => {
@@ -120,11 +119,9 @@ function execute(state: State, command: Command): void {
     case 'rebuild-begin':
       state.next = new Engine()
       return
-    case 'rebuild-add': {
-      const { sequence, documents } = command
-      nextEngine(state).add(documents.map((document): SearchChange => ({ kind: 'upsert', sequence, document })))
+    case 'rebuild-add':
+      nextEngine(state).add(command.changes)
       return
-    }
     case 'rebuild-end': {
       const next = nextEngine(state)
       next.finish()
@@ -193,7 +190,8 @@ function statusOf({ engine, next }: State): SearchIndexStatus {
     documents: engine.size,
     sequence: engine.sequence,
     rebuilding: next !== undefined,
-    memoryBytes: process.memoryUsage.rss(),
+    // The other thread measures it, because that takes longer than most commands.
+    memoryBytes: 0,
     identity: '',
   }
 }

@@ -1,6 +1,6 @@
 // Copies the index without dead slots, in small steps. During the copy the original serves searches and changes. The copy
 // then applies these changes and replaces the original.
-import type { SearchChange } from '#ports/search-index/search-index.ts'
+import type { PreparedChange } from '../prepare.ts'
 import type { FilterCache } from '../query/filter-cache.ts'
 import { numberLiveSlots } from '../storage/new-slots.ts'
 import { Orders } from './orders.ts'
@@ -15,7 +15,7 @@ export class Compaction {
   readonly #copying: Generator<void, Copy>
   #copy: Copy | undefined
   /** Changes of the original since the copy began. */
-  #missed: SearchChange[] = []
+  #missed: PreparedChange[] = []
 
   constructor(original: Copy) {
     this.#copying = copyLive(original)
@@ -24,7 +24,7 @@ export class Compaction {
   }
 
   /** Records changes of the original. Also applies some missed ones, so that a busy index reaches the end of the copy. */
-  record(changes: readonly SearchChange[]): void {
+  record(changes: readonly PreparedChange[]): void {
     this.#missed.push(...changes)
     if (this.#copy !== undefined && this.#missed.length > STEP_CHANGES)
       this.#catchUp(this.#copy.parts, changes.length * 2)

@@ -1,7 +1,6 @@
 // One row per indexed project and per version: numbers, dates and identifiers in columns. A changed project gets new
 // slots at the end, and its old slots are dead. The slots of its versions are adjacent, newest first.
-import { hash } from 'node:crypto'
-import type { SearchDocument } from '#ports/search-index/document.ts'
+import type { Content, PreparedUpsert } from '../prepare.ts'
 import { type Bits, clearBit, setBit } from '../storage/bits.ts'
 import { withLength } from '../storage/memory.ts'
 import { gather, inSteps, type NewSlots } from '../storage/new-slots.ts'
@@ -10,9 +9,6 @@ import { StringTable } from '../storage/string-table.ts'
 /** Columns per document slot; dates in milliseconds. The fingerprint covers everything except the counts. */
 const COLUMN_NAMES = ['downloads', 'follows', 'created', 'modified', 'freshness', 'fingerprint'] as const
 export type DocColumn = (typeof COLUMN_NAMES)[number]
-
-/** Dates in milliseconds; versions newest first. */
-export type DocDates = { readonly created: number; readonly modified: number; readonly published: readonly number[] }
 
 const NO_SLOT = 0xffffffff
 
@@ -74,7 +70,7 @@ export class DocTable {
   }
 
   /** Appends a project, whose sequence must be recorded, and slots for its versions. Returns the slot of the project. */
-  append(document: SearchDocument, { created, modified, published }: DocDates, print: number): number {
+  append(document: PreparedUpsert, { created, modified, published }: Content['dates']): number {
     const doc = this.docCount
     const first = this.versionCount
     this.docCount += 1
@@ -93,7 +89,7 @@ export class DocTable {
     this.columns.modified[doc] = modified
     // The date of the newest version; without versions, the date of creation.
     this.columns.freshness[doc] = published[0] ?? created
-    this.columns.fingerprint[doc] = print
+    this.columns.fingerprint[doc] = document.fingerprint
     this.columns.downloads[doc] = document.downloads
     this.columns.follows[doc] = document.follows
     return doc
@@ -181,9 +177,4 @@ function mapColumns(make: (name: DocColumn) => Float64Array<ArrayBuffer>) {
     DocColumn,
     Float64Array<ArrayBuffer>
   >
-}
-
-/** Returns a 48-bit hash of the document without its counts, which change independently. */
-export function fingerprint(document: SearchDocument): number {
-  return hash('sha1', JSON.stringify({ ...document, downloads: 0, follows: 0 }), 'buffer').readUIntBE(0, 6)
 }

@@ -1,5 +1,5 @@
 // Finds the versions and projects with a value of a text field, and stores the numbers of live components.
-import { projectValues, type SearchDocument, type SearchVersion } from '#ports/search-index/document.ts'
+import { type Content, VERSION_FIELDS } from '../prepare.ts'
 import { withLength } from '../storage/memory.ts'
 import { DROPPED, inSteps, type NewSlots } from '../storage/new-slots.ts'
 import { Postings } from '../storage/postings.ts'
@@ -34,19 +34,12 @@ export class FacetIndex {
     this.#numbers = new Map(Object.entries(saved?.numbers ?? {}))
   }
 
-  add(doc: number, firstVersion: number, document: SearchDocument, versions: readonly SearchVersion[]): void {
-    for (const [field, values] of Object.entries(projectValues(document))) this.#addValues(field, values, doc)
-    // A project without versions has one version slot, with the categories of the project.
-    if (versions.length === 0) this.#addValues('categories', document.categories, doc, firstVersion)
-    for (const [i, version] of versions.entries()) {
-      const slot = firstVersion + i
-      this.#addValues('categories', document.categories, doc, slot)
-      this.#addValues('categories', version.categories, doc, slot)
-      this.#addValues('loaders', version.loaders, doc, slot)
-      this.#addValues('project_types', version.project_types, doc, slot)
-      for (const field of VERSION_FIELDS) this.#addValues(field, version.fields[field] ?? [], doc, slot)
+  add(doc: number, firstVersion: number, { values, versions, components }: Content): void {
+    for (const [field, list] of Object.entries(values)) this.#addValues(field, list, doc)
+    for (const [i, lists] of versions.entries()) {
+      for (const [k, list] of lists.entries()) this.#addValues(VERSION_FIELDS[k] ?? '', list, doc, firstVersion + i)
     }
-    for (const [field, value] of Object.entries(document.components ?? {})) {
+    for (const [field, value] of Object.entries(components ?? {})) {
       if (typeof value === 'string') this.#addValues(field, [value], doc)
       else this.#setNumber(field, doc, value)
     }
@@ -134,9 +127,6 @@ export class FacetIndex {
     column[doc] = value
   }
 }
-
-/** Filter fields that are loader fields of a version. */
-const VERSION_FIELDS = ['game_versions', 'environment', 'client_side', 'server_side'] as const
 
 /** Project fields with few different values. */
 const REPETITIVE: ReadonlySet<string> = new Set([

@@ -1,8 +1,9 @@
 // Stores the JSON values of each hit, and writes them with the keys between them.
 
 import { invalidInput } from '#lib/errors.ts'
-import { MAX_DOCUMENT_BYTES, type SearchDocument, type SearchVersion } from '#ports/search-index/document.ts'
-import { HIT_TEMPLATE, hitValues } from '#ports/search-index/hit.ts'
+import { MAX_DOCUMENT_BYTES } from '#ports/search-index/document.ts'
+import { HIT_TEMPLATE } from '#ports/search-index/hit.ts'
+import type { Content, PreparedUpsert } from '../prepare.ts'
 import { Arena, withLength } from '../storage/memory.ts'
 import { DROPPED, gather, inSteps, type NewSlots } from '../storage/new-slots.ts'
 import { encode } from '../storage/string-table.ts'
@@ -53,14 +54,17 @@ export class HitStore {
     this.#size = saved?.size ?? 0
   }
 
-  /** Sets the record of a slot. `versions` are newest first and have the slots from `firstVersion`. */
-  set(doc: number, firstVersion: number, document: SearchDocument, versions: readonly SearchVersion[]): void {
-    this.#writeRecord(doc, encode(`${hitValues(document, versions).join('\0')}\0`))
-    this.#versionIds = withLength(this.#versionIds, (firstVersion + Math.max(1, versions.length)) * ID_WIDTH)
+  setRecord(doc: number, { record }: Pick<PreparedUpsert, 'record'>): void {
+    this.#writeRecord(doc, encode(record))
+  }
+
+  /** The versions have the slots from `firstVersion`. */
+  setVersions(firstVersion: number, { versionIds }: Content): void {
+    this.#versionIds = withLength(this.#versionIds, (firstVersion + Math.max(1, versionIds.length)) * ID_WIDTH)
     this.#versionIds[firstVersion * ID_WIDTH] = 0
-    for (let i = 0; i < versions.length; i += 1) {
+    for (let i = 0; i < versionIds.length; i += 1) {
       // Without an ID, the hit has null.
-      const id = (versions[i] as SearchVersion).id ?? ''
+      const id = versionIds[i] ?? ''
       const start = (firstVersion + i) * ID_WIDTH
       if (id.length >= ID_WIDTH) throw invalidInput(`version ID ${id} is too long`)
       this.#versionIds[start] = id.length

@@ -1,9 +1,8 @@
 // The parts of an index and the changes that apply to all of them.
 import { ApiError } from '#lib/errors.ts'
-import { datedNewestFirst, type SearchDocument } from '#ports/search-index/document.ts'
-import type { SearchChange } from '#ports/search-index/search-index.ts'
+import type { Content, PreparedChange } from '../prepare.ts'
 import { TextIndex } from '../text/text-index.ts'
-import { type DocDates, DocTable, fingerprint } from './doc-table.ts'
+import { DocTable } from './doc-table.ts'
 import { FacetIndex } from './facet-index.ts'
 import { HitStore } from './hit-store.ts'
 import { Orders } from './orders.ts'
@@ -33,9 +32,8 @@ export function saveParts({ docs, facets, text, hits, orders }: Parts) {
 }
 
 /** Applies a change if it is newer than the last one of its project. Searches see it after `finishChanges`. */
-export function applyChange(parts: Parts, change: SearchChange): void {
-  const id = change.kind === 'upsert' ? change.document.id : change.id
-  if (change.sequence > parts.docs.lastSequence(id)) applyNewer(parts, id, change)
+export function applyChange(parts: Parts, change: PreparedChange): void {
+  if (change.sequence > parts.docs.lastSequence(change.id)) applyNewer(parts, change)
 }
 
 export function finishChanges({ text, orders }: Parts): void {
@@ -43,38 +41,35 @@ export function finishChanges({ text, orders }: Parts): void {
   orders.finishBatch()
 }
 
-function applyNewer(parts: Parts, id: string, change: SearchChange): void {
+function applyNewer(parts: Parts, change: PreparedChange): void {
   const { docs, hits, orders } = parts
+  const { id } = change
   const old = docs.find(id)
   if (change.kind === 'delete') {
     docs.recordSequence(id, change.sequence)
     if (old !== undefined) kill(parts, old)
     return
   }
-  const { document } = change
-  const dated = datedNewestFirst(document.versions)
-  const dates = {
-    created: Date.parse(document.date_created),
-    modified: Date.parse(document.date_modified),
-    published: dated.map(({ at }) => at),
-  }
-  checkNumbers(document, dates)
-  const versions = dated.map(({ version }) => version)
-  const print = fingerprint(document)
-  const isSame = old !== undefined && docs.columns.fingerprint[old] === print
-  const slot = isSame ? old : docs.docCount
-  const firstVersion = isSame ? (docs.versionStart[old] ?? 0) : docs.versionCount
-  // First, because it rejects documents that are too large.
-  hits.set(slot, firstVersion, document, versions)
-  docs.recordSequence(id, change.sequence)
-  if (isSame) {
-    orders.setCounts(slot, document)
+  checkNumbers(id, [change.downloads, change.follows])
+  if (old !== undefined && docs.columns.fingerprint[old] === change.fingerprint) {
+    hits.setRecord(old, change)
+    docs.recordSequence(id, change.sequence)
+    orders.setCounts(old, change)
     return
   }
+  const content: Content = JSON.parse(change.content)
+  const { dates } = content
+  checkNumbers(id, [dates.created, dates.modified, ...dates.published])
+  const slot = docs.docCount
+  const firstVersion = docs.versionCount
+  // First, because it rejects documents that are too large.
+  hits.setRecord(slot, change)
+  hits.setVersions(firstVersion, content)
+  docs.recordSequence(id, change.sequence)
   if (old !== undefined) kill(parts, old)
-  docs.append(document, dates, print)
-  parts.facets.add(slot, firstVersion, document, versions)
-  parts.text.add(slot, document)
+  docs.append(change, dates)
+  parts.facets.add(slot, firstVersion, content)
+  parts.text.add(slot, content.text)
   orders.add(slot)
 }
 
@@ -85,7 +80,6 @@ function kill({ docs, hits, orders }: Parts, doc: number): void {
 }
 
 /** The sort orders need finite numbers. */
-function checkNumbers({ id, downloads, follows }: SearchDocument, { created, modified, published }: DocDates): void {
-  const isSound = [downloads, follows, created, modified].every(Number.isFinite) && published.every(Number.isFinite)
-  if (!isSound) throw new ApiError('search_error', `Project ${id} has an invalid date or count`)
+function checkNumbers(id: string, numbers: readonly number[]): void {
+  if (!numbers.every(Number.isFinite)) throw new ApiError('search_error', `Project ${id} has an invalid date or count`)
 }

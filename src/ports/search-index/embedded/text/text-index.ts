@@ -1,7 +1,7 @@
 // Finds the documents that match a text, by class of relevance.
-import type { SearchDocument } from '#ports/search-index/document.ts'
 import { documentWords, foldWords, isShort, queryTerms, shortPrefixes } from '#ports/search-index/fold.ts'
 import { MAX_TYPOS, MAX_WORDS_FOR_TYPOS, typosAllowed } from '#ports/search-index/typo-rules.ts'
+import type { Content } from '../prepare.ts'
 import { type Bits, type BitsPool, hasBit, intersect, setBit, uniteShared } from '../storage/bits.ts'
 import { claimSet, claimSlots, type DocSet } from '../storage/doc-set.ts'
 import { Postings } from '../storage/postings.ts'
@@ -34,8 +34,8 @@ export class TextIndex {
   }
 
   /** `doc` is the next slot. Searches find the document after `finishBatch`. */
-  add(doc: number, document: SearchDocument): void {
-    const { name, slug, terms } = documentWords(document)
+  add(doc: number, content: Content['text']): void {
+    const { name, slug, terms } = documentWords(content)
     for (const term of terms) {
       const code = this.#vocabulary.intern(term)
       this.#postings.add(code, doc)
