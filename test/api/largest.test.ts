@@ -1,10 +1,10 @@
 // The cost of every operation of both API descriptions has a bound, also if an account, a project, an organization and a
 // collection have thousands of everything. Rows, statements and bytes are the same at any load of the machine.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, before, mock, test } from 'node:test'
 import type { RouteEntry } from '#platform/http/route-config.ts'
 import { measurePool } from '#test/support/app/measured-pool.ts'
-import type { TestApp } from '#test/support/app/test-app.ts'
+import { BYPASS_KEY, type TestApp } from '#test/support/app/test-app.ts'
 import { longestHoldMs, slowness } from '#test/support/processes/processor-time.ts'
 import { enlarge, renew } from './operations/largest-world.ts'
 import { openForSamples } from './operations/open.ts'
@@ -15,6 +15,8 @@ import { createWorld, type Role, type World } from './operations/world.ts'
 const ROWS_MAX = 1_250
 const STATEMENTS_MAX = 60
 const BYTES_MAX = 600_000
+/** Five times the entries of a feed. */
+const PAGE_ROWS_MAX = 250
 /**
  * Maximum time for which a read of a complete list holds the event loop, in milliseconds of processor time. A list that is
  * composed in one turn holds it for 50 to 150. The limit is scaled by the speed of the machine, and the lowest of
@@ -126,4 +128,43 @@ test('an operation reads, changes and returns a bounded number of rows and bytes
 test('no complete list holds the event loop', () => {
   const slow = [...costs].filter(([, { holdMs }]) => holdMs > HOLD_MS_MAX)
   assert.deepEqual(slow, [])
+})
+
+test('feeds, and pages of lists, read only what they show', async () => {
+  const [project, organization, owner] = [
+    await world.project(),
+    await world.organization(),
+    await world.person('owner'),
+  ]
+  const collection = `/collection/${await world.id('collection')}`
+  const feeds = [`/user/${owner.username}`, `/organization/${organization.slug}`, collection]
+  const paths = [
+    ...feeds.flatMap((path) => [`${path}.atom`, `${path}/releases.atom`]),
+    collection,
+    ...['used-by', 'dependencies', 'gallery'].map((part) => `/mod/${project.slug}/${part}`),
+    '/dashboard/notifications',
+    // From the index, once.
+    '/sitemap.xml',
+    '/sitemap-mods-1.xml',
+  ]
+  const headers = { 'user-agent': 'Mozilla/5.0', accept: 'text/html', 'x-ratelimit-key': BYPASS_KEY }
+  const cookie = `__Host-depot-session=${(await renew(world).then((own) => own.person('owner'))).token}`
+  for (const url of paths) {
+    const send = () => t.inject({ method: 'GET', url, headers: { ...headers, cookie } })
+    assert.equal((await send()).statusCode, 200, url)
+    const { rows } = await pool.measure(send)
+    assert.ok(rows <= PAGE_ROWS_MAX, `${url} reads ${rows} rows`)
+  }
+})
+
+test('the part of a site map is read from the index once', async () => {
+  const search = mock.method(t.deps.search, 'search')
+  t.deps.cache.clear()
+  const load = () => t.anyone.get('/sitemap-mods-1.xml')
+  const first = await load()
+  const searches = search.mock.callCount()
+  assert.ok(searches > 0)
+  assert.equal((await load()).body, first.body)
+  assert.equal(search.mock.callCount(), searches)
+  search.mock.restore()
 })
