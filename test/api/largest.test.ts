@@ -93,12 +93,12 @@ async function measure(route: RouteEntry): Promise<Cost> {
     const headers = { ...(authorization === undefined ? {} : { authorization }), ...request.headers }
     const send = () => t.inject({ ...request, headers })
     if (isRead) t.deps.cache.clear()
-    const { result, rows, statements } = await pool.measure(send, { isUndone: UNDONE.test(route.operationId) })
+    const { result, rows, statements: sent } = await pool.measure(send, { isUndone: UNDONE.test(route.operationId) })
     if (result.statusCode >= 400) {
       refused.push(`${caller}: ${result.statusCode} ${result.body.slice(0, 200)}`)
       continue
     }
-    const bytes = result.rawPayload.length
+    const [bytes, statements] = [result.rawPayload.length, sent.length]
     const isBounded = rows <= ROWS_MAX && statements <= STATEMENTS_MAX && bytes <= BYTES_MAX
     return { rows, statements, bytes, isBounded, holdMs: isRead && !isBounded ? await lowestHold(send) : 0 }
   }

@@ -8,8 +8,8 @@ import type { Person } from '#test/support/factories/factories.ts'
 import { addNotifications, copyRow, MANY } from '#test/support/factories/largest.ts'
 import { createWorld, type Role, THING_NAMES, type Thing, type World } from './world.ts'
 
-/** Number of things that the quota of an account limits to fewer, unless an operator raises it. */
-const OWNED = 2_000
+/** Number of drafts and organizations of an account, which quotas limit to fewer unless an operator raises them. */
+const OWNED = 1_300
 
 const ROLES = ['stranger', 'member', 'moderator', 'admin', 'owner'] as const satisfies readonly Role[]
 
@@ -94,17 +94,16 @@ async function addPeople(world: World, { own, id, name, copy }: Source): Promise
 async function addProjects(world: World, { own, id, name, copy }: Source): Promise<void> {
   const { db } = world.t.deps
   const { project: project_id, organizationProject } = own
-  for (const letter of ['a', 'q']) await copy('team', { id: own.team }, { id: id(letter) })
+  await copy('team', { id: own.team }, { id: id() })
+  await copy('team', { id: own.team }, { id: id('q') }, 2 * OWNED)
   const of = { id: own.organizationProject }
   await copy('project', of, { id: id(), slug: name(), team_id: id(), downloads: 'n' })
   const status = `case n % 2 when 0 then 'processing' else 'draft' end`
   const others = { id: id('q'), slug: name('q'), team_id: id('q'), organization_id: 'null', queued: 'now()' }
-  await copy('project', of, { ...others, status })
+  await copy('project', of, { ...others, status }, 2 * OWNED)
   const draft = id('q').replace('n::', '(2 * n - 1)::')
   await copy('team_member', { team_id: own.team, account_id: own.owner }, { team_id: draft }, OWNED)
-  for (const letter of ['a', 'q']) {
-    await copy('thread', { project_id: organizationProject }, { id: id(letter), project_id: id(letter) })
-  }
+  await copy('thread', { project_id: organizationProject }, { id: id(), project_id: id() })
   await copy('version', { id: own.version }, { id: id(), project_id: id() })
   const needed = { dependent_id: own.version, project_id, dependency_type: 'required' } as const
   await db.insertInto('dependency').values(needed).execute()

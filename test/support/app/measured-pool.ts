@@ -2,7 +2,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Pool, PoolClient, QueryResult } from 'pg'
 
-type Measured = { rows: number; statements: number; isUndone: boolean }
+type Statement = { text: string; values: readonly unknown[] }
+type Measured = { rows: number; statements: Statement[]; isUndone: boolean }
 
 /** Measures calls that use this pool. */
 export function measurePool(pool: Pool) {
@@ -15,7 +16,7 @@ export function measurePool(pool: Pool) {
     client.query = ((first: unknown, ...rest: unknown[]) => {
       const measured = current.getStore()
       if (measured === undefined) return query(first, ...rest)
-      measured.statements += 1
+      measured.statements.push({ text: textOf(first), values: (rest[0] ?? []) as unknown[] })
       const answer = query(measured.isUndone ? withoutCommit(first) : first, ...rest)
       if (!(answer instanceof Promise)) return answer
       return answer.then((result: QueryResult | QueryResult[]) => {
@@ -25,18 +26,19 @@ export function measurePool(pool: Pool) {
     }) as typeof client.query
   })
   return {
-    /** Returns the number of statements that `act` sends, and of the rows that these return or change. */
+    /** Returns the statements that `act` sends, and the number of rows that these return or change. */
     async measure<T>(act: () => Promise<T>, { isUndone = false } = {}): Promise<Measured & { result: T }> {
-      const measured: Measured = { rows: 0, statements: 0, isUndone }
+      const measured: Measured = { rows: 0, statements: [], isUndone }
       const result = await current.run(measured, act)
       return { ...measured, result }
     },
   }
 }
 
+const textOf = (query: unknown): string => (typeof query === 'string' ? query : (query as { text: string }).text)
+
 /** Rolls a transaction back in place of its commit, so that the next operation finds the same rows. */
 function withoutCommit(query: unknown): unknown {
-  if (typeof query === 'string') return query.replace(/commit$/, 'rollback')
-  const { text } = query as { text?: unknown }
-  return typeof text === 'string' ? { ...(query as object), text: text.replace(/commit$/, 'rollback') } : query
+  const text = textOf(query).replace(/commit$/, 'rollback')
+  return typeof query === 'string' ? text : { ...(query as object), text }
 }
