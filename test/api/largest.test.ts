@@ -19,10 +19,11 @@ const BYTES_MAX = 600_000
 const PAGE_ROWS_MAX = 250
 /**
  * Maximum time for which a read of a complete list holds the event loop, in milliseconds of processor time. A list that is
- * composed in one turn holds it for 50 to 150. The limit is scaled by the speed of the machine, and the lowest of
- * several requests counts, because processor time grows under load.
+ * composed in one turn holds it for 50 to 150; most need less than 10 on an idle machine, and the test client itself copies
+ * the response. The limit is scaled by the speed of the machine, and the lowest of several requests counts, because
+ * processor time grows under load. `bench/work/bounded.ts` measures against 10.
  */
-const HOLD_MS_MAX = 25
+const HOLD_MS_MAX = 40
 const TRIES = 4
 
 /** Operations that exceed a bound, by the reason. */

@@ -97,7 +97,9 @@ async function addProjects(world: World, { own, id, name, copy }: Source): Promi
   await copy('team', { id: own.team }, { id: id() })
   await copy('team', { id: own.team }, { id: id('q') }, 2 * OWNED)
   const of = { id: own.organizationProject }
-  await copy('project', of, { id: id(), slug: name(), team_id: id(), downloads: 'n' })
+  // The key by which random projects are chosen.
+  const random_key = 'floor(random() * 2147483648)::integer'
+  await copy('project', of, { id: id(), slug: name(), team_id: id(), downloads: 'n', random_key })
   const status = `case n % 2 when 0 then 'processing' else 'draft' end`
   const others = { id: id('q'), slug: name('q'), team_id: id('q'), organization_id: 'null', queued: 'now()' }
   await copy('project', of, { ...others, status }, 2 * OWNED)
