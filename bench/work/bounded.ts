@@ -1,6 +1,7 @@
 // Answers for the largest entities: processor time of the main thread, the longest time that a request holds the event loop,
 // and the time in the database. The lowest of several requests counts.
 
+import { measurePool } from '#test/support/app/measured-pool.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
 import { addNotifications, addOwnedDependents, addVersions } from '#test/support/factories/largest.ts'
@@ -48,7 +49,7 @@ async function measureAll(t: TestApp): Promise<Row[]> {
     ...(await ask('/v2/project/largest/version', 60, { isCold: true })),
     ...(await ask('/v3/project/largest/version', 60)),
     ...(await ask('/v3/project/largest/version?limit=100', 5)),
-    ...(await ask('/v3/project/largest/dependents?limit=100&offset=4900', 10)),
+    ...(await ask('/v3/project/largest/dependents?limit=100&offset=4900', 10, { databaseAtMost: 5 })),
     ...(await ask(`/organization/${organization.slug}`, 10)),
     ...(await ask(`/organization/${organization.slug}/releases.atom`, 10)),
     ...(await ask(`/collection/${collection.json().id}`, 10)),
@@ -57,9 +58,25 @@ async function measureAll(t: TestApp): Promise<Row[]> {
   ]
 }
 
-type Asked = { path: string; atMost: number; owner: Person; isCold?: boolean }
+/** Returns the time, in milliseconds, that the database needs for the statements of a request. The lowest of each counts. */
+async function databaseMs(t: TestApp, send: () => Promise<unknown>): Promise<number> {
+  const { statements } = await measurePool(t.deps.pool).measure(send)
+  let total = 0
+  for (const { text, values } of statements) {
+    const times: number[] = []
+    for (let n = 0; n < REPEATS; n += 1) {
+      const { rows } = await t.deps.pool.query(`explain (analyze, format json) ${text}`, [...values])
+      const [plan] = rows[0]['QUERY PLAN']
+      times.push(plan['Planning Time'] + plan['Execution Time'])
+    }
+    total += Math.min(...times)
+  }
+  return total
+}
 
-async function measure(t: TestApp, { path, atMost, owner, isCold = false }: Asked): Promise<Row[]> {
+type Asked = { path: string; atMost: number; owner: Person; isCold?: boolean; databaseAtMost?: number }
+
+async function measure(t: TestApp, { path, atMost, owner, isCold = false, databaseAtMost }: Asked): Promise<Row[]> {
   const times: number[] = []
   const holds: number[] = []
   const scale = slowness()
@@ -82,5 +99,8 @@ async function measure(t: TestApp, { path, atMost, owner, isCold = false }: Aske
   return [
     row(`main thread, ${name}`, Math.min(...times), { atMost }, ' ms', detail),
     row(`longest hold, ${name}`, Math.min(...holds), { atMost: HOLD_MS_MAX }, ' ms'),
+    ...(databaseAtMost === undefined
+      ? []
+      : [row(`database, ${name}`, await databaseMs(t, send), { atMost: databaseAtMost }, ' ms')]),
   ]
 }

@@ -1764,6 +1764,8 @@ CREATE INDEX version_scheduled_idx ON public.version USING btree (scheduled_at) 
 
 CREATE INDEX version_visibility_idx ON public.version USING btree (id) INCLUDE (project_id, status, date_published);
 
+CREATE INDEX version_withdrawn_idx ON public.version USING btree (project_id) WHERE (withdrawn_at IS NOT NULL);
+
 CREATE INDEX version_withdrawn_replacement_idx ON public.version USING btree (withdrawn_replacement) WHERE (withdrawn_replacement IS NOT NULL);
 
 CREATE INDEX webhook_account_id_idx ON public.webhook USING btree (account_id) WHERE (account_id IS NOT NULL);

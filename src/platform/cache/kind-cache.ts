@@ -45,6 +45,9 @@ interface Lookup<V> {
   mayRetry: boolean
 }
 
+/** Maximum number of values per load, because the rows of a load are parsed and stored in few turns of the event loop. */
+const LOADED_MAX = 1_000
+
 export class KindCache<V> implements CachePart {
   readonly #definition: KindDefinition<V>
   readonly #entries: EntryTable<V>
@@ -232,8 +235,13 @@ export class KindCache<V> implements CachePart {
         failed.push(...refs)
       }
     })
-    if (own.length > 0) waits.push(this.#start(key, own, lookup.load).then((loaded) => pick(loaded, own)))
-    await Promise.all(waits)
+    const loadOwn = async (): Promise<void> => {
+      for (let from = 0; from < own.length; from += LOADED_MAX) {
+        const refs = own.slice(from, from + LOADED_MAX)
+        pick(await this.#start(key, refs, lookup.load), refs)
+      }
+    }
+    await Promise.all([...waits, loadOwn()])
     if (failed.length > 0) await this.#fill(key, { ...lookup, missing: failed, mayRetry: false })
     return lookup.values
   }

@@ -1,6 +1,6 @@
 // Creates the database handle: pool, type parsing and Kysely. Functions that need a transaction accept `Tx`, others `Db`.
 
-import { Kysely, type LogEvent, type Transaction } from 'kysely'
+import { Kysely, type LogEvent, type RawBuilder, type Transaction } from 'kysely'
 import pg from 'pg'
 import { OperatorError } from '#lib/operator-error.ts'
 import { MINUTE_MS } from '#lib/time.ts'
@@ -12,6 +12,9 @@ export type Db = Kysely<DB>
 export type Tx = Transaction<DB>
 /** The part of a list that a query returns. */
 export type Page = { limit: number; offset: number }
+
+/** IDs, or SQL for an array of IDs, which the process then does not read. */
+export type IdList = readonly string[] | RawBuilder<string[]>
 
 /** Connection settings of `pg`: a URL, or the socket folder of the embedded server. */
 export type Connection = { connectionString: string } | { host: string; port: number; user: string; database: string }

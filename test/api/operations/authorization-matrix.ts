@@ -17,6 +17,7 @@ import {
   buildRequest,
   CALLERS,
   type Caller,
+  operationsOf,
   sampleOf,
   send,
   sendAsEach,
@@ -53,16 +54,6 @@ before(async () => {
 
 async function walk(lane: RouteEntry[]): Promise<void> {
   for (const route of lane) matrix.set(route.operationId, await sendAsEach(t, route))
-}
-
-/** Each operation once: those that are described, and those that are not though they ask who calls. */
-function operationsOf(table: RouteEntry[]): RouteEntry[] {
-  const wanted = table.filter(({ hidden, config }) => !hidden || config.auth !== 'public')
-  const byId = new Map<string, RouteEntry>()
-  for (const route of [...wanted.filter(({ hidden }) => !hidden), ...wanted]) {
-    if (!byId.has(route.operationId)) byId.set(route.operationId, route)
-  }
-  return [...byId.values()]
 }
 
 /** Lists the responses that break a rule. The rule holds if the list is empty. */

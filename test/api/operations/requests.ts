@@ -70,6 +70,16 @@ export function bareRequest({ method, url }: RouteEntry): Request {
   return { method: method as 'GET', url: path.replace(/:[a-z_]+/g, 'AAAAAAAA'), headers: COMMON_HEADERS }
 }
 
+/** Each operation once: those that are described, and those that are not though they ask who calls. */
+export function operationsOf(table: RouteEntry[]): RouteEntry[] {
+  const wanted = table.filter(({ hidden, config }) => !hidden || config.auth !== 'public')
+  const byId = new Map<string, RouteEntry>()
+  for (const route of [...wanted.filter(({ hidden }) => !hidden), ...wanted]) {
+    if (!byId.has(route.operationId)) byId.set(route.operationId, route)
+  }
+  return [...byId.values()]
+}
+
 export function sampleOf({ operationId, method, url }: RouteEntry): Sample {
   const sample = SAMPLES[operationId]
   assert.ok(sample !== undefined, `${operationId} (${method} ${url}) has no sample in test/api/operations/samples.ts`)

@@ -181,8 +181,7 @@ const THINGS: Record<Thing, (world: World) => Promise<string>> = {
 export const THING_NAMES = Object.keys(THINGS) as Thing[]
 
 /** Each thing is made on first need and stays the same; a world in which something was changed is thrown away. */
-export function createWorld(t: TestApp, { hidden = false } = {}): World {
-  const made = new Map<string, Promise<unknown>>()
+export function createWorld(t: TestApp, { hidden = false, made = new Map<string, Promise<unknown>>() } = {}): World {
   const once = <T>(name: string, make: () => Promise<T>): Promise<T> => {
     const known = made.get(name) ?? make()
     made.set(name, known)

@@ -1,5 +1,6 @@
 // An account, a project and an organization with thousands of items, for tests and measurements of expensive requests.
 import { sql } from 'kysely'
+import type { Db } from '#platform/db/db.ts'
 import type { TestApp } from '../app/test-app.ts'
 import type { MadeProject } from './factories.ts'
 
@@ -55,4 +56,24 @@ export async function addOwnedDependents(t: TestApp, project: MadeProject, organ
   await sql`insert into dependency (dependent_id, project_id, dependency_type)
     select 'Lv' || lpad(n::text, 6, '0'), ${project.id}, 'required' from generate_series(1, ${MANY}::int) n`.execute(db)
   await sql`analyze`.execute(db)
+}
+
+/** Inserts copies of a row. `changes` are the columns that differ, as SQL with the number `n` of the copy. */
+export async function copyRow(
+  db: Db,
+  table: string,
+  key: Readonly<Record<string, string>>,
+  changes: Readonly<Record<string, string>>,
+  count = MANY,
+): Promise<void> {
+  const { rows } = await sql<{ name: string }>`select attname as name from pg_attribute
+    where attrelid = ${table}::regclass and attnum > 0 and not attisdropped and attidentity = ''`.execute(db)
+  const columns = rows.map(({ name }) => name)
+  const values = columns.map((name) => sql.raw(changes[name] ?? `one."${name}"`))
+  const where = Object.entries(key).map(([name, value]) => sql`${sql.ref(name)} = ${value}`)
+  const { numAffectedRows } =
+    await sql`insert into ${sql.table(table)} (${sql.join(columns.map((name) => sql.ref(name)))})
+    select ${sql.join(values)} from generate_series(1, ${count}::int) n,
+      (select * from ${sql.table(table)} where ${sql.join(where, sql` and `)} limit 1) one`.execute(db)
+  if (numAffectedRows !== BigInt(count)) throw new Error(`There is no such row of ${table} to copy`)
 }

@@ -4,7 +4,7 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import { visibleTo } from '#features/basics/access/project-policy.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { ApiError } from '#lib/errors.ts'
-import type { Db, Page, Tx } from '#platform/db/db.ts'
+import type { Db, IdList, Page, Tx } from '#platform/db/db.ts'
 import { isNamed } from '#platform/db/names.ts'
 import type { Project } from '#platform/db/schema.ts'
 
@@ -149,13 +149,13 @@ export async function listProjectIdsOfOrganization(db: Db, organizationId: strin
 export async function listUpdatedIds(
   db: Db,
   viewer: Viewer | null,
-  ids: readonly string[],
+  ids: IdList,
   { offset, limit }: Page,
 ): Promise<string[]> {
   const rows = await db
     .selectFrom('project')
     .select('id')
-    .where(sql<boolean>`id = any(${[...ids]}::text[])`)
+    .where(sql<boolean>`id = any(${ids}::text[])`)
     .where(visibleTo(viewer))
     .orderBy('updated', 'desc')
     .orderBy('id')

@@ -5,7 +5,7 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import { visibleTo } from '#features/basics/access/project-policy.ts'
 import { lockProject, lockProjects, type ProjectRow } from '#features/catalogue/projects/queries.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
-import type { Db, Tx } from '#platform/db/db.ts'
+import type { Db, IdList, Tx } from '#platform/db/db.ts'
 import type { Version } from '#platform/db/schema.ts'
 import type { FileType } from './kinds.ts'
 import { isListedAndPasses, LIST_ORDER, NOT_WITHDRAWN, type VersionFilter } from './lookup/version-filter.ts'
@@ -101,10 +101,9 @@ export async function listVersionIdsOf(db: Db, projectId: string, filter: Versio
 export async function listReleases(
   db: Db,
   viewer: Viewer | null,
-  projectIds: readonly string[],
+  projectIds: IdList,
   { offset, limit }: { offset: number; limit: number },
 ): Promise<string[]> {
-  if (projectIds.length === 0) return []
   const { rows } = await sql<{ id: string }>`
     select newest.id from unnest(${projectIds}::text[]) as wanted (id)
     join project on project.id = wanted.id and ${visibleTo(viewer)}

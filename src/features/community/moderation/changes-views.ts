@@ -146,10 +146,11 @@ export function toChangeView(
   }: { hosts?: ReadonlyMap<string, number>; states?: { before: ProjectState | null; after: ProjectState } } = {},
 ): ChangeView {
   const image = (one: ImageState) => ({ ...one, url: imageUrl(config, one.url) ?? '' })
+  const existing = new Set(states?.after.versions.map(({ id }) => id))
   const version = (one: VersionState) => ({
     ...one,
     published: new Date(one.published).toISOString(),
-    compare_with: states === undefined ? null : comparableVersion(one, states.before, states.after),
+    compare_with: comparableVersion(one, states?.before?.versions ?? [], existing),
   })
   const icon = { before: imageUrl(config, change.icon.before), after: imageUrl(config, change.icon.after) }
   const { added, removed, changed } = change.versions

@@ -111,11 +111,10 @@ function setChange<Item extends { id: string }>(before: readonly Item[], after: 
 /** Returns the newest version of the earlier state that shares a loader and still exists, to compare the files with. */
 export function comparableVersion(
   version: VersionState,
-  before: ProjectState | null,
-  after: ProjectState,
+  before: readonly VersionState[],
+  existing: ReadonlySet<string>,
 ): string | null {
-  const existing = new Set(after.versions.map(({ id }) => id))
-  const earlier = before?.versions.find(
+  const earlier = before.find(
     ({ id, loaders }) =>
       id !== version.id && existing.has(id) && loaders.some((loader) => version.loaders.includes(loader)),
   )

@@ -6,10 +6,10 @@ import { listOrganizationIdsOf, listOrganizationProjectIds, listProjectIdsOf } f
 import { getCachedUser } from '#features/people/users/user-cache.ts'
 import { hasScope } from '#lib/access/scopes.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
-import { joinJson } from '#lib/text/json-bytes.ts'
+import { JsonEntity, joinJson } from '#lib/text/json-bytes.ts'
 import { convertInPieces } from '#lib/text/json-pieces.ts'
 import { UserParams } from '#platform/http/query-values.ts'
-import { sendBytes, sendList } from '#platform/http/responses/entity-tags.ts'
+import { sendBytes, sendList, sendObject } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import { listCachedOrganizations, toOrganizationViews } from './organization-cache.ts'
 import { AllProjectsView, OrganizationView } from './views.ts'
@@ -66,15 +66,12 @@ export function userListRoutes(app: App, deps: ProjectReader): void {
         response: { 200: AllProjectsView },
       },
     },
-    async (req, reply) => sendBytes(reply, await writeAllProjectsOf(deps, req.viewer, req.params.id)),
+    async (req, reply) => sendObject(reply, await readAllProjectsOf(deps, req.viewer, req.params.id)),
   )
 }
 
-/**
- * Returns the projects of a user and of their organizations, and these organizations by ID, as a JSON object.
- * @throws ApiError 404.
- */
-async function writeAllProjectsOf(deps: ProjectReader, viewer: Viewer | null, name: string): Promise<Buffer> {
+/** Returns the projects of a user and of their organizations, and these organizations by ID. @throws ApiError 404. */
+async function readAllProjectsOf(deps: ProjectReader, viewer: Viewer | null, name: string) {
   const { id } = await getCachedUser(deps, name)
   const organizations = await listCachedOrganizations(deps, await listOrganizationIdsOf(deps.db, id))
   const own = await listProjectIdsOf(deps.db, viewer, id)
@@ -86,13 +83,8 @@ async function writeAllProjectsOf(deps: ProjectReader, viewer: Viewer | null, na
     Buffer.from(`${index === 0 ? '' : ','}"${organizations[index]?.id}":`),
     bytes,
   ])
-  return Buffer.concat([
-    Buffer.from('{"projects":'),
-    joinJson(projects),
-    Buffer.from(',"organizations":{'),
-    ...entries,
-    Buffer.from('}}'),
-  ])
+  const byId = new JsonEntity(Buffer.concat([Buffer.from('{'), ...entries, Buffer.from('}')]))
+  return Object.entries({ projects, organizations: byId })
 }
 
 /** Returns the viewer if their token includes ORGANIZATION_READ, otherwise null, for the view of the public. */

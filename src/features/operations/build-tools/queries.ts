@@ -17,14 +17,23 @@ export type VersionCoordinates = {
 /** Far more versions than any real project has. */
 const VERSIONS_MAX = 20_000
 
-/** Returns the listed and archived versions of a project in list order, the best version first. */
-export async function listCoordinates(db: Db, projectId: string): Promise<VersionCoordinates[]> {
+/**
+ * Returns the listed and archived versions of a project in list order, the best version first. With a coordinate, only
+ * versions that it might name.
+ */
+export async function listCoordinates(
+  db: Db,
+  projectId: string,
+  coordinate: string | null = null,
+): Promise<VersionCoordinates[]> {
   const rows = await db
     .selectFrom('version')
     .select(['version.id', 'version.version_number', 'version.version_type', 'version.loaders', 'version.fields'])
     .select(sql<boolean>`version.withdrawn_at is not null`.as('is_withdrawn'))
     .where('version.project_id', '=', projectId)
     .where(isListedAndPasses({}))
+    .where(sql<boolean>`(${coordinate}::text is null or version.id = ${coordinate}
+      or starts_with(${coordinate} || '-', version.version_number || '-'))`)
     .orderBy(LIST_ORDER)
     .limit(VERSIONS_MAX)
     .execute()

@@ -65,7 +65,7 @@ function mavenRoutes(app: App, deps: Deps): void {
     async (req, reply) => {
       const { group, id, version: coordinate, file } = req.params
       const project = await getProject(deps, req.viewer, id)
-      const version = findByCoordinate(await listCoordinates(deps.db, project.id), coordinate)
+      const version = findByCoordinate(await listCoordinates(deps.db, project.id, coordinate), coordinate)
       if (version === undefined) throw notFound('version')
       const { name, digest } = splitDigest(file)
       const stem = `${id}-${coordinate}`

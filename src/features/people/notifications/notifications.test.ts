@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { parseScopeNames } from '#lib/access/scopes.ts'
 import { newId } from '#lib/ids.ts'
+import { measurePool } from '#test/support/app/measured-pool.ts'
 import { type TestApp, testApp } from '#test/support/app/test-app.ts'
 import type { Person } from '#test/support/factories/factories.ts'
 import { addNotifications } from '#test/support/factories/largest.ts'
@@ -305,5 +306,20 @@ test('100,000 notifications: the newest 10,000 are listed, and no other request 
   const limit = slowness()
   assert.ok(Math.min((await processorMs(send)).ms, (await processorMs(send)).ms) < 60 * limit)
   assert.ok(Math.min((await longestHoldMs(send)).ms, (await longestHoldMs(send)).ms) < 25 * limit)
+
+  // Everything else reads and changes only what it shows.
+  const { measure } = measurePool(own.deps.pool)
+  const ids = whole.slice(0, 500).map(({ id }: { id: string }) => id)
+  const session = { cookie: `__Host-depot-session=${person.token}`, accept: 'text/html' }
+  const page = '/dashboard/notifications?page=200'
+  for (const [act, rowsMax] of [
+    [() => own.as(person).get(`${path}?limit=100`), 101],
+    [() => own.as(person).get(page, { headers: session }), 200],
+    [() => own.as(person).patch(named(ids)), 500],
+    [() => own.as(person).delete(named(ids)), 500],
+  ] as const) {
+    const { result, rows } = await measure(act)
+    assert.ok(result.statusCode < 300 && rows <= rowsMax, `${result.statusCode}, ${rows} rows`)
+  }
   await own.close()
 })

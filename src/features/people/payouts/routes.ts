@@ -1,5 +1,7 @@
 // The caller's balance and payouts.
+import { writeJsonArray } from '#lib/text/json-pieces.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
+import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { getBalance, getHistory } from './queries.ts'
@@ -30,6 +32,9 @@ export function payoutRoutes(app: App, { db, now }: Pick<Deps, 'db' | 'now'>): v
         response: { 200: HistoryView },
       },
     },
-    (req) => getHistory(db, requireViewer(req).id, now()),
+    async (req, reply) => {
+      const history = await getHistory(db, requireViewer(req).id, now())
+      return sendBytes(reply, await writeJsonArray(history, (entry) => entry))
+    },
   )
 }

@@ -1,5 +1,5 @@
 // Queries of users and of their projects and organizations.
-import { type Expression, type ExpressionBuilder, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
+import { type RawBuilder, type Selectable, sql } from 'kysely'
 import { isReservedUsername, PLACEHOLDER_ID } from '#features/basics/access/placeholder.ts'
 import { listedFor } from '#features/basics/access/project-policy.ts'
 import { requireRoom } from '#features/basics/limits/quota.ts'
@@ -8,7 +8,7 @@ import { ApiError, notFound } from '#lib/errors.ts'
 import { DAY_MS } from '#lib/time.ts'
 import type { Db, Tx } from '#platform/db/db.ts'
 import { isNamed } from '#platform/db/names.ts'
-import type { Account, DB } from '#platform/db/schema.ts'
+import type { Account } from '#platform/db/schema.ts'
 
 export type AccountRow = Selectable<Account>
 
@@ -163,9 +163,18 @@ export function listUsersByPrefix(db: Db, prefix: string, max = PREFIX_SEARCH_MA
     .execute()
 }
 
-/** Returns the IDs of the projects to whose own team an account belongs and that the viewer sees in lists, newest first. */
-export function listProjectIdsOf(db: Db, viewer: Viewer | null, accountId: string): Promise<string[]> {
-  return listListedIds(db, viewer, (eb) => eb('project.team_id', 'in', acceptedTeams(db, accountId)))
+/** Returns the query for the projects to whose own team an account belongs and that the viewer sees in lists, newest first. */
+export function listedProjectsOf(db: Db, viewer: Viewer | null, accountId: string) {
+  return listedProjects(db, viewer).where('project.team_id', 'in', acceptedTeams(db, accountId))
+}
+
+export async function listProjectIdsOf(db: Db, viewer: Viewer | null, accountId: string): Promise<string[]> {
+  return (await listedProjectsOf(db, viewer, accountId).execute()).map(({ id }) => id)
+}
+
+/** Returns the query for the projects of an organization that the viewer sees in lists, newest first. */
+export function listedProjectsOfOrganization(db: Db, viewer: Viewer | null, organizationId: string) {
+  return listedProjects(db, viewer).where('project.organization_id', '=', organizationId)
 }
 
 /** Returns the IDs of the projects of these organizations that the viewer sees in lists, newest first. */
@@ -175,23 +184,17 @@ export async function listOrganizationProjectIds(
   organizationIds: readonly string[],
 ): Promise<string[]> {
   if (organizationIds.length === 0) return []
-  return listListedIds(db, viewer, (eb) => eb('project.organization_id', 'in', organizationIds))
+  const projects = listedProjects(db, viewer).where('project.organization_id', 'in', organizationIds)
+  return (await projects.execute()).map(({ id }) => id)
 }
 
-async function listListedIds(
-  db: Db,
-  viewer: Viewer | null,
-  condition: (eb: ExpressionBuilder<DB, 'project'>) => Expression<SqlBool>,
-): Promise<string[]> {
-  const rows = await db
+function listedProjects(db: Db, viewer: Viewer | null) {
+  return db
     .selectFrom('project')
     .select('project.id')
-    .where(condition)
     .where(listedFor(viewer))
     .orderBy('project.published', 'desc')
     .orderBy('project.id')
-    .execute()
-  return rows.map(({ id }) => id)
 }
 
 /** Returns the IDs of the organizations of which an account is an accepted member, oldest first. */

@@ -1,13 +1,15 @@
 // Feeds of projects: of lists, users, organizations and collections.
+import { sql } from 'kysely'
 import { listVisibleProjects } from '#features/catalogue/projects/lookup/project-cache.ts'
 import { listUpdatedIds } from '#features/catalogue/projects/queries.ts'
 import { type CollectionReadRow, listCollections } from '#features/community/collections/queries.ts'
 import { getOrganization, toOrganizationView } from '#features/community/organizations/organization-cache.ts'
-import { listOrganizationProjectIds, listProjectIdsOf } from '#features/people/users/queries.ts'
+import { listedProjectsOf, listedProjectsOfOrganization } from '#features/people/users/queries.ts'
 import { getCachedUser } from '#features/people/users/user-cache.ts'
 import type { UserView } from '#features/people/users/views.ts'
 import { notFound } from '#lib/errors.ts'
 import { isIdForm } from '#lib/ids.ts'
+import type { IdList } from '#platform/db/db.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
 import { NO_SETUP } from '#web/kit/cookies.ts'
 import { collectionPath, organizationPath, type ProjectType, userPath } from '#web/kit/paths.ts'
@@ -19,7 +21,7 @@ import { type Hit, type ProjectRow, rowOfHit, rowOfProject } from '../lists/rows
 import { ENTRIES, type Entry, type Feed, pageOf } from './feed.ts'
 
 /** The subject of a feed: its projects and its page. */
-export type Subject = Pick<Feed, 'title' | 'description' | 'path' | 'changed'> & { projectIds: readonly string[] }
+export type Subject = Pick<Feed, 'title' | 'description' | 'path' | 'changed'> & { projectIds: IdList }
 
 /** @throws ApiError 404 */
 export async function userSubject({ deps, viewer, param }: PageRequest): Promise<Subject> {
@@ -30,7 +32,7 @@ export async function userSubject({ deps, viewer, param }: PageRequest): Promise
     ...(bio === null || bio === '' ? {} : { description: bio }),
     path: userPath(username),
     changed: created,
-    projectIds: await listProjectIdsOf(deps.db, viewer, user.id),
+    projectIds: sql`array(${listedProjectsOf(deps.db, viewer, user.id)})`,
   }
 }
 
@@ -43,7 +45,7 @@ export async function organizationSubject({ deps, viewer, param }: PageRequest):
     title: name,
     description,
     path: organizationPath(organization.slug),
-    projectIds: await listOrganizationProjectIds(deps.db, viewer, [organization.id]),
+    projectIds: sql`array(${listedProjectsOfOrganization(deps.db, viewer, organization.id)})`,
   }
 }
 

@@ -9,6 +9,7 @@ import type { Viewer } from '#lib/access/viewer.ts'
 import { notFound } from '#lib/errors.ts'
 import { isPublicStatus } from '#lib/project-status.ts'
 import { bytesToKeep, entityTag, toValue, withLargerNumber } from '#lib/text/json-bytes.ts'
+import { convertInPieces } from '#lib/text/json-pieces.ts'
 import type { Counted } from '#platform/cache/changes.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
 import type { DerivedForm } from '#platform/cache/entries.ts'
@@ -83,10 +84,10 @@ function peekPublicProjects({ cache }: ProjectReader, names: readonly string[]):
 }
 
 function loaderOf(reader: ProjectReader) {
-  return async (names: readonly string[]): Promise<CachedProject[]> =>
-    (await listProjectReadsByNames(reader.db, names, loadersWith(reader.taxonomy, 'environment'))).map((row) =>
-      toCachedProject(row, reader),
-    )
+  return async (names: readonly string[]): Promise<CachedProject[]> => {
+    const rows = await listProjectReadsByNames(reader.db, names, loadersWith(reader.taxonomy, 'environment'))
+    return convertInPieces(rows, (row) => toCachedProject(row, reader))
+  }
 }
 
 /** Returns the project with this ID or slug, hidden or not. An ID takes precedence over a slug. */

@@ -40,6 +40,7 @@ export async function findPreviousVersion(
     .where('is_new_draft', '=', false)
     .orderBy('date_published', 'desc')
     .orderBy('id')
+    .limit(1)
     .executeTakeFirst()
   return row && { ...row, fields: row.fields as LoaderFieldValues }
 }
