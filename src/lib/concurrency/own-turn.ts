@@ -17,11 +17,3 @@ function next(): void {
   waiting.shift()?.()
   if (waiting.length > 0) setImmediate(next)
 }
-
-/** Yields each item in a separate turn. */
-export async function* inTurns<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
-  for (const item of items) {
-    await ownTurn()
-    yield item
-  }
-}

@@ -1,6 +1,7 @@
 // JSON as bytes: computes its strong ETag, and joins cached entities to lists and objects without parsing them.
 import { hash } from 'node:crypto'
 import type { TSchema } from 'typebox'
+import { ownTurn } from '#lib/concurrency/own-turn.ts'
 import { invalidInput } from '#lib/errors.ts'
 
 export function entityTag(body: string | Uint8Array): string {
@@ -156,10 +157,11 @@ export function layOutJsonObject<Entity extends { bytes: Uint8Array }>(
   return { length: Math.max(total, 2), entries }
 }
 
-/** Yields a JSON object in parts, each created when it is needed. */
-export function* partsOfObject({ entries }: JsonObject): Generator<Buffer> {
+/** Yields a JSON object in parts, each created in a separate turn when it is needed. */
+export async function* partsOfObject({ entries }: JsonObject): AsyncGenerator<Buffer> {
   for (let from = 0, to = 0, bytes = 1; from < entries.length; from = to, bytes = 1) {
     while (to < entries.length && bytes < PART_BYTES) bytes += entries[to++]?.length ?? 0
+    await ownTurn()
     yield writeObject({ entries, from, to }, Buffer.allocUnsafe(bytes))
   }
 }
