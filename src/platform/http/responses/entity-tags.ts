@@ -84,7 +84,7 @@ export function sendObject(reply: JoinedReply, parts: Iterable<readonly [key: st
   const object = layOutJsonObject(parts)
   const { length, entries } = object
   const { method, headers } = reply.request
-  if (method !== 'POST' || length <= PART_BYTES || codingFor(headers['accept-encoding'], CODINGS) !== undefined) {
+  if (method !== 'POST' || length < 2 * PART_BYTES || codingFor(headers['accept-encoding'], CODINGS) !== undefined) {
     const tags = entries.map(({ head, value }) => head + ('etag' in value ? value.etag : `[${tagsOf(value)}]`))
     return sendJoined(reply, { length, write: (target) => writeObject(object, target) }, tags.join())
   }
