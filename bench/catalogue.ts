@@ -8,9 +8,9 @@ import { createDb, createPool } from '#platform/db/db.ts'
 import { startEmbeddedPostgres } from '#platform/embedded-postgres/embedded-postgres.ts'
 import { silentLog } from '#platform/telemetry/log.ts'
 import { makeDataDir } from '#test/support/processes/running-depot.ts'
+import { benchUpdates } from './bulk/updates.ts'
 import { call, startBenchDepot } from './kit/servers.ts'
 import { figure, printTable, type Row, row } from './kit/table.ts'
-import { benchUpdates } from './updates.ts'
 
 const ROUNDS = 25
 /** Update checks: 20,000 projects with five versions each. */

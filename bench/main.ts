@@ -11,6 +11,7 @@ import { benchIngest } from './analytics/ingest.ts'
 import { benchAnnouncements } from './announcements.ts'
 import { benchBackup } from './backup/backup.ts'
 import { benchBeside } from './beside.ts'
+import { benchBulk } from './bulk/bulk.ts'
 import { benchCatalogue } from './catalogue.ts'
 import { benchChanges } from './changes.ts'
 import { benchCompare, benchReference } from './compare/compare.ts'
@@ -59,6 +60,7 @@ const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   uploads: { title: 'Uploads through the page against the API', run: benchUploads },
   tokens: { title: 'Exchange of build tokens, and fine-grained tokens', run: benchTokens },
   'dry-run': { title: 'Dry runs against the requests', run: benchDryRun },
+  bulk: { title: 'Update checks and versions by 1,000 hashes', run: benchBulk },
   work: { title: 'Pages for publishers, moderators and operators, 20,000 projects', run: benchWork },
   routes: { title: 'The most expensive request of every route', run: benchRoutes },
   bounded: { title: 'Answers for the largest entities', run: benchBounded },

@@ -86,9 +86,21 @@ export function cpuSeconds({ pid }: Pick<ChildProcess, 'pid'>): number {
   return ns.reduce((sum, each) => sum + each, 0) / 1e9
 }
 
-/** Processor time of a process and all that it has started, the embedded database among them. */
+/** The last readings by process, of each measured process. */
+const readings = new Map<number, Map<number, number>>()
+
+/**
+ * Processor time of a process and all that it has started, the embedded database among them. A database connection that
+ * ended counts with its last reading, so that the sum never decreases.
+ */
 export function cpuSecondsOfAll({ pid = 0 }: Pick<ChildProcess, 'pid'>): number {
-  return [pid, ...descendants(pid)].reduce((sum, each) => sum + (ifThere(() => cpuSeconds({ pid: each })) ?? 0), 0)
+  const own = readings.get(pid) ?? new Map<number, number>()
+  readings.set(pid, own)
+  for (const each of [pid, ...descendants(pid)]) {
+    const seconds = ifThere(() => cpuSeconds({ pid: each }))
+    if (seconds !== undefined) own.set(each, seconds)
+  }
+  return own.values().reduce((sum, seconds) => sum + seconds, 0)
 }
 
 /** The processes that a process has started, and those that these have. */

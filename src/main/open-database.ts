@@ -104,6 +104,8 @@ export function openDatabase(
 
 async function connectListener(connection: Connection): Promise<pg.Client> {
   const client = new pg.Client({ ...connection, application_name: 'depot-listen', connectionTimeoutMillis: 5_000 })
+  // The connection can be lost before the caller listens for errors.
+  client.on('error', () => {})
   await client.connect()
   return client
 }

@@ -109,6 +109,8 @@ async function connectForLock({ pool }: SearchNeeds): Promise<pg.Client> {
     application_name: 'depot-search-feed',
     connectionTimeoutMillis: 5_000,
   })
+  // The connection can be lost before the caller listens for errors.
+  client.on('error', () => {})
   await client.connect()
   return client
 }

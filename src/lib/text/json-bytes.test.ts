@@ -1,11 +1,24 @@
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { ApiError } from '#lib/errors.ts'
-import { bytesToKeep, entityTag, JsonEntity, joinJson, layOutJsonObject, withLargerNumber } from './json-bytes.ts'
+import {
+  bytesToKeep,
+  entityTag,
+  JsonEntity,
+  joinJson,
+  layOutJsonObject,
+  PART_BYTES,
+  partsOfObject,
+  withLargerNumber,
+  writeObject,
+} from './json-bytes.ts'
 
 const joinJsonObject = (parts: Parameters<typeof layOutJsonObject>[0]): Buffer => {
-  const { length, write } = layOutJsonObject(parts)
-  return write(Buffer.alloc(length))
+  const object = layOutJsonObject(parts)
+  const bytes = writeObject(object, Buffer.alloc(object.length))
+  assert.equal(bytes.length, object.length)
+  return bytes
 }
 const entity = (value: unknown) => new JsonEntity(bytesToKeep(JSON.stringify(value)))
 
@@ -18,6 +31,17 @@ test('joined entities are the JSON of the list and of the object', () => {
   const mixed = [['list', entities] as const, ['ä', entities.slice(0, 1)] as const, ['none', []] as const]
   assert.deepEqual(JSON.parse(String(joinJsonObject(mixed))), { list: values, ä: values.slice(0, 1), none: [] })
   assert.equal(String(joinJsonObject([])), '{}')
+})
+
+test('the parts of an object are the object, and each part except the last has at least its size', async () => {
+  for (const count of [1, 2, 63, 64, 200]) {
+    const object = layOutJsonObject(
+      Array.from({ length: count }, (_, n) => [`ä${n}`, entity('x'.repeat(n * 50))] as const),
+    )
+    const parts: Buffer[] = await Readable.from(partsOfObject(object)).toArray()
+    assert.deepEqual(Buffer.concat(parts), writeObject(object, Buffer.alloc(object.length)))
+    for (const part of parts.slice(0, -1)) assert.ok(part.length >= PART_BYTES - 1, String(part.length))
+  }
 })
 
 test('stored bytes have their own memory and an ETag of their content', () => {

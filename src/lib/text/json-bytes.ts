@@ -1,6 +1,7 @@
 // JSON as bytes: computes its strong ETag, and joins cached entities to lists and objects without parsing them.
 import { hash } from 'node:crypto'
 import type { TSchema } from 'typebox'
+import { ownTurn } from '#lib/concurrency/own-turn.ts'
 import { invalidInput } from '#lib/errors.ts'
 
 export function entityTag(body: string | Uint8Array): string {
@@ -129,38 +130,48 @@ const OBJECT_BYTES_MAX = 64 * 1024 * 1024
 /** The value of a key: one entity or a list of entities. */
 export type JsonPart<Entity> = Entity | readonly Entity[]
 
+/** Size from which a part of a JSON object is complete, in bytes. */
+export const PART_BYTES = 64 * 1024
+
+type ObjectEntry<Entity> = { head: string; value: JsonPart<Entity>; length: number }
+type JsonObject = { entries: readonly ObjectEntry<{ bytes: Uint8Array }>[]; from?: number; to?: number }
+
 /**
- * Lays out a JSON object of serialised values. `write` writes it to the start of a buffer of at least `length` bytes.
+ * Lays out a JSON object of serialised values.
  * @throws ApiError `invalid_input` if the object would exceed 64 MiB; then the rest of `parts` is not read.
  */
-export function layOutJsonObject(parts: Iterable<readonly [key: string, value: JsonPart<{ bytes: Uint8Array }>]>): {
-  length: number
-  write(target: Buffer): Buffer
-} {
-  const heads: string[] = []
-  const values: JsonPart<{ bytes: Uint8Array }>[] = []
-  let length = 2
+export function layOutJsonObject<Entity extends { bytes: Uint8Array }>(
+  parts: Iterable<readonly [key: string, value: JsonPart<Entity>]>,
+): { length: number; entries: ObjectEntry<Entity>[] } {
+  const entries: ObjectEntry<Entity>[] = []
+  let total = 1
   for (const [key, value] of parts) {
-    const head = `${heads.length === 0 ? '{' : ','}${JSON.stringify(key)}:`
-    length += Buffer.byteLength(head) + (isList(value) ? joinedLength(value) : value.bytes.length)
-    if (length > OBJECT_BYTES_MAX) {
+    const head = `${entries.length === 0 ? '{' : ','}${JSON.stringify(key)}:`
+    const length = Buffer.byteLength(head) + (isList(value) ? joinedLength(value) : value.bytes.length)
+    total += length
+    if (total > OBJECT_BYTES_MAX) {
       throw invalidInput(`The response would exceed ${OBJECT_BYTES_MAX} bytes; request fewer items`)
     }
-    heads.push(head)
-    values.push(value)
+    entries.push({ head, value, length })
   }
-  return { length, write: (target) => writeObject(heads, values, target) }
+  return { length: Math.max(total, 2), entries }
 }
 
-function writeObject(
-  heads: readonly string[],
-  values: readonly JsonPart<{ bytes: Uint8Array }>[],
-  target: Buffer,
-): Buffer {
-  if (heads.length === 0) return target.subarray(0, target.write('{}'))
+/** Yields a JSON object in parts, each created in a separate turn when it is needed. */
+export async function* partsOfObject({ entries }: JsonObject): AsyncGenerator<Buffer> {
+  for (let from = 0, to = 0, bytes = 1; from < entries.length; from = to, bytes = 1) {
+    while (to < entries.length && bytes < PART_BYTES) bytes += entries[to++]?.length ?? 0
+    await ownTurn()
+    yield writeObject({ entries, from, to }, Buffer.allocUnsafe(bytes))
+  }
+}
+
+/** Writes a JSON object, or some of its entries, to the start of `target`. */
+export function writeObject({ entries, from = 0, to = entries.length }: JsonObject, target: Buffer): Buffer {
+  if (entries.length === 0) return target.subarray(0, target.write('{}'))
   let at = 0
-  for (const [index, value] of values.entries()) {
-    at += target.write(heads[index] ?? '', at)
+  for (const { head, value } of entries.slice(from, to)) {
+    at += target.write(head, at)
     if (isList(value)) {
       at += joinJson(value, target.subarray(at)).length
     } else {
@@ -168,7 +179,7 @@ function writeObject(
       at += value.bytes.length
     }
   }
-  target[at++] = CLOSE_OBJECT
+  if (to === entries.length) target[at++] = CLOSE_OBJECT
   return target.subarray(0, at)
 }
 

@@ -148,7 +148,7 @@ export class DerivedCache<V> implements CachePart {
     const entry: Entry<V> = { key, value, sources, evicted: () => this.#evicted(entry) }
     this.#byKey.set(key, entry)
     for (const source of sources) this.#bySource.set(source, (this.#bySource.get(source) ?? new Set()).add(entry))
-    this.#lru.set(entry, true, { size })
+    this.#lru.set(entry, size, { size })
   }
 
   #evicted(entry: Entry<V>): void {

@@ -60,8 +60,8 @@ const ENTRY_OVERHEAD_BYTES = 400
 /** Maximum share of the cache for one value, so that one large value cannot evict all others. */
 const ENTRY_SHARE_MAX = 1 / 16
 
-/** Entries of all caches in the order of their last use, limited by their total size. */
-export type EntryLru = LRUCache<{ evicted(): void }, true>
+/** Entries of all caches with their sizes, in the order of their last use, limited by their total size. */
+export type EntryLru = LRUCache<{ evicted(): void }, number>
 
 /** Evicts the least recently used entries when they exceed `maxBytes`. */
 export function createEntryLru(maxBytes: number): EntryLru {
@@ -129,7 +129,7 @@ export class EntryTable<V> {
     const entry: Entry<V> = { id, value, aliases, bytes, evicted: () => this.#evicted(entry) }
     this.#byId.set(id, entry)
     for (const alias of aliases) this.#byAlias.set(alias, entry)
-    this.#lru.set(entry, true, { size: bytes })
+    this.#lru.set(entry, bytes, { size: bytes })
     return value
   }
 
@@ -138,9 +138,7 @@ export class EntryTable<V> {
     const entry = this.#byId.get(this.#definition.idOf(value))
     if (entry === undefined || entry.value !== value) return
     entry.bytes += bytes
-    // The list does not change the size of an entry that it contains.
-    this.#lru.delete(entry)
-    this.#lru.set(entry, true, { size: entry.bytes })
+    this.#lru.set(entry, entry.bytes, { size: entry.bytes })
   }
 
   remove(id: string): void {

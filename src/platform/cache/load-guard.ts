@@ -61,6 +61,8 @@ export class LoadGuard {
 
   /** Whether a value that depends on the keys can be cached. Counts a rejection. */
   allows({ changed }: GuardedLoad, keys: Iterable<string>): boolean {
+    // The usual case, which costs less without an iterator.
+    if (changed !== 'all' && changed.size + this.#held.size + this.#heldAll === 0) return true
     if (
       changed !== 'all' &&
       this.#heldAll === 0 &&

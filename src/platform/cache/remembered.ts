@@ -58,7 +58,7 @@ export class Remembered<V> implements CachePart {
     const entry: Entry<V> = { key, value, storedAt: this.#now(), bytes, evicted: () => this.#evicted(entry) }
     this.#byKey.set(key, entry)
     this.#bytes += bytes
-    this.#lru.set(entry, true, { size: bytes })
+    this.#lru.set(entry, bytes, { size: bytes })
     for (const oldest of this.#byKey.values()) {
       if (this.#bytes <= this.#limits.maxBytes) break
       this.#remove(oldest)

@@ -1,7 +1,16 @@
 // Strong ETags, conditional requests and Cache-Control.
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { entityTag, type JsonPart, joinedLength, joinJson, layOutJsonObject } from '#lib/text/json-bytes.ts'
+import {
+  entityTag,
+  type JsonPart,
+  joinedLength,
+  joinJson,
+  layOutJsonObject,
+  PART_BYTES,
+  partsOfObject,
+  writeObject,
+} from '#lib/text/json-bytes.ts'
 import { CODINGS, codingFor } from './content-coding.ts'
 import { sendRaw } from './declared-responses.ts'
 import { hasCodings } from './encode-response.ts'
@@ -72,9 +81,16 @@ export function sendList(reply: JoinedReply, entities: readonly Entity[]): never
  * @throws ApiError `invalid_input` if the response would be too large; then the rest of `parts` is not read.
  */
 export function sendObject(reply: JoinedReply, parts: Iterable<readonly [key: string, JsonPart<Entity>]>): never {
-  const tags: string[] = []
-  const layout = layOutJsonObject(recordTags(parts, tags))
-  return sendJoined(reply, layout, tags.join())
+  const object = layOutJsonObject(parts)
+  const { length, entries } = object
+  const { method, headers } = reply.request
+  if (method !== 'POST' || length < 2 * PART_BYTES || codingFor(headers['accept-encoding'], CODINGS) !== undefined) {
+    const tags = entries.map(({ head, value }) => head + ('etag' in value ? value.etag : `[${tagsOf(value)}]`))
+    return sendJoined(reply, { length, write: (target) => writeObject(object, target) }, tags.join())
+  }
+  // In parts, because writing a megabyte to a connection takes two milliseconds.
+  const body = Readable.from(partsOfObject(object), { objectMode: false })
+  return sendBytes(reply.header('content-length', length), body)
 }
 
 /** Sends the stored compressed form of a joined response if there is one; otherwise joins it. `tags` identify its content. */
@@ -92,14 +108,6 @@ function sendJoined(
   if (stored === undefined) return sendBytes(reply, write(reuseBuffer(reply, length)), etag)
   void reply.header('content-encoding', coding)
   return sendBytes(reply, stored, etag)
-}
-
-function* recordTags<Part extends readonly [key: string, JsonPart<Entity>]>(parts: Iterable<Part>, tags: string[]) {
-  for (const part of parts) {
-    const [key, value] = part
-    tags.push(`${key}:${'etag' in value ? value.etag : `[${tagsOf(value)}]`}`)
-    yield part
-  }
 }
 
 function tagsOf(entities: readonly Entity[]): string {
@@ -125,7 +133,11 @@ type JoinedReply = Pick<FastifyReply, 'header' | 'type' | 'contentTag'> & {
 }
 
 /** Sends JSON with its ETag and bypasses serialisation. A route handler can return the result. */
-export function sendBytes(reply: Pick<FastifyReply, 'header' | 'type'>, bytes: Uint8Array, etag?: string): never {
+export function sendBytes(
+  reply: Pick<FastifyReply, 'header' | 'type'>,
+  bytes: Uint8Array | Readable,
+  etag?: string,
+): never {
   if (etag !== undefined) void reply.header('etag', etag)
   return sendRaw(reply.type('application/json; charset=utf-8'), bytes)
 }

@@ -2,6 +2,7 @@
 // versions are excluded before one of several versions is chosen.
 import { sql } from 'kysely'
 import type { Viewer } from '#lib/access/viewer.ts'
+import { ownTurn } from '#lib/concurrency/own-turn.ts'
 import { invalidInput, notFound } from '#lib/errors.ts'
 import { parseId } from '#lib/ids.ts'
 import type { EntityCache } from '#platform/cache/entity-cache.ts'
@@ -42,6 +43,7 @@ export async function resolveFiles(
   viewer: Viewer | null,
   query: HashQuery,
 ): Promise<(ResolvedFile | undefined)[]> {
+  await ownTurn(query.hashes.length)
   const { versionId } = query
   const hashes = query.hashes.map((hash) => lowerHash(hash, query.algorithm))
   if (viewer === null && versionId === undefined) {

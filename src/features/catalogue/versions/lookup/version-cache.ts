@@ -7,6 +7,7 @@ import type { Membership, ProjectFacts } from '#features/basics/access/project-p
 import type { FilesConfig } from '#features/basics/images/hosted-image.ts'
 import { hasScope } from '#lib/access/scopes.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
+import { ownTurn } from '#lib/concurrency/own-turn.ts'
 import { notFound } from '#lib/errors.ts'
 import { JsonEntityWithTail, withLargerNumber } from '#lib/text/json-bytes.ts'
 import { convertInPieces } from '#lib/text/json-pieces.ts'
@@ -96,6 +97,7 @@ export async function readVersionsInOrder(
   reader: VersionReader,
   ids: readonly (string | undefined)[],
 ): Promise<(CachedVersion | undefined)[]> {
+  await ownTurn(ids.length)
   const kind = reader.cache.kind(VERSION)
   const missing: string[] = []
   const versions = ids.map((id) => {

@@ -1,22 +1,18 @@
 // Update checks and versions by the hashes of files, compared with lists of projects: the cost per byte of a cached
-// response, and the cost of a thousand uncached hashes compared with one, including the work of the database. Measures
-// processor time, because other work on the machine changes it less.
+// response. Measures processor time, because other work on the machine changes it less.
 import { sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
 import type { RunningDepot } from '#test/support/processes/running-depot.ts'
-import { call, countQueries, cpuSeconds, cpuSecondsOfAll, load } from './kit/servers.ts'
-import { figure, type Row, row } from './kit/table.ts'
+import { call, countQueries, cpuSeconds, cpuSecondsOfAll, load } from '../kit/servers.ts'
+import { figure, type Row, row } from '../kit/table.ts'
 
 /** Rounds in which all warm requests are measured one after the other, so that a drifting machine slows all alike. */
 const WARM_ROUNDS = 5
 const SECONDS = 2
-/** Requests for uncached versions; each uses another thousand of the hashes. */
-const COLD_ROUNDS = 14
-const COLD_ONES = 200
 
 type Cost = { ms: number; bytes: number }
 
-/** `db` has at least 17,000 projects of which a version is for `fabric` and `1.20.1`. */
+/** `db` has at least 1,000 projects of which a version is for `fabric` and `1.20.1`. */
 export async function benchUpdates(server: RunningDepot, db: Db): Promise<Row[]> {
   const { url } = server
   const hashes = await listHashes(db)
@@ -26,9 +22,6 @@ export async function benchUpdates(server: RunningDepot, db: Db): Promise<Row[]>
     path: '/v3/version_files/update',
     body: { hashes: asked, ...filter },
   })
-  // Single ones are the ends of the list, so that the thousands find none of them.
-  const oneCold = await costOnce(server, COLD_ONES, (n) => check(hashes.slice(-1 - n, hashes.length - n)))
-  const cold = await costOnce(server, COLD_ROUNDS, (n) => check(hashes.slice(n * 1000, n * 1000 + 1000)))
   const one = check(hashes.slice(0, 1))
   const hundred = check(hashes.slice(0, 100))
   const thousand = check(hashes.slice(0, 1000))
@@ -54,13 +47,6 @@ export async function benchUpdates(server: RunningDepot, db: Db): Promise<Row[]>
     perByte('warm versions by 100 hashes', byHash),
     perByte('warm update check of 1000 hashes', thousand),
     row('its statements', queries, { atMost: 0 }),
-    row(
-      'update check of 1000 hashes that nobody asked for before, processor time against one',
-      cold.ms / oneCold.ms,
-      { atMost: 10 },
-      ' times',
-      `${shown(cold)}, against ${oneCold.ms.toFixed(2)} ms`,
-    ),
     figure('list of 100 projects', shown(of(projects))),
     figure('update check of 100 hashes', shown(of(hundred))),
     figure('versions by 100 hashes', shown(of(byHash))),
@@ -70,7 +56,7 @@ export async function benchUpdates(server: RunningDepot, db: Db): Promise<Row[]>
   ]
 }
 
-type Request = { path: string; body?: object }
+export type Request = { path: string; body?: object }
 type WarmCosts = Map<Request, { median: Cost; rounds: Cost[] }>
 
 async function warmCosts(server: RunningDepot, requests: readonly Request[]): Promise<WarmCosts> {
@@ -107,20 +93,16 @@ async function costUnderLoad({ url, child }: RunningDepot, request: Request): Pr
   return { ms: ((cpuSeconds(child) - before) * 1000) / requests, bytes }
 }
 
-/** The mean of requests of which each is sent once, one after the other; the first tenth is for the compiler. */
-async function costOnce({ url, child }: RunningDepot, count: number, requestOf: (n: number) => Request): Promise<Cost> {
-  const first = Math.ceil(count / 10)
-  let before = 0
+/** The mean of requests of which each is sent once, one after the other, including the work of the database. */
+export async function costOnce({ url, child }: RunningDepot, count: number, requestOf: () => Request): Promise<Cost> {
+  const before = cpuSecondsOfAll(child)
   let bytes = 0
-  for (let n = 0; n < count; n += 1) {
-    if (n === first) before = cpuSecondsOfAll(child)
-    bytes = await send(url, requestOf(n))
-  }
-  return { ms: ((cpuSecondsOfAll(child) - before) * 1000) / (count - first), bytes }
+  for (let n = 0; n < count; n += 1) bytes = await send(url, requestOf())
+  return { ms: ((cpuSecondsOfAll(child) - before) * 1000) / count, bytes }
 }
 
 /** The size of the answer, without compression, which would cost more than all else that is measured here. */
-async function send(url: string, { path, body }: Request): Promise<number> {
+export async function send(url: string, { path, body }: Request): Promise<number> {
   const identity = { 'accept-encoding': 'identity' }
   const init =
     body === undefined
@@ -137,7 +119,7 @@ function shown({ ms, bytes }: Cost): string {
 }
 
 /** One file of each project that has an answer, in no order of the database's. */
-async function listHashes(db: Db): Promise<string[]> {
+export async function listHashes(db: Db): Promise<string[]> {
   const { rows } = await sql<{ sha1: string }>`select sha1 from (
       select distinct on (version.project_id) sha1 from file join version on version.id = version_id
       where 'fabric' = any(version.loaders) order by version.project_id, version.id) one
