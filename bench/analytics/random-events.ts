@@ -11,7 +11,7 @@ const VIEW_SHARE = 0.6
 
 export type Size = { events: number; projects: number }
 
-/** Returns the events from number `from` on, at most as many as the store accepts at once. */
+/** Returns the events from number `from` on, as many as the store accepts in a batch. */
 export function randomEvents(random: () => number, from: number, size: Size) {
   const views: ViewEvent[] = []
   const downloads: DownloadEvent[] = []
