@@ -2,7 +2,6 @@
 import { operatorOf } from '#features/basics/audit/actor.ts'
 import { leaveBodiesUnparsed, readRawBody } from '#platform/http/bodies/raw-body.ts'
 import { mountInternal, openScope } from '#platform/http/mounts.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -63,9 +62,8 @@ export function settingsRoutes(app: App, deps: Deps): void {
           body: SettingsPatch,
         },
       },
-      async (req, reply) => {
+      async (req) => {
         await updateSettings(deps, operatorOf(req), req.body)
-        return done(reply)
       },
     )
     openScope(scope, (images) => {
@@ -82,11 +80,10 @@ export function settingsRoutes(app: App, deps: Deps): void {
             querystring: MarkQuery,
           },
         },
-        async (req, reply) => {
+        async (req) => {
           await deps.files.assertAvailable()
           const bytes = await readRawBody(req.body, { maxBytes: MARK_BYTES_MAX, field: 'mark' })
           await setMark(deps, operatorOf(req), { bytes, ext: req.query.ext.toLowerCase() })
-          return done(reply)
         },
       )
     })
@@ -96,9 +93,8 @@ export function settingsRoutes(app: App, deps: Deps): void {
         config: { auth: 'operator' },
         schema: { operationId: 'deleteMark', summary: 'Delete the custom logo and use the default logo' },
       },
-      async (req, reply) => {
+      async (req) => {
         await replaceMark(deps, operatorOf(req), null)
-        return done(reply)
       },
     )
   })

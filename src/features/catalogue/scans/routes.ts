@@ -5,7 +5,6 @@ import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { IdParams } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { overrideScan, repeatScan } from './override-scan.ts'
@@ -72,9 +71,8 @@ function moderatorRoutes(app: App, deps: Deps): void {
         params: IdParams,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       await overrideScan(deps, requireViewer(req), parseId(req.params.id, 'id'))
-      return done(reply)
     },
   )
   app.post(
@@ -88,9 +86,8 @@ function moderatorRoutes(app: App, deps: Deps): void {
         params: IdParams,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       await repeatScan(deps, parseId(req.params.id, 'id'))
-      return done(reply)
     },
   )
 }

@@ -4,7 +4,6 @@ import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { IdParams, OrganizationParams, ProjectParams, UserParams } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
@@ -118,9 +117,8 @@ function saveRoutes(app: App, deps: Deps): void {
         body: WebhookPatch,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       await updateWebhook(deps, requireViewer(req), { id: parseId(req.params.id, 'id'), patch: req.body })
-      return done(reply)
     },
   )
   app.delete(
@@ -133,9 +131,8 @@ function saveRoutes(app: App, deps: Deps): void {
         params: IdParams,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       await deleteWebhook(deps, requireViewer(req), parseId(req.params.id, 'id'))
-      return done(reply)
     },
   )
 }

@@ -1,7 +1,6 @@
 // Routes to the saved replies of the instance, for moderators.
 import { parseId } from '#lib/ids.ts'
 import { IdParams } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { createReply, deleteReply, orderReplies, updateReply } from './create-reply.ts'
@@ -44,9 +43,8 @@ function listRoutes(app: App, deps: ReplyDeps): void {
         body: ReplyOrder,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       await orderReplies(deps, parseOrder(req.body))
-      return done(reply)
     },
   )
 }
@@ -72,17 +70,15 @@ function editRoutes(app: App, deps: ReplyDeps): void {
       config: WRITE,
       schema: { operationId: 'updateSavedReply', summary: 'Edit a saved reply', params: IdParams, body: ReplyPatch },
     },
-    async (req, reply) => {
+    async (req) => {
       await updateReply(deps, parseId(req.params.id, 'id'), checkReply(req.body))
-      return done(reply)
     },
   )
   app.delete(
     '/moderation/replies/:id',
     { config: WRITE, schema: { operationId: 'deleteSavedReply', summary: 'Delete a saved reply', params: IdParams } },
-    async (req, reply) => {
+    async (req) => {
       await deleteReply(deps.db, parseId(req.params.id, 'id'))
-      return done(reply)
     },
   )
 }

@@ -1,7 +1,6 @@
 // Enables and disables two-factor sign-in.
 
 import { requireViewer } from '#platform/http/auth/auth.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { AccountDeps } from '../account-deps.ts'
@@ -48,9 +47,8 @@ export function twoFactorRoutes(app: App, deps: AccountDeps): void {
         body: TwoFactorRemoval,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       await disableTwoFactor(deps, { ...req.body, viewer: requireViewer(req) })
-      return done(reply)
     },
   )
 }

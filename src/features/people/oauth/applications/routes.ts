@@ -6,7 +6,6 @@ import { getAccountByName } from '#features/people/users/queries.ts'
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { IdParams, parseIds, UserParams } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { createApplication } from './create-application.ts'
@@ -91,10 +90,9 @@ function writes(app: App, deps: Deps): void {
         body: ApplicationPatch,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const id = parseId(req.params.id, 'id')
       await updateApplication(deps, requireViewer(req), { id, patch: req.body })
-      return done(reply)
     },
   )
   app.post(
@@ -122,9 +120,8 @@ function writes(app: App, deps: Deps): void {
         params: IdParams,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       await deleteApplication(deps, requireViewer(req), parseId(req.params.id, 'id'))
-      return done(reply)
     },
   )
 }
