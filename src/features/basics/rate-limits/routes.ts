@@ -70,8 +70,6 @@ function writeRoutes(app: App, deps: RateLimitDeps): void {
         params: IdParams,
       },
     },
-    async (req) => {
-      await deleteRateLimit(deps, operatorOf(req), parseId(req.params.id, 'id'))
-    },
+    (req): Promise<void> => deleteRateLimit(deps, operatorOf(req), parseId(req.params.id, 'id')),
   )
 }

@@ -62,9 +62,7 @@ export function settingsRoutes(app: App, deps: Deps): void {
           body: SettingsPatch,
         },
       },
-      async (req) => {
-        await updateSettings(deps, operatorOf(req), req.body)
-      },
+      (req): Promise<void> => updateSettings(deps, operatorOf(req), req.body),
     )
     openScope(scope, (images) => {
       leaveBodiesUnparsed(images)
@@ -93,9 +91,7 @@ export function settingsRoutes(app: App, deps: Deps): void {
         config: { auth: 'operator' },
         schema: { operationId: 'deleteMark', summary: 'Delete the custom logo and use the default logo' },
       },
-      async (req) => {
-        await replaceMark(deps, operatorOf(req), null)
-      },
+      (req): Promise<void> => replaceMark(deps, operatorOf(req), null),
     )
   })
 }

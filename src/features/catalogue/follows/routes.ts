@@ -72,9 +72,7 @@ export function followWrites(app: App, deps: ProjectReader & Pick<Deps, 'config'
       config: WRITE,
       schema: { operationId: 'unfollowProject', summary: 'Unfollow a project', params: ProjectParams },
     },
-    async (req) => {
-      await unfollowProject(deps, requireViewer(req), req.params.id)
-    },
+    (req): Promise<void> => unfollowProject(deps, requireViewer(req), req.params.id),
   )
 }
 

@@ -71,9 +71,7 @@ function moderatorRoutes(app: App, deps: Deps): void {
         params: IdParams,
       },
     },
-    async (req) => {
-      await overrideScan(deps, requireViewer(req), parseId(req.params.id, 'id'))
-    },
+    (req): Promise<void> => overrideScan(deps, requireViewer(req), parseId(req.params.id, 'id')),
   )
   app.post(
     '/moderation/scans/:id/repeat',
@@ -86,8 +84,6 @@ function moderatorRoutes(app: App, deps: Deps): void {
         params: IdParams,
       },
     },
-    async (req) => {
-      await repeatScan(deps, parseId(req.params.id, 'id'))
-    },
+    (req): Promise<void> => repeatScan(deps, parseId(req.params.id, 'id')),
   )
 }

@@ -121,8 +121,6 @@ export function threadWrites(app: App, deps: ThreadDeps, prefix = '/v3'): void {
         params: IdParams,
       },
     },
-    async (req) => {
-      await deleteMessage(deps, requireViewer(req), parseId(req.params.id, 'id'))
-    },
+    (req): Promise<void> => deleteMessage(deps, requireViewer(req), parseId(req.params.id, 'id')),
   )
 }

@@ -135,8 +135,6 @@ function collectionWrites(app: App, deps: Deps): void {
       config: { auth: { scope: ['COLLECTION_DELETE'] } },
       schema: { operationId: 'deleteCollection', summary: 'Delete a collection', params: IdParams },
     },
-    async (req) => {
-      await deleteCollection(deps, requireViewer(req), parseId(req.params.id, 'id'))
-    },
+    (req): Promise<void> => deleteCollection(deps, requireViewer(req), parseId(req.params.id, 'id')),
   )
 }

@@ -163,8 +163,6 @@ function writes(app: App, deps: Deps): void {
         params: OrganizationParams,
       },
     },
-    async (req) => {
-      await deleteOrganization(deps, requireViewer(req), req.params.id)
-    },
+    (req): Promise<void> => deleteOrganization(deps, requireViewer(req), req.params.id),
   )
 }

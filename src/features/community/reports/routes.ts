@@ -133,8 +133,6 @@ export function reportEdits(app: App, deps: Deps, prefix = '/v3'): void {
         params: IdParams,
       },
     },
-    async (req) => {
-      await deleteReport(deps, requireViewer(req), parseId(req.params.id, 'id'))
-    },
+    (req): Promise<void> => deleteReport(deps, requireViewer(req), parseId(req.params.id, 'id')),
   )
 }

@@ -118,9 +118,7 @@ function ownWrites(app: App, deps: TeamDeps, prefix: string): void {
       config: write,
       schema: { operationId: 'joinTeam', summary: 'Accept an invitation to a team', params: IdParams },
     },
-    async (req) => {
-      await joinTeam(deps, requireViewer(req), parseId(req.params.id, 'id'))
-    },
+    (req): Promise<void> => joinTeam(deps, requireViewer(req), parseId(req.params.id, 'id')),
   )
   app.patch(
     `${prefix}/team/:id/owner`,

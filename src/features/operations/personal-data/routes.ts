@@ -49,8 +49,6 @@ export function deletionRoute(app: App, deps: DeletingDeps, prefix = '/v3'): voi
         body: OwnerProofBody,
       },
     },
-    async (req) => {
-      await deleteAccount(deps, requireViewer(req), { name: req.params.id, proof: req.body ?? {} })
-    },
+    (req): Promise<void> => deleteAccount(deps, requireViewer(req), { name: req.params.id, proof: req.body ?? {} }),
   )
 }

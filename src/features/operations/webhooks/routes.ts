@@ -117,9 +117,8 @@ function saveRoutes(app: App, deps: Deps): void {
         body: WebhookPatch,
       },
     },
-    async (req) => {
-      await updateWebhook(deps, requireViewer(req), { id: parseId(req.params.id, 'id'), patch: req.body })
-    },
+    (req): Promise<void> =>
+      updateWebhook(deps, requireViewer(req), { id: parseId(req.params.id, 'id'), patch: req.body }),
   )
   app.delete(
     `${PATH}/:id`,
@@ -131,9 +130,7 @@ function saveRoutes(app: App, deps: Deps): void {
         params: IdParams,
       },
     },
-    async (req) => {
-      await deleteWebhook(deps, requireViewer(req), parseId(req.params.id, 'id'))
-    },
+    (req): Promise<void> => deleteWebhook(deps, requireViewer(req), parseId(req.params.id, 'id')),
   )
 }
 

@@ -113,8 +113,6 @@ function changes(app: App, deps: AffiliateDeps): void {
         params: IdParams,
       },
     },
-    async (req) => {
-      await deleteCode(deps, requireViewer(req), parseId(req.params.id, 'id'))
-    },
+    (req): Promise<void> => deleteCode(deps, requireViewer(req), parseId(req.params.id, 'id')),
   )
 }

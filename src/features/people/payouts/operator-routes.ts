@@ -73,8 +73,7 @@ function ledgerRoutes(app: App, deps: OperatorDeps): void {
         body: PayoutPatch,
       },
     },
-    async (req) => {
-      await updatePayout(deps, operatorOf(req), { id: parseId(req.params.id, 'id'), status: req.body.status })
-    },
+    (req): Promise<void> =>
+      updatePayout(deps, operatorOf(req), { id: parseId(req.params.id, 'id'), status: req.body.status }),
   )
 }

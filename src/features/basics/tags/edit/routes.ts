@@ -64,9 +64,7 @@ function listRoutes(app: App, deps: TagEditDeps, list: TagListName): void {
       config,
       schema: { operationId: `reset${id}`, summary: `Use the list of ${words} from the data files again` },
     },
-    async (req) => {
-      await updateTagList(deps, operatorOf(req), { list, rows: null, seen: undefined } as ListEdit)
-    },
+    (req): Promise<void> => updateTagList(deps, operatorOf(req), { list, rows: null, seen: undefined } as ListEdit),
   )
 }
 
@@ -82,8 +80,6 @@ function renameRoute(app: App, deps: TagEditDeps, list: RenamedList): void {
         body: TagRename,
       },
     },
-    async (req) => {
-      await renameTag(deps, operatorOf(req), { list, ...req.body })
-    },
+    (req): Promise<void> => renameTag(deps, operatorOf(req), { list, ...req.body }),
   )
 }

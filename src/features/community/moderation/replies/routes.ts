@@ -43,9 +43,7 @@ function listRoutes(app: App, deps: ReplyDeps): void {
         body: ReplyOrder,
       },
     },
-    async (req) => {
-      await orderReplies(deps, parseOrder(req.body))
-    },
+    (req): Promise<void> => orderReplies(deps, parseOrder(req.body)),
   )
 }
 
@@ -70,15 +68,11 @@ function editRoutes(app: App, deps: ReplyDeps): void {
       config: WRITE,
       schema: { operationId: 'updateSavedReply', summary: 'Edit a saved reply', params: IdParams, body: ReplyPatch },
     },
-    async (req) => {
-      await updateReply(deps, parseId(req.params.id, 'id'), checkReply(req.body))
-    },
+    (req): Promise<void> => updateReply(deps, parseId(req.params.id, 'id'), checkReply(req.body)),
   )
   app.delete(
     '/moderation/replies/:id',
     { config: WRITE, schema: { operationId: 'deleteSavedReply', summary: 'Delete a saved reply', params: IdParams } },
-    async (req) => {
-      await deleteReply(deps.db, parseId(req.params.id, 'id'))
-    },
+    (req): Promise<void> => deleteReply(deps.db, parseId(req.params.id, 'id')),
   )
 }

@@ -44,9 +44,7 @@ export function reportGroupRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'n
           body: ReportsToClose,
         },
       },
-      async (req) => {
-        await closeReports(deps, requireViewer(req), checkReportsToClose(req.body))
-      },
+      (req): Promise<void> => closeReports(deps, requireViewer(req), checkReportsToClose(req.body)),
     )
   })
 }

@@ -34,9 +34,7 @@ export function analyticsIngestRoutes(app: App, deps: ViewDeps): void {
         body: Playtime,
       },
     },
-    async (req) => {
-      await recordPlaytime(deps, requireViewer(req), req.body)
-    },
+    (req): Promise<void> => recordPlaytime(deps, requireViewer(req), req.body),
   )
   app.post(
     '/analytics/affiliate-click',

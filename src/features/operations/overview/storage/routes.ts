@@ -29,8 +29,6 @@ export function storageRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'confi
         summary: 'Measure the storage now, in the background',
       },
     },
-    async (req) => {
-      await measureStorage(deps, operatorOf(req))
-    },
+    (req): Promise<void> => measureStorage(deps, operatorOf(req)),
   )
 }

@@ -37,9 +37,7 @@ function linkRoutes(app: App, deps: AccountDeps): void {
         body: CodeHostLink,
       },
     },
-    async (req) => {
-      await linkCodeHost(deps, requireViewer(req), req.body.token)
-    },
+    (req): Promise<void> => linkCodeHost(deps, requireViewer(req), req.body.token),
   )
   app.delete(
     '/auth/code-host',
@@ -50,8 +48,6 @@ function linkRoutes(app: App, deps: AccountDeps): void {
         summary: 'Remove the link to the code host',
       },
     },
-    async (req) => {
-      await unlinkCodeHost(deps, requireViewer(req))
-    },
+    (req): Promise<void> => unlinkCodeHost(deps, requireViewer(req)),
   )
 }

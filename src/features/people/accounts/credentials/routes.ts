@@ -84,9 +84,7 @@ function emailRoutes(app: App, deps: AccountDeps): void {
         summary: 'Resend the verification link',
       },
     },
-    async (req) => {
-      await resendVerification(deps, requireViewer(req).id)
-    },
+    (req): Promise<void> => resendVerification(deps, requireViewer(req).id),
   )
   app.post(
     '/auth/email/undo',
@@ -100,9 +98,7 @@ function emailRoutes(app: App, deps: AccountDeps): void {
         body: EmailFlow,
       },
     },
-    async (req) => {
-      await undoEmailChange(deps, req.body.flow, clientOf(req))
-    },
+    (req): Promise<void> => undoEmailChange(deps, req.body.flow, clientOf(req)),
   )
   app.post(
     '/auth/email/verify',
@@ -114,8 +110,6 @@ function emailRoutes(app: App, deps: AccountDeps): void {
         body: EmailFlow,
       },
     },
-    async (req) => {
-      await verifyEmail(deps, req.body.flow)
-    },
+    (req): Promise<void> => verifyEmail(deps, req.body.flow),
   )
 }

@@ -54,9 +54,7 @@ export function invitationRoutes(app: App, deps: InvitationDeps): void {
         config,
         schema: { operationId: 'revokeInvitation', summary: 'Revoke an invitation', params: IdParams },
       },
-      async (req) => {
-        await revokeInvitation(deps, operatorOf(req), parseId(req.params.id, 'id'))
-      },
+      (req): Promise<void> => revokeInvitation(deps, operatorOf(req), parseId(req.params.id, 'id')),
     )
   })
 }

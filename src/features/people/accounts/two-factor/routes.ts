@@ -47,8 +47,6 @@ export function twoFactorRoutes(app: App, deps: AccountDeps): void {
         body: TwoFactorRemoval,
       },
     },
-    async (req) => {
-      await disableTwoFactor(deps, { ...req.body, viewer: requireViewer(req) })
-    },
+    (req): Promise<void> => disableTwoFactor(deps, { ...req.body, viewer: requireViewer(req) }),
   )
 }

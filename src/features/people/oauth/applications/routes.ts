@@ -120,9 +120,7 @@ function writes(app: App, deps: Deps): void {
         params: IdParams,
       },
     },
-    async (req) => {
-      await deleteApplication(deps, requireViewer(req), parseId(req.params.id, 'id'))
-    },
+    (req): Promise<void> => deleteApplication(deps, requireViewer(req), parseId(req.params.id, 'id')),
   )
 }
 
