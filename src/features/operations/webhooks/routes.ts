@@ -43,9 +43,7 @@ export function instanceWebhookRoute(app: App, { db }: Pick<Deps, 'db'>): void {
           response: { 200: Type.Array(WebhookView, { maxItems: WEBHOOKS_MAX.perOwner }) },
         },
       },
-      async () => {
-        return (await listWebhooksOf(db, INSTANCE)).map(toWebhookView)
-      },
+      async () => (await listWebhooksOf(db, INSTANCE)).map(toWebhookView),
     )
   })
 }

@@ -33,9 +33,7 @@ export function twoFactorRoutes(app: App, deps: AccountDeps): void {
         response: { 200: BackupCodes },
       },
     },
-    async (req) => {
-      return { backup_codes: await enableTwoFactor(deps, { ...req.body, viewer: requireViewer(req) }) }
-    },
+    async (req) => ({ backup_codes: await enableTwoFactor(deps, { ...req.body, viewer: requireViewer(req) }) }),
   )
   app.delete(
     '/auth/2fa',

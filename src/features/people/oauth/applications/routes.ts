@@ -106,9 +106,7 @@ function writes(app: App, deps: Deps): void {
         response: { 200: ClientSecretView },
       },
     },
-    async (req) => {
-      return { client_secret: await rotateSecret(deps, requireViewer(req), parseId(req.params.id, 'id')) }
-    },
+    async (req) => ({ client_secret: await rotateSecret(deps, requireViewer(req), parseId(req.params.id, 'id')) }),
   )
   app.delete(
     '/oauth/app/:id',
