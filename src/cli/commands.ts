@@ -162,7 +162,6 @@ const WITH_RESULT: readonly Command[] = [
   },
   {
     name: 'invitation list',
-    usage: '',
     about: 'List invitations, newest first',
     load: async () => (await import('#cli/people/invitations.ts')).invitationList,
   },
@@ -229,7 +228,6 @@ const WITH_RESULT: readonly Command[] = [
   },
   {
     name: 'jobs',
-    usage: '',
     about: 'Show pending, running and failed background jobs',
     load: async () => (await import('#cli/server/jobs.ts')).jobsCommand,
   },
@@ -272,7 +270,6 @@ const TEXTS: readonly Command[] = [
   },
   {
     name: 'manual',
-    usage: '',
     about: 'Print the manual page, in the format of man',
     load: async () => (await import('#cli/shell/manual.ts')).manualCommand(COMMANDS),
   },
@@ -282,7 +279,7 @@ export const COMMANDS: readonly Command[] = [
   SERVE,
   ...WITH_RESULT.map((command) => ({
     ...command,
-    usage: `${command.usage} [--json]`.trim(),
+    usage: `${command.usage ?? ''} [--json]`.trim(),
     options: [...(command.options ?? []), JSON_OPTION],
   })),
   ...TEXTS,

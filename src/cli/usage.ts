@@ -19,7 +19,7 @@ export const commandsOf = (word: string): Command[] => COMMANDS.filter(({ name }
 /** Returns the list of all commands, or of those of a group such as `user`. */
 export function usageOfAll(group?: string): string {
   const commands = group === undefined ? COMMANDS : commandsOf(group)
-  const lines = commands.map(({ name, usage, about }) => `  ${`${name} ${usage}`.trim()}\n      ${about}`)
+  const lines = commands.map(({ name, usage = '', about }) => `  ${`${name} ${usage}`.trim()}\n      ${about}`)
   return `Usage: depot ${group === undefined ? '' : `${group} `}COMMAND\n${lines.join('\n')}\n\n\`depot help COMMAND\` explains a command; \`depot --version\` prints the version.
 Each command reads settings from the file that \`--env-file FILE\` names, otherwise from .env in the working folder,
 otherwise from /etc/depot.env. Variables of the environment override the file.
@@ -29,7 +29,7 @@ ${EXIT_CODES.map(([code, meaning]) => `  ${code}  ${meaning}`).join('\n')}\n`
 }
 
 /** Returns the usage of a command with its options. */
-export function usageOf({ name, usage, about, options = [] }: Command): string {
+export function usageOf({ name, usage = '', about, options = [] }: Command): string {
   const width = Math.max(0, ...options.map(([option]) => option.length))
   const lines = options.map(([option, meaning]) => `  ${option.padEnd(width)}  ${meaning}\n`)
   return `Usage: depot ${`${name} ${usage}`.trim()}\n${about}.\n${lines.length === 0 ? '' : `\n${lines.join('')}`}`

@@ -127,7 +127,7 @@ test('the help of a command names the options that its function reads', async ()
   const table = ['commands.ts', 'data/data-commands.ts', 'data/exchange-commands.ts']
     .map((file) => read(`src/cli/${file}`))
     .join('')
-  const problems = COMMANDS.flatMap(({ name, usage, options = [] }) => {
+  const problems = COMMANDS.flatMap(({ name, usage = '', options = [] }) => {
     const module = new RegExp(`name: '${name}'[\\s\\S]*?import\\('#([^']+)'`).exec(table)?.[1]
     const source = module === undefined ? '' : read(`src/${module}`)
     const inUsage = [...usage.matchAll(/--([a-z-]+)/g)].map(([, option = '']) => option)

@@ -5,23 +5,17 @@ import { withSmallYoungHeap } from '#cli/kit/young-heap.ts'
 export const DATA_COMMANDS: readonly Command[] = [
   {
     name: 'key show',
-    usage: '',
     about: 'Print the public keys with which the instance signs',
-    options: [],
     load: async () => (await import('#cli/server/instance-key.ts')).keyShow,
   },
   {
     name: 'key rotate',
-    usage: '',
     about: 'Replace the key with which the instance signs; the previous key stays valid for 90 days',
-    options: [],
     load: async () => (await import('#cli/server/instance-key.ts')).keyRotate,
   },
   {
     name: 'key export',
-    usage: '',
     about: 'Write the private key of the instance to standard output',
-    options: [],
     load: async () => (await import('#cli/server/instance-key.ts')).keyExport,
   },
   {
@@ -45,9 +39,7 @@ export const DATA_COMMANDS: readonly Command[] = [
   },
   {
     name: 'backup list',
-    usage: '',
     about: 'List the backups at BACKUP_TARGET, newest first',
-    options: [],
     load: async () => (await import('#cli/backup/backup.ts')).backupListCommand,
   },
   {
@@ -94,7 +86,6 @@ export const DATA_COMMANDS: readonly Command[] = [
   },
   {
     name: 'reindex',
-    usage: '',
     about: 'Rebuild the search index',
     load: async () => (await import('#cli/data/reindex.ts')).reindexCommand,
   },
@@ -112,7 +103,6 @@ export const DATA_COMMANDS: readonly Command[] = [
   },
   {
     name: 'analytics set-aside',
-    usage: '',
     about: 'Rename a damaged analytics file and start with an empty one',
     load: async () => (await import('#cli/data/analytics.ts')).analyticsSetAside,
   },

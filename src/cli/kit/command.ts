@@ -8,7 +8,8 @@ export type Run = (args: readonly string[], env: Env, settings?: SettingsFile) =
 export type Command = {
   /** One or two words. */
   name: string
-  usage: string
+  /** The options and arguments. Default: none. */
+  usage?: string
   /** One line, as the list of commands shows it. */
   about: string
   /** The options and arguments that `depot help COMMAND` explains. */

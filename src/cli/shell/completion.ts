@@ -17,7 +17,7 @@ export const completionCommand =
   }
 
 /** Returns the options of a command, each once. */
-const optionsOf = ({ usage, options = [] }: Command): string[] => {
+const optionsOf = ({ usage = '', options = [] }: Command): string[] => {
   const texts = [usage, ...options.map(([option]) => option)]
   return [...new Set(texts.flatMap((text) => text.match(/--[a-z-]+/g) ?? [])), '--help', '--env-file']
 }

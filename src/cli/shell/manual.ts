@@ -20,7 +20,7 @@ const text = (plain: string): string =>
     .replaceAll('`', '')
     .replace(/^([.'])/gm, '\\&$1')
 
-function entry({ name, usage, about, options = [] }: Command): string {
+function entry({ name, usage = '', about, options = [] }: Command): string {
   const lines = options.map(([option, meaning]) => `.RS\n.TP\n.B ${text(option)}\n${text(meaning)}\n.RE`)
   return [`.TP\n.B depot ${text(name)} \\fR${text(usage)}`, `${text(about)}.`, ...lines].join('\n')
 }

@@ -2,6 +2,7 @@
 // public URL, which can contain a path.
 import { AUTHORIZE_PAGE } from '#features/people/oauth/authorize/requests.ts'
 import type { Feed } from '#platform/html/layout.ts'
+import { type PageContext, pathTo } from '#platform/html/page-context.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { MAIL_PAGES } from '#ports/mail/messages.ts'
 
@@ -139,6 +140,19 @@ export function withQuery(
 /** Returns the number in the query key `page`, or 1 if it is missing or invalid. */
 export function pageNumber({ query }: { query(name: string): string }): number {
   return Number(/^[1-9]\d{0,6}$/.exec(query('page'))?.[0] ?? 1)
+}
+
+/** Returns the items on the requested page, or on the last page if there are fewer, and the links for `pager`. */
+export function listPage<Item>(
+  request: { page: PageContext; query(name: string): string },
+  items: readonly Item[],
+  { path, size }: { path: string; size: number },
+) {
+  const last = Math.max(1, Math.ceil(items.length / size))
+  const current = Math.min(pageNumber(request), last)
+  const href = (number: number): string =>
+    pathTo(request.page, withQuery(path, { page: number === 1 ? undefined : String(number) }))
+  return { shown: items.slice((current - 1) * size, current * size), pages: { current, last, href } }
 }
 
 const PATH_LENGTH_MAX = 16_384

@@ -4,7 +4,6 @@ import { requireViewer } from '#platform/http/auth/auth.ts'
 import { leaveBodiesUnparsed, readRawBody } from '#platform/http/bodies/raw-body.ts'
 import { openScope } from '#platform/http/mounts.ts'
 import { IdParams, OrganizationParams, ProjectParams, UserParams } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -41,13 +40,12 @@ export function iconRoutes(app: App, deps: Deps, owner: IconOwner, prefix = '/v3
           querystring: ExtQuery,
         },
       },
-      async (req, reply) => {
+      async (req) => {
         const viewer = requireViewer(req)
         const id = await owner.authorize(viewer, req.params.id)
         await deps.files.assertAvailable()
         const bytes = await readRawBody(req.body, { maxBytes: owner.maxBytes, field: 'icon' })
         await setIcon(deps, owner, { id, viewer, bytes, ext: req.query.ext.toLowerCase() })
-        return done(reply)
       },
     )
   })
@@ -61,11 +59,10 @@ export function iconRoutes(app: App, deps: Deps, owner: IconOwner, prefix = '/v3
         params,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const viewer = requireViewer(req)
       const id = await owner.authorize(viewer, req.params.id)
       await replaceIcon(deps, owner, { id, viewer, icon: null })
-      return done(reply)
     },
   )
 }

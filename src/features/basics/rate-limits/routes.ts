@@ -5,7 +5,6 @@ import { operatorOf } from '#features/basics/audit/actor.ts'
 import { parseId } from '#lib/ids.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { IdParams } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import { createRateLimit, type RateLimitDeps } from './create-rate-limit.ts'
 import { deleteRateLimit } from './delete-rate-limit.ts'
@@ -71,9 +70,6 @@ function writeRoutes(app: App, deps: RateLimitDeps): void {
         params: IdParams,
       },
     },
-    async (req, reply) => {
-      await deleteRateLimit(deps, operatorOf(req), parseId(req.params.id, 'id'))
-      return done(reply)
-    },
+    (req): Promise<void> => deleteRateLimit(deps, operatorOf(req), parseId(req.params.id, 'id')),
   )
 }

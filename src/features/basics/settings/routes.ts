@@ -2,7 +2,6 @@
 import { operatorOf } from '#features/basics/audit/actor.ts'
 import { leaveBodiesUnparsed, readRawBody } from '#platform/http/bodies/raw-body.ts'
 import { mountInternal, openScope } from '#platform/http/mounts.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -63,10 +62,7 @@ export function settingsRoutes(app: App, deps: Deps): void {
           body: SettingsPatch,
         },
       },
-      async (req, reply) => {
-        await updateSettings(deps, operatorOf(req), req.body)
-        return done(reply)
-      },
+      (req): Promise<void> => updateSettings(deps, operatorOf(req), req.body),
     )
     openScope(scope, (images) => {
       leaveBodiesUnparsed(images)
@@ -82,11 +78,10 @@ export function settingsRoutes(app: App, deps: Deps): void {
             querystring: MarkQuery,
           },
         },
-        async (req, reply) => {
+        async (req) => {
           await deps.files.assertAvailable()
           const bytes = await readRawBody(req.body, { maxBytes: MARK_BYTES_MAX, field: 'mark' })
           await setMark(deps, operatorOf(req), { bytes, ext: req.query.ext.toLowerCase() })
-          return done(reply)
         },
       )
     })
@@ -96,10 +91,7 @@ export function settingsRoutes(app: App, deps: Deps): void {
         config: { auth: 'operator' },
         schema: { operationId: 'deleteMark', summary: 'Delete the custom logo and use the default logo' },
       },
-      async (req, reply) => {
-        await replaceMark(deps, operatorOf(req), null)
-        return done(reply)
-      },
+      (req): Promise<void> => replaceMark(deps, operatorOf(req), null),
     )
   })
 }

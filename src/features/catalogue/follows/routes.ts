@@ -11,7 +11,6 @@ import type { Viewer } from '#lib/access/viewer.ts'
 import { convertInPieces } from '#lib/text/json-pieces.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { ProjectParams, UserParams } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendList } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -61,11 +60,10 @@ export function followWrites(app: App, deps: ProjectReader & Pick<Deps, 'config'
       config: WRITE,
       schema: { operationId: 'followProject', summary: 'Follow a project', params: ProjectParams },
     },
-    async (req, reply) => {
+    async (req) => {
       const viewer = requireViewer(req)
       const project = await getProject(deps, viewer, req.params.id)
       await followProject(deps, viewer, project.id)
-      return done(reply)
     },
   )
   app.delete(
@@ -74,10 +72,7 @@ export function followWrites(app: App, deps: ProjectReader & Pick<Deps, 'config'
       config: WRITE,
       schema: { operationId: 'unfollowProject', summary: 'Unfollow a project', params: ProjectParams },
     },
-    async (req, reply) => {
-      await unfollowProject(deps, requireViewer(req), req.params.id)
-      return done(reply)
-    },
+    (req): Promise<void> => unfollowProject(deps, requireViewer(req), req.params.id),
   )
 }
 
@@ -110,9 +105,8 @@ function feedRoutes(app: App, deps: ProjectReader & Pick<Deps, 'config'>): void 
         params: UserParams,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       await deleteFollowFeed(deps.db, await getOwnAccount(deps, requireViewer(req), req.params.id))
-      return done(reply)
     },
   )
 }

@@ -150,11 +150,10 @@ export function sharedProjectRoutes(app: App, deps: Deps, prefix = '/v3'): void 
         params: ProjectParams,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const viewer = requireViewer(req)
       const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
       await deleteProject(deps, viewer, { project, membership })
-      return done(reply)
     },
   )
 }
@@ -171,10 +170,9 @@ function bulkRoute(app: App, deps: Deps): void {
         body: ProjectBulkPatch,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
       await updateProjects(deps, requireViewer(req), { ids, patch: req.body })
-      return done(reply)
     },
   )
 }

@@ -5,7 +5,6 @@ import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { IdParams } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { overrideScan, repeatScan } from './override-scan.ts'
@@ -72,10 +71,7 @@ function moderatorRoutes(app: App, deps: Deps): void {
         params: IdParams,
       },
     },
-    async (req, reply) => {
-      await overrideScan(deps, requireViewer(req), parseId(req.params.id, 'id'))
-      return done(reply)
-    },
+    (req): Promise<void> => overrideScan(deps, requireViewer(req), parseId(req.params.id, 'id')),
   )
   app.post(
     '/moderation/scans/:id/repeat',
@@ -88,9 +84,6 @@ function moderatorRoutes(app: App, deps: Deps): void {
         params: IdParams,
       },
     },
-    async (req, reply) => {
-      await repeatScan(deps, parseId(req.params.id, 'id'))
-      return done(reply)
-    },
+    (req): Promise<void> => repeatScan(deps, parseId(req.params.id, 'id')),
   )
 }

@@ -4,7 +4,6 @@ import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { IdParams, IdsQuery, parseIds } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -105,10 +104,9 @@ export function threadWrites(app: App, deps: ThreadDeps, prefix = '/v3'): void {
         body: MessageInput,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const threadId = parseId(req.params.id, 'id')
       await postMessage(deps, requireViewer(req), { threadId, message: parseMessage(req.body) })
-      return done(reply)
     },
   )
   app.delete(
@@ -123,9 +121,6 @@ export function threadWrites(app: App, deps: ThreadDeps, prefix = '/v3'): void {
         params: IdParams,
       },
     },
-    async (req, reply) => {
-      await deleteMessage(deps, requireViewer(req), parseId(req.params.id, 'id'))
-      return done(reply)
-    },
+    (req): Promise<void> => deleteMessage(deps, requireViewer(req), parseId(req.params.id, 'id')),
   )
 }

@@ -4,7 +4,6 @@ import { getCachedUser } from '#features/people/users/user-cache.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { UserParams } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { dismissItem, listAttention, restoreItem } from './list-attention.ts'
@@ -63,12 +62,11 @@ export function attentionRoutes(app: App, deps: Deps): void {
         params: ItemParams,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const viewer = requireViewer(req)
       const item = parseItem(req.params.item)
       await requireSelf(viewer, req.params.id)
       await restoreItem(deps, viewer, item)
-      return done(reply)
     },
   )
 }

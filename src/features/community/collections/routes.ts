@@ -7,7 +7,6 @@ import { parseId } from '#lib/ids.ts'
 import { writeJsonArray } from '#lib/text/json-pieces.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { expectedRevision, IdParams, IdsQuery, IfMatch, parseIds, UserParams } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -122,13 +121,12 @@ function collectionWrites(app: App, deps: Deps): void {
         body: CollectionPatch,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       await updateCollection(deps, requireViewer(req), {
         id: parseId(req.params.id, 'id'),
         patch: req.body,
         revision: expectedRevision(req),
       })
-      return done(reply)
     },
   )
   app.delete(
@@ -137,9 +135,6 @@ function collectionWrites(app: App, deps: Deps): void {
       config: { auth: { scope: ['COLLECTION_DELETE'] } },
       schema: { operationId: 'deleteCollection', summary: 'Delete a collection', params: IdParams },
     },
-    async (req, reply) => {
-      await deleteCollection(deps, requireViewer(req), parseId(req.params.id, 'id'))
-      return done(reply)
-    },
+    (req): Promise<void> => deleteCollection(deps, requireViewer(req), parseId(req.params.id, 'id')),
   )
 }

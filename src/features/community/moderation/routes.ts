@@ -4,7 +4,6 @@ import { getProject, getProjectAsMember } from '#features/catalogue/projects/loo
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { ProjectParams } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import { changesRoutes } from './changes-routes.ts'
 import { claimNext, claimProject, releaseClaim } from './claim-project.ts'
@@ -98,10 +97,9 @@ function claimRoutes(app: App, deps: ModerationDeps): void {
   app.delete(
     '/moderation/projects/:id/claim',
     { config, schema: { operationId: 'releaseClaim', summary: 'Release a claimed project', params: ProjectParams } },
-    async (req, reply) => {
+    async (req) => {
       const viewer = requireViewer(req)
       await releaseClaim(deps, viewer, (await getProject(deps, viewer, req.params.id)).id)
-      return done(reply)
     },
   )
   app.post(

@@ -14,7 +14,6 @@ import {
   ProjectParams,
   parseIds,
 } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -145,13 +144,12 @@ function writes(app: App, deps: Deps): void {
         body: OrganizationPatch,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       await updateOrganization(deps, requireViewer(req), {
         name: req.params.id,
         patch: req.body,
         revision: expectedRevision(req),
       })
-      return done(reply)
     },
   )
   app.delete(
@@ -165,9 +163,6 @@ function writes(app: App, deps: Deps): void {
         params: OrganizationParams,
       },
     },
-    async (req, reply) => {
-      await deleteOrganization(deps, requireViewer(req), req.params.id)
-      return done(reply)
-    },
+    (req): Promise<void> => deleteOrganization(deps, requireViewer(req), req.params.id),
   )
 }

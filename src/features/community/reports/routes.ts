@@ -4,7 +4,6 @@ import { parseId } from '#lib/ids.ts'
 import { writeJsonArray } from '#lib/text/json-pieces.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { IdParams, IdsQuery, parseIds } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -118,10 +117,9 @@ export function reportEdits(app: App, deps: Deps, prefix = '/v3'): void {
         body: ReportPatch,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const id = parseId(req.params.id, 'id')
       await updateReport(deps, requireViewer(req), { id, patch: checkReportPatch(req.body) })
-      return done(reply)
     },
   )
   app.delete(
@@ -135,9 +133,6 @@ export function reportEdits(app: App, deps: Deps, prefix = '/v3'): void {
         params: IdParams,
       },
     },
-    async (req, reply) => {
-      await deleteReport(deps, requireViewer(req), parseId(req.params.id, 'id'))
-      return done(reply)
-    },
+    (req): Promise<void> => deleteReport(deps, requireViewer(req), parseId(req.params.id, 'id')),
   )
 }

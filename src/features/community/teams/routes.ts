@@ -3,7 +3,6 @@
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { expectedRevision, IdParams, IfMatch } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { editMember, joinTeam, removeMember } from './edit-member.ts'
@@ -44,12 +43,11 @@ function memberWrites(app: App, deps: TeamDeps, prefix: string): void {
         body: Invitation,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const viewer = requireViewer(req)
       const teamId = parseId(req.params.id, 'id')
       const accountId = parseBodyId(req.body.user_id, 'user_id')
       await inviteMember(deps, viewer, { teamId, accountId, fields: toMemberChange(req.body) })
-      return done(reply)
     },
   )
   app.patch(
@@ -64,13 +62,12 @@ function memberWrites(app: App, deps: TeamDeps, prefix: string): void {
         body: MemberPatch,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const viewer = requireViewer(req)
       const teamId = parseId(req.params.id, 'id')
       const accountId = parseId(req.params.user_id, 'user_id')
       const revision = expectedRevision(req)
       await editMember(deps, viewer, { teamId, accountId, fields: toMemberChange(req.body), revision })
-      return done(reply)
     },
   )
   app.delete(
@@ -83,12 +80,11 @@ function memberWrites(app: App, deps: TeamDeps, prefix: string): void {
         params: MemberParams,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const viewer = requireViewer(req)
       const teamId = parseId(req.params.id, 'id')
       const accountId = parseId(req.params.user_id, 'user_id')
       await removeMember(deps, viewer, { teamId, accountId })
-      return done(reply)
     },
   )
 }
@@ -107,11 +103,10 @@ export function teamEditRoute(app: App, deps: TeamDeps): void {
         body: MembersPatch,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const teamId = parseId(req.params.id, 'id')
       const members = toMembersChange(req.body)
       await editMembers(deps, requireViewer(req), { teamId, members, revision: expectedRevision(req) })
-      return done(reply)
     },
   )
 }
@@ -123,10 +118,7 @@ function ownWrites(app: App, deps: TeamDeps, prefix: string): void {
       config: write,
       schema: { operationId: 'joinTeam', summary: 'Accept an invitation to a team', params: IdParams },
     },
-    async (req, reply) => {
-      await joinTeam(deps, requireViewer(req), parseId(req.params.id, 'id'))
-      return done(reply)
-    },
+    (req): Promise<void> => joinTeam(deps, requireViewer(req), parseId(req.params.id, 'id')),
   )
   app.patch(
     `${prefix}/team/:id/owner`,
@@ -140,12 +132,11 @@ function ownWrites(app: App, deps: TeamDeps, prefix: string): void {
         body: NewOwner,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const viewer = requireViewer(req)
       const teamId = parseId(req.params.id, 'id')
       const accountId = parseBodyId(req.body.user_id, 'user_id')
       await transferOwnership(deps, viewer, { teamId, accountId, revision: expectedRevision(req) })
-      return done(reply)
     },
   )
 }

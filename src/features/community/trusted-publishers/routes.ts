@@ -2,7 +2,6 @@
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { OrganizationParams, ProjectParams } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import { addPublisher, type PublisherDeps } from './add-publisher.ts'
@@ -79,10 +78,9 @@ export function trustedPublisherRoutes(app: App, deps: PublisherDeps): void {
           params: PublisherParams[kind],
         },
       },
-      async (req, reply) => {
+      async (req) => {
         const { id, publisher_id } = req.params
         await removePublisher(deps, requireViewer(req), { ...nameOf(id), id: parseId(publisher_id, 'publisher_id') })
-        return done(reply)
       },
     )
   }

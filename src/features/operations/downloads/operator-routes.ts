@@ -2,7 +2,6 @@
 
 import { validationError } from '#lib/errors.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import { countReportedDownloads } from './count-reported.ts'
 import type { DownloadDeps } from './record-download.ts'
@@ -54,10 +53,9 @@ function singleRoute(app: App, deps: DownloadDeps): void {
         body: ReportedDownload,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const { unknown } = await countReportedDownloads(deps, [{ report: req.body, field: '' }])
       if (unknown > 0) throw validationError('url', 'must be the URL of a file')
-      return done(reply)
     },
   )
 }

@@ -3,7 +3,6 @@ import { OwnerProofBody } from '#features/basics/access/requests.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { UserParams } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
@@ -50,9 +49,6 @@ export function deletionRoute(app: App, deps: DeletingDeps, prefix = '/v3'): voi
         body: OwnerProofBody,
       },
     },
-    async (req, reply) => {
-      await deleteAccount(deps, requireViewer(req), { name: req.params.id, proof: req.body ?? {} })
-      return done(reply)
-    },
+    (req): Promise<void> => deleteAccount(deps, requireViewer(req), { name: req.params.id, proof: req.body ?? {} }),
   )
 }

@@ -2,7 +2,6 @@
 import { operatorOf } from '#features/basics/audit/actor.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -121,9 +120,8 @@ function rebuildRoutes(app: App, deps: SearchDeps): void {
           hide,
         },
       },
-      async (req, reply) => {
+      async (req) => {
         await requestRebuild(deps, operatorOf(req))
-        return done(reply)
       },
     )
   }

@@ -9,7 +9,6 @@ import { toScopeBits } from '#lib/access/scope-field.ts'
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { OrganizationParams } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { createServiceAccount } from './create-service-account.ts'
@@ -74,12 +73,11 @@ function accountRoutes(app: App, deps: Deps): void {
         params: ServiceAccountParams,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const viewer = requireViewer(req)
       const { id, user_id } = req.params
       const { account } = await getServiceAccount(deps.db, viewer, { organization: id, account: user_id })
       await deleteAccountOf(deps, account, actorOf(viewer))
-      return done(reply)
     },
   )
 }
@@ -123,13 +121,12 @@ function tokenRoutes(app: App, deps: Deps): void {
         params: ServiceTokenParams,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const viewer = requireViewer(req)
       const { id, user_id, token_id } = req.params
       const { account } = await getServiceAccount(deps.db, viewer, { organization: id, account: user_id })
       const token = { id: parseId(token_id, 'token_id') }
       await deleteAccessToken(deps, { accountId: account.id, token, actor: actorOf(viewer) })
-      return done(reply)
     },
   )
 }

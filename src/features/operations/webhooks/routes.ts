@@ -4,7 +4,6 @@ import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { IdParams, OrganizationParams, ProjectParams, UserParams } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
@@ -44,9 +43,7 @@ export function instanceWebhookRoute(app: App, { db }: Pick<Deps, 'db'>): void {
           response: { 200: Type.Array(WebhookView, { maxItems: WEBHOOKS_MAX.perOwner }) },
         },
       },
-      async () => {
-        return (await listWebhooksOf(db, INSTANCE)).map(toWebhookView)
-      },
+      async () => (await listWebhooksOf(db, INSTANCE)).map(toWebhookView),
     )
   })
 }
@@ -118,10 +115,8 @@ function saveRoutes(app: App, deps: Deps): void {
         body: WebhookPatch,
       },
     },
-    async (req, reply) => {
-      await updateWebhook(deps, requireViewer(req), { id: parseId(req.params.id, 'id'), patch: req.body })
-      return done(reply)
-    },
+    (req): Promise<void> =>
+      updateWebhook(deps, requireViewer(req), { id: parseId(req.params.id, 'id'), patch: req.body }),
   )
   app.delete(
     `${PATH}/:id`,
@@ -133,10 +128,7 @@ function saveRoutes(app: App, deps: Deps): void {
         params: IdParams,
       },
     },
-    async (req, reply) => {
-      await deleteWebhook(deps, requireViewer(req), parseId(req.params.id, 'id'))
-      return done(reply)
-    },
+    (req): Promise<void> => deleteWebhook(deps, requireViewer(req), parseId(req.params.id, 'id')),
   )
 }
 

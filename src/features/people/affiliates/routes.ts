@@ -4,7 +4,6 @@ import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { IdParams } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { createCode } from './create-code.ts'
@@ -99,10 +98,9 @@ function changes(app: App, deps: AffiliateDeps): void {
         body: AffiliateCodePatch,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const id = parseId(req.params.id, 'id')
       await updateCode(deps, requireViewer(req), { id, patch: checkAffiliateCode(req.body) })
-      return done(reply)
     },
   )
   app.delete(
@@ -115,9 +113,6 @@ function changes(app: App, deps: AffiliateDeps): void {
         params: IdParams,
       },
     },
-    async (req, reply) => {
-      await deleteCode(deps, requireViewer(req), parseId(req.params.id, 'id'))
-      return done(reply)
-    },
+    (req): Promise<void> => deleteCode(deps, requireViewer(req), parseId(req.params.id, 'id')),
   )
 }

@@ -3,7 +3,6 @@ import { operatorOf } from '#features/basics/audit/actor.ts'
 import { parseId } from '#lib/ids.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { IdParams } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { distributeRevenue } from './distribute-revenue.ts'
@@ -74,9 +73,7 @@ function ledgerRoutes(app: App, deps: OperatorDeps): void {
         body: PayoutPatch,
       },
     },
-    async (req, reply) => {
-      await updatePayout(deps, operatorOf(req), { id: parseId(req.params.id, 'id'), status: req.body.status })
-      return done(reply)
-    },
+    (req): Promise<void> =>
+      updatePayout(deps, operatorOf(req), { id: parseId(req.params.id, 'id'), status: req.body.status }),
   )
 }

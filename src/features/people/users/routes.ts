@@ -7,7 +7,6 @@ import { notFound } from '#lib/errors.ts'
 import type { EntityForm } from '#lib/text/json-bytes.ts'
 import { requireScope, requireViewer } from '#platform/http/auth/auth.ts'
 import { expectedRevision, IdsQuery, IfMatch, parseIds, UserParams } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes, sendList } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -162,7 +161,7 @@ function updateRoute(app: App, deps: UpdatingDeps, prefix: string): void {
         body: UserPatch,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const viewer = requireViewer(req)
       if (req.body.payout_handle !== undefined) requireScope(viewer, 'PAYOUTS_WRITE')
       const { password, code, ...patch } = req.body
@@ -172,7 +171,6 @@ function updateRoute(app: App, deps: UpdatingDeps, prefix: string): void {
         proof: { password, code },
         revision: expectedRevision(req),
       })
-      return done(reply)
     },
   )
 }

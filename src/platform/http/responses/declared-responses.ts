@@ -38,7 +38,7 @@ const ERROR_RESPONSES = { '4xx': ErrorBody, '5xx': ErrorBody } as const
 /** Success without a body. */
 export const Empty = Type.Null({ description: 'No body' })
 
-/** Sends 204 without a body, the default response of a route. */
+/** Sends 204 without a body, as a route does by default whose handler returns nothing. */
 export function done(reply: FastifyReply): FastifyReply {
   return reply.status(204).send(null)
 }

@@ -35,8 +35,12 @@ export const CACHE_CONTROL = {
 
 type SendDone = (error: null, payload?: unknown) => void
 
-/** The onSend hook that sets ETag and Cache-Control, and sends 304 if the client has the current version. */
+/**
+ * The onSend hook that sets the status, ETag and Cache-Control: 204 if the handler returned nothing, 304 if the client has
+ * the current version.
+ */
 export function tagResponse(req: FastifyRequest, reply: FastifyReply, payload: unknown, done: SendDone): void {
+  if (payload === undefined && reply.statusCode === 200) void reply.status(204)
   if (reply.hasHeader('cache-control')) return done(null, payload)
   const policy = req.routeOptions.config?.cache ?? 'no-store'
   const isPrivate = req.viewer !== null && policy === 'public'

@@ -10,7 +10,7 @@ import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
 import { sheetHead } from '#platform/html/work/frame.ts'
 import { listTable, nameCell } from '#platform/html/work/tables.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
-import { collectionPath, PATHS, pageNumber, withQuery } from '#web/kit/paths.ts'
+import { collectionPath, listPage, PATHS } from '#web/kit/paths.ts'
 import { showDashboardPage } from '../dashboard/dashboard-frame.ts'
 import { statusLabel } from './editor-view.ts'
 
@@ -25,11 +25,7 @@ async function showCollections(request: OwnRequest): Promise<FastifyReply> {
   const { t } = page.language
   const all = await listCollectionsOf(deps.db, viewer, viewer.id)
   const { max } = await getQuota(deps.db, deps.config, viewer, 'collections')
-  const last = Math.max(1, Math.ceil(all.length / PAGE_SIZE))
-  const current = Math.min(pageNumber(request), last)
-  const shown = all.slice((current - 1) * PAGE_SIZE, current * PAGE_SIZE).map(toCollectionView(deps.config))
-  const href = (number: number) =>
-    pathTo(page, withQuery(PATHS.dashboardCollections, { page: number === 1 ? undefined : String(number) }))
+  const { shown, pages } = listPage(request, all, { path: PATHS.dashboardCollections, size: PAGE_SIZE })
   const create = html`<a class="button main" href="${pathTo(page, PATHS.newCollection)}">${icon(page, 'plus')}${t('collections.new')}</a>`
   const none = emptyState(page, {
     icon: 'bookmark',
@@ -45,8 +41,8 @@ async function showCollections(request: OwnRequest): Promise<FastifyReply> {
     ],
     ...(all.length === 0 ? {} : { tools: create }),
     body: html`${sheetHead({ title: t('collections.title'), text: t('collections.text') })}
-${all.length === 0 ? none : collectionTable(page, shown)}
-${pager(page, { current, last, href })}`,
+${all.length === 0 ? none : collectionTable(page, shown.map(toCollectionView(deps.config)))}
+${pager(page, pages)}`,
   })
 }
 

@@ -4,8 +4,6 @@ import { getProjectAsMember } from '#features/catalogue/projects/lookup/project-
 import { dismissItem, listAttention, restoreItem } from '#features/community/attention/list-attention.ts'
 import { parseItem } from '#features/community/attention/requests.ts'
 import type { AttentionItem } from '#features/community/attention/views.ts'
-import { joinTeam, removeMember } from '#features/community/teams/edit-member.ts'
-import { parseId } from '#lib/ids.ts'
 import { html, type Markup } from '#platform/html/html.ts'
 import { emptyState } from '#platform/html/lists.ts'
 import { icon, type PageContext, pathTo } from '#platform/html/page-context.ts'
@@ -15,6 +13,7 @@ import { bulkForm } from '#platform/html/work/tables.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, projectPath, withQuery } from '#web/kit/paths.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
+import { decline, join } from '../organization/organizations-page.ts'
 import { attentionList } from './attention-view.ts'
 import { listOwnProjects, type OwnProject, showDashboardPage } from './dashboard-frame.ts'
 import { figures } from './figures.ts'
@@ -46,16 +45,6 @@ async function dismiss({ deps, viewer }: OwnRequest, _data: null, form: FormStat
 async function restore({ deps, viewer }: OwnRequest, _data: null, form: FormState): Promise<Outcome> {
   await restoreItem(deps, viewer, parseItem(form.text('item')))
   return {}
-}
-
-async function join({ deps, viewer }: OwnRequest, _data: null, form: FormState): Promise<Outcome> {
-  await joinTeam(deps, viewer, parseId(form.text('team'), 'team'))
-  return { done: 'joined' }
-}
-
-async function decline({ deps, viewer }: OwnRequest, _data: null, form: FormState): Promise<Outcome> {
-  await removeMember(deps, viewer, { teamId: parseId(form.text('team'), 'team'), accountId: viewer.id })
-  return { done: 'declined' }
 }
 
 async function showDashboard(request: OwnRequest, _data: null, form: FormState): Promise<FastifyReply> {

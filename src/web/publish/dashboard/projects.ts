@@ -16,7 +16,7 @@ import { listTable } from '#platform/html/work/tables.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import { checkValues, refusedField } from '#web/kit/forms.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
-import { PATHS, pageNumber, withQuery } from '#web/kit/paths.ts'
+import { listPage, PATHS, withQuery } from '#web/kit/paths.ts'
 import { type FormState, formPage, type Outcome } from '#web/kit/work/form-page.ts'
 import { tagName, tagNames, termName } from '#web/site/names.ts'
 import { noProjects } from './dashboard.ts'
@@ -136,10 +136,11 @@ async function showProjects(request: OwnRequest, _data: null, state: FormState):
   const filter = await loadOwnerFilter(request, all)
   const projects = all.filter(({ project }) => isShown(filter, project.organization_id))
   const sort = SORTS.find((name) => name === query('sort')) ?? '-downloads'
-  const last = Math.max(1, Math.ceil(projects.length / PAGE_SIZE))
-  const current = Math.min(pageNumber(request), last)
-  const shown = sortProjects(projects, sort).slice((current - 1) * PAGE_SIZE, current * PAGE_SIZE)
   const path = withQuery(PATHS.dashboardProjects, { of: filter.chosen })
+  const { shown, pages } = listPage(request, sortProjects(projects, sort), {
+    path: withQuery(path, { sort }),
+    size: PAGE_SIZE,
+  })
   const table = projectTable(request, shown, {
     ...(await loadRowData(request, shown, { items: await listAttention(deps, viewer) })),
     sort,
@@ -155,7 +156,7 @@ async function showProjects(request: OwnRequest, _data: null, state: FormState):
     form: state,
     body: html`${sheetHead({ title: t('publish.projects'), text: t('publish.projects.text'), action: ownerSegments(request, PATHS.dashboardProjects, filter) })}
 ${projects.length === 0 ? noProjects(page) : bulkEdit(page, deps.taxonomy, { state, table })}
-${pager(page, { current, last, href: (number) => pathTo(page, withQuery(path, { sort, page: number === 1 ? undefined : String(number) })) })}`,
+${pager(page, pages)}`,
   })
 }
 

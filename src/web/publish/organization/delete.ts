@@ -12,7 +12,7 @@ import { pathTo } from '#platform/html/page-context.ts'
 import { sheetPart } from '#platform/html/work/frame.ts'
 import { listTable, nameCell } from '#platform/html/work/tables.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
-import { PATHS, pageNumber, projectPath, withQuery } from '#web/kit/paths.ts'
+import { listPage, PATHS, projectPath } from '#web/kit/paths.ts'
 import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
 import { tile, viewOf } from '#web/site/lists/rows.ts'
 import { type ManagedOrganization, may } from './managed-organization.ts'
@@ -94,9 +94,7 @@ async function heritage(
 ): Promise<Part> {
   const { page, deps, viewer } = request
   const { t } = page.language
-  const last = Math.max(1, Math.ceil(ids.length / PAGE_SIZE))
-  const current = Math.min(pageNumber(request), last)
-  const shown = ids.slice((current - 1) * PAGE_SIZE, current * PAGE_SIZE)
+  const { shown, pages } = listPage(request, ids, { path: `${settings}/delete`, size: PAGE_SIZE })
   const views = (await listVisibleProjects(deps, viewer, shown)).map(viewOf)
   const table: Markup = listTable(page, {
     caption: t('organizations.delete.heirs'),
@@ -112,7 +110,5 @@ async function heritage(
       ],
     })),
   })
-  const href = (number: number) =>
-    pathTo(page, withQuery(`${settings}/delete`, { page: number === 1 ? undefined : String(number) }))
-  return [table, pager(page, { current, last, href })]
+  return [table, pager(page, pages)]
 }

@@ -27,12 +27,14 @@ export function ownOrganizationsPage(pages: Pages): void {
   })
 }
 
-async function join({ deps, viewer }: OwnRequest, _data: null, form: FormState): Promise<Outcome> {
+/** Accepts the invitation to the team in the form. */
+export async function join({ deps, viewer }: OwnRequest, _data: null, form: FormState): Promise<Outcome> {
   await joinTeam(deps, viewer, parseId(form.text('team'), 'team'))
   return { done: 'joined' }
 }
 
-async function decline({ deps, viewer }: OwnRequest, _data: null, form: FormState): Promise<Outcome> {
+/** Declines the invitation to the team in the form. */
+export async function decline({ deps, viewer }: OwnRequest, _data: null, form: FormState): Promise<Outcome> {
   await removeMember(deps, viewer, { teamId: parseId(form.text('team'), 'team'), accountId: viewer.id })
   return { done: 'declined' }
 }

@@ -15,7 +15,7 @@ import { confirmation } from '#platform/html/work/actions.ts'
 import { sheetPart } from '#platform/html/work/frame.ts'
 import { bulkForm } from '#platform/html/work/tables.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
-import { pageNumber, withQuery } from '#web/kit/paths.ts'
+import { listPage, withQuery } from '#web/kit/paths.ts'
 import type { FormState, Outcome } from '#web/kit/work/form-page.ts'
 import { viewOf } from '#web/site/lists/rows.ts'
 import { toOwnProjects } from '../dashboard/dashboard-frame.ts'
@@ -153,21 +153,20 @@ async function showProjects(request: OwnRequest, data: ManagedOrganization, stat
   const { t } = page.language
   const projects = await listProjects(request, data)
   const sort = SORTS.find((name) => name === query('sort')) ?? '-downloads'
-  const last = Math.max(1, Math.ceil(projects.length / PAGE_SIZE))
-  const current = Math.min(pageNumber(request), last)
-  const shown = sortProjects(projects, sort).slice((current - 1) * PAGE_SIZE, current * PAGE_SIZE)
   const path = pathOf(data)
+  const { shown, pages } = listPage(request, sortProjects(projects, sort), {
+    path: withQuery(path, { sort: query('sort') }),
+    size: PAGE_SIZE,
+  })
   const mayRemove = may(data, 'REMOVE_PROJECT')
   const rowData = await loadRowData(request, shown)
   const picked = mayRemove ? state.list('ids') : undefined
   const table = projectTable(request, shown, { ...rowData, sort, path, picked })
-  const href = (number: number) =>
-    pathTo(page, withQuery(path, { sort: query('sort'), page: number === 1 ? undefined : String(number) }))
   const list =
     projects.length === 0
       ? emptyState(page, { icon: 'package', title: t('organizations.projects.none') })
       : mayRemove
-        ? await removalForm(request, data, { state, table, action: href(current) })
+        ? await removalForm(request, data, { state, table, action: pages.href(pages.current) })
         : table
   return showOrganizationSettings(request, data, {
     section: '/projects',
@@ -176,7 +175,7 @@ async function showProjects(request: OwnRequest, data: ManagedOrganization, stat
     form: state,
     notice: { count: Number(query('count')) || 0 },
     body: html`${list}
-${pager(page, { current, last, href })}
+${pager(page, pages)}
 ${mayAdd(data) && (await additionPart(request, data, state))}`,
   })
 }

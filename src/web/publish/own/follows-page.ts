@@ -13,7 +13,7 @@ import { sheetHead, sheetPart } from '#platform/html/work/frame.ts'
 import { listTable, nameCell } from '#platform/html/work/tables.ts'
 import { isSet, type Setup, setupFor } from '#web/kit/cookies.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
-import { PATHS, pageNumber, projectPath, versionPath, withQuery } from '#web/kit/paths.ts'
+import { listPage, PATHS, projectPath, versionPath } from '#web/kit/paths.ts'
 import { formPage } from '#web/kit/work/form-page.ts'
 import { showWork } from '#web/kit/work/work-page.ts'
 import { viewOf } from '#web/site/lists/rows.ts'
@@ -45,15 +45,11 @@ async function showFollows(request: OwnRequest, created?: Addresses) {
   const { deps, viewer, page, setup } = request
   const { t } = page.language
   const ids = await listFollowedIds(deps.db, viewer.id)
-  const last = Math.max(1, Math.ceil(ids.length / ROWS))
-  const current = Math.min(pageNumber(request), last)
-  const shown = ids.slice((current - 1) * ROWS, current * ROWS)
+  const { shown, pages } = listPage(request, ids, { path: PATHS.follows, size: ROWS })
   const projects = (await listVisibleProjects(deps, viewer, shown)).map(viewOf)
   const wanted = projects.map(({ id, project_types }) => ({ id, ...setupFor(deps.taxonomy, setup, project_types) }))
   const versions = await listLatestVersions(deps.db, wanted)
   const byProject = new Map(versions.map((version) => [version.project_id, version]))
-  const href = (number: number) =>
-    pathTo(page, withQuery(PATHS.follows, { page: number === 1 ? undefined : String(number) }))
   return showWork(request, {
     title: t('reports.follows.title'),
     subject: {
@@ -66,7 +62,7 @@ async function showFollows(request: OwnRequest, created?: Addresses) {
       projects.length === 0
         ? emptyState(page, { icon: 'heart', title: t('reports.follows.empty'), text: t('reports.follows.empty.text') })
         : projectTable(page, projects, byProject),
-      pager(page, { current, last, href }),
+      pager(page, pages),
       feedPart(page, created, await hasFollowFeed(deps.db, viewer.id)),
     ],
   })

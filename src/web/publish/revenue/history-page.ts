@@ -12,7 +12,7 @@ import { sheetHead } from '#platform/html/work/frame.ts'
 import { status } from '#platform/html/work/status.ts'
 import { listTable, nameCell } from '#platform/html/work/tables.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
-import { PATHS, pageNumber, withQuery } from '#web/kit/paths.ts'
+import { listPage, PATHS } from '#web/kit/paths.ts'
 import { showWork } from '#web/kit/work/work-page.ts'
 import { dashboardSections } from '../dashboard/dashboard-frame.ts'
 
@@ -37,10 +37,7 @@ async function showHistory(request: OwnRequest): Promise<FastifyReply> {
   const { t } = page.language
   const entries = await listEntries(request)
   const { currency } = await getSettings(deps)
-  const last = Math.max(1, Math.ceil(entries.length / ROWS))
-  const current = Math.min(pageNumber(request), last)
-  const shown = entries.slice((current - 1) * ROWS, current * ROWS)
-  const href = (number: number) => pathTo(page, withQuery(PATH, { page: number === 1 ? undefined : String(number) }))
+  const { shown, pages } = listPage(request, entries, { path: PATH, size: ROWS })
   const csv = html`<a class="button" href="${pathTo(page, `${PATH}.csv`)}" download>${icon(page, 'download')}${t('plot.csv')}</a>`
   return showWork(request, {
     title: t('revenue.history'),
@@ -62,7 +59,7 @@ async function showHistory(request: OwnRequest): Promise<FastifyReply> {
             text: t('revenue.history.empty.text'),
           })
         : historyTable(page, shown, currency),
-      pager(page, { current, last, href }),
+      pager(page, pages),
     ],
   })
 }

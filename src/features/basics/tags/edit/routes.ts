@@ -1,7 +1,6 @@
 // Routes with which operators edit the tags while Depot runs.
 import { operatorOf } from '#features/basics/audit/actor.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import { TAG_LISTS, type TagListName } from '#platform/taxonomy/taxonomy-files.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -54,10 +53,9 @@ function listRoutes(app: App, deps: TagEditDeps, list: TagListName): void {
         body: LIST_INPUTS[list],
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const { rows, revision } = req.body as { rows: never; revision?: number }
       await updateTagList(deps, operatorOf(req), { list, rows, seen: revision } as ListEdit)
-      return done(reply)
     },
   )
   app.delete(
@@ -66,10 +64,7 @@ function listRoutes(app: App, deps: TagEditDeps, list: TagListName): void {
       config,
       schema: { operationId: `reset${id}`, summary: `Use the list of ${words} from the data files again` },
     },
-    async (req, reply) => {
-      await updateTagList(deps, operatorOf(req), { list, rows: null, seen: undefined } as ListEdit)
-      return done(reply)
-    },
+    (req): Promise<void> => updateTagList(deps, operatorOf(req), { list, rows: null, seen: undefined } as ListEdit),
   )
 }
 
@@ -85,9 +80,6 @@ function renameRoute(app: App, deps: TagEditDeps, list: RenamedList): void {
         body: TagRename,
       },
     },
-    async (req, reply) => {
-      await renameTag(deps, operatorOf(req), { list, ...req.body })
-      return done(reply)
-    },
+    (req): Promise<void> => renameTag(deps, operatorOf(req), { list, ...req.body }),
   )
 }

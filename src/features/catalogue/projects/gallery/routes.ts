@@ -4,7 +4,6 @@ import { requireViewer } from '#platform/http/auth/auth.ts'
 import { leaveBodiesUnparsed, readRawBody } from '#platform/http/bodies/raw-body.ts'
 import { openScope } from '#platform/http/mounts.ts'
 import { ProjectParams } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -33,7 +32,7 @@ export function galleryRoutes(app: App, deps: Deps, prefix: string): void {
           ...about,
         },
       },
-      async (req, reply) => {
+      async (req) => {
         const viewer = requireViewer(req)
         const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
         await deps.files.assertAvailable()
@@ -44,7 +43,6 @@ export function galleryRoutes(app: App, deps: Deps, prefix: string): void {
           ext: req.query.ext.toLowerCase(),
           fields: toGalleryImageFields(req.query),
         })
-        return done(reply)
       },
     )
   })
@@ -60,13 +58,12 @@ export function galleryRoutes(app: App, deps: Deps, prefix: string): void {
         ...about,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const viewer = requireViewer(req)
       const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
       const { url, ...query } = req.query
       const fields = toGalleryImageFields(query)
       await updateGalleryImage(deps, viewer, { projectId: project.id, membership, url, fields })
-      return done(reply)
     },
   )
   app.delete(
@@ -82,11 +79,10 @@ export function galleryRoutes(app: App, deps: Deps, prefix: string): void {
         ...about,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const viewer = requireViewer(req)
       const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
       await removeGalleryImage(deps, viewer, { projectId: project.id, membership, url: req.query.url })
-      return done(reply)
     },
   )
 }

@@ -1,7 +1,6 @@
 // Routes to the versions, projects and downloads of files by their hashes, and to delete a file.
 import { ProjectView } from '#features/catalogue/projects/views.ts'
 import { requireViewer, viewerWith } from '#platform/http/auth/auth.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes, sendObject } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -149,11 +148,10 @@ function deletion(app: App, deps: Deps, { prefix }: CatalogueForms): void {
         querystring: FileQuery,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const viewer = requireViewer(req)
       const file = await getFile(deps, viewer, { ...req.params, ...req.query })
       await deleteFile(deps, viewer, file)
-      return done(reply)
     },
   )
 }

@@ -58,10 +58,9 @@ function bulkRoute(app: App, deps: Deps): void {
         body: VersionBulkPatch,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
       await updateVersions(deps, requireViewer(req), { ids, patch: req.body })
-      return done(reply)
     },
   )
 }
@@ -74,11 +73,10 @@ export function versionDeletionRoute(app: App, deps: Deps, prefix = '/v3'): void
       config: { auth: { scope: ['VERSION_DELETE'] }, limitedTokens: 'resource' },
       schema: { operationId: 'deleteVersion', summary: 'Delete a version with its files', params: IdParams },
     },
-    async (req, reply) => {
+    async (req) => {
       const viewer = requireViewer(req)
       const { version, membership } = await getVersionAsMember(deps, viewer, parseId(req.params.id, 'id'))
       await deleteVersion(deps, viewer, { id: version.id, membership })
-      return done(reply)
     },
   )
 }

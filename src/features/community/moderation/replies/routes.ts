@@ -1,7 +1,6 @@
 // Routes to the saved replies of the instance, for moderators.
 import { parseId } from '#lib/ids.ts'
 import { IdParams } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { createReply, deleteReply, orderReplies, updateReply } from './create-reply.ts'
@@ -44,10 +43,7 @@ function listRoutes(app: App, deps: ReplyDeps): void {
         body: ReplyOrder,
       },
     },
-    async (req, reply) => {
-      await orderReplies(deps, parseOrder(req.body))
-      return done(reply)
-    },
+    (req): Promise<void> => orderReplies(deps, parseOrder(req.body)),
   )
 }
 
@@ -72,17 +68,11 @@ function editRoutes(app: App, deps: ReplyDeps): void {
       config: WRITE,
       schema: { operationId: 'updateSavedReply', summary: 'Edit a saved reply', params: IdParams, body: ReplyPatch },
     },
-    async (req, reply) => {
-      await updateReply(deps, parseId(req.params.id, 'id'), checkReply(req.body))
-      return done(reply)
-    },
+    (req): Promise<void> => updateReply(deps, parseId(req.params.id, 'id'), checkReply(req.body)),
   )
   app.delete(
     '/moderation/replies/:id',
     { config: WRITE, schema: { operationId: 'deleteSavedReply', summary: 'Delete a saved reply', params: IdParams } },
-    async (req, reply) => {
-      await deleteReply(deps.db, parseId(req.params.id, 'id'))
-      return done(reply)
-    },
+    (req): Promise<void> => deleteReply(deps.db, parseId(req.params.id, 'id')),
   )
 }

@@ -2,7 +2,6 @@
 import { getAccountByName } from '#features/people/users/queries.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { UserParams } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { askOperators } from './ask-operators.ts'
@@ -89,12 +88,11 @@ function noteRoutes(app: App, deps: UserRecordDeps): void {
         body: OperatorMessage,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const viewer = requireViewer(req)
       const message = parseOperatorMessage(req.body)
       const { id: accountId } = await getAccountByName(deps.db, req.params.id, { withLeaving: true })
       await askOperators(deps, viewer, { accountId, message })
-      return done(reply)
     },
   )
 }

@@ -7,7 +7,6 @@ import { parseBodyId } from '#features/community/teams/requests.ts'
 import { listOrganizationProjectIds } from '#features/people/users/queries.ts'
 import { requireViewer, viewerHas } from '#platform/http/auth/auth.ts'
 import { OrganizationParams } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendList } from '#platform/http/responses/entity-tags.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -49,11 +48,10 @@ export function organizationProjectRoutes(app: App, deps: Pick<Deps, 'db' | 'cac
         body: ProjectAddition,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const viewer = requireViewer(req)
       const names = { organizationName: req.params.id, projectName: req.body.project_id }
       await addProject(deps, viewer, names)
-      return done(reply)
     },
   )
   app.delete(
@@ -67,12 +65,11 @@ export function organizationProjectRoutes(app: App, deps: Pick<Deps, 'db' | 'cac
         body: ProjectRemoval,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const viewer = requireViewer(req)
       const newOwnerId = parseBodyId(req.body.new_owner, 'new_owner')
       const names = { organizationName: req.params.id, projectNames: [req.params.project_id] }
       await removeProjects(deps, viewer, { ...names, newOwnerId })
-      return done(reply)
     },
   )
 }

@@ -1,7 +1,6 @@
 // Routes to the reports about each item, for moderators.
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { toReportFilter } from '../requests.ts'
@@ -45,10 +44,7 @@ export function reportGroupRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'n
           body: ReportsToClose,
         },
       },
-      async (req, reply) => {
-        await closeReports(deps, requireViewer(req), checkReportsToClose(req.body))
-        return done(reply)
-      },
+      (req): Promise<void> => closeReports(deps, requireViewer(req), checkReportsToClose(req.body)),
     )
   })
 }

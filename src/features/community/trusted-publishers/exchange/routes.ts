@@ -1,7 +1,6 @@
 // Routes of the exchange, which a build calls without credentials of Depot.
 import { tokenText, unauthenticated } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import { type ExchangeDeps, endPublisherToken, exchangeToken } from './exchange-token.ts'
@@ -53,11 +52,10 @@ export function exchangeRoutes(app: App, deps: Omit<ExchangeDeps, 'keys'>): void
           description: 'The token is in the header `Authorization`.',
         },
       },
-      async (req, reply) => {
+      async (req) => {
         const text = tokenText(req)
         if (text === undefined) throw unauthenticated('A token in the Authorization header is required')
         await endPublisherToken(deps.db, text)
-        return done(reply)
       },
     )
   })

@@ -1,7 +1,6 @@
 // Routes for reports from pages, launchers and affiliate links. A valid report gets 204 even if it is not counted.
 
 import { requireViewer } from '#platform/http/auth/auth.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import { AffiliateClick, PageView, Playtime } from '../requests.ts'
 import { recordPlaytime } from './record-playtime.ts'
@@ -18,11 +17,10 @@ export function analyticsIngestRoutes(app: App, deps: ViewDeps): void {
         body: PageView,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const { url, referrer } = req.body
       const caller = { address: req.clientAddress, headers: req.headers }
       await recordView(deps, req.viewer, { url, referrer: referrer ?? undefined, caller })
-      return done(reply)
     },
   )
   app.post(
@@ -36,10 +34,7 @@ export function analyticsIngestRoutes(app: App, deps: ViewDeps): void {
         body: Playtime,
       },
     },
-    async (req, reply) => {
-      await recordPlaytime(deps, requireViewer(req), req.body)
-      return done(reply)
-    },
+    (req): Promise<void> => recordPlaytime(deps, requireViewer(req), req.body),
   )
   app.post(
     '/analytics/affiliate-click',
@@ -51,11 +46,10 @@ export function analyticsIngestRoutes(app: App, deps: ViewDeps): void {
         body: AffiliateClick,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const { url, affiliate_code_id } = req.body
       const caller = { address: req.clientAddress, headers: req.headers }
       await recordAffiliateClick(deps, { url, affiliate_code_id, caller })
-      return done(reply)
     },
   )
 }

@@ -1,6 +1,5 @@
 // Operator routes of the job queue.
 import { operatorOf } from '#features/basics/audit/actor.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { discardJobs } from './discard-jobs.ts'
@@ -42,9 +41,8 @@ export function jobRoutes(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
         params: JobParams,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       await retryJobs(deps, operatorOf(req), { id: parseJobId(req.params.id) })
-      return done(reply)
     },
   )
   app.delete(
@@ -58,9 +56,8 @@ export function jobRoutes(app: App, deps: Pick<Deps, 'db' | 'cache'>): void {
         params: JobParams,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       await discardJobs(deps, operatorOf(req), { id: parseJobId(req.params.id) })
-      return done(reply)
     },
   )
 }

@@ -1,6 +1,5 @@
 // Operator routes of the storage.
 import { operatorOf } from '#features/basics/audit/actor.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { loadStorage } from './load-storage.ts'
@@ -30,9 +29,6 @@ export function storageRoutes(app: App, deps: Pick<Deps, 'db' | 'cache' | 'confi
         summary: 'Measure the storage now, in the background',
       },
     },
-    async (req, reply) => {
-      await measureStorage(deps, operatorOf(req))
-      return done(reply)
-    },
+    (req): Promise<void> => measureStorage(deps, operatorOf(req)),
   )
 }

@@ -13,7 +13,6 @@ import { requireScope, requireViewer } from '#platform/http/auth/auth.ts'
 import { leaveFormsUnparsed } from '#platform/http/bodies/multipart.ts'
 import { openScope } from '#platform/http/mounts.ts'
 import { IdsQuery, ProjectParams, parseIds } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
@@ -96,7 +95,7 @@ function edit(app: App, deps: Deps): void {
         body: ProjectPatchV2,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const viewer = requireViewer(req)
       const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
       const patch = toProjectPatch(req.body, deps.taxonomy)
@@ -120,7 +119,6 @@ function edit(app: App, deps: Deps): void {
             }),
         }),
       )
-      return done(reply)
     },
   )
 }
@@ -137,10 +135,9 @@ function bulkEdit(app: App, deps: Deps): void {
         body: ProjectBulkPatchV2,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const ids = parseIds(req.query.ids).map((id) => parseId(id, 'ids'))
       await updateProjects(deps, requireViewer(req), { ids, patch: toBulkPatch(req.body, deps.taxonomy) })
-      return done(reply)
     },
   )
 }
@@ -157,13 +154,12 @@ function schedule(app: App, deps: Deps): void {
         body: ProjectSchedule,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const viewer = requireViewer(req)
       const { project, membership } = await getProjectAsMember(deps, viewer, req.params.id)
       const { time, requested_status } = req.body
       const patch = { status: 'scheduled', scheduled_at: time, requested_status } as const
       await withFieldNames(scheduleFieldNames, () => updateProject(deps, viewer, { project, membership, patch }))
-      return done(reply)
     },
   )
 }

@@ -13,7 +13,6 @@ import { requireViewer } from '#platform/http/auth/auth.ts'
 import { leaveFormsUnparsed } from '#platform/http/bodies/multipart.ts'
 import { openScope } from '#platform/http/mounts.ts'
 import { IdParams } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import { sendBytes } from '#platform/http/responses/entity-tags.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
@@ -100,13 +99,12 @@ function edits(app: App, deps: Deps): void {
       config,
       schema: { operationId: 'updateVersionV2', summary: 'Edit a version', params: IdParams, body: VersionPatchV2 },
     },
-    async (req, reply) => {
+    async (req) => {
       const viewer = requireViewer(req)
       const { version, membership } = await getVersionAsMember(deps, viewer, parseId(req.params.id, 'id'))
       const { loaders }: VersionView = JSON.parse(version.bytes.toString())
       const patch = toVersionPatch(req.body, { isPack: loaders.includes(PACK_LOADER) })
       await withFieldNames(versionFieldNames, () => updateVersion(deps, viewer, { id: version.id, membership, patch }))
-      return done(reply)
     },
   )
   app.post(
@@ -120,13 +118,12 @@ function edits(app: App, deps: Deps): void {
         body: VersionSchedule,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const viewer = requireViewer(req)
       const { version, membership } = await getVersionAsMember(deps, viewer, parseId(req.params.id, 'id'))
       const { time, requested_status } = req.body
       const patch = { status: 'scheduled', scheduled_at: time, requested_status } as const
       await withFieldNames(scheduleFieldNames, () => updateVersion(deps, viewer, { id: version.id, membership, patch }))
-      return done(reply)
     },
   )
 }

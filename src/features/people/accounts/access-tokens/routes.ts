@@ -6,7 +6,6 @@ import { toScopeBits } from '#lib/access/scope-field.ts'
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { IdParams } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { parseTokenReference } from '../requests.ts'
@@ -62,10 +61,9 @@ export function accessTokenRoutes(app: App, deps: AccountDeps): void {
         body: TokenPatch,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const id = parseId(req.params.id, 'id')
       await updateAccessToken(deps, requireViewer(req), { id, patch: req.body })
-      return done(reply)
     },
   )
   app.delete(
@@ -78,11 +76,10 @@ export function accessTokenRoutes(app: App, deps: AccountDeps): void {
         params: IdParams,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const token = parseTokenReference(req.params.id, 'pat')
       const viewer = requireViewer(req)
       await deleteAccessToken(deps, { accountId: viewer.id, token, actor: actorOf(viewer) })
-      return done(reply)
     },
   )
 }

@@ -6,7 +6,6 @@ import { type Actor, operatorOf } from '#features/basics/audit/actor.ts'
 import type { Viewer } from '#lib/access/viewer.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { PageQuery, UserParams } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -76,10 +75,9 @@ function suspensionRoutes(app: App, deps: AdministrationDeps): void {
         body: Suspension,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const suspension = toSuspension(req.body, deps.now())
       await suspendAccount(deps, await confirmedOperator(deps, req), { name: req.params.id, ...suspension })
-      return done(reply)
     },
   )
   app.delete(
@@ -93,9 +91,8 @@ function suspensionRoutes(app: App, deps: AdministrationDeps): void {
         body: OwnerProofBody,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       await unsuspendAccount(deps, await confirmedOperator(deps, req), req.params.id)
-      return done(reply)
     },
   )
 }
@@ -131,9 +128,8 @@ function deletionRoutes(app: App, deps: AdministrationDeps): void {
         body: OwnerProofBody,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       await restoreAccount(deps, await confirmedOperator(deps, req), req.params.id)
-      return done(reply)
     },
   )
 }
@@ -151,10 +147,9 @@ function credentialRoutes(app: App, deps: AdministrationDeps): void {
         body: OwnerProofBody,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const { tokens = false } = req.query
       await signOutAccount(deps, await confirmedOperator(deps, req), { name: req.params.id, tokens })
-      return done(reply)
     },
   )
   app.post(

@@ -2,7 +2,6 @@
 
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { AccountDeps } from '../account-deps.ts'
 import { CodeHostLink } from '../requests.ts'
@@ -38,10 +37,7 @@ function linkRoutes(app: App, deps: AccountDeps): void {
         body: CodeHostLink,
       },
     },
-    async (req, reply) => {
-      await linkCodeHost(deps, requireViewer(req), req.body.token)
-      return done(reply)
-    },
+    (req): Promise<void> => linkCodeHost(deps, requireViewer(req), req.body.token),
   )
   app.delete(
     '/auth/code-host',
@@ -52,9 +48,6 @@ function linkRoutes(app: App, deps: AccountDeps): void {
         summary: 'Remove the link to the code host',
       },
     },
-    async (req, reply) => {
-      await unlinkCodeHost(deps, requireViewer(req))
-      return done(reply)
-    },
+    (req): Promise<void> => unlinkCodeHost(deps, requireViewer(req)),
   )
 }

@@ -2,7 +2,6 @@
 
 import { SCOPES } from '#lib/access/scopes.ts'
 import { requireScope, requireViewer } from '#platform/http/auth/auth.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import { type AccountDeps, clientOf } from '../account-deps.ts'
@@ -29,10 +28,9 @@ function passwordRoutes(app: App, deps: AccountDeps): void {
         body: PasswordResetRequest,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const { username: name, challenge } = req.body
       await requestPasswordReset(deps, { name, challenge, address: req.clientAddress })
-      return done(reply)
     },
   )
   app.patch(
@@ -47,7 +45,7 @@ function passwordRoutes(app: App, deps: AccountDeps): void {
         body: PasswordChange,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const { flow, old_password, new_password: newPassword, password = old_password, code } = req.body
       if (flow !== undefined) {
         await resetPassword(deps, { flow, newPassword, client: clientOf(req) })
@@ -56,7 +54,6 @@ function passwordRoutes(app: App, deps: AccountDeps): void {
         requireScope(viewer, 'USER_AUTH_WRITE')
         await changePassword(deps, { viewer, newPassword, proof: { password, code } })
       }
-      return done(reply)
     },
   )
 }
@@ -73,10 +70,9 @@ function emailRoutes(app: App, deps: AccountDeps): void {
         body: EmailChange,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const { email, ...proof } = req.body
       await changeEmail(deps, { viewer: requireViewer(req), email, proof })
-      return done(reply)
     },
   )
   app.post(
@@ -88,10 +84,7 @@ function emailRoutes(app: App, deps: AccountDeps): void {
         summary: 'Resend the verification link',
       },
     },
-    async (req, reply) => {
-      await resendVerification(deps, requireViewer(req).id)
-      return done(reply)
-    },
+    (req): Promise<void> => resendVerification(deps, requireViewer(req).id),
   )
   app.post(
     '/auth/email/undo',
@@ -105,10 +98,7 @@ function emailRoutes(app: App, deps: AccountDeps): void {
         body: EmailFlow,
       },
     },
-    async (req, reply) => {
-      await undoEmailChange(deps, req.body.flow, clientOf(req))
-      return done(reply)
-    },
+    (req): Promise<void> => undoEmailChange(deps, req.body.flow, clientOf(req)),
   )
   app.post(
     '/auth/email/verify',
@@ -120,9 +110,6 @@ function emailRoutes(app: App, deps: AccountDeps): void {
         body: EmailFlow,
       },
     },
-    async (req, reply) => {
-      await verifyEmail(deps, req.body.flow)
-      return done(reply)
-    },
+    (req): Promise<void> => verifyEmail(deps, req.body.flow),
   )
 }

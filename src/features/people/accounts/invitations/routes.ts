@@ -4,7 +4,6 @@ import { operatorOf } from '#features/basics/audit/actor.ts'
 import { parseId } from '#lib/ids.ts'
 import { mountInternal } from '#platform/http/mounts.ts'
 import { IdParams, PageQuery } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import { createInvitation, type InvitationDeps, revokeInvitation } from './create-invitation.ts'
 import { listInvitations } from './queries.ts'
@@ -55,10 +54,7 @@ export function invitationRoutes(app: App, deps: InvitationDeps): void {
         config,
         schema: { operationId: 'revokeInvitation', summary: 'Revoke an invitation', params: IdParams },
       },
-      async (req, reply) => {
-        await revokeInvitation(deps, operatorOf(req), parseId(req.params.id, 'id'))
-        return done(reply)
-      },
+      (req): Promise<void> => revokeInvitation(deps, operatorOf(req), parseId(req.params.id, 'id')),
     )
   })
 }

@@ -3,7 +3,6 @@ import Type from 'typebox'
 import { ApiError } from '#lib/errors.ts'
 import { leaveBodiesUnparsed, readRawBody } from '#platform/http/bodies/raw-body.ts'
 import { mountInternal, openScope } from '#platform/http/mounts.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
@@ -27,10 +26,9 @@ export function leakedTokenRoutes(app: App, deps: LeakDeps & Pick<Deps, 'config'
         body: LeakedToken,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const actor = { kind: 'anonymous', address: req.clientAddress } as const
       await revokeLeakedToken(deps, req.body.token.trim(), { actor })
-      return done(reply)
     },
   )
   const { leakReportKeysUrl } = deps.config.accounts

@@ -3,7 +3,6 @@ import Type from 'typebox'
 import { parseToken } from '#lib/access/tokens.ts'
 import { requireViewer, tokenText, unauthenticated } from '#platform/http/auth/auth.ts'
 import { IdParams } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import { type AccountDeps, clientOf } from '../account-deps.ts'
 import { parseTokenReference } from '../requests.ts'
@@ -41,10 +40,9 @@ export function sessionRoutes(app: App, deps: AccountDeps): void {
         params: IdParams,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const session = parseTokenReference(req.params.id, 'session')
       await deleteSession(deps, requireViewer(req), session)
-      return done(reply)
     },
   )
   app.post(

@@ -1,7 +1,6 @@
 // Sign-up, and the settings that sign-up pages need.
 import { getSettings } from '#features/basics/settings/settings-cache.ts'
 import { callerOf } from '#platform/http/limits/client-address.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import { type AccountDeps, clientOf } from '../account-deps.ts'
@@ -39,10 +38,9 @@ export function signUpRoutes(app: App, deps: AccountDeps): void {
         body: NewAccount,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const { account_consent: honeypot, invitation } = req.body
       await validateSignUp(deps, { fields: req.body, honeypot, invitation, caller: callerOf(req) })
-      return done(reply)
     },
   )
   app.get(

@@ -1,7 +1,6 @@
 // Enables and disables two-factor sign-in.
 
 import { requireViewer } from '#platform/http/auth/auth.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import { COSTS } from '#platform/http/route-config.ts'
 import type { App } from '#platform/http/server.ts'
 import type { AccountDeps } from '../account-deps.ts'
@@ -34,9 +33,7 @@ export function twoFactorRoutes(app: App, deps: AccountDeps): void {
         response: { 200: BackupCodes },
       },
     },
-    async (req) => {
-      return { backup_codes: await enableTwoFactor(deps, { ...req.body, viewer: requireViewer(req) }) }
-    },
+    async (req) => ({ backup_codes: await enableTwoFactor(deps, { ...req.body, viewer: requireViewer(req) }) }),
   )
   app.delete(
     '/auth/2fa',
@@ -48,9 +45,6 @@ export function twoFactorRoutes(app: App, deps: AccountDeps): void {
         body: TwoFactorRemoval,
       },
     },
-    async (req, reply) => {
-      await disableTwoFactor(deps, { ...req.body, viewer: requireViewer(req) })
-      return done(reply)
-    },
+    (req): Promise<void> => disableTwoFactor(deps, { ...req.body, viewer: requireViewer(req) }),
   )
 }

@@ -6,7 +6,6 @@ import { getAccountByName } from '#features/people/users/queries.ts'
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
 import { IdParams, parseIds, UserParams } from '#platform/http/query-values.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { createApplication } from './create-application.ts'
@@ -91,10 +90,9 @@ function writes(app: App, deps: Deps): void {
         body: ApplicationPatch,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const id = parseId(req.params.id, 'id')
       await updateApplication(deps, requireViewer(req), { id, patch: req.body })
-      return done(reply)
     },
   )
   app.post(
@@ -108,9 +106,7 @@ function writes(app: App, deps: Deps): void {
         response: { 200: ClientSecretView },
       },
     },
-    async (req) => {
-      return { client_secret: await rotateSecret(deps, requireViewer(req), parseId(req.params.id, 'id')) }
-    },
+    async (req) => ({ client_secret: await rotateSecret(deps, requireViewer(req), parseId(req.params.id, 'id')) }),
   )
   app.delete(
     '/oauth/app/:id',
@@ -122,10 +118,7 @@ function writes(app: App, deps: Deps): void {
         params: IdParams,
       },
     },
-    async (req, reply) => {
-      await deleteApplication(deps, requireViewer(req), parseId(req.params.id, 'id'))
-      return done(reply)
-    },
+    (req): Promise<void> => deleteApplication(deps, requireViewer(req), parseId(req.params.id, 'id')),
   )
 }
 

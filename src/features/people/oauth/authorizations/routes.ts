@@ -2,7 +2,6 @@
 import Type from 'typebox'
 import { parseId } from '#lib/ids.ts'
 import { requireViewer } from '#platform/http/auth/auth.ts'
-import { done } from '#platform/http/responses/declared-responses.ts'
 import type { App } from '#platform/http/server.ts'
 import type { Deps } from '#ports/deps.ts'
 import { getApplication } from '../applications/queries.ts'
@@ -37,10 +36,9 @@ export function authorizationRoutes(app: App, deps: Deps): void {
         querystring: ClientQuery,
       },
     },
-    async (req, reply) => {
+    async (req) => {
       const { id: clientId } = await getApplication(deps.db, parseId(req.query.client_id, 'client_id'))
       await revokeAuthorization(deps, requireViewer(req), clientId)
-      return done(reply)
     },
   )
 }
