@@ -7,15 +7,15 @@ import { type Row, row } from '../kit/table.ts'
 import { checkOut, type FilledServer, startFilled } from './checkout.ts'
 
 /** The first round warms up. */
-const ROUNDS = 9
+const ROUNDS = 7
 const SECONDS = 0.7
 const CONNECTIONS = 16
 const PROJECTS = 100
 const VERSIONS = 20
 /** Smaller differences are reported as none, even if the interval excludes 1. */
 const NOTICED = 0.02
-/** Student's t for an interval of 95 % with eight ratios. */
-const T_95 = 2.365
+/** Student's t for an interval of 95 % with six ratios. */
+const T_95 = 2.571
 
 const WAYS: Record<string, Record<string, string>> = {
   plain: {},

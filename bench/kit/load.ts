@@ -2,7 +2,7 @@
 // bench/kit/load.ts PORT SECONDS CONNECTIONS REQUEST... A request is the path of a GET, or `POST PATH JSON`. Each
 // connection sends its next request when the response is complete. The client address header has a new value each time,
 // so that the limiter works but rejects nothing. LOAD_HEADERS is a JSON object of further headers. A response fails
-// unless it has status 200 and contains LOAD_EXPECTS. Prints { requests, seconds, perSecond, p50Ms, p99Ms, worstMs, failed
+// unless it has status 200, or 304 if these include If-None-Match, and contains LOAD_EXPECTS. Prints { requests, seconds, perSecond, p50Ms, p99Ms, worstMs, failed
 // }.
 import { connect } from 'node:net'
 
@@ -13,6 +13,7 @@ const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 const EXPECTED = process.env['LOAD_EXPECTS'] ?? ''
 const more: Record<string, string> = JSON.parse(process.env['LOAD_HEADERS'] ?? '{}')
 const headers = Object.entries(more).map(([name, value]) => `\r\n${name}: ${value}`)
+const isConditional = 'if-none-match' in more
 
 let requests = 0
 let failed = 0
@@ -65,9 +66,11 @@ function worker(): Promise<void> {
       const length = /content-length: (\d+)/i.exec(text)?.[1]
       if (length !== undefined) expected = head + HEAD_END.length + Number(length)
       const isComplete =
-        length === undefined ? waiting.subarray(-LAST_CHUNK.length).equals(LAST_CHUNK) : received >= expected
+        length === undefined
+          ? isConditional || waiting.subarray(-LAST_CHUNK.length).equals(LAST_CHUNK)
+          : received >= expected
       if (!isComplete) return
-      if (!text.startsWith('HTTP/1.1 200') || !waiting.includes(EXPECTED)) failed += 1
+      if (!text.startsWith(isConditional ? 'HTTP/1.1 304' : 'HTTP/1.1 200') || !waiting.includes(EXPECTED)) failed += 1
       chunks = []
       received = 0
       expected = 0

@@ -25,11 +25,7 @@ await withDatabase(dataDir, 'command', async (db) => {
   const seconds = (performance.now() - startedAt) / 1000
   const all = sum(process.cpuUsage(before.all))
   const main = sum(process.threadCpuUsage(before.main))
-  // V8 returns the memory in the background.
-  await new Promise((resolve) => setTimeout(resolve, 1000))
-  console.log(
-    JSON.stringify({ seconds, main, others: all - main, mb: process.memoryUsage.rss() / 1e6 } satisfies BuildFigures),
-  )
+  console.log(JSON.stringify({ seconds, main, others: all - main } satisfies BuildFigures))
   await close()
 })
 await rm(folder, { recursive: true })

@@ -6,12 +6,11 @@ import { makeDataDir } from '#test/support/processes/running-depot.ts'
 import { figure, type Row, row } from '../kit/table.ts'
 import { fill, withDatabase } from './http.ts'
 
-/** Processor seconds of the main thread, and of the search thread and the garbage collector; resident memory afterwards. */
+/** Processor seconds of the main thread, and of the search thread and the garbage collector. */
 export type BuildFigures = {
   readonly seconds: number
   readonly main: number
   readonly others: number
-  readonly mb: number
 }
 
 const ROUNDS = 3
@@ -40,7 +39,6 @@ export async function benchSearchBuild({ projects = 200_000 } = {}): Promise<Row
         ),
         figure('main thread, and the other threads, of the build with two', processor(shared)),
         figure('of the build with one', processor(single)),
-        figure('resident memory of the process after the build with two', `${shared.mb.toFixed(0)} MB`),
       ]
     })
   } finally {

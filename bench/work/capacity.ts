@@ -1,4 +1,5 @@
 // The costs that docs/operators/capacity.md uses, at two sizes, and whether those of the smaller size predict the larger one.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { createDb, createPool, type Db } from '#platform/db/db.ts'
 import { migrate } from '#platform/db/migrate.ts'
@@ -21,6 +22,9 @@ const FOLLOWS_EACH = 32
 const READ = 500
 const WRITES = 100
 const SECONDS = 2
+const IDLE_MS = 20_000
+/** The third size for which memory has a goal. */
+const FEW = 2_000
 const VIEWS = 2_000
 const EVENTS_EACH = 20
 const TABLES = ['project', 'version', 'file', 'dependency', 'follow', 'account', 'team_member'] as const
@@ -49,6 +53,14 @@ export async function benchCapacity(): Promise<Row[]> {
   return [
     ...both('bytes', 0, 'bytes'),
     ...both('MB', 0, 'memoryMb'),
+    row('resident memory, empty catalogue', empty, { atMost: 190 }, ' MB'),
+    row(`resident memory, ${FEW} projects`, await idleMb(FEW), { atMost: 230 }, ' MB'),
+    row(
+      `resident memory, ${LARGE} projects, after the first build of the index`,
+      large.memoryMb['resident memory after the first build of the index'] ?? 0,
+      { atMost: 420 },
+      ' MB',
+    ),
     ...both('ms', 3, 'ms'),
     predicted(
       'MB of PostgreSQL',
@@ -62,12 +74,14 @@ export async function benchCapacity(): Promise<Row[]> {
   ]
 }
 
-/** Resident memory of a server without projects. */
-async function emptyMb(): Promise<number> {
+/** Resident memory of an idle server with this number of projects. */
+async function idleMb(projects: number): Promise<number> {
   const { dataDir, remove } = makeDataDir()
+  if (projects > 0) await withDatabase(dataDir, (db) => fillAll(db, projects))
   const server = await startBenchDepot(dataDir)
   try {
-    await call(`${server.url}/ready`)
+    if (projects > 0) await untilBuilt(server, projects)
+    await sleep(IDLE_MS)
     return residentMb(server.child)
   } finally {
     await server.stop()
@@ -79,7 +93,7 @@ async function costsOf(projects: number): Promise<Costs> {
   const { dataDir, remove } = makeDataDir()
   let server: RunningDepot | undefined
   try {
-    const empty = await emptyMb()
+    const empty = await idleMb(0)
     const bytes = await withDatabase(dataDir, async (db) => {
       const before = await databaseBytes(db)
       await fillAll(db, projects)
@@ -91,6 +105,7 @@ async function costsOf(projects: number): Promise<Costs> {
     const startedAt = performance.now()
     await untilBuilt(server, projects)
     const buildSeconds = (performance.now() - startedAt) / 1000
+    await sleep(IDLE_MS)
     const built = residentMb(server.child)
     await server.stop()
     server = await startBenchDepot(dataDir)
@@ -128,7 +143,8 @@ async function withDatabase<T>(dataDir: string, act: (db: Db) => Promise<T>): Pr
 /** Projects with versions, files, an account and followers each; every version has one dependency. */
 async function fillAll(db: Db, projects: number): Promise<void> {
   // In parts, because a statement has a time limit.
-  for (let done = 0; done < projects; done += SMALL) await fill(db, { projects: SMALL, versionsEach: VERSIONS_EACH })
+  for (let done = 0; done < projects; done += SMALL)
+    await fill(db, { projects: Math.min(SMALL, projects), versionsEach: VERSIONS_EACH })
   await db.transaction().execute(async (tx) => {
     await sql`set local statement_timeout = 0`.execute(tx)
     await sql`set local session_replication_role = replica`.execute(tx)

@@ -9,8 +9,6 @@ import { type Feeder, type Feeding, type FollowedIndex, feedingOf, settle, type 
 const SAVE_EVERY_MS = HOUR_MS
 const REBUILD_RETRY_MS = 5_000
 const CHECK_EVERY_MS = 2_000
-/** The build of fewer documents leaves too little garbage for a collection. */
-const MANY_DOCUMENTS = 10_000
 
 /** Opens the index and feeds it if the lease is available; otherwise watches it. */
 export async function openIndex(followed: FollowedIndex): Promise<void> {
@@ -199,7 +197,6 @@ async function rebuild(followed: FollowedIndex, { index, feeding }: Feeder): Pro
   const isReplaced = () => feedingOf(followed) !== feeding || feeding.lease.isLost()
   const startedAt = performance.now()
   const { basis } = followed
-  const isFirst = feeding.catalogue === 'none'
   let requested = 0
   await index.rebuild(async () => {
     const position = await takePosition(options.db)
@@ -228,16 +225,6 @@ async function rebuild(followed: FollowedIndex, { index, feeding }: Feeder): Pro
   )
   await finishRebuild(options.db, requested)
   feeding.rebuilt = requested
-  if (isFirst && documents >= MANY_DOCUMENTS) await collectGarbage()
-}
-
-/** Releases the memory that reading the catalogue has used and that V8 would keep. The main thread stops for 0.1 to 0.2 s. */
-async function collectGarbage(): Promise<void> {
-  const { Session } = await import('node:inspector/promises')
-  const session = new Session()
-  session.connect()
-  await session.post('HeapProfiler.collectGarbage')
-  session.disconnect()
 }
 
 /** Passes the batches on, and counts their documents. */
