@@ -9,7 +9,7 @@ import { call, cpuSeconds, load, headers as ownHeaders, startBare, startBenchDep
 import { type Row, row } from '../kit/table.ts'
 
 /** The first round warms up. */
-const ROUNDS = 8
+const ROUNDS = 6
 const SECONDS = 1
 const PROJECTS = 100
 /** Number of lists per round that are requested once each. */

@@ -31,7 +31,7 @@ describe('one data folder', () => {
     for (const name of ['database', 'files', 'counters', 'mail']) assert.equal(dependencies[name]?.status, 'ok', name)
     assert.match(await (await fetch(`${server.url}/metrics`)).text(), /depot_http_requests_total/)
     const ofProcess = (name: string) => readFile(`/proc/${server.child.pid}/${name}`, 'utf8')
-    assert.match(await ofProcess('cmdline'), /\0--max-semi-space-size=8\0/)
+    assert.match(await ofProcess('cmdline'), /\0--max-semi-space-size=32\0/)
     assert.match(await ofProcess('environ'), /\0?MALLOC_ARENA_MAX=2\0/)
     assert.equal(await server.stop(), 0)
     await assert.rejects(fetch(`${server.url}/health`))

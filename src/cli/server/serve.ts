@@ -4,7 +4,6 @@ import { setImmediate } from 'node:timers/promises'
 import { readArguments, UsageError } from '#cli/kit/arguments.ts'
 import type { Env } from '#cli/kit/with-deps.ts'
 import { checkBeforeStart } from '#main/preflight.ts'
-import { releaseMemoryWhenIdle } from '#main/release-memory.ts'
 import { startDatabase } from '#main/start-database.ts'
 import { loadConfig } from '#platform/config/load-config.ts'
 import { createLog, isTextFormat } from '#platform/telemetry/log.ts'
@@ -56,7 +55,6 @@ export async function serve(args: readonly string[], env: Env): Promise<void> {
     const server = await start(run)
     await announce(run, server, startedAt)
     warmUp(run, server)
-    releaseMemoryWhenIdle()
     const { databaseLost } = server.booted
     const reason = await Promise.race([stopping.promise, databaseLost.then(() => DATABASE_ENDED)])
     log.info({ reason }, 'Stopping')

@@ -2,7 +2,6 @@
 // the hub, and whether it listens on the port itself (`port`) or accepts connections from the main process (`handle`).
 import { startRecording } from '#features/operations/overview/figures/record-figures.ts'
 import { drain, stopListening } from '#main/http-server.ts'
-import { releaseMemoryWhenIdle } from '#main/release-memory.ts'
 import type { Config } from '#platform/config/config.ts'
 import { loadConfig } from '#platform/config/load-config.ts'
 import { createLog, isTextFormat } from '#platform/telemetry/log.ts'
@@ -40,7 +39,6 @@ const terminated = new Promise<void>((resolve) => {
   })
 })
 await channel.call('hub.listening', [name, url])
-releaseMemoryWhenIdle()
 await Promise.race([stopping, terminated])
 await stopListening(app, log)
 await figures.stop()
