@@ -67,7 +67,8 @@ function rowsOf(writers: number, { perSecond, shares, cpuMs, lags }: Announcing)
 async function measureAnnouncing(writers: number): Promise<Announcing> {
   const { dataDir, remove } = makeDataDir()
   const embedded = await startEmbeddedPostgres({ dataDir, holder: 'command', log: silentLog() })
-  const pool = createPool(embedded.connection, { max: writers, applicationName: 'depot-bench' })
+  // The migration needs two connections.
+  const pool = createPool(embedded.connection, { max: Math.max(2, writers), applicationName: 'depot-bench' })
   const notices = createPool(embedded.connection, { max: 1, applicationName: 'depot-bench' })
   const announcer = createAnnouncer({ pool: notices, log: silentLog() })
   try {
