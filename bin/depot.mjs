@@ -21,15 +21,14 @@ async function start() {
 }
 
 /**
- * Replaces this program by itself with the settings of a server, which the allocator and V8 read only when they start. The
- * process keeps its ID. Does nothing on Windows, which cannot do this, and under `node --watch`, which follows the first
- * program.
+ * Starts this program again in the same process, with the settings of a server: the allocator and V8 read them only when a
+ * program starts. Does nothing on Windows, which has no `execve`, and under `node --watch`, which follows the first program.
  */
 function limitMemory() {
   if (process.execve === undefined || process.channel !== undefined || process.execArgv.includes(SMALL_YOUNG_HEAP))
     return
   const words = [process.execPath, ...process.execArgv, SMALL_YOUNG_HEAP, ...process.argv.slice(1)]
-  // glibc reserves memory for each of many threads otherwise; other systems ignore the variable.
+  // Without it, glibc reserves memory for each thread. Other systems ignore the variable.
   process.execve(process.execPath, words, { MALLOC_ARENA_MAX: '2', ...process.env })
 }
 

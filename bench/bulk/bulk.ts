@@ -105,20 +105,21 @@ async function warmRows(
   const singles = hashes.slice(0, 100).map((hash) => textOf(requestOf([hash])))
   const single = (): Promise<Load> => load(port, singles, { seconds: SECONDS, connections: 1 })
   const bulk = (): Promise<Load> => load(port, lists.map(textOf), { seconds: SECONDS + 1, connections: CONNECTIONS })
-  const [own, beside]: [number[], number[]] = [[], []]
+  const ratiosOfBulk: number[] = []
+  const ratiosOfSingle: number[] = []
   let texts = ['', '']
   for (let round = 0; round < ROUNDS; round += 1) {
     const quiet = await single()
-    const [many, next] = await Promise.all([bulk(), single()])
+    const [many, during] = await Promise.all([bulk(), single()])
     if (round === 0) continue
-    own.push(many.p99Ms / many.p50Ms)
-    beside.push(next.p99Ms / quiet.p99Ms)
-    texts = [shown(many), `${shown(next)}; alone ${shown(quiet)}`]
+    ratiosOfBulk.push(many.p99Ms / many.p50Ms)
+    ratiosOfSingle.push(during.p99Ms / quiet.p99Ms)
+    texts = [shown(many), `${shown(during)}; on a quiet server ${shown(quiet)}`]
   }
   const what = `${name}, 1,000 cached hashes, ${CONNECTIONS} connections`
   return [
-    spread(`${what}: p99 against p50`, own, 4, texts[0]),
-    spread(`${what}: p99 of requests for one hash next to them, against alone`, beside, 2, texts[1]),
+    spread(`${what}: p99 against p50`, ratiosOfBulk, 4, texts[0]),
+    spread(`${what}: p99 of single requests meanwhile, against a quiet server`, ratiosOfSingle, 2, texts[1]),
   ]
 }
 

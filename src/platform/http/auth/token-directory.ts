@@ -95,7 +95,7 @@ export function createTokenDirectory(options: TokenDirectoryOptions): TokenDirec
     }
     return token.limits === undefined ? viewer : { ...viewer, role: 'developer', limits: token.limits }
   }
-  /** Hashes of the headers of recent requests: to hash a token takes a third of the time of a cached response. */
+  /** Hashes of the tokens in recent `Authorization` headers. Hashing a token takes a third of the time of a cached response. */
   const hashes = new Map<string, string>()
   const peek = (authorization: string | undefined, req: TokenUser): Outcome | undefined => {
     if (authorization === undefined) return 'missing'

@@ -16,7 +16,7 @@ export const VERSION_FIELDS = [
   'server_side',
 ] as const
 
-/** Flat and mostly strings, because threads copy these fastest. */
+/** A flat object of strings and numbers, because sending it to another thread takes the least time. */
 export type PreparedUpsert = {
   readonly kind: 'upsert'
   readonly sequence: number

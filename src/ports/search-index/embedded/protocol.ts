@@ -1,5 +1,5 @@
-// Messages between the process and its search thread. What is nested in them is JSON, which is faster than the structured
-// clones that threads make of objects. Several searches share a message; one transferred buffer returns all their results.
+// Messages between the process and its search thread. Nested values are sent as JSON, which is faster than a structured
+// clone of objects. Several searches share a message; one transferred buffer returns all their results.
 import type { SearchIndexStatus } from '../search-index.ts'
 import type { PreparedChange } from './prepare.ts'
 
