@@ -41,11 +41,10 @@ async function showAdvisories(request: OwnRequest): Promise<FastifyReply> {
   const add = html`<a class="button main" href="${pathTo(page, `${data.settings}${SECTION}/new`)}">${icon(page, 'plus')}${t('advisories.new')}</a>`
   return showProjectSettings(request, data, {
     section: SECTION,
-    title: t('manage.title', { section: t('advisories.title'), name: data.view.name }),
     heading: t('advisories.title'),
     text: t('advisories.text'),
     ...(may(data, 'UPLOAD_VERSION') ? { action: add } : {}),
-    needs: { permission: 'UPLOAD_VERSION', name: t('work.permission.UPLOAD_VERSION') },
+    needs: 'UPLOAD_VERSION',
     form: EMPTY,
     body:
       rows.length === 0
@@ -70,10 +69,9 @@ async function showNew(request: OwnRequest, data: ManagedProject, state: FormSta
   const action = pathTo(page, `${data.settings}${SECTION}/new`)
   return showProjectSettings(request, data, {
     section: SECTION,
-    title: t('manage.title', { section: t('advisories.new'), name: data.view.name }),
     heading: t('advisories.new'),
     text: t('advisories.new.text'),
-    needs: { permission: 'UPLOAD_VERSION', name: t('work.permission.UPLOAD_VERSION') },
+    needs: 'UPLOAD_VERSION',
     form: state,
     body:
       isEditable &&

@@ -72,21 +72,14 @@ async function showProject(request: OwnRequest, outage: Outage): Promise<Fastify
   const data = await loadManagedProject(request)
   const elsewhere = toCanonical(request, data)
   if (elsewhere !== undefined) return elsewhere
-  const common = {
-    section: '/analytics',
-    title: t('manage.title', { section: t('numbers.title'), name: data.view.name }),
-    heading: t('numbers.title'),
-    text: t('numbers.text'),
-  }
+  const common = { section: '/analytics', heading: t('numbers.title'), text: t('numbers.text') }
   const missing = !canSeeAnalytics(viewer, data.membership)
     ? 'VIEW_ANALYTICS'
     : query('m') === 'revenue' && !may(data, 'VIEW_PAYOUTS')
       ? 'VIEW_PAYOUTS'
       : undefined
-  if (missing !== undefined) {
-    const needs = { permission: missing, name: t(`work.permission.${missing}`), isToSee: true } as const
-    return showProjectSettings(request, data, { ...common, needs, body: undefined })
-  }
+  if (missing !== undefined)
+    return showProjectSettings(request, data, { ...common, needs: missing, isToSee: true, body: undefined })
   const content = await contentOf(request, await subjectOfProject(request, data), outage)
   return showProjectSettings(request, data, {
     ...common,

@@ -1,21 +1,18 @@
 // The frame of the organization settings: registration, subject, rail and notices.
 import type { FastifyReply } from 'fastify'
 import { imageUrl } from '#features/basics/images/hosted-image.ts'
-import { listCachedUsers } from '#features/people/users/user-cache.ts'
-import type { UserView } from '#features/people/users/views.ts'
 import { hasOrganizationPermission, type OrganizationPermission } from '#lib/access/permissions.ts'
-import { html, type Part } from '#platform/html/html.ts'
+import { html } from '#platform/html/html.ts'
 import type { IconName } from '#platform/html/icons.ts'
 import type { MessageKey } from '#platform/html/languages.ts'
 import { face, note } from '#platform/html/lists.ts'
 import { icon, pathTo } from '#platform/html/page-context.ts'
 import { viewOnly } from '#platform/html/work/actions.ts'
-import { sheetHead } from '#platform/html/work/frame.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS } from '#web/kit/paths.ts'
 import { type FormPage, formPage } from '#web/kit/work/form-page.ts'
-import { showWork, type WorkPage } from '#web/kit/work/work-page.ts'
 import { hueClass } from '#web/site/names.ts'
+import { listGrantors, type SettingsPage, showSettings } from '../settings.ts'
 import { loadManagedOrganization, type ManagedOrganization, may } from './managed-organization.ts'
 
 type Section = { below: string; label: MessageKey; icon: IconName; isDanger?: boolean }
@@ -56,40 +53,21 @@ export function organizationFormOf<Data extends ManagedOrganization>(
   })
 }
 
-type SettingsPage = Omit<WorkPage, 'subject' | 'sections' | 'title'> & {
-  /** Path of the open section below `/settings`. */
-  section: string
-  heading: string
-  text?: Part
-  /** Permission that editing needs. Members without it see who can grant it. */
-  needs?: OrganizationPermission
-}
-
 /** Shows a page of the organization settings in their frame. */
 export async function showOrganizationSettings(
   request: OwnRequest,
   data: ManagedOrganization,
-  of: SettingsPage,
+  { needs, isToSee = false, notes, ...of }: SettingsPage<OrganizationPermission>,
 ): Promise<FastifyReply> {
   const { page, deps } = request
   const { t } = page.language
-  const { section, heading, text, needs, body, notes, ...rest } = of
   const { view, settings, member, team } = data
-  const more = [
-    member === undefined && note(page, 'warn', html`<p>${t('organizations.as-moderator')}</p>`),
-    needs !== undefined &&
-      !may(data, needs) &&
-      viewOnly(page, {
-        permission: t(`people.organization-permission.${needs}`),
-        ask: await listGrantors(request, data),
-      }),
-    notes,
-  ].filter((part) => part !== undefined && part !== false && part !== null)
-  const members = team.members.filter(({ accepted }) => accepted).length
+  const members = team.members.filter(({ accepted }) => accepted)
   const hue = hueClass(view.color)
-  return showWork(request, {
-    ...rest,
-    title: t('manage.title', { section: heading, name: view.name }),
+  const canGrant = ({ organization_permissions }: (typeof members)[number]) =>
+    hasOrganizationPermission(organization_permissions ?? 0, 'EDIT_MEMBER')
+  return showSettings(request, of, {
+    settings,
     subject: {
       name: view.name,
       tile: face({
@@ -98,7 +76,7 @@ export async function showOrganizationSettings(
         rawUrl: imageUrl(deps.config, view.raw_icon_url),
         isSquare: true,
       }),
-      facts: [t('organizations.members', { count: members })],
+      facts: [t('organizations.members', { count: members.length })],
       tools: html`<a class="button" href="${pathTo(page, data.path)}">${icon(page, 'eye')}${t('organizations.view')}</a>`,
       crumbs: [
         { path: PATHS.dashboardOrganizations, label: t('organizations.title') },
@@ -106,36 +84,26 @@ export async function showOrganizationSettings(
       ],
       ...(hue === undefined ? {} : { hue }),
     },
-    sections: {
-      label: t('manage.sections', { name: view.name }),
-      current: `${settings}${section}`,
-      groups: [
-        {
-          items: SECTIONS.map(({ below, label, ...item }) => ({
-            ...item,
-            path: `${settings}${below}`,
-            label: t(label),
-            ...(below === '/members' ? { count: members } : {}),
-          })),
-        },
-      ],
-    },
-    notes: more.length > 0 ? more : undefined,
-    body: html`${sheetHead({ title: heading, ...(text === undefined ? {} : { text }) })}
-${body}`,
+    groups: [
+      {
+        items: SECTIONS.map(({ below, label, ...item }) => ({
+          ...item,
+          path: `${settings}${below}`,
+          label: t(label),
+          ...(below === '/members' ? { count: members.length } : {}),
+        })),
+      },
+    ],
+    notes: [
+      member === undefined && note(page, 'warn', html`<p>${t('organizations.as-moderator')}</p>`),
+      needs !== undefined &&
+        !may(data, needs) &&
+        viewOnly(page, {
+          permission: t(`people.organization-permission.${needs}`),
+          ask: await listGrantors(request, members.filter(canGrant)),
+          isToSee,
+        }),
+      notes,
+    ],
   })
-}
-
-/** Maximum number of members that a sentence names. */
-const NAMED_MAX = 3
-
-/** Returns the usernames of members who can change permissions, the owner first. */
-async function listGrantors({ deps }: OwnRequest, { team }: ManagedOrganization): Promise<string[]> {
-  const ids = team.members
-    .filter((row) => row.accepted && hasOrganizationPermission(row.organization_permissions ?? 0, 'EDIT_MEMBER'))
-    .sort((a, b) => Number(b.is_owner) - Number(a.is_owner))
-    .slice(0, NAMED_MAX)
-    .map(({ account_id }) => account_id)
-  const users = await listCachedUsers(deps, ids)
-  return users.map(({ bytes }) => (JSON.parse(bytes.toString()) as UserView).username)
 }

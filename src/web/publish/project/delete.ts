@@ -79,9 +79,8 @@ ${form(page, {
   const isEditable = may(data, 'DELETE_PROJECT') || state.isSubmitted
   return showProjectSettings(request, data, {
     section: '/delete',
-    title: t('manage.title', { section: t('people.delete'), name: view.name }),
     heading: t('people.delete'),
-    needs: { permission: 'DELETE_PROJECT', name: t('work.permission.DELETE_PROJECT') },
+    needs: 'DELETE_PROJECT',
     form: state,
     body: html`${canArchive && archive}${isEditable && sheetPart({ id: 'delete', title: t('people.delete.heading'), content })}`,
   })

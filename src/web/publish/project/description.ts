@@ -69,10 +69,9 @@ async function showDescription(
   const rendered = await texts.render(text, page)
   return showProjectSettings(request, data, {
     section: '/description',
-    title: t('manage.title', { section: t('manage.description'), name: data.view.name }),
     heading: t('manage.description'),
     text: t('manage.description.text'),
-    needs: { permission: 'EDIT_BODY', name: t('work.permission.EDIT_BODY') },
+    needs: 'EDIT_BODY',
     form: state,
     body: isEditable
       ? editor(request, data, { state, text, rendered, hasImage })

@@ -33,10 +33,9 @@ export function showGallery(request: OwnRequest, data: ManagedProject, gallery: 
   const removed = query('image')
   return showProjectSettings(request, data, {
     section: '/gallery',
-    title: t('manage.title', { section: t('manage.gallery'), name: data.view.name }),
     heading: t('manage.gallery'),
     text: t('manage.gallery.text'),
-    needs: { permission: MAY, name: t(`work.permission.${MAY}`) },
+    needs: MAY,
     form: state,
     undo: removed === '' ? undefined : { action, fields: { do: 'restore', image: removed } },
     notice: { count: Number(query('count')) || 0 },

@@ -46,10 +46,9 @@ function showGeneral(request: OwnRequest, data: ManagedProject, state: FormState
   const icon = iconPart(page, { action: pathTo(page, settings), name: view.name, url, errors: state.errors })
   return showProjectSettings(request, data, {
     section: '',
-    title: t('manage.title', { section: t('manage.general'), name: data.view.name }),
     heading: t('manage.general'),
     text: t('manage.general.text'),
-    needs: { permission: 'EDIT_DETAILS', name: t('work.permission.EDIT_DETAILS') },
+    needs: 'EDIT_DETAILS',
     form: state,
     body: isEditable ? [detailsForm(page, data, editState(state)), icon] : facts(page, data),
   })

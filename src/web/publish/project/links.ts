@@ -47,10 +47,9 @@ function showLinks(request: OwnRequest, data: ManagedProject, state: FormState) 
   const isEditable = may(data, 'EDIT_DETAILS') || state.isSubmitted
   return showProjectSettings(request, data, {
     section: '/links',
-    title: t('manage.title', { section: t('manage.links'), name: data.view.name }),
     heading: t('manage.links'),
     text: t('manage.links.text'),
-    needs: { permission: 'EDIT_DETAILS', name: t('work.permission.EDIT_DETAILS') },
+    needs: 'EDIT_DETAILS',
     form: state,
     body: isEditable ? linksForm(request, data, state) : facts(page, data),
   })

@@ -66,10 +66,9 @@ function showMembers(request: OwnRequest, data: ProjectTeam, state: FormState): 
   const { t } = page.language
   return showProjectSettings(request, data, {
     section: '/members',
-    title: t('manage.title', { section: t('people.members'), name: data.view.name }),
     heading: t('people.members'),
     text: t('people.members.text'),
-    needs: { permission: 'EDIT_MEMBER', name: t('work.permission.EDIT_MEMBER') },
+    needs: 'EDIT_MEMBER',
     form: state,
     notes: organizationNote(request, data),
     body: html`${teamParts(request, data.team, state)}`,

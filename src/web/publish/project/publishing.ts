@@ -48,10 +48,9 @@ function showPublishing(request: OwnRequest, data: PublishedProject, state: Form
   const { overview, view } = data
   return showProjectSettings(request, data, {
     section: '/publishing',
-    title: t('manage.title', { section: t('publishers.title'), name: view.name }),
     heading: t('publishers.title'),
     text: t('publishers.text'),
-    needs: { permission: 'EDIT_DETAILS', name: t('work.permission.EDIT_DETAILS') },
+    needs: 'EDIT_DETAILS',
     form: state,
     body: html`${publisherParts(request, state, { overview, name: view.name, path, isEditable })}${isEditable && onlyPart(request, data, path)}`,
   })

@@ -5,8 +5,6 @@ import { imageUrl } from '#features/basics/images/hosted-image.ts'
 import { listOwningTeams } from '#features/community/organizations/organization-cache.ts'
 import { shownProjectMembers } from '#features/community/teams/member-lists.ts'
 import { listCachedTeams } from '#features/community/teams/team-cache.ts'
-import { listCachedUsers } from '#features/people/users/user-cache.ts'
-import type { UserView } from '#features/people/users/views.ts'
 import { hasProjectPermission, type ProjectPermission } from '#lib/access/permissions.ts'
 import { isModerator } from '#lib/access/viewer.ts'
 import { timeAgo } from '#platform/html/format.ts'
@@ -14,16 +12,16 @@ import { html, type Part } from '#platform/html/html.ts'
 import { note } from '#platform/html/lists.ts'
 import { icon, pathTo } from '#platform/html/page-context.ts'
 import { viewOnly } from '#platform/html/work/actions.ts'
-import { sheetHead } from '#platform/html/work/frame.ts'
 import { statusOf } from '#platform/html/work/status.ts'
 import type { Taxonomy } from '#platform/taxonomy/taxonomy.ts'
 import type { OwnRequest, Pages } from '#web/kit/pages.ts'
 import { PATHS, projectSegments } from '#web/kit/paths.ts'
 import { type FormPage, formPage } from '#web/kit/work/form-page.ts'
-import { showWork, type WorkPage } from '#web/kit/work/work-page.ts'
+import type { WorkPage } from '#web/kit/work/work-page.ts'
 import { tile } from '#web/site/lists/rows.ts'
 import { hueClass } from '#web/site/names.ts'
 import { checklistSummary } from '../review/checklist-view.ts'
+import { listGrantors, type SettingsPage, showSettings } from '../settings.ts'
 import { loadManagedProject, type ManagedProject, may } from './managed-project.ts'
 import { SECTIONS } from './sections.ts'
 
@@ -63,61 +61,38 @@ export function toCanonical(
   return isCanonical ? undefined : redirectPermanently(canonical)
 }
 
-type SettingsPage = Omit<WorkPage, 'subject' | 'sections'> & {
-  /** Path of the open section below `/settings`. */
-  section: string
-  /** Heading of the sheet. */
-  heading: string
-  text?: Part
-  action?: Part
-  /**
-   * Permission that editing needs, or with `isToSee` that the content needs. Members without it see who can grant it.
-   */
-  needs?: { permission: ProjectPermission; name: string; isToSee?: boolean }
-}
-
 /** Shows a page of the project settings in their frame. */
 export async function showProjectSettings(
   request: OwnRequest,
   data: ManagedProject,
-  of: SettingsPage,
+  { needs, isToSee = false, notes, ...of }: SettingsPage<ProjectPermission>,
 ): Promise<FastifyReply> {
   const { page } = request
-  const { language } = page
-  const { section, heading, text, action, needs, body, notes, ...rest } = of
-  const more = [
-    asModeratorNote(request, data),
-    needs !== undefined &&
-      !may(data, needs.permission) &&
-      viewOnly(page, {
-        permission: needs.name,
-        ask: await listGrantors(request, data),
-        ...(needs.isToSee === undefined ? {} : { isToSee: needs.isToSee }),
-      }),
-    section !== '/review' && (await checklistSummary(page, request.deps.db, data)),
-    notes,
-  ]
-  const groups = SECTIONS.map(({ title, items }) => ({
-    ...(title === undefined ? {} : { title: language.t(title) }),
-    items: items.map(({ below, label, icon, count, isDanger }) => ({
-      path: `${data.settings}${below}`,
-      label: language.t(label),
-      icon,
-      ...(isDanger === undefined ? {} : { isDanger }),
-      ...count?.(data),
-    })),
-  }))
-  return showWork(request, {
-    ...rest,
+  const { t } = page.language
+  return showSettings(request, of, {
+    settings: data.settings,
     subject: projectSubject(request, data),
-    sections: {
-      label: language.t('manage.sections', { name: data.view.name }),
-      current: `${data.settings}${section}`,
-      groups,
-    },
-    notes: more.some((part) => part !== undefined && part !== false && part !== null) ? more : undefined,
-    body: html`${sheetHead({ title: heading, ...(text === undefined ? {} : { text }), ...(action === undefined ? {} : { action }) })}
-${body}`,
+    groups: SECTIONS.map(({ title, items }) => ({
+      ...(title === undefined ? {} : { title: t(title) }),
+      items: items.map(({ below, label, count, ...item }) => ({
+        ...item,
+        path: `${data.settings}${below}`,
+        label: t(label),
+        ...count?.(data),
+      })),
+    })),
+    notes: [
+      asModeratorNote(request, data),
+      needs !== undefined &&
+        !may(data, needs) &&
+        viewOnly(page, {
+          permission: t(`work.permission.${needs}`),
+          ask: await listGrantors(request, await listWhoGrant(request, data)),
+          isToSee,
+        }),
+      of.section !== '/review' && (await checklistSummary(page, request.deps.db, data)),
+      notes,
+    ],
   })
 }
 
@@ -150,21 +125,13 @@ function asModeratorNote({ page, viewer }: OwnRequest, { membership }: ManagedPr
   return note(page, 'warn', html`<p>${page.language.t('manage.as-moderator')}</p>`)
 }
 
-/** Maximum number of members that a sentence names. */
-const NAMED_MAX = 3
-
-/** Returns the usernames of members who can change permissions, owners first. */
-async function listGrantors({ deps, viewer }: OwnRequest, { project }: ManagedProject): Promise<string[]> {
+/** Returns the members who can change permissions. */
+async function listWhoGrant({ deps, viewer }: OwnRequest, { project }: ManagedProject) {
   const { team_id, organization_id } = project
   const team = (await listCachedTeams(deps, [team_id])).get(team_id)
   const owning = await listOwningTeams(deps, [{ organization_id }])
   const shown = team === undefined ? [] : shownProjectMembers(team, viewer, owning.get(organization_id ?? ''))
-  const ids = shown
+  return shown
     .map(({ row }) => row)
     .filter((row) => row.accepted && (row.is_owner || hasProjectPermission(row.permissions, 'EDIT_MEMBER')))
-    .sort((a, b) => Number(b.is_owner) - Number(a.is_owner))
-    .slice(0, NAMED_MAX)
-    .map(({ account_id }) => account_id)
-  const users = await listCachedUsers(deps, ids)
-  return users.map(({ bytes }) => (JSON.parse(bytes.toString()) as UserView).username)
 }

@@ -81,10 +81,9 @@ function showTags(request: OwnRequest, data: ManagedProject, state: FormState) {
   const isEditable = may(data, 'EDIT_DETAILS') || state.isSubmitted
   return showProjectSettings(request, data, {
     section: '/tags',
-    title: t('manage.title', { section: t('manage.tags'), name: data.view.name }),
     heading: t('manage.tags'),
     text: t('manage.tags.text'),
-    needs: { permission: 'EDIT_DETAILS', name: t('work.permission.EDIT_DETAILS') },
+    needs: 'EDIT_DETAILS',
     form: state,
     body: isEditable ? tagsForm(request, data, state) : facts(page, data),
   })

@@ -174,7 +174,6 @@ function showOrganization(request: OwnRequest, data: Owned, state: FormState): P
   const { t } = request.page.language
   return showProjectSettings(request, data, {
     section: '/organization',
-    title: t('manage.title', { section: t('people.organization'), name: data.view.name }),
     heading: t('people.organization'),
     text: t('people.organization.text'),
     form: state,
@@ -229,7 +228,6 @@ function showTransfer(request: OwnRequest, data: Owned, state: FormState): Promi
         : chooser(request, data, { select, command: 'ask-give', label: t('people.give') })
   return showProjectSettings(request, data, {
     section: '/transfer',
-    title: t('manage.title', { section: t('people.transfer'), name: data.view.name }),
     heading: t('people.transfer'),
     text: t('people.transfer.text'),
     form: state,

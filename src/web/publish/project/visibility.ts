@@ -103,10 +103,9 @@ function showVisibility(request: OwnRequest, data: ManagedProject, state: FormSt
     query('done') === 'visibility' && status === data.view.status && CHOICES.some((each) => each === before)
   return showProjectSettings(request, data, {
     section: '/visibility',
-    title: t('manage.title', { section: t('people.visibility'), name: data.view.name }),
     heading: t('people.visibility'),
     text: t('people.visibility.text'),
-    needs: { permission: 'EDIT_DETAILS', name: t('work.permission.EDIT_DETAILS') },
+    needs: 'EDIT_DETAILS',
     form: state,
     undo: mayUndo ? { action: path, fields: { do: 'restore', status: before, undone: status } } : undefined,
     body:

@@ -37,7 +37,8 @@ async function showProjectRevenue(request: OwnRequest, data: ManagedProject): Pr
     title: t('revenue.project.title', { name: data.view.name }),
     heading: t('revenue.project'),
     text: rich('revenue.project.text', { members, own }),
-    needs: { permission: 'VIEW_PAYOUTS', name: t('work.permission.VIEW_PAYOUTS'), isToSee: true },
+    needs: 'VIEW_PAYOUTS',
+    isToSee: true,
     body: sees && (await months(request, data)),
   })
 }

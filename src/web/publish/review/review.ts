@@ -92,10 +92,9 @@ async function showReview(request: OwnRequest, data: ManagedProject, state: Form
   const thread = view.thread_id === null ? null : await threadList(request, await loadThread(request, view.thread_id))
   return showProjectSettings(request, data, {
     section: '/review',
-    title: t('manage.title', { section: t('publish.review'), name: view.name }),
     heading: t('publish.review'),
     text: t('publish.review.text'),
-    needs: { permission: 'EDIT_DETAILS', name: t('work.permission.EDIT_DETAILS') },
+    needs: 'EDIT_DETAILS',
     form: { ...state, errors: errorsOf(page, data, { state, items }) },
     body: [
       await decisionPart(request, data),

@@ -182,7 +182,7 @@ ${saveBar(page, { more: html`${withdrawLink(page, data)}${remove}` })}`
     section: '/versions',
     title,
     heading: title,
-    needs: { permission: 'UPLOAD_VERSION', name: t('work.permission.UPLOAD_VERSION') },
+    needs: 'UPLOAD_VERSION',
     form: state,
     body: [
       await scanPart(request, data),

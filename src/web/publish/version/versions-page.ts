@@ -99,11 +99,10 @@ async function showVersions(request: OwnRequest, data: ManagedProject, form: For
   const list = mayEdit ? bulkForm(page, { action: pathTo(page, action), table, actions }) : table
   return showProjectSettings(request, data, {
     section: '/versions',
-    title: t('manage.title', { section: t('upload.versions'), name: data.view.name }),
     heading: t('upload.versions'),
     text: t('upload.versions.text'),
     ...(mayEdit ? { action: upload } : {}),
-    needs: { permission: 'UPLOAD_VERSION', name: t('work.permission.UPLOAD_VERSION') },
+    needs: 'UPLOAD_VERSION',
     form,
     notes: await brokenNote(request, data),
     body: html`${rows.length === 0 ? none : list}

@@ -22,15 +22,8 @@ export function projectWebhookPages(pages: Pages, taxonomy: Taxonomy): void {
       load: loadManagedProject,
       owner: ({ project }) => ({ kind: 'project', name: project.id }),
       path: ({ settings }) => `${settings}${BELOW}`,
-      show: (request, data, of) => {
-        const { t } = request.page.language
-        return showProjectSettings(request, data, {
-          ...of,
-          section: BELOW,
-          title: t('manage.title', { section: of.heading, name: data.view.name }),
-          needs: { permission: 'EDIT_DETAILS', name: t('work.permission.EDIT_DETAILS'), isToSee: true },
-        })
-      },
+      show: (request, data, of) =>
+        showProjectSettings(request, data, { ...of, section: BELOW, needs: 'EDIT_DETAILS', isToSee: true }),
     }),
   })
 }

@@ -1,0 +1,59 @@
+// The frame of the settings pages of projects and organizations: title, rail, notes and sheet.
+import type { FastifyReply } from 'fastify'
+import { listCachedUsers } from '#features/people/users/user-cache.ts'
+import type { UserView } from '#features/people/users/views.ts'
+import { html, type Part } from '#platform/html/html.ts'
+import { type Rail, type Subject, sheetHead } from '#platform/html/work/frame.ts'
+import type { OwnRequest } from '#web/kit/pages.ts'
+import { showWork, type WorkPage } from '#web/kit/work/work-page.ts'
+
+export type SettingsPage<Permission> = Omit<WorkPage, 'subject' | 'sections' | 'title'> & {
+  /** Path of the open section below `/settings`. */
+  section: string
+  /** Heading of the sheet. */
+  heading: string
+  /** Title of the document. Default: the heading with the name of the subject. */
+  title?: string
+  text?: Part
+  action?: Part
+  /** Permission that editing needs, or with `isToSee` that the content needs. Members without it see who can grant it. */
+  needs?: Permission
+  isToSee?: boolean
+}
+
+/** Shows a settings page. `settings` is the path of the settings of the subject. */
+export function showSettings(
+  request: OwnRequest,
+  of: Omit<SettingsPage<never>, 'needs' | 'isToSee' | 'notes'>,
+  frame: { subject: Subject; settings: string; groups: Rail['groups']; notes: readonly Part[] },
+): FastifyReply {
+  const { t } = request.page.language
+  const { section, heading, text, action, body, ...rest } = of
+  const { subject, settings, groups, notes } = frame
+  const { name } = subject
+  return showWork(request, {
+    title: t('manage.title', { section: heading, name }),
+    ...rest,
+    subject,
+    sections: { label: t('manage.sections', { name }), current: `${settings}${section}`, groups },
+    notes: notes.some((part) => part !== undefined && part !== false && part !== null) ? notes : undefined,
+    body: html`${sheetHead({ title: heading, text, action })}
+${body}`,
+  })
+}
+
+/** Maximum number of members that a sentence names. */
+const NAMED_MAX = 3
+
+/** Returns the usernames of the first of these members, the owner first. */
+export async function listGrantors(
+  { deps }: OwnRequest,
+  members: readonly { account_id: string; is_owner: boolean }[],
+): Promise<string[]> {
+  const ids = members
+    .toSorted((a, b) => Number(b.is_owner) - Number(a.is_owner))
+    .slice(0, NAMED_MAX)
+    .map(({ account_id }) => account_id)
+  const users = await listCachedUsers(deps, ids)
+  return users.map(({ bytes }) => (JSON.parse(bytes.toString()) as UserView).username)
+}
