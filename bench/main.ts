@@ -34,6 +34,7 @@ import { benchUploads } from './uploads.ts'
 import { benchV2 } from './v2.ts'
 import { benchBounded } from './work/bounded.ts'
 import { benchCapacity } from './work/capacity.ts'
+import { benchMemory } from './work/memory.ts'
 import { benchMirrors } from './work/mirrors.ts'
 import { benchWebhooks } from './work/webhooks.ts'
 import { benchWork } from './work/work.ts'
@@ -66,6 +67,7 @@ const PARTS: Record<string, { title: string; run: () => Promise<Row[]> }> = {
   bounded: { title: 'Answers for the largest entities', run: benchBounded },
   webhooks: { title: '10,000 deliveries of webhooks to 100 receivers, ten of them dead', run: benchWebhooks },
   capacity: { title: 'The costs of docs/operators/capacity.md at 20,000 and 100,000 projects', run: benchCapacity },
+  memory: { title: 'Resident memory of an idle server', run: benchMemory },
   load: { title: 'Readers during expensive requests, and many connections', run: benchBeside },
 }
 

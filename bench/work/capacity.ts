@@ -1,5 +1,4 @@
 // The costs that docs/operators/capacity.md uses, at two sizes, and whether those of the smaller size predict the larger one.
-import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { createDb, createPool, type Db } from '#platform/db/db.ts'
 import { migrate } from '#platform/db/migrate.ts'
@@ -12,7 +11,7 @@ import { makeDataDir, type RunningDepot } from '#test/support/processes/running-
 import { randomEvents, randomSource, sizeOf } from '../analytics/random-events.ts'
 import { fill } from '../catalogue.ts'
 import { author } from '../http.ts'
-import { ADDRESS_HEADER, call, cpuSeconds, cpuSecondsOfAll, load, residentMb, startBenchDepot } from '../kit/servers.ts'
+import { ADDRESS_HEADER, call, cpuSeconds, cpuSecondsOfAll, load, startBenchDepot } from '../kit/servers.ts'
 import { figure, type Row, row } from '../kit/table.ts'
 
 const [SMALL, LARGE] = [20_000, 100_000] as const
@@ -22,15 +21,12 @@ const FOLLOWS_EACH = 32
 const READ = 500
 const WRITES = 100
 const SECONDS = 2
-const IDLE_MS = 20_000
-/** The third size for which memory has a goal. */
-const FEW = 2_000
 const VIEWS = 2_000
 const EVENTS_EACH = 20
 const TABLES = ['project', 'version', 'file', 'dependency', 'follow', 'account', 'team_member'] as const
 
 /** Costs by name, with their unit. */
-type Costs = { bytes: Record<string, number>; memoryMb: Record<string, number>; ms: Record<string, number> }
+type Costs = { bytes: Record<string, number>; ms: Record<string, number> }
 
 export async function benchCapacity(): Promise<Row[]> {
   const [small, large] = [await costsOf(SMALL), await costsOf(LARGE)]
@@ -39,7 +35,6 @@ export async function benchCapacity(): Promise<Row[]> {
       const values = [small, large].map((costs) => `${(costs[part][what] ?? 0).toFixed(digits)} ${unit}`)
       return figure(what, values.join('; '))
     })
-  const times = LARGE / SMALL
   const predicted = (what: string, guess: number, measured = 0): Row =>
     row(
       `${what} at ${LARGE} projects: deviation of the prediction`,
@@ -48,52 +43,24 @@ export async function benchCapacity(): Promise<Row[]> {
       '',
       `predicted ${guess.toFixed(0)}, measured ${measured.toFixed(0)}`,
     )
-  const empty = small.memoryMb['resident memory, empty'] ?? 0
-  const grown = (small.memoryMb['resident memory after a restart'] ?? 0) - empty
   return [
     ...both('bytes', 0, 'bytes'),
-    ...both('MB', 0, 'memoryMb'),
-    row('resident memory, empty catalogue', empty, { atMost: 190 }, ' MB'),
-    row(`resident memory, ${FEW} projects`, await idleMb(FEW), { atMost: 230 }, ' MB'),
-    row(
-      `resident memory, ${LARGE} projects, after the first build of the index`,
-      large.memoryMb['resident memory after the first build of the index'] ?? 0,
-      { atMost: 420 },
-      ' MB',
-    ),
     ...both('ms', 3, 'ms'),
     predicted(
       'MB of PostgreSQL',
       ((small.bytes['database per project'] ?? 0) * LARGE) / 1e6,
       ((large.bytes['database per project'] ?? 0) * LARGE) / 1e6,
     ),
-    predicted('MB of memory', empty + grown * times, large.memoryMb['resident memory after a restart']),
     ...Object.keys(small.ms).map((what) =>
       predicted(`µs of ${what}`, (small.ms[what] ?? 0) * 1000, (large.ms[what] ?? 0) * 1000),
     ),
   ]
 }
 
-/** Resident memory of an idle server with this number of projects. */
-async function idleMb(projects: number): Promise<number> {
-  const { dataDir, remove } = makeDataDir()
-  if (projects > 0) await withDatabase(dataDir, (db) => fillAll(db, projects))
-  const server = await startBenchDepot(dataDir)
-  try {
-    if (projects > 0) await untilBuilt(server, projects)
-    await sleep(IDLE_MS)
-    return residentMb(server.child)
-  } finally {
-    await server.stop()
-    remove()
-  }
-}
-
 async function costsOf(projects: number): Promise<Costs> {
   const { dataDir, remove } = makeDataDir()
   let server: RunningDepot | undefined
   try {
-    const empty = await idleMb(0)
     const bytes = await withDatabase(dataDir, async (db) => {
       const before = await databaseBytes(db)
       await fillAll(db, projects)
@@ -105,30 +72,18 @@ async function costsOf(projects: number): Promise<Costs> {
     const startedAt = performance.now()
     await untilBuilt(server, projects)
     const buildSeconds = (performance.now() - startedAt) / 1000
-    await sleep(IDLE_MS)
-    const built = residentMb(server.child)
     await server.stop()
     server = await startBenchDepot(dataDir)
     await untilBuilt(server, projects)
-    const restarted = residentMb(server.child)
     const ms = await timesOf(server, token)
-    return {
-      bytes,
-      memoryMb: {
-        'resident memory, empty': empty,
-        'resident memory after the first build of the index': built,
-        'resident memory after a restart': restarted,
-        'resident memory after the requests': residentMb(server.child),
-      },
-      ms: { ...ms, 'first build of the index, per project': (buildSeconds * 1000) / projects },
-    }
+    return { bytes, ms: { ...ms, 'first build of the index, per project': (buildSeconds * 1000) / projects } }
   } finally {
     await server?.stop()
     remove()
   }
 }
 
-async function withDatabase<T>(dataDir: string, act: (db: Db) => Promise<T>): Promise<T> {
+export async function withDatabase<T>(dataDir: string, act: (db: Db) => Promise<T>): Promise<T> {
   const database = await startEmbeddedPostgres({ dataDir, holder: 'server', log: silentLog() })
   const pool = createPool(database.connection, { max: 2, applicationName: 'depot-bench' })
   try {
@@ -141,7 +96,7 @@ async function withDatabase<T>(dataDir: string, act: (db: Db) => Promise<T>): Pr
 }
 
 /** Projects with versions, files, an account and followers each; every version has one dependency. */
-async function fillAll(db: Db, projects: number): Promise<void> {
+export async function fillAll(db: Db, projects: number): Promise<void> {
   // In parts, because a statement has a time limit.
   for (let done = 0; done < projects; done += SMALL)
     await fill(db, { projects: Math.min(SMALL, projects), versionsEach: VERSIONS_EACH })
@@ -198,7 +153,7 @@ async function bytesPerEvent(projects: number): Promise<number> {
 }
 
 /** Waits until searches find the projects; a few of them are archived. */
-async function untilBuilt({ url }: RunningDepot, projects: number): Promise<void> {
+export async function untilBuilt({ url }: RunningDepot, projects: number): Promise<void> {
   for (;;) {
     const found = await call(`${url}/v3/search?limit=1`)
     const { total_hits = 0 } = found.ok ? ((await found.json()) as { total_hits: number }) : {}
